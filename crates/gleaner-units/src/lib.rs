@@ -1,0 +1,14 @@
+//! Units in types: what a number means is part of its type, and nothing else lives here.
+//!
+//! - [`Time`] and [`Span`] are integer nanoseconds. Floats never order events.
+//! - [`Ops`] is an amount of work; how long it takes depends on the machine.
+//! - [`TaskId`] and [`MachineId`] are dense indices: the lowest is the first that was seen, which is what every
+//!   tie-break means by "lowest".
+
+mod ids;
+mod time;
+mod work;
+
+pub use ids::{MachineClassId, MachineId, TaskClassId, TaskId};
+pub use time::{Span, Time};
+pub use work::Ops;
