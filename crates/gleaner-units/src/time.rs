@@ -84,6 +84,7 @@ impl Time {
 
     /// `seconds` later, rounded to the nearest nanosecond; [`Time::NEVER`] if that is past the end of time.
     #[inline]
+    #[must_use]
     pub fn after_seconds(self, seconds: f64) -> Time {
         let nanos = (seconds * NANOS_PER_SECOND + 0.5).floor();
         if nanos < LAST_NANOS { Time(self.0.saturating_add(nanos as u64)) } else { Time::NEVER }
