@@ -1,0 +1,161 @@
+//! What the scheduler cannot tell apart is one class; whatever depends only on classes is computed once.
+
+use gleaner_units::{MachineClassId, TaskClassId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use thiserror::Error;
+
+/// Words that a machine provides or a task requires.
+pub type Tags = BTreeSet<String>;
+
+/// How far from 1 the shares of a composition may add up.
+const COMPOSITION_TOLERANCE: f64 = 1e-9;
+
+/// All machines with the same speeds, cores and tags.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MachineClass {
+    /// S: operations a second of each kind.
+    pub speeds: Vec<f64>,
+    /// How many tasks run at full speed side by side.
+    pub cores: u32,
+    /// What tasks may ask of it.
+    pub provides: Tags,
+}
+
+/// All tasks with the same composition and needs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TaskClass {
+    /// C: how the operations divide over the kinds.
+    pub composition: Vec<f64>,
+    /// The task's domain: the machines that provide all of these.
+    pub requires: Tags,
+}
+
+/// Why a class has no meaning in this grid.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum InvalidClass {
+    /// A vector's length is not the number of kinds of operations.
+    #[error("{found} components where the grid has {expected} kinds of operations")]
+    Dimensions {
+        /// Kinds of operations in this grid.
+        expected: usize,
+        /// Components given.
+        found: usize,
+    },
+    /// A component is negative, infinite or not a number.
+    #[error("component {index} is {value}; expected a finite number, 0 or more")]
+    Component {
+        /// Which one, from 0.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// The shares of a composition must make a whole.
+    #[error("the shares add up to {0}; expected 1")]
+    Sum(f64),
+    /// A machine has at least one core.
+    #[error("no cores; expected at least 1")]
+    NoCores,
+}
+
+/// The classes met so far, and the time per operation for each pair of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Classes {
+    weights: Vec<f64>,
+    machines: Vec<MachineClass>,
+    tasks: Vec<TaskClass>,
+    /// One row a task class, one column a machine class.
+    seconds_per_op: Vec<Vec<f64>>,
+}
+
+fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
+    if values.len() != expected {
+        return Err(InvalidClass::Dimensions { expected, found: values.len() });
+    }
+    match values.iter().position(|&value| !(value.is_finite() && value >= 0.0)) {
+        Some(index) => Err(InvalidClass::Component { index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+impl Classes {
+    /// No classes yet; `weights` is W, how many real operations of each kind one logical operation stands for.
+    pub(crate) fn new(weights: Vec<f64>) -> Self {
+        Self { weights, machines: Vec::new(), tasks: Vec::new(), seconds_per_op: Vec::new() }
+    }
+
+    /// W.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// In the order in which they were met.
+    pub fn machine_classes(&self) -> &[MachineClass] {
+        &self.machines
+    }
+
+    /// In the order in which they were met.
+    pub fn task_classes(&self) -> &[TaskClass] {
+        &self.tasks
+    }
+
+    /// What such machines have in common.
+    pub fn machine_class(&self, id: MachineClassId) -> &MachineClass {
+        &self.machines[id.index()]
+    }
+
+    /// What such tasks have in common.
+    pub fn task_class(&self, id: TaskClassId) -> &TaskClass {
+        &self.tasks[id.index()]
+    }
+
+    /// h: the seconds that one logical operation of such a task takes on such a machine when it has a core for
+    /// itself, Σ W·C/S with 0/0 = 0; infinite where the task cannot run.
+    #[inline]
+    pub fn seconds_per_op(&self, task: TaskClassId, machine: MachineClassId) -> f64 {
+        self.seconds_per_op[task.index()][machine.index()]
+    }
+
+    /// [`seconds_per_op`](Self::seconds_per_op) for each machine class.
+    #[inline]
+    pub fn seconds_per_op_row(&self, task: TaskClassId) -> &[f64] {
+        &self.seconds_per_op[task.index()]
+    }
+
+    /// Whether the class means something here, for whoever is about to report it.
+    pub fn check_machine_class(&self, class: &MachineClass) -> Result<(), InvalidClass> {
+        check_vector(&class.speeds, self.weights.len())?;
+        if class.cores == 0 { Err(InvalidClass::NoCores) } else { Ok(()) }
+    }
+
+    /// Whether the class means something here, for whoever is about to report it.
+    pub fn check_task_class(&self, class: &TaskClass) -> Result<(), InvalidClass> {
+        check_vector(&class.composition, self.weights.len())?;
+        let sum: f64 = class.composition.iter().sum();
+        if (sum - 1.0).abs() <= COMPOSITION_TOLERANCE { Ok(()) } else { Err(InvalidClass::Sum(sum)) }
+    }
+
+    pub(crate) fn add_machine_class(&mut self, class: MachineClass) -> MachineClassId {
+        for (row, task) in self.seconds_per_op.iter_mut().zip(&self.tasks) {
+            row.push(seconds_per_op(&self.weights, task, &class));
+        }
+        self.machines.push(class);
+        MachineClassId::new(self.machines.len() - 1)
+    }
+
+    pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
+        let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine));
+        self.seconds_per_op.push(row.collect());
+        self.tasks.push(class);
+        TaskClassId::new(self.tasks.len() - 1)
+    }
+}
+
+/// The sum in equation (1) of the first paper.
+fn seconds_per_op(weights: &[f64], task: &TaskClass, machine: &MachineClass) -> f64 {
+    if !task.requires.is_subset(&machine.provides) {
+        return f64::INFINITY;
+    }
+    let terms = weights.iter().zip(&task.composition).zip(&machine.speeds);
+    terms.filter(|((_, share), _)| **share > 0.0).map(|((weight, share), speed)| weight * share / speed).sum()
+}

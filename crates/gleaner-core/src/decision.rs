@@ -1,0 +1,48 @@
+use gleaner_units::{MachineId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What a policy wishes. The grid admits it, and an order goes out, or refuses it with the fact that stands in
+/// its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Decision {
+    /// Run a waiting task on a machine.
+    Start {
+        /// A task that waits.
+        task: TaskId,
+        /// A machine that can run it now.
+        on: MachineId,
+    },
+    /// Move a running task to another machine.
+    Relocate {
+        /// A task that runs.
+        task: TaskId,
+        /// Another machine that can run it now.
+        to: MachineId,
+    },
+    /// Ask the policy again at this moment.
+    Wake {
+        /// Later than now.
+        at: Time,
+    },
+}
+
+/// Why the grid refused a decision.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error, Serialize, Deserialize)]
+pub enum Refusal {
+    /// Only a waiting task can be started.
+    #[error("{0} does not wait")]
+    NotWaiting(TaskId),
+    /// Only a task that runs can be moved; one on its way to a machine cannot.
+    #[error("{0} does not run")]
+    NotRunning(TaskId),
+    /// The task is there already.
+    #[error("{0} is on {1} already")]
+    AlreadyThere(TaskId, MachineId),
+    /// The machine lacks a speed or a tag that the task needs, or its owner uses all of it.
+    #[error("{0} cannot run on {1} now")]
+    CannotRun(TaskId, MachineId),
+    /// A wake-up must lie ahead.
+    #[error("{0} has passed")]
+    Passed(Time),
+}

@@ -1,0 +1,157 @@
+//! All that is known and planned: the truth that events write, decisions are admitted against, and policies read.
+
+mod admit;
+mod apply;
+mod check;
+mod machine;
+mod task;
+
+pub use check::BrokenInvariant;
+pub use machine::Machine;
+pub use task::{Task, TaskState};
+
+use crate::{Classes, Occasion};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, VecDeque};
+
+/// What a relocation costs: a fixed time, and the time to carry the task's state.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Migration {
+    /// Paid for every move.
+    pub seconds: f64,
+    /// The size of what is carried, in operations of the network kind.
+    pub volume: f64,
+    /// Which kind of operation carries it; needed only where `volume` is above 0.
+    pub network: usize,
+}
+
+/// What holds for a grid from its start.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GridConfig {
+    /// W: how many real operations of each kind one logical operation stands for.
+    pub weights: Vec<f64>,
+    /// What a relocation costs.
+    pub migration: Migration,
+}
+
+/// The machines, the tasks, and what is to happen with them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Grid {
+    classes: Classes,
+    migration: Migration,
+    machines: Vec<Machine>,
+    tasks: Vec<Task>,
+    /// Lowest first, which is the order of arrival.
+    waiting: BTreeSet<TaskId>,
+    /// How many tasks of each class are on machines or on their way to one.
+    placed: Vec<u32>,
+    occasions: VecDeque<Occasion>,
+    wake_at: Option<Time>,
+}
+
+impl Grid {
+    /// An empty grid.
+    pub fn new(config: GridConfig) -> Self {
+        Self {
+            classes: Classes::new(config.weights),
+            migration: config.migration,
+            machines: Vec::new(),
+            tasks: Vec::new(),
+            waiting: BTreeSet::new(),
+            placed: Vec::new(),
+            occasions: VecDeque::new(),
+            wake_at: None,
+        }
+    }
+
+    /// The kinds of machines and tasks.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// In order of joining.
+    pub fn machines(&self) -> &[Machine] {
+        &self.machines
+    }
+
+    /// The machine of that id.
+    #[inline]
+    pub fn machine(&self, id: MachineId) -> &Machine {
+        &self.machines[id.index()]
+    }
+
+    /// In order of submission.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The task of that id.
+    #[inline]
+    pub fn task(&self, id: TaskId) -> &Task {
+        &self.tasks[id.index()]
+    }
+
+    /// Tasks that wait to be started, in order of arrival.
+    pub fn waiting(&self) -> &BTreeSet<TaskId> {
+        &self.waiting
+    }
+
+    /// The classes that have tasks on machines or on their way to one.
+    pub fn placed_classes(&self) -> impl Iterator<Item = TaskClassId> + '_ {
+        let placed = self.placed.iter().enumerate();
+        placed.filter(|(_, count)| **count > 0).map(|(index, _)| TaskClassId::new(index))
+    }
+
+    /// Whether any task is on a machine or on its way to one.
+    pub fn has_placed(&self) -> bool {
+        self.placed.iter().any(|&count| count > 0)
+    }
+
+    /// The next wake-up that was asked for.
+    pub fn wake_at(&self) -> Option<Time> {
+        self.wake_at
+    }
+
+    /// h for a task class on a machine; infinite where it cannot run at any load.
+    #[inline]
+    pub fn seconds_per_op(&self, class: TaskClassId, on: MachineId) -> f64 {
+        self.classes.seconds_per_op(class, self.machine(on).class())
+    }
+
+    /// Whether a task of that class would make any progress on the machine as its owner uses it now.
+    #[inline]
+    pub fn can_run(&self, class: TaskClassId, on: MachineId) -> bool {
+        self.machine(on).capacity() > 0.0 && self.seconds_per_op(class, on).is_finite()
+    }
+
+    /// What moving a task between two machines costs, in seconds.
+    pub fn migration_seconds(&self, from: MachineId, to: MachineId) -> f64 {
+        let Migration { seconds, volume, network } = self.migration;
+        if volume == 0.0 {
+            return seconds;
+        }
+        let speed = |machine: MachineId| self.class_of(machine).speeds[network];
+        seconds + volume / speed(from).min(speed(to))
+    }
+
+    fn class_of(&self, machine: MachineId) -> &crate::MachineClass {
+        self.classes.machine_class(self.machine(machine).class())
+    }
+
+    /// The first occasion that still wants an answer.
+    pub(crate) fn occasion(&self) -> Option<Occasion> {
+        self.occasions.front().copied()
+    }
+
+    /// The policy is content with the first occasion.
+    pub(crate) fn settle(&mut self) {
+        self.occasions.pop_front();
+    }
+
+    /// The machines of a class, in order. Costs O(machines).
+    pub fn machines_of(&self, class: MachineClassId) -> impl Iterator<Item = MachineId> + '_ {
+        let all = self.machines.iter().enumerate();
+        all.filter(move |(_, machine)| machine.class() == class).map(|(index, _)| MachineId::new(index))
+    }
+}

@@ -1,0 +1,83 @@
+use super::{Grid, Machine, TaskState};
+use gleaner_units::{MachineId, TaskId};
+use thiserror::Error;
+
+/// A part of the grid that says something else than the tasks do.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum BrokenInvariant {
+    /// The tasks listed on a machine are not those whose state names it.
+    #[error("{machine} lists {listed} where the tasks' states say {expected}")]
+    Residents {
+        /// Where.
+        machine: MachineId,
+        /// As the machine has it.
+        listed: String,
+        /// As the tasks have it.
+        expected: String,
+    },
+    /// The waiting set is not the set of waiting tasks.
+    #[error("{0} is in the waiting set, or missing from it, against its state")]
+    Waiting(TaskId),
+    /// The number of placed tasks of a class is wrong.
+    #[error("class {class}: {listed} placed where the tasks' states say {expected}")]
+    Placed {
+        /// Which class.
+        class: usize,
+        /// As it was kept.
+        listed: u32,
+        /// As it should be.
+        expected: u32,
+    },
+    /// A task is on a machine that could never run it.
+    #[error("{0} is on {1}, which cannot run it")]
+    Misplaced(TaskId, MachineId),
+}
+
+impl Grid {
+    /// Derives every index of the grid afresh and compares. Costs O(machines + tasks·log): for tests and for
+    /// `gleaner journal verify`.
+    pub fn check(&self) -> Result<(), BrokenInvariant> {
+        let mut machines: Vec<Machine> =
+            self.machines.iter().map(|machine| Machine::new(machine.class(), machine.cores())).collect();
+        let mut placed = vec![0; self.placed.len()];
+        for (index, task) in self.tasks.iter().enumerate() {
+            let id = TaskId::new(index);
+            if (task.state == TaskState::Waiting) != self.waiting.contains(&id) {
+                return Err(BrokenInvariant::Waiting(id));
+            }
+            if let Some(on) = task.placed_on() {
+                if !self.seconds_per_op(task.class, on).is_finite() {
+                    return Err(BrokenInvariant::Misplaced(id, on));
+                }
+                machines[on.index()].add(task.class, id);
+                placed[task.class.index()] += 1;
+            }
+        }
+        self.compare_residents(&machines)?;
+        for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
+            if listed != expected {
+                return Err(BrokenInvariant::Placed { class, listed, expected });
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_residents(&self, derived: &[Machine]) -> Result<(), BrokenInvariant> {
+        for (index, (kept, expected)) in self.machines.iter().zip(derived).enumerate() {
+            let (kept, expected) = (describe(kept), describe(expected));
+            if kept != expected {
+                let machine = MachineId::new(index);
+                return Err(BrokenInvariant::Residents { machine, listed: kept, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe(machine: &Machine) -> String {
+    let groups = machine.counts().map(|(class, _)| {
+        let tasks: Vec<String> = machine.tasks_of(class).map(|task| task.to_string()).collect();
+        format!("{class}: {}", tasks.join(" "))
+    });
+    format!("{} tasks ({})", machine.count(), groups.collect::<Vec<_>>().join("; "))
+}

@@ -1,0 +1,37 @@
+//! One scheduler for two worlds: the simulator and the live grid both feed it [`Event`]s and carry out its
+//! [`Command`]s.
+//!
+//! ```text
+//! outside ──Event──▶ Grid::apply ──Change──▶ Policy::observe
+//!                                            Policy::propose ──Decision──▶ Grid::admit ──Command──▶ outside
+//! ```
+//!
+//! Invariants, each held by a test:
+//!
+//! - **Nothing here reads a clock, a file, the environment or a source of randomness.** Time is an argument.
+//! - **The same events and configuration give the same commands, byte for byte.** Iteration is over ordered
+//!   containers; arithmetic is + − × ÷ only.
+//! - **The grid holds all history.** A policy keeps only indices that it can rebuild from the grid.
+//! - **[`Scheduler`] is the sole owner of mutable state.**
+
+mod change;
+mod classes;
+mod command;
+mod decision;
+mod event;
+mod grid;
+mod occasion;
+mod policy;
+mod scheduler;
+mod ties;
+
+pub use change::Change;
+pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
+pub use command::Command;
+pub use decision::{Decision, Refusal};
+pub use event::Event;
+pub use grid::{BrokenInvariant, Grid, GridConfig, Machine, Migration, Task, TaskState};
+pub use occasion::{Cause, Occasion};
+pub use policy::Policy;
+pub use scheduler::{DECISIONS_MAX, Scheduler};
+pub use ties::tie_threshold;
