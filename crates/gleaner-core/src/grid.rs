@@ -5,6 +5,7 @@ mod apply;
 mod check;
 mod machine;
 mod task;
+mod waiting;
 
 pub use check::BrokenInvariant;
 pub use machine::Machine;
@@ -13,7 +14,8 @@ pub use task::{Task, TaskState};
 use crate::{Classes, Occasion};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
+use waiting::Waiting;
 
 /// What a relocation costs: a fixed time, and the time to carry the task's state.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -42,10 +44,10 @@ pub struct Grid {
     migration: Migration,
     machines: Vec<Machine>,
     tasks: Vec<Task>,
-    /// Lowest first, which is the order of arrival.
-    waiting: BTreeSet<TaskId>,
+    waiting: Waiting,
     /// How many tasks of each class are on machines or on their way to one.
     placed: Vec<u32>,
+    placed_total: u32,
     occasions: VecDeque<Occasion>,
     wake_at: Option<Time>,
 }
@@ -58,8 +60,9 @@ impl Grid {
             migration: config.migration,
             machines: Vec::new(),
             tasks: Vec::new(),
-            waiting: BTreeSet::new(),
+            waiting: Waiting::default(),
             placed: Vec::new(),
+            placed_total: 0,
             occasions: VecDeque::new(),
             wake_at: None,
         }
@@ -92,9 +95,9 @@ impl Grid {
         &self.tasks[id.index()]
     }
 
-    /// Tasks that wait to be started, in order of arrival.
-    pub fn waiting(&self) -> &BTreeSet<TaskId> {
-        &self.waiting
+    /// The task that has waited longest among those of the classes asked for. Costs O(classes that wait).
+    pub fn longest_waiting(&self, of: impl Fn(TaskClassId) -> bool) -> Option<TaskId> {
+        self.waiting.first(of)
     }
 
     /// The classes that have tasks on machines or on their way to one.
@@ -105,7 +108,7 @@ impl Grid {
 
     /// Whether any task is on a machine or on its way to one.
     pub fn has_placed(&self) -> bool {
-        self.placed.iter().any(|&count| count > 0)
+        self.placed_total > 0
     }
 
     /// The next wake-up that was asked for.

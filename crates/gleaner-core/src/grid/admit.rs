@@ -30,8 +30,9 @@ impl Grid {
         if !self.can_run(class, on) {
             return Err(Refusal::CannotRun(id, on));
         }
-        self.waiting.remove(&id);
+        self.waiting.remove(class, id);
         self.placed[class.index()] += 1;
+        self.placed_total += 1;
         let attempt = self.send(id, class, on, changes);
         Ok(Command::Start { task: id, attempt, on })
     }

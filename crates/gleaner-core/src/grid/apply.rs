@@ -43,7 +43,7 @@ impl Grid {
     fn submitted(&mut self, task: TaskId, class: TaskClassId, changes: &mut Vec<Change>) {
         assert_eq!(task.index(), self.tasks.len(), "{task} is not the next task");
         self.tasks.push(Task::new(class));
-        self.waiting.insert(task);
+        self.waiting.add(class, task);
         changes.push(Change::Waits(task));
         self.ask(Cause::Submitted(task));
     }
@@ -78,6 +78,7 @@ impl Grid {
                 let class = task.class;
                 self.machines[on.index()].remove(class, id);
                 self.placed[class.index()] -= 1;
+                self.placed_total -= 1;
                 changes.push(Change::Finished(id));
                 changes.push(Change::ResidentsChanged(on));
                 self.ask(Cause::Freed(on));

@@ -42,7 +42,7 @@ impl Grid {
         let mut placed = vec![0; self.placed.len()];
         for (index, task) in self.tasks.iter().enumerate() {
             let id = TaskId::new(index);
-            if (task.state == TaskState::Waiting) != self.waiting.contains(&id) {
+            if (task.state == TaskState::Waiting) != self.waiting.contains(task.class, id) {
                 return Err(BrokenInvariant::Waiting(id));
             }
             if let Some(on) = task.placed_on() {

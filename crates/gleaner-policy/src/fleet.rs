@@ -1,0 +1,113 @@
+//! The index that finds the machine with the best score without scoring each machine.
+//!
+//! The machines of one class differ only in their owner's load and their tasks. For each class there is a
+//! [`Tournament`] over its machines, in order of id: each node holds, for the machines below it, the extremes
+//! ([`Summary`]) from which any score can be bounded. A search looks into a node only where the bound could still
+//! win.
+//!
+//! - A change to one machine costs O(log machines of its class).
+//! - A search costs O(machine classes) bounds and, where the bound is sharp (GREEDY, MIN-NUM), O(log machines) more;
+//!   where it is not, what it must look into and no more than all machines.
+//! - **A bound is never below the score of a machine under it.**
+
+mod summary;
+mod tournament;
+
+pub use summary::Summary;
+pub use tournament::Tournament;
+
+use gleaner_core::Grid;
+use gleaner_units::{MachineClassId, MachineId};
+
+/// What a search looks for: the machine with the highest score.
+pub trait Objective {
+    /// At least the score of every machine of `class` that `summary` covers; −∞ where none will do.
+    fn bound(&self, class: MachineClassId, summary: &Summary) -> f64;
+
+    /// The score of one machine; −∞ where it will not do.
+    fn score(&self, machine: MachineId) -> f64;
+}
+
+/// All machines, by class.
+#[derive(Clone, Debug, Default)]
+pub struct Fleet {
+    classes: Vec<OneClass>,
+    /// By machine: its place among those of its class.
+    seats: Vec<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OneClass {
+    machines: Vec<MachineId>,
+    tournament: Tournament,
+}
+
+impl Fleet {
+    /// The index of a whole grid. Costs O(machines).
+    pub fn of(grid: &Grid) -> Self {
+        let mut fleet = Self::default();
+        for index in 0..grid.machines().len() {
+            fleet.join(grid, MachineId::new(index));
+        }
+        fleet
+    }
+
+    /// Takes in a machine; ids come in order.
+    pub fn join(&mut self, grid: &Grid, machine: MachineId) {
+        let class = grid.machine(machine).class().index();
+        if self.classes.len() <= class {
+            self.classes.resize_with(class + 1, OneClass::default);
+        }
+        let OneClass { machines, tournament } = &mut self.classes[class];
+        self.seats.push(machines.len());
+        machines.push(machine);
+        tournament.push(Summary::of(grid, machine));
+    }
+
+    /// Takes note that a machine's load or tasks changed.
+    #[inline]
+    pub fn update(&mut self, grid: &Grid, machine: MachineId) {
+        let class = grid.machine(machine).class().index();
+        self.classes[class].tournament.set(self.seats[machine.index()], Summary::of(grid, machine));
+    }
+
+    /// The highest score above `floor`, or `floor`.
+    pub fn best(&self, objective: &impl Objective, floor: f64) -> f64 {
+        let mut best = floor;
+        for (index, OneClass { machines, tournament }) in self.classes.iter().enumerate() {
+            let class = MachineClassId::new(index);
+            best = tournament.best(
+                best,
+                |summary| objective.bound(class, summary),
+                |leaf| objective.score(machines[leaf]),
+            );
+        }
+        best
+    }
+
+    /// The lowest machine whose score is at least `threshold`.
+    pub fn lowest(&self, objective: &impl Objective, threshold: f64) -> Option<MachineId> {
+        let classes = self.classes.iter().enumerate();
+        let found = classes.filter_map(|(index, OneClass { machines, tournament })| {
+            let class = MachineClassId::new(index);
+            let leaf = tournament.first(
+                threshold,
+                |summary| objective.bound(class, summary),
+                |leaf| objective.score(machines[leaf]),
+            );
+            leaf.map(|leaf| machines[leaf])
+        });
+        found.min()
+    }
+
+    /// What differs from the index of the grid as it is.
+    pub fn check(&self, grid: &Grid) -> Result<(), String> {
+        let fresh = Self::of(grid);
+        for (index, (kept, derived)) in self.classes.iter().zip(&fresh.classes).enumerate() {
+            if kept.machines != derived.machines || kept.tournament != derived.tournament {
+                return Err(format!("the index of machine class {index} is not what the grid says"));
+            }
+        }
+        if self.seats == fresh.seats { Ok(()) } else { Err("the seats of the index are wrong".into()) }
+    }
+}

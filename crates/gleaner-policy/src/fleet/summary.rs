@@ -1,0 +1,101 @@
+use crate::score::sum_of_times;
+use gleaner_core::Grid;
+use gleaner_units::{MachineId, TaskClassId};
+
+/// The extremes of some machines of one class, or one machine's own values.
+///
+/// Machines whose owner leaves nothing cannot take a task: they do not count for the fields that say what a
+/// newcomer would find, named `next_*`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Summary {
+    /// Largest share of a core that a newcomer would get; −∞ if none can take one.
+    pub next_share_max: f64,
+    /// Fewest tasks on a machine that can take one; +∞ if none can.
+    pub next_count_min: f64,
+    /// Smallest (n+1)/(1−λ) on a machine that can take one; +∞ if none can.
+    pub next_crowding_min: f64,
+    /// Smallest Σh/(1−λ) on a machine that can take one; +∞ if none can.
+    pub next_times_min: f64,
+    /// Smallest share of a core that a resident gets; +∞ where there are no residents.
+    pub share_min: f64,
+    /// Most tasks.
+    pub count_max: f64,
+    /// Largest n/(1−λ).
+    pub crowding_max: f64,
+    /// Largest Σh/(1−λ).
+    pub times_max: f64,
+    /// Smallest n·Σh/(1−λ) of those with a free share.
+    pub total_min: f64,
+    /// A set bit for each class of task here, by its id modulo 64: a clear bit rules a class out.
+    pub present: u64,
+}
+
+impl Summary {
+    /// Covers no machine; neutral in [`join`](Self::join).
+    pub const NONE: Summary = Summary {
+        next_share_max: f64::NEG_INFINITY,
+        next_count_min: f64::INFINITY,
+        next_crowding_min: f64::INFINITY,
+        next_times_min: f64::INFINITY,
+        share_min: f64::INFINITY,
+        count_max: 0.0,
+        crowding_max: 0.0,
+        times_max: 0.0,
+        total_min: f64::INFINITY,
+        present: 0,
+    };
+
+    /// One machine. Costs O(task classes on it).
+    pub fn of(grid: &Grid, id: MachineId) -> Self {
+        let machine = grid.machine(id);
+        let n = f64::from(machine.count());
+        let mut summary = Summary::NONE;
+        for (class, _) in machine.counts() {
+            summary.present |= Self::bit(class);
+        }
+        let times = sum_of_times(grid, machine);
+        let free = 1.0 - machine.load();
+        if machine.count() > 0 {
+            summary.share_min = machine.share(machine.count());
+            summary.count_max = n;
+            summary.crowding_max = n / free;
+            summary.times_max = times / free;
+        }
+        if free > 0.0 {
+            summary.next_share_max = machine.share(machine.count() + 1);
+            summary.next_count_min = n;
+            summary.next_crowding_min = (n + 1.0) / free;
+            summary.next_times_min = times / free;
+            summary.total_min = n * times / free;
+        }
+        summary
+    }
+
+    /// The extremes of both.
+    #[must_use]
+    #[inline]
+    pub fn join(&self, other: &Summary) -> Summary {
+        Summary {
+            next_share_max: self.next_share_max.max(other.next_share_max),
+            next_count_min: self.next_count_min.min(other.next_count_min),
+            next_crowding_min: self.next_crowding_min.min(other.next_crowding_min),
+            next_times_min: self.next_times_min.min(other.next_times_min),
+            share_min: self.share_min.min(other.share_min),
+            count_max: self.count_max.max(other.count_max),
+            crowding_max: self.crowding_max.max(other.crowding_max),
+            times_max: self.times_max.max(other.times_max),
+            total_min: self.total_min.min(other.total_min),
+            present: self.present | other.present,
+        }
+    }
+
+    /// Whether a task of that class may be here; certain only where it says no.
+    #[inline]
+    pub fn may_hold(&self, class: TaskClassId) -> bool {
+        self.present & Self::bit(class) != 0
+    }
+
+    fn bit(class: TaskClassId) -> u64 {
+        1 << (class.index() % 64)
+    }
+}

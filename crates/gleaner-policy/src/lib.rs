@@ -1,0 +1,21 @@
+//! Policies are recipes: a choice of parts, so that what one paper found can be used with what another found.
+//!
+//! A [`Recipe`] names the parts; [`Recipe::build`] makes the policy. [`presets`] lists the recipes that carry a
+//! paper's name.
+//!
+//! - [`score`] holds the papers' formulas, for one task class and one machine at a time.
+//! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
+//! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
+
+pub mod fleet;
+pub mod matchmaker;
+pub mod placement;
+pub mod presets;
+pub mod recipe;
+pub mod relocation;
+pub mod score;
+
+pub use matchmaker::Matchmaker;
+pub use presets::{PRESETS, Preset};
+pub use recipe::{Recipe, Relocate, UnknownName, When};
+pub use score::Score;

@@ -1,0 +1,269 @@
+//! Which running task moves where: the move with the highest gain above θ; among equals the lowest machine, then
+//! the lowest task.
+//!
+//! A machine that became worse pushes a task to another; one that became better pulls a task from another. Either
+//! way one end is given, and the search is over task classes and machine classes: no task is scored by itself.
+
+use crate::Score;
+use crate::fleet::{Fleet, Objective, Summary};
+use crate::placement::ROUNDING;
+use crate::recipe::Relocate;
+use crate::score::{self, sum_of_times};
+use gleaner_core::{Grid, TaskState, tie_threshold};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+
+/// A task and the machine to take it to.
+pub type Move = (TaskId, MachineId);
+
+/// The state of things that a search reads.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The rule.
+    pub rule: &'a Relocate,
+    /// What is known.
+    pub grid: &'a Grid,
+    /// The index over its machines.
+    pub fleet: &'a Fleet,
+    /// The moment of the decision.
+    pub now: Time,
+}
+
+impl View<'_> {
+    /// The best move away from a machine.
+    pub fn push(&self, from: MachineId) -> Option<Move> {
+        let leaving: Vec<Leaving<'_>> = Leaving::all(self, from).collect();
+        choose(self.fleet, &leaving).map(|(machine, task)| (task, machine))
+    }
+
+    /// The best move to a machine.
+    pub fn pull(&self, to: MachineId) -> Option<Move> {
+        if self.grid.machine(to).capacity() <= 0.0 {
+            return None;
+        }
+        let target = Target::of(self, to);
+        let joining: Vec<Joining<'_>> = Joining::all(self, target).collect();
+        choose(self.fleet, &joining).map(|(_, task)| (task, to))
+    }
+
+    /// The best move anywhere. Costs O(machines that run anything × machine classes).
+    pub fn rebalance(&self) -> Option<Move> {
+        let machines = (0..self.grid.machines().len()).map(MachineId::new);
+        let busy = machines.filter(|&machine| self.grid.machine(machine).count() > 0);
+        let leaving: Vec<Leaving<'_>> = busy.flat_map(|from| Leaving::all(self, from)).collect();
+        choose(self.fleet, &leaving).map(|(machine, task)| (task, machine))
+    }
+
+    /// The gain of a move if it is worth its cost, and the lowest task of the class for which it is.
+    fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, TaskId)> {
+        if from == to || !self.grid.can_run(class, to) {
+            return None;
+        }
+        let gain = score::gain(self.rule.score, self.grid, class, from, to);
+        let enough = match self.rule.score {
+            Score::MinNum => gain >= f64::from(self.rule.difference_min),
+            Score::Greedy | Score::Social | Score::SocialAsPrinted => gain > self.rule.gain_min,
+        };
+        if !enough {
+            return None;
+        }
+        let cost = match self.rule.score {
+            Score::MinNum => 0.0,
+            Score::Greedy | Score::Social | Score::SocialAsPrinted => self.grid.migration_seconds(from, to),
+        };
+        let pays = |task: TaskId| {
+            let task = self.grid.task(task);
+            matches!(task.state(), TaskState::Running(_))
+                && (cost == 0.0 || gain * task.seconds_run(self.now) > cost)
+        };
+        let task = self.grid.machine(from).tasks_of(class).find(|&task| pays(task))?;
+        Some((gain, task))
+    }
+}
+
+/// Something that moves: for the machine at the other end, which task would go and what would be gained.
+trait Mover: Objective {
+    fn task(&self, other: MachineId) -> Option<TaskId>;
+}
+
+/// The highest gain over all movers; among equals the lowest machine, then the lowest task.
+fn choose(fleet: &Fleet, movers: &[impl Mover]) -> Option<(MachineId, TaskId)> {
+    let best = movers.iter().fold(f64::NEG_INFINITY, |best, mover| fleet.best(mover, best));
+    if best == f64::NEG_INFINITY {
+        return None;
+    }
+    let threshold = tie_threshold(best);
+    let candidates = movers.iter().filter_map(|mover| {
+        let machine = fleet.lowest(mover, threshold)?;
+        Some((machine, mover.task(machine)?))
+    });
+    candidates.min()
+}
+
+/// Tasks of one class on a machine that would rather be elsewhere.
+struct Leaving<'a> {
+    view: &'a View<'a>,
+    class: TaskClassId,
+    from: MachineId,
+    seconds_per_op: &'a [f64],
+    /// τ now.
+    affinity: f64,
+    /// By how much n·Σh/(1−λ) shrinks when one of them goes.
+    relief: f64,
+    /// n·Σh/(1−λ) now.
+    total: f64,
+    count: f64,
+}
+
+impl<'a> Leaving<'a> {
+    fn all(view: &'a View<'a>, from: MachineId) -> impl Iterator<Item = Leaving<'a>> {
+        let machine = view.grid.machine(from);
+        let sum = sum_of_times(view.grid, machine);
+        let (count, free) = (f64::from(machine.count()), 1.0 - machine.load());
+        machine.counts().map(move |(class, _)| {
+            let h = view.grid.seconds_per_op(class, from);
+            Leaving {
+                view,
+                class,
+                from,
+                seconds_per_op: view.grid.classes().seconds_per_op_row(class),
+                affinity: machine.share(machine.count()) / h,
+                relief: (sum + (count - 1.0) * h) / free,
+                total: count * sum / free,
+                count,
+            }
+        })
+    }
+}
+
+impl Objective for Leaving<'_> {
+    #[inline]
+    fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
+        let h = self.seconds_per_op[class.index()];
+        if h == f64::INFINITY || summary.next_share_max == f64::NEG_INFINITY {
+            return f64::NEG_INFINITY;
+        }
+        let rule = self.view.rule;
+        match rule.score {
+            Score::Greedy => rule.floor((summary.next_share_max / h - self.affinity) / self.affinity),
+            Score::Social => {
+                let burden = summary.next_crowding_min * h + summary.next_times_min;
+                rule.floor(relative(self.relief - burden, self.total + summary.total_min))
+            }
+            Score::SocialAsPrinted => f64::INFINITY,
+            Score::MinNum => self.count - summary.next_count_min,
+        }
+    }
+
+    fn score(&self, to: MachineId) -> f64 {
+        self.view.weigh(self.class, self.from, to).map_or(f64::NEG_INFINITY, |(gain, _)| gain)
+    }
+}
+
+impl Mover for Leaving<'_> {
+    fn task(&self, to: MachineId) -> Option<TaskId> {
+        self.view.weigh(self.class, self.from, to).map(|(_, task)| task)
+    }
+}
+
+/// A machine that could take one more task.
+#[derive(Clone, Copy)]
+struct Target {
+    machine: MachineId,
+    /// What a newcomer's share of a core would be.
+    share: f64,
+    sum: f64,
+    count: f64,
+    free: f64,
+}
+
+impl Target {
+    fn of(view: &View<'_>, id: MachineId) -> Self {
+        let machine = view.grid.machine(id);
+        Self {
+            machine: id,
+            share: machine.share(machine.count() + 1),
+            sum: sum_of_times(view.grid, machine),
+            count: f64::from(machine.count()),
+            free: 1.0 - machine.load(),
+        }
+    }
+}
+
+/// Tasks of one class, wherever they are, that the target could take.
+struct Joining<'a> {
+    view: &'a View<'a>,
+    class: TaskClassId,
+    target: Target,
+    seconds_per_op: &'a [f64],
+    /// τ there.
+    affinity: f64,
+    /// By how much n·Σh/(1−λ) would grow there.
+    burden: f64,
+}
+
+impl<'a> Joining<'a> {
+    fn all(view: &'a View<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
+        let fits = move |&class: &TaskClassId| view.grid.seconds_per_op(class, target.machine).is_finite();
+        view.grid.placed_classes().filter(fits).map(move |class| {
+            let h = view.grid.seconds_per_op(class, target.machine);
+            Joining {
+                view,
+                class,
+                target,
+                seconds_per_op: view.grid.classes().seconds_per_op_row(class),
+                affinity: target.share / h,
+                burden: ((target.count + 1.0) * h + target.sum) / target.free,
+            }
+        })
+    }
+}
+
+impl Objective for Joining<'_> {
+    #[inline]
+    fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
+        let h = self.seconds_per_op[class.index()];
+        if h == f64::INFINITY || !summary.may_hold(self.class) {
+            return f64::NEG_INFINITY;
+        }
+        let rule = self.view.rule;
+        match rule.score {
+            Score::Greedy => {
+                let slowest = summary.share_min / h;
+                rule.floor((self.affinity - slowest) / slowest)
+            }
+            Score::Social => {
+                let relief = summary.times_max + summary.crowding_max * h;
+                let total = self.target.count * self.target.sum / self.target.free + summary.total_min;
+                rule.floor(relative(relief - self.burden, total))
+            }
+            Score::SocialAsPrinted => f64::INFINITY,
+            Score::MinNum => summary.count_max - self.target.count,
+        }
+    }
+
+    fn score(&self, from: MachineId) -> f64 {
+        let gain = self.gain(from);
+        gain.map_or(f64::NEG_INFINITY, |(gain, _)| gain)
+    }
+}
+
+impl Joining<'_> {
+    fn gain(&self, from: MachineId) -> Option<(f64, TaskId)> {
+        // The bit that stands for this class may have been set by another.
+        self.view.grid.machine(from).tasks_of(self.class).next()?;
+        self.view.weigh(self.class, from, self.target.machine)
+    }
+}
+
+impl Mover for Joining<'_> {
+    fn task(&self, from: MachineId) -> Option<TaskId> {
+        self.gain(from).map(|(_, task)| task)
+    }
+}
+
+/// A bound on `decrease / total` where `total` may be as small as given.
+fn relative(decrease: f64, total: f64) -> f64 {
+    let bound = decrease / total * (1.0 + ROUNDING) + ROUNDING;
+    // Infinite sums, as of a machine that its owner uses whole, bound nothing.
+    if bound.is_nan() || decrease == f64::INFINITY { f64::INFINITY } else { bound }
+}

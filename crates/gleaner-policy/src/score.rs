@@ -1,0 +1,141 @@
+//! The scores of the first paper (Bertasi, Pettarin, Scquizzato, Silvestri), straight from its formulas as the
+//! contract reads them. h is the time per operation, n the tasks on a machine, λ its owner's load.
+
+use gleaner_core::{Grid, Machine};
+use gleaner_units::{MachineId, TaskClassId};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+/// What makes one machine better than another for a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// The affinity τ, equation (2): the task's own speed.
+    Greedy,
+    /// The growth of everyone's execution times, in the reading by execution times.
+    Social,
+    /// τ less the affinity that the residents lose, as the paper prints it.
+    SocialAsPrinted,
+    /// The number of tasks, whatever they are.
+    MinNum,
+}
+
+impl Score {
+    /// All of them, in the order in which help lists them.
+    pub const ALL: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
+
+    /// As it is written in scenarios and presets.
+    pub fn name(self) -> &'static str {
+        match self {
+            Score::Greedy => "greedy",
+            Score::Social => "social",
+            Score::SocialAsPrinted => "social-as-printed",
+            Score::MinNum => "min-num",
+        }
+    }
+}
+
+/// Σ over the tasks on the machine of `of(h)`, from integer counts per class so that every caller gets the same
+/// number. `without` leaves one task of that class out.
+fn sum_over_residents(
+    grid: &Grid,
+    machine: &Machine,
+    without: Option<TaskClassId>,
+    of: impl Fn(f64) -> f64,
+) -> f64 {
+    let counts = machine.counts();
+    counts
+        .map(|(class, count)| {
+            let count = count - u32::from(without == Some(class));
+            f64::from(count) * of(grid.classes().seconds_per_op(class, machine.class()))
+        })
+        .sum()
+}
+
+/// Σ h over the tasks on the machine. Costs O(classes there).
+pub(crate) fn sum_of_times(grid: &Grid, machine: &Machine) -> f64 {
+    sum_over_residents(grid, machine, None, |h| h)
+}
+
+/// The score of starting a task of `class` on a machine that can run it; the highest wins.
+pub(crate) fn placement(score: Score, grid: &Grid, class: TaskClassId, on: MachineId) -> f64 {
+    let machine = grid.machine(on);
+    let h = grid.classes().seconds_per_op(class, machine.class());
+    let n = machine.count();
+    match score {
+        Score::Greedy => machine.share(n + 1) / h,
+        Score::Social => -(f64::from(n + 1) * h + sum_of_times(grid, machine)) / (1.0 - machine.load()),
+        Score::SocialAsPrinted => social_as_printed(grid, machine, h),
+        Score::MinNum => -f64::from(n),
+    }
+}
+
+/// f(j, m) = τ(j, m) − Σ τ(k, m)/(n + 1).
+fn social_as_printed(grid: &Grid, machine: &Machine, h: f64) -> f64 {
+    let n = machine.count();
+    let own = machine.share(n + 1);
+    if n == 0 {
+        return own / h;
+    }
+    let (count, next) = (f64::from(n), f64::from(n + 1));
+    if machine.capacity() <= count {
+        // τ(j) = c(1−λ)/((n+1)·h_j) and τ(k)/(n+1) = c(1−λ)/(n·h_k)/(n+1): with the factor in common taken out,
+        // residents of the newcomer's own kind cancel to exactly 0, as they do on paper.
+        let differences = sum_over_residents(grid, machine, None, |resident| 1.0 / h - 1.0 / resident);
+        return machine.capacity() / (count * next) * differences;
+    }
+    own / h - machine.share(n) / next * sum_over_residents(grid, machine, None, |resident| 1.0 / resident)
+}
+
+/// How much is gained by moving a task of `class`, relative to how things were; for MIN-NUM, how many tasks more
+/// the source has. The task is on `from` and can run on `to`.
+pub(crate) fn gain(score: Score, grid: &Grid, class: TaskClassId, from: MachineId, to: MachineId) -> f64 {
+    match score {
+        Score::Greedy => {
+            let (source, target) = (grid.machine(from), grid.machine(to));
+            let before = source.share(source.count()) / grid.seconds_per_op(class, from);
+            let after = target.share(target.count() + 1) / grid.seconds_per_op(class, to);
+            (after - before) / before
+        }
+        Score::Social => social_gain(grid, class, grid.machine(from), grid.machine(to)),
+        Score::SocialAsPrinted => social_gain_as_printed(grid, class, grid.machine(from), grid.machine(to)),
+        Score::MinNum => f64::from(grid.machine(from).count()) - f64::from(grid.machine(to).count()),
+    }
+}
+
+/// The relative decrease of Σ n·h/(1−λ) over the tasks of both machines: what an operation of each of them takes.
+fn social_gain(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
+    let h = grid.classes().seconds_per_op(class, target.class());
+    let (n, target_n) = (f64::from(source.count()), f64::from(target.count()));
+    let (sum, target_sum) = (sum_of_times(grid, source), sum_of_times(grid, target));
+    let left = sum_over_residents(grid, source, Some(class), |h| h);
+    let free = 1.0 - source.load();
+    if free.partial_cmp(&0.0) != Some(Ordering::Greater) {
+        // Both sums are infinite: the limit of their ratio as the source's load nears 1.
+        return 1.0 - (n - 1.0) * left / (n * sum);
+    }
+    let target_free = 1.0 - target.load();
+    let before = n * sum / free + target_n * target_sum / target_free;
+    let after = (n - 1.0) * left / free + (target_n + 1.0) * (target_sum + h) / target_free;
+    (before - after) / before
+}
+
+/// f(j, m, m') with the sums of affinities as printed; |J| counts the tasks before the move, and 0/0 = 0.
+fn social_gain_as_printed(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
+    let affinities = |machine: &Machine, tasks: u32, inverse_times: f64| match tasks {
+        0 => 0.0,
+        _ => machine.share(tasks) * inverse_times,
+    };
+    let (n, target_n) = (source.count(), target.count());
+    let before = affinities(source, n, sum_over_residents(grid, source, None, |h| 1.0 / h));
+    let after = affinities(source, n - 1, sum_over_residents(grid, source, Some(class), |h| 1.0 / h));
+    let target_sum = sum_over_residents(grid, target, None, |h| 1.0 / h);
+    let target_before = affinities(target, target_n, target_sum);
+    let newcomer = 1.0 / grid.classes().seconds_per_op(class, target.class());
+    let target_after = affinities(target, target_n + 1, target_sum + newcomer);
+    let all = f64::from(n + target_n);
+    let (own, other) = (f64::from(n) / all, f64::from(target_n) / all);
+    let change = own * (after - before) + other * (target_after - target_before);
+    let scale = after + before;
+    if scale == 0.0 { 0.0 } else { change / scale }
+}
