@@ -43,13 +43,11 @@ fn sum_over_residents(
     without: Option<TaskClassId>,
     of: impl Fn(f64) -> f64,
 ) -> f64 {
-    let counts = machine.counts();
-    counts
-        .map(|(class, count)| {
-            let count = count - u32::from(without == Some(class));
-            f64::from(count) * of(grid.classes().seconds_per_op(class, machine.class()))
-        })
-        .sum()
+    // Not `sum()`: that of no floats is −0, and a division by it has the wrong sign.
+    machine.counts().fold(0.0, |sum, (class, count)| {
+        let count = count - u32::from(without == Some(class));
+        sum + f64::from(count) * of(grid.classes().seconds_per_op(class, machine.class()))
+    })
 }
 
 /// Σ h over the tasks on the machine. Costs O(classes there).

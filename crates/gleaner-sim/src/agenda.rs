@@ -1,0 +1,23 @@
+use gleaner_units::{TaskId, Time};
+use serde::{Deserialize, Serialize};
+
+/// What happens next in the world, in the order in which things of one instant happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) enum Next {
+    /// The next row of the owners' loads.
+    Load,
+    /// A task ends.
+    Completion(TaskId),
+    /// A migrating task arrives.
+    Landing(TaskId),
+    /// The next task is submitted.
+    Arrival,
+    /// The scheduler asked for it.
+    WakeUp,
+}
+
+/// The earliest of what may come next. Total order: time, then kind, then sequence within the kind, which each
+/// source keeps by itself.
+pub(crate) fn earliest(sources: [Option<(Time, Next)>; 5]) -> Option<(Time, Next)> {
+    sources.into_iter().flatten().min()
+}

@@ -1,0 +1,141 @@
+use gleaner_units::{MachineId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+
+/// What became of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TaskHistory {
+    /// The last machine it was sent to; none if it was never started.
+    pub machine: Option<MachineId>,
+    /// How often it was moved.
+    pub moves: u32,
+    /// When it first began to run; [`Time::NEVER`] if it did not.
+    pub started: Time,
+    /// When it ended; [`Time::NEVER`] if it did not.
+    pub finished: Time,
+}
+
+impl TaskHistory {
+    pub(crate) const NEW: TaskHistory =
+        TaskHistory { machine: None, moves: 0, started: Time::NEVER, finished: Time::NEVER };
+}
+
+/// From a moment on, so many tasks run on a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TimelineRow {
+    /// From when.
+    pub time: Time,
+    /// Where.
+    pub machine: MachineId,
+    /// How many.
+    pub tasks: u32,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct History {
+    tasks: Vec<TaskHistory>,
+    finished: usize,
+    moves: u64,
+    makespan: Time,
+    /// How many tasks ended on each machine.
+    finished_on: Vec<u32>,
+    timeline: Option<Timeline>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Timeline {
+    rows: Vec<TimelineRow>,
+    /// By machine: its latest row.
+    latest: Vec<usize>,
+}
+
+impl History {
+    pub(crate) fn new(tasks: usize, machines: usize) -> Self {
+        Self {
+            tasks: vec![TaskHistory::NEW; tasks],
+            finished: 0,
+            moves: 0,
+            makespan: Time::ZERO,
+            finished_on: vec![0; machines],
+            timeline: None,
+        }
+    }
+
+    /// Keeps, from now on, how many tasks each machine runs over time: 16 bytes a change.
+    pub(crate) fn keep_timeline(&mut self) {
+        let machines = (0..self.finished_on.len()).map(MachineId::new);
+        let rows: Vec<_> =
+            machines.map(|machine| TimelineRow { time: Time::ZERO, machine, tasks: 0 }).collect();
+        self.timeline = Some(Timeline { latest: (0..rows.len()).collect(), rows });
+    }
+
+    /// One entry a task, in their order.
+    pub fn tasks(&self) -> &[TaskHistory] {
+        &self.tasks
+    }
+
+    /// How many tasks ended.
+    pub fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// How many tasks did not end.
+    pub fn unfinished(&self) -> usize {
+        self.tasks.len() - self.finished
+    }
+
+    /// How many relocations there were in all.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// When the last task ended that did.
+    pub fn makespan(&self) -> Time {
+        self.makespan
+    }
+
+    /// How many tasks ended on each machine.
+    pub fn finished_on(&self) -> &[u32] {
+        &self.finished_on
+    }
+
+    /// The number of tasks on each machine over time, if it was kept: one row for each instant at which it
+    /// changed, in order of time.
+    pub fn timeline(&self) -> &[TimelineRow] {
+        self.timeline.as_ref().map_or(&[], |timeline| &timeline.rows)
+    }
+
+    pub(crate) fn sent(&mut self, task: TaskId, on: MachineId) {
+        self.tasks[task.index()].machine = Some(on);
+    }
+
+    pub(crate) fn moved(&mut self, task: TaskId, to: MachineId) {
+        self.sent(task, to);
+        self.tasks[task.index()].moves += 1;
+        self.moves += 1;
+    }
+
+    pub(crate) fn started(&mut self, now: Time, task: TaskId) {
+        let started = &mut self.tasks[task.index()].started;
+        *started = now.min(*started);
+    }
+
+    pub(crate) fn ended(&mut self, now: Time, task: TaskId, on: MachineId) {
+        self.tasks[task.index()].finished = now;
+        self.finished += 1;
+        self.finished_on[on.index()] += 1;
+        self.makespan = now;
+    }
+
+    pub(crate) fn counted(&mut self, now: Time, machine: MachineId, tasks: usize) {
+        let Some(Timeline { rows, latest }) = &mut self.timeline else { return };
+        let tasks = tasks as u32;
+        let last = &mut rows[latest[machine.index()]];
+        if last.time == now {
+            last.tasks = tasks;
+        } else {
+            latest[machine.index()] = rows.len();
+            rows.push(TimelineRow { time: now, machine, tasks });
+        }
+    }
+}

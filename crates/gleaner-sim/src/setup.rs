@@ -1,0 +1,73 @@
+use gleaner_core::{Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, TaskClass};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+
+/// An owner's load from a moment on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LoadChange {
+    /// From when.
+    pub time: Time,
+    /// Whose owner.
+    pub machine: MachineId,
+    /// λ.
+    pub load: f64,
+}
+
+/// The tasks of a run, in order of arrival: one entry each in every column.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Tasks {
+    /// When each is submitted; never decreasing.
+    pub arrivals: Vec<Time>,
+    /// How much work each is. The scheduler is not told.
+    pub lengths: Vec<Ops>,
+    /// What kind each is.
+    pub classes: Vec<TaskClassId>,
+}
+
+impl Tasks {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.arrivals.is_empty()
+    }
+}
+
+/// All that a run is given, besides the policy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// Weights and the cost of migration.
+    pub config: GridConfig,
+    /// The kinds of machines.
+    pub machine_classes: Vec<MachineClass>,
+    /// The machines, each by its kind.
+    pub machines: Vec<MachineClassId>,
+    /// The kinds of tasks.
+    pub task_classes: Vec<TaskClass>,
+    /// The tasks.
+    pub tasks: Tasks,
+    /// Owners' loads; times never decrease.
+    pub loads: Vec<LoadChange>,
+}
+
+impl Setup {
+    /// Whether every class means something with these weights.
+    pub fn check(&self) -> Result<(), InvalidClass> {
+        let grid = Grid::new(self.config.clone());
+        let classes: &Classes = grid.classes();
+        self.machine_classes.iter().try_for_each(|class| classes.check_machine_class(class))?;
+        self.task_classes.iter().try_for_each(|class| classes.check_task_class(class))
+    }
+
+    /// What happens before time begins: every class is met and every machine joins.
+    pub(crate) fn opening(&self) -> impl Iterator<Item = Event> + '_ {
+        let machine_classes = self.machine_classes.iter().cloned().map(Event::MachineClassMet);
+        let task_classes = self.task_classes.iter().cloned().map(Event::TaskClassMet);
+        let machines = self.machines.iter().enumerate();
+        let joins =
+            machines.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
+        machine_classes.chain(task_classes).chain(joins)
+    }
+}

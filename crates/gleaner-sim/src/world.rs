@@ -1,0 +1,166 @@
+use crate::agenda::{Next, earliest};
+use crate::history::History;
+use crate::setup::Setup;
+use crate::sharing::Sharing;
+use gleaner_core::{Command, Event, Grid};
+use gleaner_units::{MachineId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A task between two machines.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Transit {
+    ops_left: f64,
+    to: MachineId,
+}
+
+/// The outside, simulated: machines that run what they are told, owners, and users.
+///
+/// It knows what the scheduler does not: how long tasks are, and what owners and users will do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct World {
+    sharing: Sharing,
+    next_load: usize,
+    next_arrival: usize,
+    landings: BinaryHeap<Reverse<(Time, TaskId)>>,
+    transits: BTreeMap<TaskId, Transit>,
+    wake_at: Option<Time>,
+    /// Whether the latest wake-up led to anything.
+    wake_was_idle: bool,
+    history: History,
+}
+
+impl World {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        let mut sharing = Sharing::new();
+        for class in &setup.machines {
+            sharing.add_machine(setup.machine_classes[class.index()].cores);
+        }
+        Self {
+            sharing,
+            next_load: 0,
+            next_arrival: 0,
+            landings: BinaryHeap::new(),
+            transits: BTreeMap::new(),
+            wake_at: None,
+            wake_was_idle: false,
+            history: History::new(setup.tasks.len(), setup.machines.len()),
+        }
+    }
+
+    pub(crate) fn history(&self) -> &History {
+        &self.history
+    }
+
+    pub(crate) fn keep_timeline(&mut self) {
+        self.history.keep_timeline();
+    }
+
+    pub(crate) fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
+        self.sharing.busy_seconds(machine, now)
+    }
+
+    /// What happens next; nothing once every task ended, or when those left can never go on.
+    #[inline]
+    pub(crate) fn next(&self, setup: &Setup) -> Option<(Time, Next)> {
+        if self.history.unfinished() == 0 {
+            return None;
+        }
+        let load = setup.loads.get(self.next_load).map(|row| (row.time, Next::Load));
+        let completion = self.sharing.next_completion().map(|(time, task)| (time, Next::Completion(task)));
+        let landing = self.landings.peek().map(|Reverse((time, task))| (*time, Next::Landing(*task)));
+        let arrival = setup.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
+        let wake = self.wake_at.map(|time| (time, Next::WakeUp));
+        let next = earliest([load, completion, landing, arrival, wake])?;
+        // A wake-up that changed nothing would change nothing again while nothing else can happen.
+        let alone = load.is_none() && completion.is_none() && landing.is_none() && arrival.is_none();
+        if alone && self.wake_was_idle { None } else { Some(next) }
+    }
+
+    /// Lets it happen, and says so.
+    #[inline]
+    pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Event {
+        self.wake_was_idle = next == Next::WakeUp;
+        match next {
+            Next::Load => {
+                let row = setup.loads[self.next_load];
+                self.next_load += 1;
+                self.sharing.set_load(now, row.machine, row.load);
+                Event::OwnerLoadReported { machine: row.machine, load: row.load }
+            }
+            Next::Completion(task) => {
+                let on = self.sharing.machine_of(task).expect("a task that ends runs somewhere");
+                self.sharing.complete(now, task);
+                self.history.ended(now, task, on);
+                self.count(now, on);
+                Event::AttemptFinished { task, attempt: grid.task(task).attempt() }
+            }
+            Next::Landing(task) => {
+                self.landings.pop();
+                let Transit { ops_left, to } =
+                    self.transits.remove(&task).expect("a task that lands was on its way");
+                self.run(now, task, to, ops_left, grid);
+                Event::AttemptStarted { task, attempt: grid.task(task).attempt() }
+            }
+            Next::Arrival => {
+                let task = TaskId::new(self.next_arrival);
+                self.next_arrival += 1;
+                Event::TaskSubmitted { task, class: setup.tasks.classes[task.index()] }
+            }
+            Next::WakeUp => {
+                self.wake_at = None;
+                Event::WokeUp
+            }
+        }
+    }
+
+    /// Carries out an order; what that makes happen at once is returned.
+    #[inline]
+    pub(crate) fn obey(&mut self, setup: &Setup, now: Time, command: Command, grid: &Grid) -> Option<Event> {
+        match command {
+            Command::Start { task, attempt, on } => {
+                self.wake_was_idle = false;
+                self.history.sent(task, on);
+                self.run(now, task, on, setup.tasks.lengths[task.index()].amount(), grid);
+                Some(Event::AttemptStarted { task, attempt })
+            }
+            Command::Move { task, attempt, from, to } => {
+                self.wake_was_idle = false;
+                self.depart(now, task, from, to, grid).then_some(Event::AttemptStarted { task, attempt })
+            }
+            Command::WakeAt { at } => {
+                self.wake_at = Some(at);
+                None
+            }
+        }
+    }
+
+    /// Takes a task off a machine; whether it is on the other at once.
+    fn depart(&mut self, now: Time, task: TaskId, from: MachineId, to: MachineId, grid: &Grid) -> bool {
+        let seconds_left = self.sharing.remove(now, task);
+        self.count(now, from);
+        self.history.moved(task, to);
+        // What is kept is the fraction of the length that is left, on whatever machine.
+        let ops_left = seconds_left / grid.seconds_per_op(grid.task(task).class(), from);
+        let cost = grid.migration_seconds(from, to);
+        if cost == 0.0 {
+            self.run(now, task, to, ops_left, grid);
+            return true;
+        }
+        self.landings.push(Reverse((now.after_seconds(cost), task)));
+        self.transits.insert(task, Transit { ops_left, to });
+        false
+    }
+
+    fn run(&mut self, now: Time, task: TaskId, on: MachineId, ops: f64, grid: &Grid) {
+        let seconds = ops * grid.seconds_per_op(grid.task(task).class(), on);
+        self.sharing.insert(now, on, task, seconds);
+        self.history.started(now, task);
+        self.count(now, on);
+    }
+
+    fn count(&mut self, now: Time, machine: MachineId) {
+        self.history.counted(now, machine, self.sharing.residents(machine));
+    }
+}

@@ -1,0 +1,240 @@
+//! The policies as a reader of the contract would write them: every machine scored for every task, each sum taken
+//! over the tasks themselves, nothing kept. They read the grid and share no code with the policies under test.
+
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, TaskState};
+use gleaner_units::{MachineId, TaskId, Time};
+
+/// Which formula.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// The task's own speed.
+    Greedy,
+    /// Everyone's execution times.
+    Social,
+    /// The paper's letter.
+    SocialAsPrinted,
+    /// The number of tasks.
+    MinNum,
+}
+
+/// All rules.
+pub const RULES: [Rule; 4] = [Rule::Greedy, Rule::Social, Rule::SocialAsPrinted, Rule::MinNum];
+
+/// How running tasks move.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Relocation {
+    /// The formula.
+    pub rule: Rule,
+    /// N.
+    pub moves: u32,
+    /// θ.
+    pub theta: f64,
+    /// For MIN-NUM.
+    pub difference: f64,
+}
+
+/// A whole reference policy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Naive {
+    /// Where a new task goes.
+    pub place: Rule,
+    /// How it moves later.
+    pub relocate: Option<Relocation>,
+}
+
+/// A candidate: its score, and what decides among equals.
+type Candidate = (f64, MachineId, TaskId);
+
+fn pick(candidates: &[Candidate]) -> Option<(MachineId, TaskId)> {
+    let best = candidates.iter().map(|candidate| candidate.0).fold(f64::NEG_INFINITY, f64::max);
+    let tied =
+        |score: f64| if best.is_infinite() { score == best } else { best - score <= 1e-12 * best.abs() };
+    candidates.iter().filter(|candidate| tied(candidate.0)).map(|&(_, machine, task)| (machine, task)).min()
+}
+
+/// The world at an instant, with `n`, λ and h as the papers write them.
+struct Now<'a>(&'a Grid);
+
+impl Now<'_> {
+    fn machines(&self) -> impl Iterator<Item = MachineId> {
+        (0..self.0.machines().len()).map(MachineId::new)
+    }
+
+    fn tasks_on(&self, machine: MachineId) -> Vec<TaskId> {
+        let tasks = (0..self.0.tasks().len()).map(TaskId::new);
+        tasks.filter(|&task| self.0.task(task).placed_on() == Some(machine)).collect()
+    }
+
+    fn h(&self, task: TaskId, machine: MachineId) -> f64 {
+        let classes = self.0.classes();
+        let task = classes.task_class(self.0.task(task).class());
+        let machine = classes.machine_class(self.0.machine(machine).class());
+        if task.requires.iter().any(|tag| !machine.provides.contains(tag)) {
+            return f64::INFINITY;
+        }
+        let mut sum = 0.0;
+        for (i, weight) in classes.weights().iter().enumerate() {
+            if task.composition[i] != 0.0 {
+                sum += weight * task.composition[i] / machine.speeds[i];
+            }
+        }
+        sum
+    }
+
+    fn free(&self, machine: MachineId) -> f64 {
+        1.0 - self.0.machine(machine).load()
+    }
+
+    fn share(&self, machine: MachineId, tasks: usize) -> f64 {
+        let cores = f64::from(self.0.machine(machine).cores());
+        (cores * self.free(machine) / tasks as f64).min(1.0)
+    }
+
+    fn possible(&self, task: TaskId, machine: MachineId) -> bool {
+        self.free(machine) > 0.0 && self.h(task, machine).is_finite()
+    }
+
+    /// τ of a task on a machine with that many tasks, itself among them.
+    fn affinity(&self, task: TaskId, machine: MachineId, tasks: usize) -> f64 {
+        self.share(machine, tasks) / self.h(task, machine)
+    }
+
+    fn affinities(&self, tasks: &[TaskId], machine: MachineId) -> f64 {
+        tasks.iter().map(|&task| self.affinity(task, machine, tasks.len())).sum()
+    }
+
+    /// Σ n·h/(1−λ).
+    fn times(&self, tasks: &[TaskId], machine: MachineId) -> f64 {
+        if tasks.is_empty() {
+            return 0.0;
+        }
+        let sum: f64 = tasks.iter().map(|&task| self.h(task, machine)).sum();
+        tasks.len() as f64 * sum / self.free(machine)
+    }
+
+    fn placement(&self, rule: Rule, task: TaskId, machine: MachineId) -> f64 {
+        let there = self.tasks_on(machine);
+        let next = there.len() + 1;
+        match rule {
+            Rule::Greedy => self.affinity(task, machine, next),
+            Rule::Social => {
+                let sum: f64 = there.iter().map(|&other| self.h(other, machine)).sum();
+                -(next as f64 * self.h(task, machine) + sum) / self.free(machine)
+            }
+            Rule::SocialAsPrinted => {
+                let own = self.affinity(task, machine, next);
+                let others = self.affinities(&there, machine) / next as f64;
+                // The letter says exactly 0 where the residents are of the newcomer's kind; a float may not.
+                let difference = own - others;
+                if difference.abs() < 1e-13 * own { 0.0 } else { difference }
+            }
+            Rule::MinNum => -(there.len() as f64),
+        }
+    }
+
+    fn gain(&self, rule: Rule, task: TaskId, from: MachineId, to: MachineId) -> f64 {
+        let (source, target) = (self.tasks_on(from), self.tasks_on(to));
+        let left: Vec<TaskId> = source.iter().copied().filter(|&other| other != task).collect();
+        let joined: Vec<TaskId> = target.iter().copied().chain([task]).collect();
+        match rule {
+            Rule::Greedy => {
+                let before = self.affinity(task, from, source.len());
+                let after = self.affinity(task, to, joined.len());
+                (after - before) / before
+            }
+            Rule::Social if self.free(from) == 0.0 => {
+                let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
+                1.0 - left.len() as f64 * sum(&left) / (source.len() as f64 * sum(&source))
+            }
+            Rule::Social => {
+                let before = self.times(&source, from) + self.times(&target, to);
+                let after = self.times(&left, from) + self.times(&joined, to);
+                (before - after) / before
+            }
+            Rule::SocialAsPrinted => {
+                let all = (source.len() + target.len()) as f64;
+                let (before, after) = (self.affinities(&source, from), self.affinities(&left, from));
+                let (other, newer) = (self.affinities(&target, to), self.affinities(&joined, to));
+                let change = source.len() as f64 / all * (after - before)
+                    + target.len() as f64 / all * (newer - other);
+                if after + before == 0.0 { 0.0 } else { change / (after + before) }
+            }
+            Rule::MinNum => source.len() as f64 - target.len() as f64,
+        }
+    }
+}
+
+impl Naive {
+    fn start(&self, now: &Now<'_>, task: TaskId) -> Option<Decision> {
+        let possible = now.machines().filter(|&machine| now.possible(task, machine));
+        let candidates: Vec<Candidate> =
+            possible.map(|machine| (now.placement(self.place, task, machine), machine, task)).collect();
+        pick(&candidates).map(|(on, task)| Decision::Start { task, on })
+    }
+
+    fn relocate(&self, grid: &Grid, time: Time, occasion: Occasion) -> Option<Decision> {
+        let relocation = self.relocate.filter(|relocation| occasion.moves < relocation.moves)?;
+        let now = Now(grid);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (from, to) in now.machines().flat_map(|a| now.machines().map(move |b| (a, b))) {
+            let other = match occasion.cause {
+                Cause::LoadRose(machine) if machine == from => to,
+                Cause::LoadFell(machine) | Cause::Freed(machine) | Cause::Joined(machine)
+                    if machine == to =>
+                {
+                    from
+                }
+                _ => continue,
+            };
+            for task in now.tasks_on(from) {
+                let running = matches!(grid.task(task).state(), TaskState::Running(_));
+                if from == to || !running || !now.possible(task, to) {
+                    continue;
+                }
+                let gain = now.gain(relocation.rule, task, from, to);
+                let cost = grid.migration_seconds(from, to);
+                let worth = match relocation.rule {
+                    Rule::MinNum => gain >= relocation.difference,
+                    _ => {
+                        gain > relocation.theta
+                            && (cost == 0.0 || gain * grid.task(task).seconds_run(time) > cost)
+                    }
+                };
+                if worth {
+                    candidates.push((gain, other, task));
+                }
+            }
+        }
+        let (other, task) = pick(&candidates)?;
+        let to = match occasion.cause {
+            Cause::LoadRose(_) => other,
+            Cause::LoadFell(machine) | Cause::Freed(machine) | Cause::Joined(machine) => machine,
+            Cause::Submitted(_) | Cause::WokeUp => return None,
+        };
+        Some(Decision::Relocate { task, to })
+    }
+}
+
+impl Policy for Naive {
+    fn observe(&mut self, _: &Grid, _: &Change) {}
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let view = Now(grid);
+        let mut waiting = (0..grid.tasks().len()).map(TaskId::new);
+        let waits = |&task: &TaskId| grid.task(task).state() == TaskState::Waiting;
+        let start = match occasion.cause {
+            Cause::Submitted(task) => Some(task).filter(waits).and_then(|task| self.start(&view, task)),
+            Cause::LoadFell(_) | Cause::Joined(_) => {
+                waiting.by_ref().filter(waits).find_map(|task| self.start(&view, task))
+            }
+            Cause::LoadRose(_) | Cause::Freed(_) | Cause::WokeUp => None,
+        };
+        start.or_else(|| self.relocate(grid, now, occasion))
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Grids drawn from a seed: small, and odd on purpose.
+
+use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
+use gleaner_sim::{LoadChange, Setup, Tasks};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+use rand_core::Rng;
+use rand_pcg::Pcg64;
+
+/// A stream of random choices that a seed reproduces.
+pub struct Choices(Pcg64);
+
+impl Choices {
+    /// The stream of that seed.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Pcg64::new(u128::from(seed), 0x6765_6e65_7261_746f))
+    }
+
+    /// From 0 up to, not including, 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// From 0 up to, not including, `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.unit() * bound as f64) as usize
+    }
+
+    /// True in one of `n` cases.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// A grid with shared classes, several cores, tags, owners that take all, tasks that must wait, and ties in time.
+pub fn setup(seed: u64) -> Setup {
+    let choices = &mut Choices::seeded(seed);
+    let machine_classes: Vec<_> = (0..=choices.below(4)).map(|index| machine_class(choices, index)).collect();
+    let machines: Vec<_> = (0..1 + choices.below(7))
+        .map(|_| MachineClassId::new(choices.below(machine_classes.len())))
+        .collect();
+    let task_classes: Vec<_> = (0..=choices.below(5)).map(|_| task_class(choices)).collect();
+    let seconds = if choices.one_in(3) { 5.0 * choices.unit() } else { 0.0 };
+    let mut setup = Setup {
+        config: GridConfig {
+            weights: vec![2e-5, 0.1, 0.1],
+            migration: Migration { seconds, ..Migration::default() },
+        },
+        machine_classes,
+        machines,
+        task_classes,
+        tasks: Tasks::default(),
+        loads: Vec::new(),
+    };
+    fill_tasks(&mut setup, choices);
+    fill_loads(&mut setup, choices);
+    setup
+}
+
+fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
+    let mut speeds =
+        vec![1.0 + 3.0 * choices.unit(), 50.0 + 800.0 * choices.unit(), 250.0 + 750.0 * choices.unit()];
+    // The first class can run everything, so that no task is impossible.
+    if index > 0 && choices.one_in(4) {
+        speeds[1 + choices.below(2)] = 0.0;
+    }
+    let tagged = index == 0 || choices.one_in(3);
+    let cores = if choices.one_in(2) { 1 } else { 1 + choices.below(4) as u32 };
+    MachineClass { speeds, cores, provides: tagged.then(|| "big".to_owned()).into_iter().collect() }
+}
+
+fn task_class(choices: &mut Choices) -> TaskClass {
+    let cpu = choices.unit();
+    let disk = if choices.one_in(2) { 0.0 } else { (1.0 - cpu) * choices.unit() };
+    let requires = choices.one_in(5).then(|| "big".to_owned()).into_iter().collect();
+    TaskClass { composition: vec![cpu, disk, 1.0 - cpu - disk], requires }
+}
+
+fn fill_tasks(setup: &mut Setup, choices: &mut Choices) {
+    // Where no machine has the first class, only that many tasks can be run as some other class allows.
+    setup.machines[0] = MachineClassId::new(0);
+    let mut now = 0.0;
+    for _ in 0..5 + choices.below(60) {
+        if !choices.one_in(3) {
+            now += 3.0 * choices.unit();
+        }
+        setup.tasks.arrivals.push(Time::from_seconds(now).expect("a moment"));
+        setup.tasks.lengths.push(Ops::new(1e3 + 1e5 * choices.unit()).expect("a length"));
+        setup.tasks.classes.push(TaskClassId::new(choices.below(setup.task_classes.len())));
+    }
+}
+
+fn fill_loads(setup: &mut Setup, choices: &mut Choices) {
+    let mut now = 0.0;
+    for _ in 0..choices.below(20) {
+        now += 10.0 * choices.unit();
+        let load = match choices.below(4) {
+            0 => 0.0,
+            1 => 1.0,
+            _ => choices.unit(),
+        };
+        let machine = MachineId::new(choices.below(setup.machines.len()));
+        setup.loads.push(LoadChange { time: Time::from_seconds(now).expect("a moment"), machine, load });
+    }
+    // Owners go home in the end, so that every task can.
+    for machine in (0..setup.machines.len()).map(MachineId::new) {
+        setup.loads.push(LoadChange {
+            time: Time::from_seconds(now + 50.0).expect("a moment"),
+            machine,
+            load: 0.0,
+        });
+    }
+}
