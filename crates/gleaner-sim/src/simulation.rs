@@ -40,13 +40,22 @@ pub trait Observer {
 impl<'a, P: Policy> Simulation<'a, P> {
     /// At the start: every machine is there, no task yet.
     pub fn new(setup: &'a Setup, policy: P) -> Self {
-        let scheduler = Scheduler::new(Grid::new(setup.config.clone()), policy);
-        let world = World::new(setup);
-        let mut simulation = Self::at(setup, scheduler, world, Time::ZERO, 0);
-        for event in setup.opening() {
-            simulation.tell(&event);
-        }
+        let mut simulation = Self::unopened(setup, policy);
+        simulation.open();
         simulation
+    }
+
+    /// Before the machines are there, for an observer that is to see them [join](Self::open).
+    pub fn unopened(setup: &'a Setup, policy: P) -> Self {
+        let scheduler = Scheduler::new(Grid::new(setup.config.clone()), policy);
+        Self::at(setup, scheduler, World::new(setup), Time::ZERO, 0)
+    }
+
+    /// Lets every class be met and every machine join.
+    pub fn open(&mut self) {
+        for event in self.setup.opening() {
+            self.tell(&event);
+        }
     }
 
     fn at(setup: &'a Setup, scheduler: Scheduler<P>, world: World, now: Time, events: u64) -> Self {
