@@ -11,7 +11,7 @@ pub use check::BrokenInvariant;
 pub use machine::Machine;
 pub use task::{Task, TaskState};
 
-use crate::{Classes, Occasion};
+use crate::{Classes, MachineClass, Occasion, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -66,6 +66,19 @@ impl Grid {
             occasions: VecDeque::new(),
             wake_at: None,
         }
+    }
+
+    /// An empty grid that has met these classes: for whoever wants to know how long what takes where.
+    pub fn with_classes(config: GridConfig, machines: &[MachineClass], tasks: &[TaskClass]) -> Self {
+        let mut grid = Self::new(config);
+        for class in machines {
+            grid.classes.add_machine_class(class.clone());
+        }
+        for class in tasks {
+            grid.classes.add_task_class(class.clone());
+        }
+        grid.placed = vec![0; tasks.len()];
+        grid
     }
 
     /// The kinds of machines and tasks.
@@ -138,7 +151,7 @@ impl Grid {
         seconds + volume / speed(from).min(speed(to))
     }
 
-    fn class_of(&self, machine: MachineId) -> &crate::MachineClass {
+    fn class_of(&self, machine: MachineId) -> &MachineClass {
         self.classes.machine_class(self.machine(machine).class())
     }
 

@@ -1,0 +1,142 @@
+use crate::bound::{BoundMachine, BoundTask, Instance, lower_bound};
+use crate::{Experiment, Setup, Simulation};
+use gleaner_core::{Grid, Policy};
+use gleaner_units::{MachineClassId, TaskClassId, Time};
+use serde::Serialize;
+
+/// A run in a few numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// Of this document.
+    pub version: u32,
+    /// The preset's name.
+    pub policy: String,
+    /// What judges relocations; none if nothing moves.
+    pub relocate: Option<&'static str>,
+    /// The seed.
+    pub seed: u64,
+    /// How many tasks there are.
+    pub tasks: usize,
+    /// How many did not end.
+    pub unfinished: usize,
+    /// When the last task ended that did.
+    pub makespan_s: f64,
+    /// No schedule could end earlier; none where no schedule ends.
+    pub lower_bound_s: Option<f64>,
+    /// The distance of the makespan from that bound, relative to it; none unless every task ended.
+    pub gap: Option<f64>,
+    /// How many relocations there were.
+    pub moves: u64,
+}
+
+impl Summary {
+    /// Of a run as it stands. Costs a linear program for the bound.
+    pub fn of<P: Policy>(experiment: &Experiment, seed: u64, run: &Simulation<'_, P>) -> Self {
+        let history = run.history();
+        let makespan_s = history.makespan().seconds();
+        let lower_bound_s = makespan_bound(&experiment.setup);
+        let complete = history.unfinished() == 0;
+        Self {
+            version: 1,
+            policy: experiment.policy.clone(),
+            relocate: experiment.recipe.relocate.map(|rule| rule.score.name()),
+            seed,
+            tasks: history.tasks().len(),
+            unfinished: history.unfinished(),
+            makespan_s,
+            lower_bound_s,
+            gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
+            moves: history.moves(),
+        }
+    }
+}
+
+/// No schedule of these tasks on these machines ends earlier, in seconds; none where no schedule ends.
+pub fn makespan_bound(setup: &Setup) -> Option<f64> {
+    let seconds_per_op = seconds_per_op(setup);
+    let mut loads: Vec<Vec<(Time, f64)>> = vec![Vec::new(); setup.machines.len()];
+    for row in &setup.loads {
+        loads[row.machine.index()].push((row.time, row.load));
+    }
+    let machines = setup.machines.iter().zip(loads).map(|(class, loads)| BoundMachine {
+        class: class.index(),
+        cores: setup.machine_classes[class.index()].cores,
+        loads,
+    });
+    let tasks = (0..setup.tasks.len()).map(|index| BoundTask {
+        arrival: setup.tasks.arrivals[index],
+        length: setup.tasks.lengths[index],
+        kind: setup.tasks.classes[index].index(),
+    });
+    let (machines, tasks): (Vec<_>, Vec<_>) = (machines.collect(), tasks.collect());
+    let instance = Instance { seconds_per_op: &seconds_per_op, tasks: &tasks, machines: &machines };
+    lower_bound(&instance).map(|bound| bound.seconds)
+}
+
+/// One row a task class, one column a machine class, as the scheduler computes it.
+fn seconds_per_op(setup: &Setup) -> Vec<Vec<f64>> {
+    let grid = Grid::with_classes(setup.config.clone(), &setup.machine_classes, &setup.task_classes);
+    let columns = || (0..setup.machine_classes.len()).map(MachineClassId::new);
+    let row = |kind| columns().map(|class| grid.classes().seconds_per_op(kind, class)).collect();
+    (0..setup.task_classes.len()).map(TaskClassId::new).map(row).collect()
+}
+
+/// Runs with several seeds in a few numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SeedsSummary {
+    /// Of this document.
+    pub version: u32,
+    /// The preset's name.
+    pub policy: String,
+    /// What judges relocations; none if nothing moves.
+    pub relocate: Option<&'static str>,
+    /// The seeds, in order.
+    pub seeds: Vec<u64>,
+    /// How many tasks did not end, over all runs.
+    pub unfinished: usize,
+    /// Over the runs.
+    pub makespan_s: Spread,
+    /// Over the runs.
+    pub moves: Spread,
+    /// Each run's own.
+    pub runs: Vec<Summary>,
+}
+
+/// How a number spreads over runs.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Spread {
+    /// Arithmetic.
+    pub mean: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let count = values.clone().count() as f64;
+        Self {
+            mean: values.clone().sum::<f64>() / count,
+            min: values.clone().fold(f64::INFINITY, f64::min),
+            max: values.fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
+
+impl SeedsSummary {
+    /// Of at least one run.
+    pub fn of(runs: Vec<Summary>) -> Self {
+        let first = runs.first().expect("at least one seed").clone();
+        Self {
+            version: 1,
+            policy: first.policy,
+            relocate: first.relocate,
+            seeds: runs.iter().map(|run| run.seed).collect(),
+            unfinished: runs.iter().map(|run| run.unfinished).sum(),
+            makespan_s: Spread::of(runs.iter().map(|run| run.makespan_s)),
+            moves: Spread::of(runs.iter().map(|run| run.moves as f64)),
+            runs,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! How a command fails: what it prints and which code it exits with.
+
+use anstyle::{AnsiColor, Style};
+use gleaner_workload::InputError;
+use serde_json::json;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// A file or a setting makes no sense.
+    #[error("{0}")]
+    Input(#[from] InputError),
+    /// The arguments make no sense together, or name what there is not.
+    #[error("{0}")]
+    Usage(String),
+    /// The operating system refused.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was tried, with the path.
+        what: String,
+        /// What it said.
+        error: io::Error,
+    },
+    /// Somebody pressed Ctrl-C; what was kept is said.
+    #[error("interrupted: {0}")]
+    Interrupted(String),
+}
+
+/// Where the reader of an error is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shown {
+    /// At a terminal.
+    AsText,
+    /// At the end of a pipe.
+    AsJson,
+}
+
+impl Failure {
+    /// That `what` could not be done with `path`.
+    pub(crate) fn io(what: &str, path: &Path, error: io::Error) -> Self {
+        Self::Io { what: format!("cannot {what} {}", path.display()), error }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Input(_) | Failure::Usage(_) => 2,
+            Failure::Io { .. } => 4,
+            Failure::Interrupted(_) => 130,
+        }
+    }
+
+    /// Prints the failure to standard error and gives the exit code.
+    pub(crate) fn report(&self, shown: Shown) -> ExitCode {
+        match shown {
+            Shown::AsText => {
+                let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+                let label = if matches!(self, Failure::Interrupted(_)) { "stopped" } else { "error" };
+                anstream::eprintln!("{style}{label}:{style:#} {self}");
+            }
+            Shown::AsJson => {
+                let mut document = json!({ "version": 1, "error": self.to_string(), "code": self.code() });
+                if let Failure::Input(input) = self {
+                    document["input"] = json!(input);
+                }
+                eprintln!("{document}");
+            }
+        }
+        ExitCode::from(self.code())
+    }
+}
+
+/// Help, the version, or wrong arguments, as clap prints them; with `--json` among the arguments, as JSON.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let wanted_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && wanted_json {
+        return Failure::Usage(error.to_string().trim_end().to_owned()).report(Shown::AsJson);
+    }
+    // A closed pipe is no reason to fail again.
+    let _ = error.print();
+    if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}

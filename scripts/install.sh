@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs what the other scripts need on Debian, if it is missing. Rust must be there already.
+# Usage: scripts/install.sh [build] [test] [lint]
+set -euo pipefail
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# need COMMAND PACKAGE…: installs the packages if the command is missing.
+need() {
+    local command=$1
+    shift
+    command -v "$command" >/dev/null && return
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"
+}
+
+if ! command -v cargo >/dev/null; then
+    echo "cargo is missing: install Rust 1.95 or later first, see https://rustup.rs" >&2
+    exit 1
+fi
+
+for purpose in "$@"; do
+    case $purpose in
+        build) need cc build-essential ;;
+        test) need python3 python3 python3-venv ;;
+        lint) cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny ;;
+        *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
+    esac
+done
