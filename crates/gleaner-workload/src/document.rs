@@ -1,7 +1,7 @@
 //! The TOML document as a tree whose every node knows the line or the override it came from.
 
 use crate::InputError;
-use crate::error::{Place, quoted};
+use crate::error::{Place, printable, quoted};
 use crate::lines::BOM;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -40,7 +40,8 @@ pub(crate) fn read(path: &Path, overrides: &[String]) -> Result<Node, InputError
     let lines = LineStarts::new(&text);
     let parsed = DeTable::parse(&text).map_err(|error| {
         let place = error.span().map_or_else(|| file.clone(), |span| file.at_line(lines.line(span.start)));
-        place.error("", format!("no TOML: {}", error.message().trim()), "a TOML document")
+        let message = error.message().trim().replace('\n', ", ");
+        place.error("", format!("no TOML: {}", printable(&message)), "a TOML document")
     })?;
     let mut root =
         Node { value: table(parsed.get_ref(), &|at| file.at_line(lines.line(at)), 0), place: file.clone() };
@@ -128,7 +129,7 @@ fn node(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place, depth: us
 
 /// Lays one `key=value` over the document. The value is TOML, or else the text as it stands.
 fn lay_over(root: &mut Node, argument: &str) -> Result<(), InputError> {
-    let place = Place::whole(&format!("--set {}", argument.escape_debug()));
+    let place = Place::whole(&format!("--set {}", printable(argument)));
     let expected = "key=value, as policy.preset=bertasi/greedy";
     let Some((key, text)) = argument.split_once('=') else {
         return Err(place.error("", "no =", expected));

@@ -75,7 +75,7 @@ impl Place {
         InputError {
             file: self.file.to_string(),
             line: self.line,
-            field: shortened(field),
+            field: printable(&shortened(field)),
             found: found.into(),
             expected: expected.into(),
         }
@@ -89,7 +89,16 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// `text` in quotes, its control characters escaped so that none reaches a terminal.
+/// `text` with its control characters escaped, so that none reaches a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    if !text.contains(char::is_control) {
+        return text.to_owned();
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
+}
+
+/// `text` in quotes, its control characters escaped too.
 pub(crate) fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text))
 }

@@ -6,7 +6,7 @@ use crate::kinds::{Kinds, Met};
 use crate::section::Key;
 use crate::settings::finite_from_zero;
 use crate::table::{Column, Limit, Row, Table};
-use crate::words::{WordSets, words};
+use crate::words::WordSets;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -178,14 +178,12 @@ impl Reading {
     }
 
     fn kind(&mut self, cores: u32, provides: &str) -> u32 {
-        match self.met.meet(&self.speeds, [cores, self.word_sets.number(provides)]) {
+        let words = self.word_sets.number(provides);
+        match self.met.meet(&self.speeds, [cores, words]) {
             Met::Before(kind) => kind,
             Met::First(kind) => {
-                self.kinds.push(MachineKind {
-                    speeds: self.speeds.clone(),
-                    cores,
-                    provides: words(provides),
-                });
+                let provides = self.word_sets.set(words).clone();
+                self.kinds.push(MachineKind { speeds: self.speeds.clone(), cores, provides });
                 kind
             }
         }

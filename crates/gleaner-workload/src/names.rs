@@ -3,6 +3,7 @@
 use crate::error::quoted;
 
 const SHOWN: usize = 5;
+const LISTED: usize = 20;
 /// Comparing with more takes longer than it helps.
 const COMPARED: usize = 10_000;
 const COMPARED_CHARS: usize = 64;
@@ -24,9 +25,12 @@ pub(crate) fn plain(name: &str) -> String {
     if word && name.len() <= COMPARED_CHARS { name.to_owned() } else { quoted(name) }
 }
 
-/// `names` one after the other, for a sentence.
+/// The first of `names` one after the other, for a sentence.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    names.into_iter().map(plain).collect::<Vec<_>>().join(", ")
+    let mut names = names.into_iter();
+    let mut shown: Vec<String> = names.by_ref().take(LISTED).map(plain).collect();
+    shown.extend(names.next().map(|_| "…".to_owned()));
+    shown.join(", ")
 }
 
 fn distance(name: &str, known: &str) -> usize {

@@ -5,11 +5,14 @@
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::lines::Lines;
-use crate::names::{list, one_of};
+use crate::names::{list, one_of, plain};
 use crate::section::Key;
 use crate::splitter::{Fields, Splitter};
 use gleaner_units::Time;
 use std::path::Path;
+
+/// Far more than any grid has dimensions; columns are looked up one by one.
+const COLUMNS_MAX: usize = 1000;
 
 /// A column of one table, by its position.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,13 @@ impl Table {
         };
         let header = file.at_line(line.number);
         let fields = splitter.split(line.text).ok_or_else(|| open_quote(&header))?;
+        if fields.len() > COLUMNS_MAX {
+            return Err(header.error(
+                "",
+                format!("{} columns", fields.len()),
+                format!("at most {COLUMNS_MAX}"),
+            ));
+        }
         let names: Vec<String> = (0..fields.len()).map(|index| fields.field(index).to_owned()).collect();
         for (index, name) in names.iter().enumerate() {
             if names[..index].contains(name) {
@@ -72,7 +82,7 @@ impl Table {
 
     pub(crate) fn column(&self, name: &str) -> Result<Column, InputError> {
         let header = || format!("the columns {}", list(self.names()));
-        self.find(name).ok_or_else(|| self.header.error(name, header(), format!("a column {name}")))
+        self.find(name).ok_or_else(|| self.header.error(name, header(), format!("a column {}", plain(name))))
     }
 
     pub(crate) fn columns(&self, names: &[String]) -> Result<Vec<Column>, InputError> {
@@ -215,4 +225,26 @@ fn cut_off(place: &Place, width: usize) -> InputError {
 
 fn open_quote(place: &Place) -> InputError {
     place.error("", "a quote that is not closed", "quoted fields that end on their line")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document;
+    use crate::section::Section;
+
+    #[test]
+    fn tables_end_at_their_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (scenario, path) = (folder.path().join("a.toml"), folder.path().join("a.csv"));
+        std::fs::write(&scenario, "table = 1").expect("a file is written");
+        std::fs::write(&path, "id\na\nb\nc\n").expect("a file is written");
+        let document = document::read(&scenario, &[]).expect("a document");
+        let key = Section::root(&document, &["table"]).expect("keys").key("table", "").expect("a key");
+        let mut table = Table::open(&path, &key, Limit { rows: 2, of: "letters" }).expect("a table");
+        assert!(table.next().is_ok_and(|row| row.is_some()));
+        assert!(table.next().is_ok_and(|row| row.is_some()));
+        let error = table.next().err().expect("an error");
+        assert_eq!((error.line, error.found.as_str()), (Some(4), "more than 2 letters"));
+    }
 }

@@ -8,7 +8,7 @@ use crate::machines::MachineTable;
 use crate::runnable::Runnable;
 use crate::section::Key;
 use crate::table::{Column, Limit, Row, Table};
-use crate::words::{WordSets, words};
+use crate::words::WordSets;
 use gleaner_units::{Ops, Time};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -211,15 +211,16 @@ impl Reading<'_> {
 
     fn kind(&mut self, row: &Row<'_>, columns: &Columns<'_>) -> Result<u32, InputError> {
         let field = columns.domain.map_or("", |column| row.text(column));
-        match self.met.meet(&self.composition, [self.word_sets.number(field), 0]) {
+        let words = self.word_sets.number(field);
+        match self.met.meet(&self.composition, [words, 0]) {
             Met::Before(kind) => Ok(kind),
             Met::First(kind) => {
-                let domain = words(field);
-                self.runnable.check(&self.composition, &domain).map_err(|why| {
+                let domain = self.word_sets.set(words);
+                self.runnable.check(&self.composition, domain, words).map_err(|why| {
                     let found = format!("{}, which no machine could ever run: {why}", row.text(columns.id));
                     row.error(columns.id, found, "a task that some machine could run")
                 })?;
-                self.kinds.push(TaskKind { composition: self.composition.clone(), domain });
+                self.kinds.push(TaskKind { composition: self.composition.clone(), domain: domain.clone() });
                 Ok(kind)
             }
         }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 pub(crate) struct WordSets {
     by_field: HashMap<String, u32>,
     by_set: HashMap<BTreeSet<String>, u32>,
+    sets: Vec<BTreeSet<String>>,
 }
 
 impl WordSets {
@@ -16,14 +17,24 @@ impl WordSets {
         if let Some(&set) = self.by_field.get(field) {
             return set;
         }
-        let next = self.by_set.len() as u32;
-        let set = *self.by_set.entry(words(field)).or_insert(next);
+        let words = words(field);
+        let set = self.by_set.get(&words).copied().unwrap_or_else(|| {
+            let next = self.sets.len() as u32;
+            self.by_set.insert(words.clone(), next);
+            self.sets.push(words);
+            next
+        });
         self.by_field.insert(field.to_owned(), set);
         set
     }
+
+    /// The set of that number.
+    pub(crate) fn set(&self, number: u32) -> &BTreeSet<String> {
+        &self.sets[number as usize]
+    }
 }
 
-pub(crate) fn words(field: &str) -> BTreeSet<String> {
+fn words(field: &str) -> BTreeSet<String> {
     let words = field.split(|c: char| c == ';' || c.is_whitespace());
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

@@ -80,6 +80,15 @@ fn unknown_keys() {
 }
 
 #[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let key = "scenario.toml:1: \\u{1b}[2J: found an unknown key; expected one of grid, work, run, policy, migration";
+    Folder::new().with("scenario.toml", "\"\\u001b[2J\" = 1").check_error(&[], key);
+    let set =
+        "--set \\u{1b}=1: \\u{1b}: found an unknown key; expected one of run, grid, work, policy, migration";
+    Folder::new().check_error(&["\u{1b}=1"], set);
+}
+
+#[test]
 fn missing_and_mistyped_keys() {
     check_edits(&[
         (

@@ -21,33 +21,18 @@ fn check_edits(name: &str, right: &str, cases: &[(&str, &str, &str)]) {
 
 #[test]
 fn files_that_cannot_be_read() {
-    for name in ["machines.csv", "owner_load.csv", "tasks.csv"] {
-        let (key, line) = match name {
-            "machines.csv" => ("grid.machines", 2),
-            "owner_load.csv" => ("grid.owner_load", 3),
-            _ => ("work.tasks", 6),
-        };
-        let what = "expected the name of a file that can be read";
-        let place = format!("scenario.toml:{line}: {key}");
-        Folder::new().without(name).check_error(&[], &format!("{place}: found no file {name}; {what}"));
-        let not_text = "bytes that are not UTF-8; expected UTF-8 text";
-        Folder::new().with(name, b"id\n\n\xff\n").check_error(
-            &[],
-            &match name {
-                "machines.csv" => {
-                    "machines.csv:1: cpu: found the columns id; expected a column cpu".to_owned()
-                }
-                "owner_load.csv" => {
-                    "owner_load.csv:1: id: found an unknown column; expected one of load, time_s, machine"
-                        .to_owned()
-                }
-                _ => "tasks.csv:1: arrival_s: found the columns id; expected a column arrival_s".to_owned(),
-            },
-        );
-        Folder::new().with(name, b"\n\xff\n").check_error(&[], &format!("{name}:2: found {not_text}"));
+    for (name, right, key) in [
+        ("machines.csv", MACHINES, "scenario.toml:2: grid.machines"),
+        ("owner_load.csv", LOADS, "scenario.toml:3: grid.owner_load"),
+        ("tasks.csv", TASKS, "scenario.toml:6: work.tasks"),
+    ] {
+        let missing = format!("{key}: found no file {name}; expected the name of a file that can be read");
+        Folder::new().without(name).check_error(&[], &missing);
+        let line = right.lines().count() + 1;
+        let not_text = format!("{name}:{line}: found bytes that are not UTF-8; expected UTF-8 text");
+        Folder::new().with(name, [right.as_bytes(), b"\xff\n"].concat()).check_error(&[], &not_text);
     }
-    let folder = "--set grid.machines=.: grid.machines: found ., which is a folder; expected the name of a file that can be read";
-    let error = Folder::new().load(&["grid.machines=."]).expect_err(folder).to_string();
+    let error = Folder::new().load(&["grid.machines=."]).expect_err("a folder").to_string();
     assert!(error.ends_with("which is a folder; expected the name of a file that can be read"), "{error}");
 }
 
@@ -144,6 +129,12 @@ fn columns() {
 }
 
 #[test]
+fn columns_without_end() {
+    let header = format!("id{}\n", ",a".repeat(500_000));
+    check_file("machines.csv", &[(&header, "machines.csv:1: found 500001 columns; expected at most 1000")]);
+}
+
+#[test]
 fn rows_of_the_wrong_width() {
     check_edits(
         "tasks.csv",
@@ -187,9 +178,9 @@ fn lines_are_counted_as_an_editor_counts_them() {
         ("a byte order mark", format!("\u{feff}\n{TASKS}"), 4),
     ] {
         let text = text.replace("50000", "no");
-        let folder = Folder::new().with("tasks.csv", text);
         println!("{why}");
-        folder.check_error(&[], &format!("tasks.csv:{line}: length: found \"no\"; {expected}"));
+        let expected = format!("tasks.csv:{line}: length: found \"no\"; {expected}");
+        Folder::new().with("tasks.csv", text).check_error(&[], &expected);
     }
 }
 

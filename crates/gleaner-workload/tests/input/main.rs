@@ -4,3 +4,4 @@ mod bad_scenarios;
 mod bad_tables;
 mod folder;
 mod good_input;
+mod mutations;
