@@ -1,0 +1,209 @@
+//! `machines.csv`: an id and one column a dimension; optionally `site`, `cores`, `price`, `provides`.
+
+use crate::InputError;
+use crate::ids::UniqueIds;
+use crate::kinds::{Kinds, Met};
+use crate::section::Key;
+use crate::settings::finite_from_zero;
+use crate::table::{Column, Limit, Row, Table};
+use crate::words::WordSets;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const LIMIT: Limit = Limit { rows: 10_000_000, of: "machines" };
+/// The columns that are no dimensions.
+const OWN: [&str; 5] = ["id", "site", "cores", "price", "provides"];
+/// What these mean in a table of tasks or labels, no dimension may be called.
+const TAKEN: [&str; 9] =
+    ["id", "site", "cores", "price", "provides", "arrival_s", "length", "label", "domain"];
+
+/// One machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MachineRow {
+    /// Its name, unlike any other machine's.
+    pub id: String,
+    /// Where its kind is in [`MachineTable::kinds`].
+    pub kind: u32,
+    /// Where it stands.
+    pub site: Option<String>,
+    /// Credits for an operation.
+    pub price: Option<f64>,
+}
+
+/// What machines that run tasks alike have in common.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MachineKind {
+    /// S: operations a second, one for each dimension.
+    pub speeds: Vec<f64>,
+    /// At least one.
+    pub cores: u32,
+    /// The words that tasks may ask for.
+    pub provides: BTreeSet<String>,
+}
+
+/// All machines, in the order of the file; at least one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MachineTable {
+    rows: Vec<MachineRow>,
+    kinds: Vec<MachineKind>,
+}
+
+impl MachineTable {
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Each machine.
+    pub fn rows(&self) -> &[MachineRow] {
+        &self.rows
+    }
+
+    /// Each kind, in order of first appearance.
+    pub fn kinds(&self) -> &[MachineKind] {
+        &self.kinds
+    }
+
+    /// The kind of the `machine`-th.
+    #[inline]
+    pub fn kind_of(&self, machine: usize) -> &MachineKind {
+        &self.kinds[self.rows[machine].kind as usize]
+    }
+}
+
+/// What `machines.csv` holds.
+pub(crate) struct Machines {
+    pub(crate) table: MachineTable,
+    pub(crate) ids: UniqueIds,
+    pub(crate) dimensions: Vec<String>,
+}
+
+/// Whether no dimension may have this name.
+pub(crate) fn is_taken(name: &str) -> bool {
+    name.is_empty() || TAKEN.contains(&name)
+}
+
+/// Reads the table at `path`. Without `dimensions`, every column that is not the machine's own is one.
+pub(crate) fn read(
+    path: &Path,
+    key: &Key<'_>,
+    dimensions: Option<Vec<String>>,
+) -> Result<Machines, InputError> {
+    let mut table = Table::open(path, key, LIMIT)?;
+    let dimensions = dimensions.map_or_else(|| dimensions_of(&table), Ok)?;
+    let columns = Columns::find(&table, &dimensions)?;
+    let mut reading = Reading::default();
+    while let Some(row) = table.next()? {
+        reading.add(&row, &columns)?;
+    }
+    table.check_not_empty()?;
+    Ok(Machines {
+        table: MachineTable { rows: reading.rows, kinds: reading.kinds },
+        ids: reading.ids,
+        dimensions,
+    })
+}
+
+fn dimensions_of(table: &Table) -> Result<Vec<String>, InputError> {
+    let names: Vec<String> = table.names().filter(|name| !OWN.contains(name)).map(str::to_owned).collect();
+    if let Some(name) = names.iter().find(|name| is_taken(name)) {
+        return Err(table.header_error(
+            name,
+            "a dimension of that name",
+            "a name that tasks have no column for",
+        ));
+    }
+    if names.is_empty() {
+        return Err(table.header_error("", "no dimension", "an id and one column a dimension, as cpu"));
+    }
+    Ok(names)
+}
+
+struct Columns {
+    id: Column,
+    speeds: Vec<Column>,
+    cores: Option<Column>,
+    site: Option<Column>,
+    price: Option<Column>,
+    provides: Option<Column>,
+}
+
+impl Columns {
+    fn find(table: &Table, dimensions: &[String]) -> Result<Self, InputError> {
+        let known: Vec<&str> = OWN.into_iter().chain(dimensions.iter().map(String::as_str)).collect();
+        table.check_known(&known)?;
+        Ok(Self {
+            id: table.column("id")?,
+            speeds: table.columns(dimensions)?,
+            cores: table.find("cores"),
+            site: table.find("site"),
+            price: table.find("price"),
+            provides: table.find("provides"),
+        })
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    ids: UniqueIds,
+    rows: Vec<MachineRow>,
+    kinds: Vec<MachineKind>,
+    met: Kinds,
+    word_sets: WordSets,
+    speeds: Vec<f64>,
+}
+
+impl Reading {
+    fn add(&mut self, row: &Row<'_>, columns: &Columns) -> Result<(), InputError> {
+        let id = row.id(columns.id)?;
+        if !self.ids.insert(id) {
+            return Err(row.wrong(columns.id, "an id that no machine above has"));
+        }
+        row.vector(&columns.speeds, "operations a second as a finite number, 0 or more", &mut self.speeds)?;
+        let cores = columns.cores.map_or(Ok(1), |column| cores(row, column))?;
+        let provides = columns.provides.map_or("", |column| row.text(column));
+        let machine = MachineRow {
+            id: id.to_owned(),
+            kind: self.kind(cores, provides),
+            site: columns
+                .site
+                .map(|column| row.text(column))
+                .filter(|site| !site.is_empty())
+                .map(str::to_owned),
+            price: columns.price.map_or(Ok(None), |column| price(row, column))?,
+        };
+        self.rows.push(machine);
+        Ok(())
+    }
+
+    fn kind(&mut self, cores: u32, provides: &str) -> u32 {
+        let words = self.word_sets.number(provides);
+        match self.met.meet(&self.speeds, [cores, words]) {
+            Met::Before(kind) => kind,
+            Met::First(kind) => {
+                let provides = self.word_sets.set(words).clone();
+                self.kinds.push(MachineKind { speeds: self.speeds.clone(), cores, provides });
+                kind
+            }
+        }
+    }
+}
+
+/// An empty field is the default, as if the column were not there.
+fn cores(row: &Row<'_>, column: Column) -> Result<u32, InputError> {
+    let text = row.text(column);
+    if text.is_empty() {
+        return Ok(1);
+    }
+    let cores = text.parse().ok().filter(|&cores| cores > 0);
+    cores.ok_or_else(|| row.wrong(column, "a whole number, 1 or more, below 2^32"))
+}
+
+/// An empty field is no price.
+fn price(row: &Row<'_>, column: Column) -> Result<Option<f64>, InputError> {
+    if row.text(column).is_empty() {
+        return Ok(None);
+    }
+    row.number(column, "credits for an operation as a finite number, 0 or more", finite_from_zero).map(Some)
+}

@@ -1,0 +1,164 @@
+//! A whole scenario: the document and every file that it names.
+
+use crate::error::Place;
+use crate::labels::Labels;
+use crate::machines::{self, MachineTable, Machines};
+use crate::owner_load::{self, LoadRow};
+use crate::section::Section;
+use crate::settings::{self, Migration, PolicySettings, Sharing};
+use crate::tasks::{self, TaskTable};
+use crate::{InputError, document};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The dimension that migrated bytes go over.
+const NET: &str = "net";
+
+/// What is to be simulated.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The file it was read from.
+    pub file: PathBuf,
+    /// The folder that its paths are relative to.
+    pub base: PathBuf,
+    /// The names of the kinds of operations; at least one.
+    pub dimensions: Vec<String>,
+    /// W: one for each dimension, above 0.
+    pub weights: Vec<f64>,
+    /// At least one.
+    pub machines: MachineTable,
+    /// In the order of time.
+    pub loads: Vec<LoadRow>,
+    /// At least one.
+    pub tasks: TaskTable,
+    /// How tasks share a machine.
+    pub sharing: Sharing,
+    /// Who decides.
+    pub policy: PolicySettings,
+    /// What moving a task costs.
+    pub migration: Migration,
+    /// The seed of all random streams.
+    pub seed: u64,
+    places: BTreeMap<String, Place>,
+}
+
+impl Scenario {
+    /// Reads the scenario at `path` and the files that it names. Each of the `overrides` is `key=value`, as
+    /// `policy.relocate.gain_min=0.05`, and is laid over the document first; its value is TOML, or else text.
+    pub fn load(path: impl AsRef<Path>, overrides: &[String]) -> Result<Self, InputError> {
+        let path = path.as_ref();
+        let base = path.parent().unwrap_or(Path::new(""));
+        let document = document::read(path, overrides)?;
+        let root = Section::root(&document, &["grid", "work", "policy", "migration", "run"])?;
+        let grid = root.section("grid", &["machines", "owner_load", "sharing"])?;
+        let work = root.section("work", &["tasks", "weights", "labels"])?;
+        // The settings come first: a mistyped key should not take reading a million tasks to be found.
+        let sharing = settings::sharing(&grid)?;
+        let policy = settings::policy(&root)?;
+        let migration = settings::migration(&root)?;
+        let seed = settings::seed(&root)?;
+        let weights = weights(&work)?;
+
+        let Machines { table: machines, ids, dimensions } = read_machines(&grid, base, weights.as_ref())?;
+        check_migration(&root, migration, &dimensions, &machines)?;
+        let loads = read_loads(&grid, base, &ids)?;
+        let tasks = read_tasks(&work, base, &dimensions, &machines)?;
+        Ok(Self {
+            file: path.to_owned(),
+            base: base.to_owned(),
+            weights: weights.map_or_else(|| vec![1.0; dimensions.len()], |weights| weights.values),
+            dimensions,
+            machines,
+            loads,
+            tasks,
+            sharing,
+            policy,
+            migration,
+            seed,
+            places: document::places(&document),
+        })
+    }
+
+    /// Where `key` is, or else the nearest table that could hold it.
+    pub(crate) fn place_of(&self, key: &str) -> &Place {
+        let mut path = key;
+        while !self.places.contains_key(path) {
+            path = path.rfind('.').map_or("", |end| &path[..end]);
+        }
+        &self.places[path]
+    }
+}
+
+struct Weights {
+    dimensions: Vec<String>,
+    values: Vec<f64>,
+}
+
+fn weights(work: &Section<'_>) -> Result<Option<Weights>, InputError> {
+    let Some(key) = work.find("weights") else { return Ok(None) };
+    let mut weights = Weights { dimensions: Vec::new(), values: Vec::new() };
+    for (name, key) in key.table()?.keys() {
+        if machines::is_taken(name) {
+            return Err(key.error_found("a dimension of that name", "a name that no other column has"));
+        }
+        // A dimension that weighs nothing would make tasks of it alone infinitely fast.
+        let expected = "a weight as a finite number above 0";
+        weights.values.push(key.number(expected, |weight| weight.is_finite() && weight > 0.0)?);
+        weights.dimensions.push(name.to_owned());
+    }
+    if weights.values.is_empty() {
+        return Err(key.error_found("no dimension", "at least one, as { cpu = 1 }"));
+    }
+    Ok(Some(weights))
+}
+
+fn read_machines(grid: &Section<'_>, base: &Path, weights: Option<&Weights>) -> Result<Machines, InputError> {
+    let expected = "the name of a file, as \"machines.csv\"";
+    let key = grid.key("machines", expected)?;
+    let dimensions = weights.map(|weights| weights.dimensions.clone());
+    machines::read(&base.join(key.text(expected)?), &key, dimensions)
+}
+
+fn read_loads(
+    grid: &Section<'_>,
+    base: &Path,
+    ids: &crate::ids::UniqueIds,
+) -> Result<Vec<LoadRow>, InputError> {
+    let Some(key) = grid.find("owner_load") else { return Ok(Vec::new()) };
+    let name = key.text("the name of a file, as \"owner_load.csv\"")?;
+    owner_load::read(&base.join(name), &key, ids)
+}
+
+fn read_tasks(
+    work: &Section<'_>,
+    base: &Path,
+    dimensions: &[String],
+    machines: &MachineTable,
+) -> Result<TaskTable, InputError> {
+    let expected = "the name of a file, as \"tasks.csv\"";
+    let key = work.key("tasks", expected)?;
+    let path = base.join(key.text(expected)?);
+    let labels = work.find("labels").map(|key| Labels::read(&key, base, dimensions)).transpose()?;
+    tasks::read(&path, &key, &tasks::Context { dimensions, machines, labels: labels.as_ref() })
+}
+
+/// Bytes need a way from every machine.
+fn check_migration(
+    root: &Section<'_>,
+    migration: Migration,
+    dimensions: &[String],
+    machines: &MachineTable,
+) -> Result<(), InputError> {
+    let section = root.section("migration", &["seconds", "bytes"])?;
+    let Some(key) = section.find("bytes").filter(|_| migration.bytes > 0.0) else { return Ok(()) };
+    let Some(net) = dimensions.iter().position(|name| name == NET) else {
+        let found = format!("{} with no dimension {NET}", migration.bytes);
+        return Err(key.error_found(found, format!("0, or a dimension {NET} to send them over")));
+    };
+    let cut_off = (0..machines.len()).find(|&machine| machines.kind_of(machine).speeds[net] == 0.0);
+    cut_off.map_or(Ok(()), |machine| {
+        let id = crate::error::quoted(&machines.rows()[machine].id);
+        let found = format!("{} with machine {id}, whose {NET} speed is 0", migration.bytes);
+        Err(key.error_found(found, format!("0, or a {NET} speed above 0 on every machine")))
+    })
+}

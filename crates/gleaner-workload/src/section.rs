@@ -1,0 +1,136 @@
+//! Tables of the document and their keys, each read as what it should be.
+
+use crate::InputError;
+use crate::document::{Entries, Node, Value, join};
+use crate::error::{Place, quoted};
+use crate::names::one_of;
+
+/// A table of the document.
+#[derive(Clone, Debug)]
+pub(crate) struct Section<'a> {
+    path: String,
+    place: Place,
+    /// None: the document does not have the table, which is as good as an empty one.
+    entries: Option<&'a Entries>,
+}
+
+/// One key that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Key<'a> {
+    path: String,
+    node: &'a Node,
+}
+
+impl<'a> Section<'a> {
+    /// The document itself.
+    pub(crate) fn root(root: &'a Node, known: &[&str]) -> Result<Self, InputError> {
+        Key { path: String::new(), node: root }.section(known)
+    }
+
+    /// The table `name` in this one, empty if it is absent. Other keys than the `known` are refused.
+    pub(crate) fn section(&self, name: &str, known: &[&str]) -> Result<Self, InputError> {
+        match self.find(name) {
+            Some(key) => key.section(known),
+            None => Ok(Self { path: join(&self.path, name), place: self.place.clone(), entries: None }),
+        }
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Key<'a>> {
+        let (_, node) = self.entries?.iter().find(|(known, _)| known == name)?;
+        Some(Key { path: join(&self.path, name), node })
+    }
+
+    pub(crate) fn key(&self, name: &str, expected: &str) -> Result<Key<'a>, InputError> {
+        let missing = || self.place.error(&join(&self.path, name), "nothing", expected);
+        self.find(name).ok_or_else(missing)
+    }
+
+    /// Every key with its name, in the order of the file.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&'a str, Key<'a>)> {
+        let entries = self.entries.into_iter().flatten();
+        entries.map(|(name, node)| (name.as_str(), Key { path: join(&self.path, name), node }))
+    }
+
+    pub(crate) fn check_known(&self, known: &[&str]) -> Result<(), InputError> {
+        match self.keys().find(|(name, _)| !known.contains(name)) {
+            Some((name, key)) => Err(key.error_found("an unknown key", one_of(name, known.iter().copied()))),
+            None => Ok(()),
+        }
+    }
+
+    /// An error about the table as a whole.
+    pub(crate) fn error(&self, found: impl Into<String>, expected: &str) -> InputError {
+        self.place.error(&self.path, found, expected)
+    }
+}
+
+impl<'a> Key<'a> {
+    /// The table that is here, if it is one.
+    pub(crate) fn find_table(&self) -> Option<Section<'a>> {
+        let Value::Table(entries) = &self.node.value else { return None };
+        Some(Section { path: self.path.clone(), place: self.node.place.clone(), entries: Some(entries) })
+    }
+
+    pub(crate) fn table(&self) -> Result<Section<'a>, InputError> {
+        self.find_table().ok_or_else(|| self.wrong("a table"))
+    }
+
+    /// The text that is here, if it is one.
+    pub(crate) fn find_text(&self) -> Option<&'a str> {
+        if let Value::Text(text) = &self.node.value { Some(text) } else { None }
+    }
+
+    pub(crate) fn text(&self, expected: &str) -> Result<&'a str, InputError> {
+        self.find_text().ok_or_else(|| self.wrong(expected))
+    }
+
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, InputError> {
+        let names = || choices.iter().map(|(name, _)| *name);
+        let text = self.find_text().unwrap_or_default();
+        match choices.iter().find(|(name, _)| *name == text) {
+            Some((_, choice)) => Ok(*choice),
+            None => Err(self.wrong(&one_of(text, names()))),
+        }
+    }
+
+    pub(crate) fn number(&self, expected: &str, valid: impl Fn(f64) -> bool) -> Result<f64, InputError> {
+        let number = match self.node.value {
+            Value::Number(number) => number,
+            Value::Integer(integer) => integer as f64,
+            Value::Text(_) | Value::Table(_) | Value::Other(_) => return Err(self.wrong(expected)),
+        };
+        // Adding zero makes −0 into 0.
+        if valid(number) { Ok(number + 0.0) } else { Err(self.wrong(expected)) }
+    }
+
+    pub(crate) fn integer<T: TryFrom<i128>>(&self, least: i128, expected: &str) -> Result<T, InputError> {
+        let wrong = || self.wrong(expected);
+        let Value::Integer(integer) = self.node.value else { return Err(wrong()) };
+        if integer < least {
+            return Err(wrong());
+        }
+        T::try_from(integer).map_err(|_| wrong())
+    }
+
+    /// What is here is not what is expected.
+    pub(crate) fn wrong(&self, expected: &str) -> InputError {
+        let found = match &self.node.value {
+            Value::Text(text) => quoted(text),
+            Value::Integer(integer) => integer.to_string(),
+            Value::Number(number) => format!("{number:?}"),
+            Value::Table(_) => "a table".to_owned(),
+            Value::Other(what) => (*what).to_owned(),
+        };
+        self.error_found(found, expected)
+    }
+
+    pub(crate) fn error_found(&self, found: impl Into<String>, expected: impl Into<String>) -> InputError {
+        self.node.place.error(&self.path, found, expected)
+    }
+
+    fn section(&self, known: &[&str]) -> Result<Section<'a>, InputError> {
+        let section = self.table()?;
+        section.check_known(known)?;
+        Ok(section)
+    }
+}

@@ -1,0 +1,155 @@
+//! What the scenario says about the policy, the migration and the sharing of machines.
+
+use crate::InputError;
+use crate::section::{Key, Section};
+use gleaner_units::Span;
+
+/// How the tasks on one machine share it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sharing {
+    /// All run at once, each with its part.
+    #[default]
+    Time,
+    /// One runs on each core; the others wait.
+    Exclusive,
+}
+
+/// What decides where tasks run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PolicySettings {
+    /// As it is written: whoever knows the presets checks it, and reports it at the key `policy.preset`.
+    pub preset: String,
+    /// None: tasks stay where they are placed.
+    pub relocate: Option<RelocateSettings>,
+    /// None: running costs nothing.
+    pub budget: Option<BudgetSettings>,
+}
+
+/// What a relocator maximises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RelocateScore {
+    /// The task's own speed.
+    Greedy,
+    /// That of all tasks on the machines concerned.
+    Social,
+    /// The same by the formulas as they are printed.
+    SocialAsPrinted,
+    /// The balance of the numbers of tasks.
+    MinNum,
+}
+
+/// When and how tasks are moved.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RelocateSettings {
+    /// What it maximises.
+    pub score: RelocateScore,
+    /// N: how many moves at most follow one event.
+    pub moves_max: u32,
+    /// θ: what a gain must exceed.
+    pub gain_min: f64,
+    /// How many more tasks the source must have, for [`RelocateScore::MinNum`].
+    pub difference_min: u32,
+    /// None: at events; else every so often. Never zero.
+    pub period: Option<Span>,
+}
+
+/// What may be spent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BudgetSettings {
+    /// As it is written: whoever knows the rules checks it, and reports it at the key `policy.budget.rule`.
+    pub rule: String,
+    /// Credits for each period.
+    pub recharge: u64,
+    /// Never zero.
+    pub period: Span,
+}
+
+/// What moving a task costs.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Migration {
+    /// For each move.
+    pub seconds: f64,
+    /// What each move sends, over the dimension `net`.
+    pub bytes: f64,
+}
+
+/// Whether the number is finite and not negative.
+pub(crate) fn finite_from_zero(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
+}
+
+pub(crate) fn sharing(grid: &Section<'_>) -> Result<Sharing, InputError> {
+    let choices = [("time", Sharing::Time), ("exclusive", Sharing::Exclusive)];
+    grid.find("sharing").map_or(Ok(Sharing::default()), |key| key.choice(&choices))
+}
+
+pub(crate) fn policy(root: &Section<'_>) -> Result<PolicySettings, InputError> {
+    let policy = root.section("policy", &["preset", "relocate", "budget"])?;
+    let expected = "the name of a preset, as \"bertasi/greedy\"";
+    Ok(PolicySettings {
+        preset: policy.key("preset", expected)?.text(expected)?.to_owned(),
+        relocate: policy.find("relocate").map_or(Ok(None), |key| relocate(&key))?,
+        budget: policy.find("budget").map(|key| budget(&key)).transpose()?,
+    })
+}
+
+pub(crate) fn migration(root: &Section<'_>) -> Result<Migration, InputError> {
+    let migration = root.section("migration", &["seconds", "bytes"])?;
+    let amount = |name, expected| {
+        migration.find(name).map_or(Ok(0.0), |key: Key<'_>| key.number(expected, finite_from_zero))
+    };
+    Ok(Migration {
+        seconds: amount("seconds", "seconds as a finite number, 0 or more")?,
+        bytes: amount("bytes", "bytes as a finite number, 0 or more")?,
+    })
+}
+
+pub(crate) fn seed(root: &Section<'_>) -> Result<u64, InputError> {
+    let run = root.section("run", &["seed"])?;
+    run.find("seed").map_or(Ok(1), |key| key.integer(0, "a whole number, 0 or more, below 2^64"))
+}
+
+fn relocate(key: &Key<'_>) -> Result<Option<RelocateSettings>, InputError> {
+    if key.find_text() == Some("none") {
+        return Ok(None);
+    }
+    let expected = "\"none\", or a table with a score";
+    let table = key.find_table().ok_or_else(|| key.wrong(expected))?;
+    table.check_known(&["score", "moves_max", "gain_min", "difference_min", "period_s"])?;
+    let scores = [
+        ("greedy", RelocateScore::Greedy),
+        ("social", RelocateScore::Social),
+        ("social-as-printed", RelocateScore::SocialAsPrinted),
+        ("min-num", RelocateScore::MinNum),
+    ];
+    let score = table.key("score", "one of greedy, social, social-as-printed, min-num")?.choice(&scores)?;
+    let count = "a whole number, 0 or more, below 2^32";
+    let difference = "a whole number, 1 or more, below 2^32";
+    let gain = "a finite number, 0 or more";
+    Ok(Some(RelocateSettings {
+        score,
+        moves_max: table.find("moves_max").map_or(Ok(3), |key| key.integer(0, count))?,
+        gain_min: table.find("gain_min").map_or(Ok(0.10), |key| key.number(gain, finite_from_zero))?,
+        difference_min: table.find("difference_min").map_or(Ok(2), |key| key.integer(1, difference))?,
+        period: table.find("period_s").map(|key| period(&key)).transpose()?,
+    }))
+}
+
+fn budget(key: &Key<'_>) -> Result<BudgetSettings, InputError> {
+    let table = key.table()?;
+    table.check_known(&["rule", "recharge", "period_s"])?;
+    let rule = "the name of a rule, as \"b\"";
+    let credits = "credits as a whole number, 0 or more, below 2^64";
+    Ok(BudgetSettings {
+        rule: table.key("rule", rule)?.text(rule)?.to_owned(),
+        recharge: table.key("recharge", credits)?.integer(0, credits)?,
+        period: period(&table.key("period_s", "seconds above 0")?)?,
+    })
+}
+
+/// A period that passes: at zero nanoseconds nothing would ever come after it.
+fn period(key: &Key<'_>) -> Result<Span, InputError> {
+    let expected = "seconds above 0, from a nanosecond to the end of time";
+    let span = Span::from_seconds(key.number(expected, |seconds| seconds > 0.0)?);
+    span.filter(|span| *span > Span::ZERO).ok_or_else(|| key.wrong(expected))
+}

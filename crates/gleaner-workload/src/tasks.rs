@@ -1,0 +1,238 @@
+//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `domain`.
+
+use crate::InputError;
+use crate::ids::{Ids, UniqueIds};
+use crate::kinds::{Kinds, Met};
+use crate::labels::{Labels, SHARE, check_sum};
+use crate::machines::MachineTable;
+use crate::runnable::Runnable;
+use crate::section::Key;
+use crate::table::{Column, Limit, Row, Table};
+use crate::words::WordSets;
+use gleaner_units::{Ops, Time};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
+const OWN: [&str; 5] = ["id", "arrival_s", "length", "label", "domain"];
+
+/// What tasks of equal needs have in common.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TaskKind {
+    /// C: how the operations divide over the dimensions; the shares add up to 1.
+    pub composition: Vec<f64>,
+    /// What a machine must provide, all of it.
+    pub domain: BTreeSet<String>,
+}
+
+/// All tasks, in the order of the file, which is that of their arrivals; at least one. A column each, since there
+/// may be millions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TaskTable {
+    ids: Ids,
+    arrivals: Vec<Time>,
+    lengths: Vec<Ops>,
+    kind_numbers: Vec<u32>,
+    kinds: Vec<TaskKind>,
+}
+
+impl TaskTable {
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// Their names, each unlike the others.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// The name of the `task`-th.
+    #[inline]
+    pub fn id(&self, task: usize) -> &str {
+        self.ids.id(task)
+    }
+
+    /// When each arrives: never before the one above it.
+    pub fn arrivals(&self) -> &[Time] {
+        &self.arrivals
+    }
+
+    /// How long each is.
+    pub fn lengths(&self) -> &[Ops] {
+        &self.lengths
+    }
+
+    /// Where the kind of each is in [`kinds`](Self::kinds).
+    pub fn kind_numbers(&self) -> &[u32] {
+        &self.kind_numbers
+    }
+
+    /// Each kind, in order of first appearance.
+    pub fn kinds(&self) -> &[TaskKind] {
+        &self.kinds
+    }
+
+    /// The kind of the `task`-th.
+    #[inline]
+    pub fn kind_of(&self, task: usize) -> &TaskKind {
+        &self.kinds[self.kind_numbers[task] as usize]
+    }
+}
+
+/// What the rows are read against.
+pub(crate) struct Context<'a> {
+    pub(crate) dimensions: &'a [String],
+    pub(crate) machines: &'a MachineTable,
+    /// None where the scenario has none.
+    pub(crate) labels: Option<&'a Labels>,
+}
+
+pub(crate) fn read(path: &Path, key: &Key<'_>, context: &Context<'_>) -> Result<TaskTable, InputError> {
+    let mut table = Table::open(path, key, LIMIT)?;
+    let columns = Columns::find(&table, context)?;
+    let mut reading = Reading {
+        ids: UniqueIds::default(),
+        arrivals: Vec::new(),
+        lengths: Vec::new(),
+        kind_numbers: Vec::new(),
+        kinds: Vec::new(),
+        met: Kinds::default(),
+        word_sets: WordSets::default(),
+        runnable: Runnable::new(context.machines, context.dimensions),
+        composition: Vec::new(),
+    };
+    while let Some(row) = table.next()? {
+        reading.add(&row, &columns)?;
+    }
+    table.check_not_empty()?;
+    Ok(reading.finish())
+}
+
+struct Columns<'a> {
+    id: Column,
+    arrival: Column,
+    length: Column,
+    shares: Shares<'a>,
+    domain: Option<Column>,
+}
+
+/// Where a composition is.
+enum Shares<'a> {
+    Columns(Vec<Column>),
+    Label(Column, &'a Labels),
+}
+
+impl<'a> Columns<'a> {
+    fn find(table: &Table, context: &Context<'a>) -> Result<Self, InputError> {
+        let known: Vec<&str> = OWN.into_iter().chain(context.dimensions.iter().map(String::as_str)).collect();
+        table.check_known(&known)?;
+        Ok(Self {
+            id: table.column("id")?,
+            arrival: table.column("arrival_s")?,
+            length: table.column("length")?,
+            shares: Shares::find(table, context)?,
+            domain: table.find("domain"),
+        })
+    }
+}
+
+impl<'a> Shares<'a> {
+    fn find(table: &Table, context: &Context<'a>) -> Result<Self, InputError> {
+        let dimension = context.dimensions.iter().find(|name| table.find(name).is_some());
+        match (table.find("label"), dimension) {
+            (Some(_), Some(dimension)) => {
+                let found = format!("a column for {dimension} too");
+                Err(table.header_error("label", found, "either labels or a column for each dimension"))
+            }
+            (Some(column), None) => match context.labels {
+                Some(labels) => Ok(Shares::Label(column, labels)),
+                None => Err(table.header_error(
+                    "label",
+                    "labels that mean nothing",
+                    "work.labels in the scenario",
+                )),
+            },
+            (None, Some(_)) => Ok(Shares::Columns(table.columns(context.dimensions)?)),
+            (None, None) => {
+                let first = &context.dimensions[0];
+                Err(table.header_error(first, "no composition", "a column for each dimension, or one label"))
+            }
+        }
+    }
+
+    fn read(&self, row: &Row<'_>, composition: &mut Vec<f64>) -> Result<(), InputError> {
+        match self {
+            Shares::Columns(columns) => {
+                row.vector(columns, SHARE, composition)?;
+                check_sum(composition)
+                    .map_err(|(found, expected)| row.error_in("composition", found, expected))
+            }
+            Shares::Label(column, labels) => {
+                let label = row.text(*column);
+                let shares = labels.find(label).ok_or_else(|| row.wrong(*column, &labels.nearest(label)))?;
+                composition.clear();
+                composition.extend_from_slice(shares);
+                Ok(())
+            }
+        }
+    }
+}
+
+struct Reading<'a> {
+    ids: UniqueIds,
+    arrivals: Vec<Time>,
+    lengths: Vec<Ops>,
+    kind_numbers: Vec<u32>,
+    kinds: Vec<TaskKind>,
+    met: Kinds,
+    word_sets: WordSets,
+    runnable: Runnable<'a>,
+    composition: Vec<f64>,
+}
+
+impl Reading<'_> {
+    fn add(&mut self, row: &Row<'_>, columns: &Columns<'_>) -> Result<(), InputError> {
+        let id = row.id(columns.id)?;
+        if !self.ids.insert(id) {
+            return Err(row.wrong(columns.id, "an id that no task above has"));
+        }
+        let earliest = self.arrivals.last().copied().unwrap_or_default();
+        self.arrivals.push(row.time(columns.arrival, earliest)?);
+        let expected = "operations as a finite number above 0";
+        let length = row.number(columns.length, expected, |length| Ops::new(length).is_some())?;
+        self.lengths.extend(Ops::new(length));
+        columns.shares.read(row, &mut self.composition)?;
+        let kind = self.kind(row, columns)?;
+        self.kind_numbers.push(kind);
+        Ok(())
+    }
+
+    fn kind(&mut self, row: &Row<'_>, columns: &Columns<'_>) -> Result<u32, InputError> {
+        let field = columns.domain.map_or("", |column| row.text(column));
+        let words = self.word_sets.number(field);
+        match self.met.meet(&self.composition, [words, 0]) {
+            Met::Before(kind) => Ok(kind),
+            Met::First(kind) => {
+                let domain = self.word_sets.set(words);
+                self.runnable.check(&self.composition, domain, words).map_err(|why| {
+                    let found = format!("{}, which no machine could ever run: {why}", row.text(columns.id));
+                    row.error(columns.id, found, "a task that some machine could run")
+                })?;
+                self.kinds.push(TaskKind { composition: self.composition.clone(), domain: domain.clone() });
+                Ok(kind)
+            }
+        }
+    }
+
+    fn finish(self) -> TaskTable {
+        TaskTable {
+            ids: self.ids.into_ids(),
+            arrivals: self.arrivals,
+            lengths: self.lengths,
+            kind_numbers: self.kind_numbers,
+            kinds: self.kinds,
+        }
+    }
+}
