@@ -1,0 +1,3 @@
+//! The simulator. For now: how good a schedule can be at best.
+
+pub mod bound;
