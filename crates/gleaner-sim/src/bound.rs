@@ -106,6 +106,8 @@ pub struct LowerBound {
 /// # Panics
 /// If a kind or a class is not in the table.
 pub fn lower_bound(instance: &Instance<'_>) -> Option<LowerBound> {
+    let table = where_there_are_machines(instance);
+    let instance = &Instance { seconds_per_op: &table, ..*instance };
     let capacity = Capacity::of(instance);
     let work = Work::of(instance)?;
     let longest = longest::longest_task(instance, &work, &capacity)?;
@@ -113,6 +115,19 @@ pub fn lower_bound(instance: &Instance<'_>) -> Option<LowerBound> {
     let (seconds, by) =
         if pooled > longest { (pooled, BoundBy::Lp) } else { (longest, BoundBy::LongestTask) };
     Some(LowerBound { seconds: seconds * (1.0 - ROUND_OFF), by })
+}
+
+/// h, infinite also where the class has no machine.
+fn where_there_are_machines(instance: &Instance<'_>) -> Vec<Vec<f64>> {
+    let mut table = instance.seconds_per_op.to_vec();
+    let mut manned = vec![false; table.first().map_or(0, Vec::len)];
+    if !manned.is_empty() {
+        instance.machines.iter().for_each(|machine| manned[machine.class] = true);
+    }
+    for row in &mut table {
+        row.iter_mut().zip(&manned).filter(|(_, manned)| !**manned).for_each(|(h, _)| *h = f64::INFINITY);
+    }
+    table
 }
 
 /// The linear program's bound, at least `floor`, itself a valid bound. Breakpoints up to a valid bound lie in every

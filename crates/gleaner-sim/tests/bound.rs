@@ -112,6 +112,13 @@ fn a_class_that_cannot_run_a_kind_does_not_help_it() {
 }
 
 #[test]
+fn a_class_without_machines_does_not_help() {
+    let table: [&[f64]; 2] = [&[4.0, 2.0, 4.0], &[3.0, 0.1, NEVER]];
+    let tasks = [(0.0, 2.0, 0), (0.0, 2.0, 0), (0.0, 4.0, 1)];
+    case(&table, &tasks, &[(0, 1, &[]), (2, 1, &[])]).check(14.0, BoundBy::Lp);
+}
+
+#[test]
 fn an_owner_slows_what_is_left() {
     // 5 of 8 before, the rest at half speed.
     case(&[&[1.0]], &[(0.0, 8.0, 0)], &[(0, 1, &[(5.0, 0.5)])]).check(11.0, BoundBy::LongestTask);

@@ -205,13 +205,13 @@ fn bags(rows: &[Vec<f64>], work: &Work, breakpoints: &[f64], kinds_max: usize) -
     let mut amounts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for item in work.items() {
         let interval = breakpoints.partition_point(|&breakpoint| breakpoint <= item.arrival) - 1;
-        *amounts.entry((interval, group_of_kind[item.kind])).or_default() +=
-            item.amount * work.best(item.kind);
+        *amounts.entry((interval, group_of_kind[item.kind])).or_default() += item.amount;
     }
-    let bag = |((interval, kind), core_seconds): ((usize, usize), f64)| {
+    let bag = |((interval, kind), amount): ((usize, usize), f64)| {
         let best = by_group[kind].iter().copied().fold(f64::INFINITY, f64::min);
         let ratios = by_group[kind].iter().map(|h| h / best).collect();
-        Bag { interval, core_seconds, ratios }
+        Bag { interval, core_seconds: amount * best, ratios }
     };
-    amounts.into_iter().filter(|(_, core_seconds)| *core_seconds > 0.0).map(bag).collect()
+    // Work that takes no time would have no ratios.
+    amounts.into_iter().map(bag).filter(|bag| bag.core_seconds > 0.0).collect()
 }

@@ -18,14 +18,13 @@ pub(super) struct Item {
 #[derive(Debug)]
 pub(super) struct Work {
     items: Vec<Item>,
-    /// Each kind's least seconds per operation, over the classes that have machines.
-    best: Vec<f64>,
 }
 
 impl Work {
     /// `None` if a task's kind runs nowhere.
     pub(super) fn of(instance: &Instance<'_>) -> Option<Self> {
-        let best = best_of(instance);
+        let least = |row: &Vec<f64>| row.iter().copied().fold(f64::INFINITY, f64::min);
+        let best: Vec<f64> = instance.seconds_per_op.iter().map(least).collect();
         let mut items = Vec::with_capacity(instance.tasks.len());
         for task in instance.tasks {
             let best = best[task.kind];
@@ -37,17 +36,12 @@ impl Work {
             items.push(Item { arrival: task.arrival.seconds(), kind: task.kind, amount });
         }
         items.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
-        Some(Self { items, best })
+        Some(Self { items })
     }
 
     /// In order of arrival.
     pub(super) fn items(&self) -> &[Item] {
         &self.items
-    }
-
-    /// The kind's least seconds per operation.
-    pub(super) fn best(&self, kind: usize) -> f64 {
-        self.best[kind]
     }
 
     pub(super) fn first_arrival(&self) -> Option<f64> {
@@ -59,17 +53,4 @@ impl Work {
         let next = self.items.partition_point(|item| item.arrival <= after);
         self.items.get(next).is_some_and(|item| item.arrival <= until)
     }
-}
-
-fn best_of(instance: &Instance<'_>) -> Vec<f64> {
-    let columns = instance.seconds_per_op.first().map_or(0, Vec::len);
-    let mut manned = vec![false; columns];
-    if columns > 0 {
-        instance.machines.iter().for_each(|machine| manned[machine.class] = true);
-    }
-    let best = |row: &Vec<f64>| {
-        let finite = row.iter().zip(&manned).filter(|(_, manned)| **manned).map(|(&h, _)| h);
-        finite.fold(f64::INFINITY, f64::min)
-    };
-    instance.seconds_per_op.iter().map(best).collect()
 }
