@@ -1,17 +1,23 @@
 //! The simulator: it plays the outside world for the one [`Scheduler`](gleaner_core::Scheduler).
 //!
 //! - [`Setup`] is all that a run is given; [`Simulation`] runs it, one event at a time.
+//! - [`Experiment`] comes from a scenario file; [`output`] writes what came of it.
 //! - [`sharing`] is the model of time-shared machines.
+//! - [`bound`] says how early the last task could end at best.
 
+pub mod bound;
+pub mod output;
 pub mod sharing;
 
 mod agenda;
+mod experiment;
 mod history;
 mod saved;
 mod setup;
 mod simulation;
 mod world;
 
+pub use experiment::Experiment;
 pub use history::{History, TaskHistory, TimelineRow};
 pub use saved::{RestoreError, Saved};
 pub use setup::{LoadChange, Setup, Tasks};

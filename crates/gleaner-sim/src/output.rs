@@ -7,7 +7,7 @@ mod report;
 mod summary;
 mod tables;
 
-pub use summary::{SeedsSummary, Summary};
+pub use summary::{SeedsSummary, Spread, Summary, makespan_bound};
 
 use crate::{Experiment, Simulation};
 use gleaner_core::Policy;
@@ -40,7 +40,7 @@ pub fn write_run<P: Policy>(
     write_file(dir, "machines_over_time.csv", |out| tables::machines_over_time(out, experiment, history))?;
     let figures = figures::of_run(experiment, history);
     for (name, svg) in &figures {
-        write_text(dir, &format!("{name}.svg"), svg)?;
+        write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
     write_text(dir, "report.html", &report::of_run(experiment, run, summary, figures))?;
     // Last, so that a folder with a summary has everything.

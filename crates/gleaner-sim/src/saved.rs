@@ -8,11 +8,12 @@ use thiserror::Error;
 /// Changes whenever the layout does.
 const FORMAT: u32 = 1;
 
-/// A run in the middle. Policies are not in it: their indices are rebuilt from the grid.
+/// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
     setup: u64,
+    rule: String,
     pub(crate) grid: Grid,
     pub(crate) world: World,
     pub(crate) now: Time,
@@ -20,7 +21,7 @@ pub struct Saved {
 }
 
 /// Why a run cannot go on from a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum RestoreError {
     /// Not one of our files, or cut off.
     #[error("this is no checkpoint, or its end is missing")]
@@ -34,18 +35,24 @@ pub enum RestoreError {
     /// Of another run.
     #[error("the checkpoint belongs to another scenario: its machines, tasks or loads are not these")]
     OtherSetup,
+    /// Of the same scenario under another policy.
+    #[error("the checkpoint was made under another policy: {0}")]
+    OtherPolicy(String),
 }
 
 impl Saved {
-    pub(crate) fn new(setup: &Setup, grid: Grid, world: World, now: Time, events: u64) -> Self {
-        Self { format: FORMAT, setup: fingerprint(setup), grid, world, now, events }
+    pub(crate) fn new(setup: &Setup, rule: &str, grid: Grid, world: World, now: Time, events: u64) -> Self {
+        Self { format: FORMAT, setup: fingerprint(setup), rule: rule.to_owned(), grid, world, now, events }
     }
 
-    pub(crate) fn check(&self, setup: &Setup) -> Result<(), RestoreError> {
+    pub(crate) fn check(&self, setup: &Setup, rule: &str) -> Result<(), RestoreError> {
         if self.format != FORMAT {
             return Err(RestoreError::Format { found: self.format });
         }
-        if self.setup == fingerprint(setup) { Ok(()) } else { Err(RestoreError::OtherSetup) }
+        if self.setup != fingerprint(setup) {
+            return Err(RestoreError::OtherSetup);
+        }
+        if self.rule == rule { Ok(()) } else { Err(RestoreError::OtherPolicy(self.rule.clone())) }
     }
 
     /// As a file's contents.

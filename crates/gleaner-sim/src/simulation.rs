@@ -62,16 +62,16 @@ impl<'a, P: Policy> Simulation<'a, P> {
         Self { setup, scheduler, world, now, events, commands: Vec::new(), observer: None }
     }
 
-    /// Goes on where a run of the same setup was saved.
-    pub fn restore(setup: &'a Setup, policy: P, saved: Saved) -> Result<Self, RestoreError> {
-        saved.check(setup)?;
+    /// Goes on where a run of the same setup was saved under a policy of the same name.
+    pub fn restore(setup: &'a Setup, policy: P, name: &str, saved: Saved) -> Result<Self, RestoreError> {
+        saved.check(setup, name)?;
         let Saved { grid, world, now, events, .. } = saved;
         Ok(Self::at(setup, Scheduler::new(grid, policy), world, now, events))
     }
 
-    /// Everything needed to go on later.
-    pub fn save(&self) -> Saved {
-        Saved::new(self.setup, self.scheduler.grid().clone(), self.world.clone(), self.now, self.events)
+    /// Everything needed to go on later; `name` tells this policy from others.
+    pub fn save(&self, name: &str) -> Saved {
+        Saved::new(self.setup, name, self.scheduler.grid().clone(), self.world.clone(), self.now, self.events)
     }
 
     /// Keeps, from now on, how many tasks each machine runs over time.

@@ -8,6 +8,8 @@ use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Span, Time};
 
+const NAME: &str = "the rule";
+
 fn recipes() -> Vec<Recipe> {
     let relocate = |score| [None, Some(Relocate::by(score))];
     let events = Score::ALL.into_iter().flat_map(|place| {
@@ -70,12 +72,12 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
         for _ in 0..whole.progress().events / 2 {
             broken.step();
         }
-        let bytes = broken.save().to_bytes();
+        let bytes = broken.save(NAME).to_bytes();
         let saved = Saved::from_bytes(&bytes).expect("what was just saved");
-        let mut resumed = Simulation::restore(&setup, recipe.build(), saved).expect("the same setup");
+        let mut resumed = Simulation::restore(&setup, recipe.build(), NAME, saved).expect("the same setup");
         resumed.scheduler().check().expect("a whole grid");
         resumed.run();
-        assert_eq!(resumed.save().to_bytes(), whole.save().to_bytes(), "{recipe:?}");
+        assert_eq!(resumed.save(NAME).to_bytes(), whole.save(NAME).to_bytes(), "{recipe:?}");
     }
 }
 
@@ -83,9 +85,11 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
 fn only_a_checkpoint_of_the_same_run_is_taken() {
     let (setup, other) = (random::setup(1), random::setup(2));
     let recipe = recipes()[0];
-    let bytes = Simulation::new(&setup, recipe.build()).save().to_bytes();
+    let bytes = Simulation::new(&setup, recipe.build()).save(NAME).to_bytes();
     let restore = |setup, bytes: &[u8]| {
-        Saved::from_bytes(bytes).and_then(|saved| Simulation::restore(setup, recipe.build(), saved)).err()
+        Saved::from_bytes(bytes)
+            .and_then(|saved| Simulation::restore(setup, recipe.build(), NAME, saved))
+            .err()
     };
     assert_eq!(restore(&setup, &bytes), None);
     assert_eq!(restore(&other, &bytes), Some(RestoreError::OtherSetup));

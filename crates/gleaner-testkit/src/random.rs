@@ -35,7 +35,7 @@ impl Choices {
 pub fn setup(seed: u64) -> Setup {
     let choices = &mut Choices::seeded(seed);
     let machine_classes: Vec<_> = (0..=choices.below(4)).map(|index| machine_class(choices, index)).collect();
-    let machines: Vec<_> = (0..1 + choices.below(7))
+    let machines: Vec<_> = (0..=choices.below(7))
         .map(|_| MachineClassId::new(choices.below(machine_classes.len())))
         .collect();
     let task_classes: Vec<_> = (0..=choices.below(5)).map(|_| task_class(choices)).collect();

@@ -28,7 +28,9 @@ pub(crate) enum Command {
     /// Measure how fast this program is on this machine
     Bench(BenchArguments),
     /// Print a script that completes commands in your shell
-    #[command(after_help = "For bash: gleaner completions bash > ~/.local/share/bash-completion/completions/gleaner")]
+    #[command(
+        after_help = "For bash: gleaner completions bash > ~/.local/share/bash-completion/completions/gleaner"
+    )]
     Completions(CompletionsArguments),
 }
 

@@ -1,15 +1,18 @@
 //! `gleaner policy list` and `gleaner policy show`.
 
+use crate::Outcome;
 use crate::cli::PolicyArguments;
 use crate::failure::Failure;
-use crate::Outcome;
 use gleaner_policy::{PRESETS, Preset, Recipe};
 use serde_json::{Value, json};
 
 pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
     match arguments {
         PolicyArguments::List { json: true } => {
-            println!("{}", json!({ "version": 1, "policies": PRESETS.iter().map(document).collect::<Vec<_>>() }));
+            println!(
+                "{}",
+                json!({ "version": 1, "policies": PRESETS.iter().map(document).collect::<Vec<_>>() })
+            );
         }
         PolicyArguments::List { json: false } => {
             let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);

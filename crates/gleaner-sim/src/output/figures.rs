@@ -63,11 +63,7 @@ fn times(experiment: &Experiment, history: &History) -> Svg {
     let arrivals = &experiment.setup.tasks.arrivals;
     let ended = history.tasks().iter().zip(arrivals).filter(|(task, _)| task.finished != Time::NEVER);
     let seconds: Vec<f64> = ended.map(|(task, arrival)| task.finished.since(*arrival).seconds()).collect();
-    Plot::new(
-        "From arrival to end",
-        Axis::linear("time (s)"),
-        Axis::linear("tasks"),
-    )
-    .with(Series::new("tasks", Style::Bars, histogram(&seconds, HISTOGRAM_BINS)))
-    .svg()
+    Plot::new("From arrival to end", Axis::linear("time (s)"), Axis::linear("tasks"))
+        .with(Series::new("tasks", Style::Bars, histogram(&seconds, HISTOGRAM_BINS)))
+        .svg()
 }

@@ -30,7 +30,7 @@ pub(super) fn tasks(out: &mut dyn Write, experiment: &Experiment, history: &Hist
     let names: Vec<_> = experiment.machine_names.iter().map(|name| field(name)).collect();
     writeln!(out, "task,machine,arrived_s,started_s,finished_s,moves")?;
     for (index, task) in history.tasks().iter().enumerate() {
-        let name = field(experiment.task_names.get(index));
+        let name = field(experiment.task_names.id(index));
         let machine = task.machine.map_or("", |machine| &names[machine.index()]);
         let arrived = experiment.setup.tasks.arrivals[index];
         let (started, finished) = (Moment(task.started), Moment(task.finished));

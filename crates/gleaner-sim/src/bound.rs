@@ -1,0 +1,152 @@
+//! How early the last task can end at best, whoever schedules: what a makespan is compared with.
+//!
+//! The larger of two bounds:
+//!
+//! - **The longest task.** A task alone on the machine that suits it best at each moment, moving for nothing.
+//! - **A linear program.** The machines of a class are one pool, work is divisible and may pause, and a task's
+//!   work may start once the task has arrived; only the pools' capacity under the owners' loads limits it.
+//!
+//! The program is not solved as it stands but through its dual: a *price* for a core-second of each class in each
+//! interval between breakpoints (arrivals and load changes). A task's work is worth at least its cheapest place,
+//! c = min h·price, so no schedule ends before the capacity's price adds up to the value of all the work. **Any
+//! prices give a valid bound**; the program only finds good ones. Validity therefore rests on a few sums over the
+//! exact input (`worth`), never on the solver, on thinned breakpoints or on grouped kinds.
+//!
+//! Invariants:
+//!
+//! - **No schedule of the simulator's ends earlier**, migration included. Each length is first reduced by what half
+//!   a nanosecond does at best, since a finish is rounded to the nearest; the result by the sums' round-off.
+//! - **Deterministic**: arithmetic is + − × ÷ √ only, no clock is read, ties go to the first.
+//! - Exact for the relaxation where nothing had to be thinned: up to [`BREAKPOINTS_MAX`] breakpoints before the
+//!   end, [`KINDS_MAX`] kinds and [`CLASSES_MAX`] classes, and [`ROWS_MAX`] rows. Above, the program sees fewer and
+//!   larger groups, and the bound is weaker but valid.
+//!
+//! Cost: O(tasks·(classes + log changes) + changes·classes·kinds), plus at most [`ROUNDS_MAX`] programs of at most
+//! [`ROWS_MAX`] rows: milliseconds for a paper's experiment, about a second at worst.
+
+mod capacity;
+mod grouping;
+mod longest;
+mod prices;
+mod work;
+mod worth;
+
+use capacity::Capacity;
+use gleaner_units::{Ops, Time};
+use prices::Priced;
+use work::Work;
+
+/// How many breakpoints the linear program sees; the others are rounded down to these.
+pub const BREAKPOINTS_MAX: usize = 12;
+/// How many kinds of tasks the linear program tells apart.
+pub const KINDS_MAX: usize = 32;
+/// How many classes of machines the linear program tells apart.
+pub const CLASSES_MAX: usize = 32;
+/// How many rows the linear program may have before it is made coarser.
+pub const ROWS_MAX: usize = 1_500;
+/// How often the program is solved again because the bound passed further breakpoints.
+pub const ROUNDS_MAX: usize = 6;
+
+/// More than the relative error that the sums of a bound, or of a simulation, can gather.
+const ROUND_OFF: f64 = 1e-11;
+
+/// What is to be bounded. Kinds of tasks and classes of machines are whatever the caller tells apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance<'a> {
+    /// h: one row a kind, one column a class; infinite where the kind cannot run.
+    pub seconds_per_op: &'a [Vec<f64>],
+    /// In any order.
+    pub tasks: &'a [BoundTask],
+    /// In any order.
+    pub machines: &'a [BoundMachine],
+}
+
+/// One task of an [`Instance`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BoundTask {
+    /// Nothing of it is done before.
+    pub arrival: Time,
+    /// How much there is to do.
+    pub length: Ops,
+    /// Its row in [`Instance::seconds_per_op`].
+    pub kind: usize,
+}
+
+/// One machine of an [`Instance`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct BoundMachine {
+    /// Its column in [`Instance::seconds_per_op`].
+    pub class: usize,
+    /// How many tasks run at full speed side by side.
+    pub cores: u32,
+    /// The owner's load from each moment on, 0 before the first; of entries at one moment the last holds.
+    pub loads: Vec<(Time, f64)>,
+}
+
+/// Which of the two bounds is the larger.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BoundBy {
+    /// The linear program: capacity is what is short.
+    Lp,
+    /// One task alone.
+    LongestTask,
+}
+
+/// No schedule's last finish is before this.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LowerBound {
+    /// Seconds since the start of the run (not since the first arrival).
+    pub seconds: f64,
+    /// What gave it.
+    pub by: BoundBy,
+}
+
+/// The bound, or `None` where no schedule ends: a kind that runs nowhere, or owners who never leave enough again.
+///
+/// # Panics
+/// If a kind or a class is not in the table.
+pub fn lower_bound(instance: &Instance<'_>) -> Option<LowerBound> {
+    let table = where_there_are_machines(instance);
+    let instance = &Instance { seconds_per_op: &table, ..*instance };
+    let capacity = Capacity::of(instance);
+    let work = Work::of(instance)?;
+    let longest = longest::longest_task(instance, &work, &capacity)?;
+    let pooled = pooled(instance, &work, &capacity, longest)?;
+    let (seconds, by) =
+        if pooled > longest { (pooled, BoundBy::Lp) } else { (longest, BoundBy::LongestTask) };
+    Some(LowerBound { seconds: seconds * (1.0 - ROUND_OFF), by })
+}
+
+/// h, infinite also where the class has no machine.
+fn where_there_are_machines(instance: &Instance<'_>) -> Vec<Vec<f64>> {
+    let mut table = instance.seconds_per_op.to_vec();
+    let mut manned = vec![false; table.first().map_or(0, Vec::len)];
+    if !manned.is_empty() {
+        instance.machines.iter().for_each(|machine| manned[machine.class] = true);
+    }
+    for row in &mut table {
+        row.iter_mut().zip(&manned).filter(|(_, manned)| !**manned).for_each(|(h, _)| *h = f64::INFINITY);
+    }
+    table
+}
+
+/// The linear program's bound, at least `floor`, itself a valid bound. Breakpoints up to a valid bound lie in every
+/// schedule's past; if the prices push the bound past further ones, they are asked for again with those in view.
+fn pooled(instance: &Instance<'_>, work: &Work, capacity: &Capacity, floor: f64) -> Option<f64> {
+    let Some(first) = work.first_arrival() else { return Some(floor) };
+    let even = Priced::even(first, capacity.classes());
+    let mut best = floor.max(worth::earliest_end(instance, work, capacity, &even));
+    for _ in 0..ROUNDS_MAX {
+        if best.is_infinite() {
+            return None;
+        }
+        let Some(priced) = prices::find(instance, work, capacity, best)? else { break };
+        let end = worth::earliest_end(instance, work, capacity, &priced);
+        let settled = !work.breaks_within(best, end) && !capacity.changes_within(best, end);
+        best = best.max(end);
+        if settled {
+            break;
+        }
+    }
+    best.is_finite().then_some(best)
+}

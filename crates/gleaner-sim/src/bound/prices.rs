@@ -1,0 +1,217 @@
+//! Good prices: the dual of the linear program, in the crate `microlp`, which gives no duals of the primal.
+//!
+//! A class's price need never fall from one interval to the next (what is cheaper later is also cheap enough now),
+//! so one row for each class, kind and arrival interval is enough. Work is in core-seconds on its best class, so
+//! that coefficients lie near 1.
+
+use super::capacity::Capacity;
+use super::grouping::{group, least};
+use super::work::Work;
+use super::{BREAKPOINTS_MAX, CLASSES_MAX, Instance, KINDS_MAX, ROWS_MAX};
+use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, Variable};
+use std::collections::BTreeMap;
+
+/// How many of the breakpoints are load changes when there are too many of both.
+const CHANGES_AMONG_BREAKPOINTS: usize = 4;
+/// A class that is poorer than this share of its cores at the end of the view, but may recover, counts as this.
+const LEAST_SHARE: f64 = 1e-3;
+/// Slower than the best by more than this is as good as never.
+const RATIO_MAX: f64 = 1e4;
+/// With no fewer breakpoints than this it is the kinds that become coarser.
+const BREAKPOINTS_LEAST: usize = 4;
+
+/// A price for a core-second of each class from each breakpoint on.
+#[derive(Debug)]
+pub(super) struct Priced {
+    /// In order; nothing arrives before the first.
+    pub(super) breakpoints: Vec<f64>,
+    /// One row a breakpoint, one column a class; finite, 0 or more.
+    pub(super) prices: Vec<Vec<f64>>,
+}
+
+impl Priced {
+    /// All alike: each operation is worth its time on its best class.
+    pub(super) fn even(first: f64, classes: usize) -> Self {
+        Self { breakpoints: vec![first], prices: vec![vec![1.0; classes]] }
+    }
+}
+
+/// What the linear program sees.
+struct Model {
+    breakpoints: Vec<f64>,
+    /// Class to group.
+    group_of_class: Vec<usize>,
+    groups: usize,
+    /// Core-seconds on the best class of each kind's group that arrive in each interval.
+    bags: Vec<Bag>,
+    /// Core-seconds of each group in each interval but the last.
+    capacity: Vec<Vec<f64>>,
+    /// Cores of each group from the last breakpoint on.
+    cores: Vec<f64>,
+}
+
+struct Bag {
+    interval: usize,
+    core_seconds: f64,
+    /// Each group's time per operation over the best, infinite where the kind cannot run.
+    ratios: Vec<f64>,
+}
+
+/// Prices with the breakpoints up to `view` in sight. `None` if the program proves that the work never ends;
+/// `Some(None)` if the solver found nothing.
+#[expect(clippy::option_option, reason = "never and not known are different answers")]
+pub(super) fn find(
+    instance: &Instance<'_>,
+    work: &Work,
+    capacity: &Capacity,
+    view: f64,
+) -> Option<Option<Priced>> {
+    let model = Model::of(instance, work, capacity, view);
+    match model.solve() {
+        Ok(by_group) => {
+            let spread = |row: &Vec<f64>| model.group_of_class.iter().map(|&group| row[group]).collect();
+            let prices = by_group.iter().map(spread).collect();
+            Some(Some(Priced { breakpoints: model.breakpoints, prices }))
+        }
+        Err(Error::Unbounded) => None,
+        Err(_) => Some(None),
+    }
+}
+
+impl Model {
+    /// As fine as the limits let it be.
+    fn of(instance: &Instance<'_>, work: &Work, capacity: &Capacity, view: f64) -> Self {
+        let columns: Vec<Vec<f64>> = (0..capacity.classes())
+            .map(|class| instance.seconds_per_op.iter().map(|row| row[class]).collect())
+            .collect();
+        let group_of_class = group(&columns, CLASSES_MAX);
+        let by_group = least(&columns, &group_of_class);
+        let rows: Vec<Vec<f64>> = (0..instance.seconds_per_op.len())
+            .map(|kind| by_group.iter().map(|column| column[kind]).collect())
+            .collect();
+        let (mut kinds_max, mut breakpoints_max) = (KINDS_MAX, BREAKPOINTS_MAX);
+        loop {
+            let breakpoints = breakpoints(work, capacity, view, breakpoints_max);
+            let bags = bags(&rows, work, &breakpoints, kinds_max);
+            let rows = by_group.len() * (bags.len() + breakpoints.len());
+            if rows <= ROWS_MAX || kinds_max == 1 {
+                return Self::with(capacity, group_of_class, by_group.len(), breakpoints, bags);
+            }
+            if breakpoints_max > BREAKPOINTS_LEAST {
+                breakpoints_max -= 2;
+            } else {
+                kinds_max = kinds_max * 3 / 4;
+            }
+        }
+    }
+
+    fn with(
+        capacity: &Capacity,
+        group_of_class: Vec<usize>,
+        groups: usize,
+        breakpoints: Vec<f64>,
+        bags: Vec<Bag>,
+    ) -> Self {
+        let pool = |of_class: &dyn Fn(usize) -> f64| {
+            let mut pooled = vec![0.0; groups];
+            group_of_class.iter().enumerate().for_each(|(class, &group)| pooled[group] += of_class(class));
+            pooled
+        };
+        let within = breakpoints.windows(2);
+        let per_interval =
+            within.map(|pair| pool(&|class| capacity.between(class, pair[0], pair[1]))).collect();
+        let last = *breakpoints.last().expect("there is an arrival");
+        let may_change = capacity.changes_within(last, f64::INFINITY);
+        let least_share = if may_change { LEAST_SHARE } else { 0.0 };
+        let cores = pool(&|class| {
+            capacity.cores_at(class, last).max(least_share * capacity.cores_without_owners(class))
+        });
+        Self { breakpoints, group_of_class, groups, bags, capacity: per_interval, cores }
+    }
+
+    /// One row of prices for each interval, one column a group.
+    fn solve(&self) -> Result<Vec<Vec<f64>>, Error> {
+        let total: f64 = self.bags.iter().map(|bag| bag.core_seconds).sum();
+        let cores: f64 = self.cores.iter().sum();
+        let mut problem = Problem::new(OptimizationDirection::Maximize);
+        let prices = self.add_prices(&mut problem, total);
+        for bag in &self.bags {
+            let worth = problem.add_var(bag.core_seconds / total, (0.0, f64::INFINITY));
+            for (group, ratio) in bag.ratios.iter().enumerate().filter(|(_, ratio)| ratio.is_finite()) {
+                let price = prices[bag.interval][group];
+                let no_more = [(worth, 1.0), (price, -ratio.min(RATIO_MAX))];
+                problem.add_constraint(no_more, ComparisonOp::Le, 0.0);
+            }
+        }
+        if cores > 0.0 {
+            let last = prices.last().expect("there is an arrival");
+            let second = last.iter().zip(&self.cores).map(|(&price, own)| (price, own / cores));
+            problem.add_constraint(second, ComparisonOp::Le, 1.0);
+        }
+        let solution = problem.solve()?.into_solution().map_err(|_| Error::InternalError(String::new()))?;
+        let value = |&price: &Variable| solution.var_value(price).max(0.0);
+        Ok(prices.iter().map(|row| row.iter().map(value).collect()).collect())
+    }
+
+    fn add_prices(&self, problem: &mut Problem, total: f64) -> Vec<Vec<Variable>> {
+        let mut prices: Vec<Vec<Variable>> = Vec::with_capacity(self.breakpoints.len());
+        for interval in 0..self.breakpoints.len() {
+            let cost = |group: usize| self.capacity.get(interval).map_or(0.0, |row| -row[group] / total);
+            let row: Vec<_> =
+                (0..self.groups).map(|group| problem.add_var(cost(group), (0.0, f64::INFINITY))).collect();
+            if let Some(before) = prices.last() {
+                for (&earlier, &later) in before.iter().zip(&row) {
+                    problem.add_constraint([(earlier, 1.0), (later, -1.0)], ComparisonOp::Le, 0.0);
+                }
+            }
+            prices.push(row);
+        }
+        prices
+    }
+}
+
+/// At most `most` of the arrivals and load changes up to `view`: always the first arrival and the last of all.
+fn breakpoints(work: &Work, capacity: &Capacity, view: f64, most: usize) -> Vec<f64> {
+    let first = work.first_arrival().expect("there is an arrival");
+    let mut arrivals: Vec<f64> = work.items().iter().map(|item| item.arrival).collect();
+    arrivals.truncate(arrivals.partition_point(|&arrival| arrival <= view));
+    arrivals.dedup();
+    let changes: Vec<f64> =
+        capacity.changes().iter().copied().filter(|&change| first < change && change <= view).collect();
+    let for_arrivals = most.saturating_sub(changes.len()).max(most.saturating_sub(CHANGES_AMONG_BREAKPOINTS));
+    let mut chosen = spread(&arrivals, for_arrivals.max(2));
+    let for_changes = most - chosen.len();
+    chosen.extend(spread(&changes, for_changes));
+    chosen.sort_by(f64::total_cmp);
+    chosen.dedup();
+    chosen
+}
+
+/// At most `most` of these, evenly by rank, the last among them, and the first if there is room for two.
+fn spread(times: &[f64], most: usize) -> Vec<f64> {
+    if times.len() <= most {
+        return times.to_vec();
+    }
+    match most {
+        0 => Vec::new(),
+        1 => times.last().copied().into_iter().collect(),
+        _ => (0..most).map(|at| times[at * (times.len() - 1) / (most - 1)]).collect(),
+    }
+}
+
+fn bags(rows: &[Vec<f64>], work: &Work, breakpoints: &[f64], kinds_max: usize) -> Vec<Bag> {
+    let group_of_kind = group(rows, kinds_max);
+    let by_group = least(rows, &group_of_kind);
+    let mut amounts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for item in work.items() {
+        let interval = breakpoints.partition_point(|&breakpoint| breakpoint <= item.arrival) - 1;
+        *amounts.entry((interval, group_of_kind[item.kind])).or_default() += item.amount;
+    }
+    let bag = |((interval, kind), amount): ((usize, usize), f64)| {
+        let best = by_group[kind].iter().copied().fold(f64::INFINITY, f64::min);
+        let ratios = by_group[kind].iter().map(|h| h / best).collect();
+        Bag { interval, core_seconds: amount * best, ratios }
+    };
+    // Work that takes no time would have no ratios.
+    amounts.into_iter().map(bag).filter(|bag| bag.core_seconds > 0.0).collect()
+}

@@ -1,0 +1,98 @@
+//! The report of a run, for people.
+
+use super::Summary;
+use super::figures::Figures;
+use crate::{Experiment, Simulation};
+use gleaner_core::Policy;
+use gleaner_policy::{Relocate, Score, When};
+use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
+use gleaner_units::MachineId;
+
+/// A longer table is for `machines.csv`.
+const MACHINES_LISTED: usize = 100;
+
+pub(super) fn of_run<P: Policy>(
+    experiment: &Experiment,
+    run: &Simulation<'_, P>,
+    summary: &Summary,
+    figures: Figures,
+) -> String {
+    let captions = [
+        "Tasks running on each machine.",
+        "Tasks that ended, over time.",
+        "How long tasks took from arrival to end.",
+    ];
+    let mut report = Report::new(format!("A simulated run under {}", experiment.policy))
+        .lead(lead(experiment, summary))
+        .with(Block::heading("Summary"))
+        .with(summary_table(experiment, summary))
+        .with(Block::heading("Over time"));
+    for ((_, svg), caption) in figures.into_iter().zip(captions) {
+        report = report.with(Figure::new(caption, svg));
+    }
+    report.with(Block::heading("Machines")).with(machines(experiment, run)).html()
+}
+
+fn lead(experiment: &Experiment, summary: &Summary) -> String {
+    let machines = numbers::grouped(experiment.setup.machines.len() as u64);
+    let tasks = numbers::grouped(summary.tasks as u64);
+    format!(
+        "{tasks} tasks on {machines} machines; the last one ended after {}.",
+        numbers::seconds(summary.makespan_s)
+    )
+}
+
+fn relocation(rule: Option<Relocate>) -> String {
+    let Some(rule) = rule else { return "none".to_owned() };
+    let when = match rule.when {
+        When::AtEvents => "at events".to_owned(),
+        When::Every(period) => format!("every {}", numbers::seconds(period.seconds())),
+    };
+    let worth = match rule.score {
+        Score::MinNum => format!("a difference of at least {} tasks", rule.difference_min),
+        Score::Greedy | Score::Social | Score::SocialAsPrinted => {
+            format!("a gain above {}", numbers::significant(rule.gain_min, 3))
+        }
+    };
+    format!("{} {when}, at most {} moves, for {worth}", rule.score.name(), rule.moves_max)
+}
+
+fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
+    let bound = summary.lower_bound_s.map_or("no schedule ends".to_owned(), numbers::seconds);
+    let gap = summary.gap.map_or("–".to_owned(), |gap| format!("{} %", numbers::decimals(100.0 * gap, 1)));
+    let rows = [
+        ("policy", experiment.policy.clone()),
+        ("relocation", relocation(experiment.recipe.relocate)),
+        ("seed", summary.seed.to_string()),
+        ("tasks", numbers::grouped(summary.tasks as u64)),
+        ("of which unfinished", numbers::grouped(summary.unfinished as u64)),
+        ("makespan", numbers::seconds(summary.makespan_s)),
+        ("no schedule ends before", bound),
+        ("distance from that", gap),
+        ("relocations", numbers::grouped(summary.moves)),
+    ];
+    rows.into_iter()
+        .fold(Table::new("The run in a few numbers", ["what", "value"]), |table, (what, value)| {
+            table.row([Cell::text(what), Cell::text(value)])
+        })
+}
+
+fn machines<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Table {
+    let all = experiment.machine_names.len();
+    let caption = if all > MACHINES_LISTED {
+        format!("The first {MACHINES_LISTED} of {all} machines; machines.csv has them all")
+    } else {
+        "What each machine did".to_owned()
+    };
+    let table = Table::new(caption, ["machine", "tasks that ended there", "busy"]);
+    let listed = experiment.machine_names.iter().enumerate().take(MACHINES_LISTED);
+    listed.fold(table, |table, (index, name)| {
+        let busy = run.busy_seconds(MachineId::new(index));
+        let ended = u64::from(run.history().finished_on()[index]);
+        table.row([
+            Cell::text(name),
+            Cell::number(numbers::grouped(ended)),
+            Cell::number(numbers::seconds(busy)),
+        ])
+    })
+}

@@ -1,0 +1,4 @@
+use crate::{Outcome, cli::PaperArguments};
+pub(crate) fn run(_: &PaperArguments) -> Outcome {
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `gleaner simulate`.
+
+use crate::cli::SimulateArguments;
+use crate::failure::Failure;
+use crate::{Outcome, interrupt, progress};
+use gleaner_policy::Matchmaker;
+use gleaner_sim::output::{self, SeedsSummary, Summary, WriteError};
+use gleaner_sim::{Experiment, Saved, Simulation};
+use gleaner_workload::Scenario;
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often a run looks up from its events: for progress, Ctrl-C and checkpoints.
+const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
+
+impl From<WriteError> for Failure {
+    fn from(WriteError { path, error }: WriteError) -> Self {
+        Failure::io("write", &path, error)
+    }
+}
+
+pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
+    interrupt::listen();
+    let experiment = load(arguments)?;
+    match arguments.seeds {
+        None => run_once(arguments, &experiment),
+        Some(seeds) => run_seeds(arguments, &experiment, seeds),
+    }
+}
+
+fn load(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
+    let mut overrides = arguments.overrides.clone();
+    overrides.extend(arguments.policy.iter().map(|name| format!("policy.preset=\"{name}\"")));
+    overrides.extend(arguments.seed.iter().map(|seed| format!("run.seed={seed}")));
+    Ok(Experiment::of(Scenario::load(&arguments.scenario, &overrides)?)?)
+}
+
+fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
+    let mut run = start(arguments, experiment)?;
+    let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
+    let ended = advance(arguments, &mut run, &rule(experiment), &bar)?;
+    bar.finish_and_clear();
+    let summary = Summary::of(experiment, experiment.seed, &run);
+    if let Some(dir) = &arguments.out {
+        output::write_run(dir, experiment, &run, &summary)?;
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string(&summary).expect("plain data"));
+    } else {
+        print_summary(&summary, arguments.out.as_deref());
+    }
+    match ended {
+        Ended::Whole => Ok(()),
+        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept(arguments, &run))),
+    }
+}
+
+/// From the beginning, or from where a checkpoint left off.
+fn start<'a>(
+    arguments: &SimulateArguments,
+    experiment: &'a Experiment,
+) -> Result<Simulation<'a, Matchmaker>, Failure> {
+    let policy = experiment.recipe.build();
+    let Some(file) = &arguments.resume else {
+        let run = Simulation::new(&experiment.setup, policy);
+        // A run that may be resumed keeps what the resumed run may be asked to write.
+        let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
+        return Ok(if keeps { run.with_timeline() } else { run });
+    };
+    let bytes = std::fs::read(file).map_err(|error| Failure::io("read", file, error))?;
+    let saved = Saved::from_bytes(&bytes);
+    saved
+        .and_then(|saved| Simulation::restore(&experiment.setup, policy, &rule(experiment), saved))
+        .map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))
+}
+
+enum Ended {
+    Whole,
+    Interrupted,
+}
+
+fn advance(
+    arguments: &SimulateArguments,
+    run: &mut Simulation<'_, Matchmaker>,
+    rule: &str,
+    bar: &ProgressBar,
+) -> Result<Ended, Failure> {
+    let mut saved_at = Instant::now();
+    loop {
+        let mut going = true;
+        for _ in 0..EVENTS_BETWEEN_LOOKS {
+            going = run.step();
+            if !going {
+                break;
+            }
+        }
+        let now = run.progress();
+        bar.set_position(now.finished as u64);
+        bar.set_message(format!("at {:.0} s", now.now.seconds()));
+        let stop = interrupt::asked();
+        if let Some(file) = &arguments.checkpoint {
+            let due = saved_at.elapsed() >= Duration::from_secs(arguments.checkpoint_every);
+            if stop || due || !going {
+                save(file, &run.save(rule))?;
+                saved_at = Instant::now();
+            }
+        }
+        match (going, stop) {
+            (false, _) => return Ok(Ended::Whole),
+            (true, true) => return Ok(Ended::Interrupted),
+            (true, false) => {}
+        }
+    }
+}
+
+/// Tells this choice of parts from every other, for checkpoints.
+fn rule(experiment: &Experiment) -> String {
+    format!("{:?}", experiment.recipe)
+}
+
+fn save(file: &Path, saved: &Saved) -> Outcome {
+    let name = file.file_name().map(|name| name.to_string_lossy());
+    let Some(name) = name else {
+        return Err(Failure::Usage(format!("--checkpoint {}: expected the path of a file", file.display())));
+    };
+    let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    output::write_file(dir, &name, |out| out.write_all(&saved.to_bytes()))?;
+    Ok(())
+}
+
+fn what_is_kept(arguments: &SimulateArguments, run: &Simulation<'_, Matchmaker>) -> String {
+    let now = run.progress();
+    let done = format!("{} of {} tasks had ended by {} s", now.finished, now.tasks, now.now);
+    let written = arguments.out.as_ref().map(|dir| format!("; what is done so far is in {}", dir.display()));
+    let saved = arguments.checkpoint.as_ref().map(|file| format!("; go on with --resume {}", file.display()));
+    done + &written.unwrap_or_default() + &saved.unwrap_or_default()
+}
+
+/// All seeds, on all cores. Each run's folder is written as soon as it is done.
+fn run_seeds(arguments: &SimulateArguments, experiment: &Experiment, count: u64) -> Outcome {
+    let bar = progress::bar(count, "runs");
+    let runs: Result<Vec<Option<Summary>>, Failure> = (0..count)
+        .into_par_iter()
+        .map(|offset| {
+            let summary = run_seed(arguments, experiment, experiment.seed.saturating_add(offset))?;
+            bar.inc(1);
+            Ok(summary)
+        })
+        .collect();
+    bar.finish_and_clear();
+    let runs: Vec<Summary> = runs?.into_iter().flatten().collect();
+    if interrupt::asked() {
+        return Err(Failure::Interrupted(format!("{} of {count} runs were done", runs.len())));
+    }
+    let summary = SeedsSummary::of(runs);
+    if let Some(dir) = &arguments.out {
+        output::write_json(dir, "summary.json", &summary)?;
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string(&summary).expect("plain data"));
+    } else {
+        print_seeds(&summary, arguments.out.as_deref());
+    }
+    Ok(())
+}
+
+/// None if it was stopped before its end.
+fn run_seed(
+    arguments: &SimulateArguments,
+    experiment: &Experiment,
+    seed: u64,
+) -> Result<Option<Summary>, Failure> {
+    let run = Simulation::new(&experiment.setup, experiment.recipe.build());
+    let mut run = if arguments.out.is_some() { run.with_timeline() } else { run };
+    while run.step() {
+        if run.progress().events.is_multiple_of(EVENTS_BETWEEN_LOOKS.into()) && interrupt::asked() {
+            return Ok(None);
+        }
+    }
+    let summary = Summary::of(experiment, seed, &run);
+    if let Some(dir) = &arguments.out {
+        output::write_run(&dir.join(format!("seed-{seed}")), experiment, &run, &summary)?;
+    }
+    Ok(Some(summary))
+}
+
+fn print_summary(summary: &Summary, out: Option<&Path>) {
+    let Summary { policy, relocate, tasks, unfinished, makespan_s, lower_bound_s, gap, moves, .. } = summary;
+    println!("policy       {policy}, relocation {}", relocate.unwrap_or("none"));
+    println!("tasks        {tasks}, of which {unfinished} unfinished");
+    println!("makespan     {makespan_s:.3} s");
+    match (lower_bound_s, gap) {
+        (Some(bound), Some(gap)) => {
+            println!("lower bound  {bound:.3} s; the makespan is {:.1} % above it", 100.0 * gap);
+        }
+        (Some(bound), None) => println!("lower bound  {bound:.3} s"),
+        (None, _) => println!("lower bound  none: no schedule ends all tasks"),
+    }
+    println!("moves        {moves}");
+    if let Some(dir) = out {
+        println!("report       {}", dir.join("report.html").display());
+    }
+}
+
+fn print_seeds(summary: &SeedsSummary, out: Option<&Path>) {
+    let makespan = summary.makespan_s;
+    println!("policy       {}, relocation {}", summary.policy, summary.relocate.unwrap_or("none"));
+    println!("runs         {}, {} tasks unfinished in all", summary.seeds.len(), summary.unfinished);
+    println!("makespan     {:.3} s on average, {:.3} to {:.3} s", makespan.mean, makespan.min, makespan.max);
+    println!("moves        {:.1} on average", summary.moves.mean);
+    if let Some(dir) = out {
+        println!("results      {}", dir.join("summary.json").display());
+    }
+}
