@@ -34,7 +34,7 @@ mod worth;
 
 use capacity::Capacity;
 use gleaner_units::{Ops, Time};
-use prices::Priced;
+use prices::{Answer, Priced};
 use work::Work;
 
 /// How many breakpoints the linear program sees; the others are rounded down to these.
@@ -142,7 +142,11 @@ fn pooled(instance: &Instance<'_>, work: &Work, capacity: &Capacity, floor: f64)
         if best.is_infinite() {
             return None;
         }
-        let Some(priced) = prices::find(instance, work, capacity, best)? else { break };
+        let priced = match prices::find(instance, work, capacity, best) {
+            Answer::Prices(priced) => priced,
+            Answer::NoEnd => return None,
+            Answer::Unknown => break,
+        };
         let end = worth::earliest_end(instance, work, capacity, &priced);
         let settled = !work.breaks_within(best, end) && !capacity.changes_within(best, end);
         best = best.max(end);

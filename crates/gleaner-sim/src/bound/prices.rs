@@ -66,24 +66,26 @@ struct Bag {
     ratios: Vec<f64>,
 }
 
-/// Prices with the breakpoints up to `view` in sight. `None` if the program proves that the work never ends;
-/// `Some(None)` if the solver found nothing.
-#[expect(clippy::option_option, reason = "never and not known are different answers")]
-pub(super) fn find(
-    instance: &Instance<'_>,
-    work: &Work,
-    capacity: &Capacity,
-    view: f64,
-) -> Option<Option<Priced>> {
+/// What the linear program said.
+pub(super) enum Answer {
+    Prices(Priced),
+    /// The work never ends: what is left of it needs classes whose owners stay for good.
+    NoEnd,
+    /// The solver gave up.
+    Unknown,
+}
+
+/// Prices with the breakpoints up to `view` in sight.
+pub(super) fn find(instance: &Instance<'_>, work: &Work, capacity: &Capacity, view: f64) -> Answer {
     let pools = Pools::of(instance, capacity.classes());
     let model = Model::of(&pools, work, capacity, view);
     match model.solve() {
         Ok(by_pool) => {
             let prices = by_pool.iter().map(|row| pools.per_core_second(row)).collect();
-            Some(Some(Priced { breakpoints: model.breakpoints, prices }))
+            Answer::Prices(Priced { breakpoints: model.breakpoints, prices })
         }
-        Err(Error::Unbounded) => None,
-        Err(_) => Some(None),
+        Err(Error::Unbounded) => Answer::NoEnd,
+        Err(_) => Answer::Unknown,
     }
 }
 
