@@ -18,14 +18,17 @@ fn at(seconds: f64) -> Time {
     Time::from_seconds(seconds).unwrap()
 }
 
-/// `tasks` are (arrival, length, kind), `machines` (class, cores, loads).
-fn case(table: &[&[f64]], tasks: &[(f64, f64, usize)], machines: &[(usize, u32, &[(f64, f64)])]) -> Case {
+/// Class, cores, and the owner's load from each moment on.
+type MachineRow<'a> = (usize, u32, &'a [(f64, f64)]);
+
+/// `tasks` are (arrival, length, kind).
+fn case(table: &[&[f64]], tasks: &[(f64, f64, usize)], machines: &[MachineRow<'_>]) -> Case {
     let task = |&(arrival, length, kind): &(f64, f64, usize)| BoundTask {
         arrival: at(arrival),
         length: Ops::new(length).unwrap(),
         kind,
     };
-    let machine = |&(class, cores, loads): &(usize, u32, &[(f64, f64)])| BoundMachine {
+    let machine = |&(class, cores, loads): &MachineRow<'_>| BoundMachine {
         class,
         cores,
         loads: loads.iter().map(|&(time, load)| (at(time), load)).collect(),
@@ -272,7 +275,9 @@ fn fits(case: &Case, end: f64) -> bool {
             problem.add_constraint(used, ComparisonOp::Le, capacity);
         }
     }
-    done.into_iter().for_each(|parts| problem.add_constraint(parts, ComparisonOp::Ge, 1.0));
+    for parts in done {
+        problem.add_constraint(parts, ComparisonOp::Ge, 1.0);
+    }
     problem.solve().is_ok()
 }
 

@@ -64,7 +64,9 @@ impl Pool {
 fn steps_of(machines: &[&BoundMachine]) -> Vec<Step> {
     let mut pool = Pool::default();
     let mut left: Vec<u64> = machines.iter().map(|machine| units(machine, 0.0)).collect();
-    left.iter().for_each(|&units| pool.add(units));
+    for &units in &left {
+        pool.add(units);
+    }
     let mut changes: Vec<_> = (0..machines.len())
         .flat_map(|at| machines[at].loads.iter().map(move |&(time, load)| (time, at, load)))
         .collect();

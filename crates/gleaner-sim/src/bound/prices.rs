@@ -1,11 +1,11 @@
 //! Good prices: the dual of the linear program, in the crate `microlp`, which gives no duals of the primal.
 //!
 //! A class's price need never fall from one interval to the next (what is cheaper later is also cheap enough now),
-//! so one row for each class, kind and arrival interval is enough. Work is in core-seconds on its best class, so
-//! that coefficients lie near 1.
+//! so one row for each class, kind and arrival interval is enough. Classes, then kinds, are scaled by their least time
+//! per operation: coefficients lie near 1, and what differs by a factor only shares a group at no loss.
 
 use super::capacity::Capacity;
-use super::grouping::{group, least};
+use super::grouping::{group, means, shapes};
 use super::work::Work;
 use super::{BREAKPOINTS_MAX, CLASSES_MAX, Instance, KINDS_MAX, ROWS_MAX};
 use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, Variable};
@@ -36,66 +36,95 @@ impl Priced {
     }
 }
 
-/// What the linear program sees.
-struct Model {
-    breakpoints: Vec<f64>,
-    /// Class to group.
-    group_of_class: Vec<usize>,
-    groups: usize,
-    /// Core-seconds on the best class of each kind's group that arrive in each interval.
-    bags: Vec<Bag>,
-    /// Core-seconds of each group in each interval but the last.
-    capacity: Vec<Vec<f64>>,
-    /// Cores of each group from the last breakpoint on.
-    cores: Vec<f64>,
+/// The classes of machines that the linear program sees.
+struct Pools {
+    of_class: Vec<usize>,
+    /// What a class's core-second counts in its pool, whose unit is the work of one operation.
+    weights: Vec<f64>,
+    /// One row a kind, one column a pool.
+    table: Vec<Vec<f64>>,
+    count: usize,
 }
 
+/// What the linear program sees.
+struct Model<'a> {
+    pools: &'a Pools,
+    breakpoints: Vec<f64>,
+    bags: Vec<Bag>,
+    /// What each pool can do in each interval but the last.
+    capacity: Vec<Vec<f64>>,
+    /// What each pool does a second from the last breakpoint on.
+    rates: Vec<f64>,
+}
+
+/// The work of one group of kinds that arrives in one interval.
 struct Bag {
     interval: usize,
-    core_seconds: f64,
-    /// Each group's time per operation over the best, infinite where the kind cannot run.
+    /// In the pools' unit, on its best pool.
+    amount: f64,
+    /// Each pool's need over the best pool's, infinite where the kinds cannot run.
     ratios: Vec<f64>,
 }
 
-/// Prices with the breakpoints up to `view` in sight. `None` if the program proves that the work never ends;
-/// `Some(None)` if the solver found nothing.
-#[expect(clippy::option_option, reason = "never and not known are different answers")]
-pub(super) fn find(
-    instance: &Instance<'_>,
-    work: &Work,
-    capacity: &Capacity,
-    view: f64,
-) -> Option<Option<Priced>> {
-    let model = Model::of(instance, work, capacity, view);
+/// What the linear program said.
+pub(super) enum Answer {
+    Prices(Priced),
+    /// The work never ends: what is left of it needs classes whose owners stay for good.
+    NoEnd,
+    /// The solver gave up.
+    Unknown,
+}
+
+/// Prices with the breakpoints up to `view` in sight.
+pub(super) fn find(instance: &Instance<'_>, work: &Work, capacity: &Capacity, view: f64) -> Answer {
+    let pools = Pools::of(instance, capacity.classes());
+    let model = Model::of(&pools, work, capacity, view);
     match model.solve() {
-        Ok(by_group) => {
-            let spread = |row: &Vec<f64>| model.group_of_class.iter().map(|&group| row[group]).collect();
-            let prices = by_group.iter().map(spread).collect();
-            Some(Some(Priced { breakpoints: model.breakpoints, prices }))
+        Ok(by_pool) => {
+            let prices = by_pool.iter().map(|row| pools.per_core_second(row)).collect();
+            Answer::Prices(Priced { breakpoints: model.breakpoints, prices })
         }
-        Err(Error::Unbounded) => None,
-        Err(_) => Some(None),
+        Err(Error::Unbounded) => Answer::NoEnd,
+        Err(_) => Answer::Unknown,
     }
 }
 
-impl Model {
+impl Pools {
+    fn of(instance: &Instance<'_>, classes: usize) -> Self {
+        let column = |class: usize| instance.seconds_per_op.iter().map(|row| row[class]).collect();
+        let (columns, scales) = shapes((0..classes).map(column).collect());
+        let of_class = group(&columns, CLASSES_MAX);
+        let by_pool = means(&columns, &of_class);
+        let row = |kind: usize| by_pool.iter().map(|column| column[kind]).collect();
+        let table = (0..instance.seconds_per_op.len()).map(row).collect();
+        let weights = scales.iter().map(|scale| 1.0 / scale).collect();
+        Self { of_class, weights, table, count: by_pool.len() }
+    }
+
+    fn sum(&self, of_class: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count];
+        for (class, (&pool, weight)) in self.of_class.iter().zip(&self.weights).enumerate() {
+            sums[pool] += weight * of_class(class);
+        }
+        sums
+    }
+
+    fn per_core_second(&self, by_pool: &[f64]) -> Vec<f64> {
+        self.of_class.iter().zip(&self.weights).map(|(&pool, weight)| weight * by_pool[pool]).collect()
+    }
+}
+
+impl<'a> Model<'a> {
     /// As fine as the limits let it be.
-    fn of(instance: &Instance<'_>, work: &Work, capacity: &Capacity, view: f64) -> Self {
-        let columns: Vec<Vec<f64>> = (0..capacity.classes())
-            .map(|class| instance.seconds_per_op.iter().map(|row| row[class]).collect())
-            .collect();
-        let group_of_class = group(&columns, CLASSES_MAX);
-        let by_group = least(&columns, &group_of_class);
-        let rows: Vec<Vec<f64>> = (0..instance.seconds_per_op.len())
-            .map(|kind| by_group.iter().map(|column| column[kind]).collect())
-            .collect();
+    fn of(pools: &'a Pools, work: &Work, capacity: &Capacity, view: f64) -> Self {
+        let (rows, scales) = shapes(pools.table.clone());
         let (mut kinds_max, mut breakpoints_max) = (KINDS_MAX, BREAKPOINTS_MAX);
         loop {
             let breakpoints = breakpoints(work, capacity, view, breakpoints_max);
-            let bags = bags(&rows, work, &breakpoints, kinds_max);
-            let rows = by_group.len() * (bags.len() + breakpoints.len());
-            if rows <= ROWS_MAX || kinds_max == 1 {
-                return Self::with(capacity, group_of_class, by_group.len(), breakpoints, bags);
+            let bags = bags(&rows, &scales, work, &breakpoints, kinds_max);
+            let lines = pools.count * (bags.len() + breakpoints.len());
+            if lines <= ROWS_MAX || kinds_max == 1 {
+                return Self::with(pools, capacity, breakpoints, bags);
             }
             if breakpoints_max > BREAKPOINTS_LEAST {
                 breakpoints_max -= 2;
@@ -105,47 +134,34 @@ impl Model {
         }
     }
 
-    fn with(
-        capacity: &Capacity,
-        group_of_class: Vec<usize>,
-        groups: usize,
-        breakpoints: Vec<f64>,
-        bags: Vec<Bag>,
-    ) -> Self {
-        let pool = |of_class: &dyn Fn(usize) -> f64| {
-            let mut pooled = vec![0.0; groups];
-            group_of_class.iter().enumerate().for_each(|(class, &group)| pooled[group] += of_class(class));
-            pooled
-        };
-        let within = breakpoints.windows(2);
-        let per_interval =
-            within.map(|pair| pool(&|class| capacity.between(class, pair[0], pair[1]))).collect();
+    fn with(pools: &'a Pools, capacity: &Capacity, breakpoints: Vec<f64>, bags: Vec<Bag>) -> Self {
+        let between = |pair: &[f64]| pools.sum(|class| capacity.between(class, pair[0], pair[1]));
         let last = *breakpoints.last().expect("there is an arrival");
         let may_change = capacity.changes_within(last, f64::INFINITY);
         let least_share = if may_change { LEAST_SHARE } else { 0.0 };
-        let cores = pool(&|class| {
+        let rates = pools.sum(|class| {
             capacity.cores_at(class, last).max(least_share * capacity.cores_without_owners(class))
         });
-        Self { breakpoints, group_of_class, groups, bags, capacity: per_interval, cores }
+        Self { pools, capacity: breakpoints.windows(2).map(between).collect(), breakpoints, bags, rates }
     }
 
-    /// One row of prices for each interval, one column a group.
+    /// One row of prices for each interval, one column a pool.
     fn solve(&self) -> Result<Vec<Vec<f64>>, Error> {
-        let total: f64 = self.bags.iter().map(|bag| bag.core_seconds).sum();
-        let cores: f64 = self.cores.iter().sum();
+        let total: f64 = self.bags.iter().map(|bag| bag.amount).sum();
+        let rate: f64 = self.rates.iter().sum();
         let mut problem = Problem::new(OptimizationDirection::Maximize);
         let prices = self.add_prices(&mut problem, total);
         for bag in &self.bags {
-            let worth = problem.add_var(bag.core_seconds / total, (0.0, f64::INFINITY));
-            for (group, ratio) in bag.ratios.iter().enumerate().filter(|(_, ratio)| ratio.is_finite()) {
-                let price = prices[bag.interval][group];
+            let worth = problem.add_var(bag.amount / total, (0.0, f64::INFINITY));
+            for (pool, ratio) in bag.ratios.iter().enumerate().filter(|(_, ratio)| ratio.is_finite()) {
+                let price = prices[bag.interval][pool];
                 let no_more = [(worth, 1.0), (price, -ratio.min(RATIO_MAX))];
                 problem.add_constraint(no_more, ComparisonOp::Le, 0.0);
             }
         }
-        if cores > 0.0 {
+        if rate > 0.0 {
             let last = prices.last().expect("there is an arrival");
-            let second = last.iter().zip(&self.cores).map(|(&price, own)| (price, own / cores));
+            let second = last.iter().zip(&self.rates).map(|(&price, own)| (price, own / rate));
             problem.add_constraint(second, ComparisonOp::Le, 1.0);
         }
         let solution = problem.solve()?.into_solution().map_err(|_| Error::InternalError(String::new()))?;
@@ -156,9 +172,9 @@ impl Model {
     fn add_prices(&self, problem: &mut Problem, total: f64) -> Vec<Vec<Variable>> {
         let mut prices: Vec<Vec<Variable>> = Vec::with_capacity(self.breakpoints.len());
         for interval in 0..self.breakpoints.len() {
-            let cost = |group: usize| self.capacity.get(interval).map_or(0.0, |row| -row[group] / total);
+            let cost = |pool: usize| self.capacity.get(interval).map_or(0.0, |row| -row[pool] / total);
             let row: Vec<_> =
-                (0..self.groups).map(|group| problem.add_var(cost(group), (0.0, f64::INFINITY))).collect();
+                (0..self.pools.count).map(|pool| problem.add_var(cost(pool), (0.0, f64::INFINITY))).collect();
             if let Some(before) = prices.last() {
                 for (&earlier, &later) in before.iter().zip(&row) {
                     problem.add_constraint([(earlier, 1.0), (later, -1.0)], ComparisonOp::Le, 0.0);
@@ -199,19 +215,20 @@ fn spread(times: &[f64], most: usize) -> Vec<f64> {
     }
 }
 
-fn bags(rows: &[Vec<f64>], work: &Work, breakpoints: &[f64], kinds_max: usize) -> Vec<Bag> {
+fn bags(rows: &[Vec<f64>], scales: &[f64], work: &Work, breakpoints: &[f64], kinds_max: usize) -> Vec<Bag> {
     let group_of_kind = group(rows, kinds_max);
-    let by_group = least(rows, &group_of_kind);
+    let by_group = means(rows, &group_of_kind);
     let mut amounts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for item in work.items() {
         let interval = breakpoints.partition_point(|&breakpoint| breakpoint <= item.arrival) - 1;
-        *amounts.entry((interval, group_of_kind[item.kind])).or_default() += item.amount;
+        let amount = amounts.entry((interval, group_of_kind[item.kind])).or_default();
+        *amount += item.amount * scales[item.kind];
     }
-    let bag = |((interval, kind), amount): ((usize, usize), f64)| {
-        let best = by_group[kind].iter().copied().fold(f64::INFINITY, f64::min);
-        let ratios = by_group[kind].iter().map(|h| h / best).collect();
-        Bag { interval, core_seconds: amount * best, ratios }
+    let bag = |((interval, group), amount): ((usize, usize), f64)| {
+        let best = by_group[group].iter().copied().fold(f64::INFINITY, f64::min);
+        let ratios = by_group[group].iter().map(|need| need / best).collect();
+        Bag { interval, amount: amount * best, ratios }
     };
     // Work that takes no time would have no ratios.
-    amounts.into_iter().map(bag).filter(|bag| bag.core_seconds > 0.0).collect()
+    amounts.into_iter().map(bag).filter(|bag| bag.amount > 0.0).collect()
 }

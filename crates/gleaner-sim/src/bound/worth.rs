@@ -63,7 +63,9 @@ fn worth(instance: &Instance<'_>, work: &Work, priced: &Priced) -> f64 {
         let next = priced.breakpoints.get(at + 1).copied().unwrap_or(f64::INFINITY);
         let (here, rest) = items.split_at(items.partition_point(|item| item.arrival < next));
         items = rest;
-        here.iter().for_each(|item| amounts[item.kind] += item.amount);
+        for item in here {
+            amounts[item.kind] += item.amount;
+        }
         for item in here {
             let amount = std::mem::take(&mut amounts[item.kind]);
             if amount > 0.0 {
