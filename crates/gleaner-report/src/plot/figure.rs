@@ -25,7 +25,7 @@ const TITLE_ROW: f64 = 28.0;
 const NOTE_ROW: f64 = 17.0;
 const PANEL_GAP: f64 = 18.0;
 const ONE: (f64, f64) = (720.0, 360.0);
-const SMALL: (f64, f64) = (330.0, 250.0);
+const SMALL: (f64, f64) = (330.0, 260.0);
 
 pub(super) fn draw_one(plot: &Plot) -> Svg {
     Figure { title: &plot.title, columns: 1, panels: &[plot], size: ONE, titled: false }.draw()
@@ -54,7 +54,7 @@ impl Figure<'_> {
         let notes = self.notes(skipped.iter().sum(), inner);
         let legend = Legend::new(&names, inner);
         let title_row = if self.title.is_empty() { 0.0 } else { TITLE_ROW };
-        let below_legend = MARGIN + title_row + legend.height();
+        let below_legend = MARGIN + title_row + legend.height() + if self.titled { 6.0 } else { 0.0 };
         let rows = self.panels.len().div_ceil(self.columns) as f64;
         let below_panels = below_legend + rows * (self.size.1 + PANEL_GAP) - PANEL_GAP;
         let (width, height) =
@@ -112,8 +112,9 @@ impl Figure<'_> {
         let description = escape(&describe::describe(self.panels, names));
         let (paper, paper_class) = (Paint::Paper.colour(), Paint::Paper.class());
         let (width, height) = (width.ceil(), height.ceil());
+        let class = if self.columns > 1 { "plot grid" } else { "plot" };
         Svg(format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif" stroke-linejoin="round">
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="{class}" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif" stroke-linejoin="round">
 <title>{title}</title>
 <desc>{description}</desc>
 <rect width="100%" height="100%" class="f-{paper_class}" fill="{paper}"/>
@@ -163,6 +164,11 @@ impl Sheet<'_> {
 /// A text that begins at its position and is centred in height.
 pub(super) fn text(size: f64, paint: Paint) -> TextStyle<'static> {
     styled(size, paint, FontStyle::Normal)
+}
+
+/// A text centred at its position.
+pub(super) fn centred(size: f64, paint: Paint) -> TextStyle<'static> {
+    text(size, paint).pos(Pos::new(HPos::Center, VPos::Center))
 }
 
 pub(super) fn bold(size: f64, paint: Paint) -> TextStyle<'static> {

@@ -27,23 +27,37 @@ struct Entry {
 }
 
 impl Legend {
-    /// `names` laid out in rows of `room` pixels. A single series needs no legend: the axis says what it is.
+    /// `names` laid out in a row of `room` pixels, or in columns where one row is too short. A single series needs
+    /// no legend: the axis says what it is.
     pub(super) fn new(names: &[(&str, Style)], room: f64) -> Self {
-        let mut entries = Vec::new();
         if names.len() < 2 {
-            return Self { entries, rows: 0 };
+            return Self { entries: Vec::new(), rows: 0 };
         }
-        let (mut x, mut row) = (0.0, 0);
-        for (slot, (name, style)) in names.iter().enumerate() {
-            let name = fit(name, TEXT, NAME_MAX);
-            let wide = SAMPLE + GAP + width(&name, TEXT);
-            if x > 0.0 && x + wide > room {
-                (x, row) = (0.0, row + 1);
-            }
-            entries.push(Entry { name, style: *style, slot: (slot % 256) as u8, x, row });
-            x += wide + BETWEEN;
-        }
-        Self { entries, rows: row + 1 }
+        let fitted: Vec<String> = names.iter().map(|(name, _)| fit(name, TEXT, NAME_MAX)).collect();
+        let widths = || fitted.iter().map(|name| SAMPLE + GAP + width(name, TEXT) + BETWEEN);
+        let widest = widths().fold(0.0, f64::max);
+        let columns = if widths().sum::<f64>() <= room + BETWEEN {
+            names.len()
+        } else {
+            ((room + BETWEEN) / widest) as usize
+        };
+        let columns = columns.max(1);
+        let one_row = columns == names.len();
+        let starts: Vec<f64> = widths()
+            .scan(0.0, |x, wide| {
+                let start = *x;
+                *x += wide;
+                Some(start)
+            })
+            .collect();
+        let entries = fitted.into_iter().zip(names).enumerate().map(|(at, (name, (_, style)))| Entry {
+            name,
+            style: *style,
+            slot: (at % 256) as u8,
+            x: if one_row { starts[at] } else { (at % columns) as f64 * widest },
+            row: at / columns,
+        });
+        Self { entries: entries.collect(), rows: names.len().div_ceil(columns) }
     }
 
     pub(super) fn height(&self) -> f64 {

@@ -1,7 +1,8 @@
 //! The series themselves: lines, steps, markers, bars and whiskers, cut at the frame and no denser than pixels.
 
 use super::clip::Frame;
-use super::figure::{Drawn, Sheet};
+use super::figure::{Drawn, Sheet, centred};
+use super::measure::TEXT;
 use super::paint::Paint;
 use super::scale::Scale;
 use super::shown::{Datum, Shown};
@@ -10,6 +11,7 @@ use super::{Kind, Plot, Style, thin};
 /// Half the size of a marker in pixels.
 pub(super) const MARKER: f64 = 3.6;
 const WHISKER: f64 = 3.0;
+const ASIDE_MAX: f64 = 2.6;
 
 /// The area between the axes, and how values become places in it.
 pub(super) struct Panel<'a, 's> {
@@ -35,8 +37,13 @@ impl Panel<'_, '_> {
 
 /// Draws the series: bars below, then lines, then markers and whiskers.
 pub(super) fn draw(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Drawn {
+    if shown.iter().all(|series| series.runs.is_empty()) {
+        let Frame { left, right, top, bottom } = panel.frame;
+        let middle = (f64::midpoint(left, right), f64::midpoint(top, bottom));
+        return panel.sheet.text("no data", &centred(TEXT, Paint::Muted), middle.0, middle.1);
+    }
     bars(panel, plot, shown)?;
-    for (series, aside) in shown.iter().zip(aside(plot, shown)) {
+    for (series, aside) in shown.iter().zip(aside(panel, plot, shown)) {
         match series.style {
             Style::Line | Style::Marked | Style::Step => lines(panel, series, aside)?,
             Style::Points => scatter(panel, series, aside)?,
@@ -47,12 +54,14 @@ pub(super) fn draw(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Drawn
 }
 
 /// How far each series stands aside, in pixels: on named places, error bars would otherwise hide each other.
-fn aside(plot: &Plot, shown: &[Shown]) -> Vec<f64> {
+fn aside(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
     let has_bounds = |series: &Shown| series.data().any(|datum| datum.bounds.is_some());
     let named = matches!(plot.x.kind, Kind::Categories(_));
     let crowded = named && shown.iter().filter(|series| has_bounds(series)).count() > 1;
+    let place = panel.across(1.0) - panel.across(0.0);
+    let apart = if crowded { (place * 0.6 / shown.len() as f64).min(ASIDE_MAX) } else { 0.0 };
     let middle = (shown.len() as f64 - 1.0) / 2.0;
-    (0..shown.len()).map(|at| if crowded { (at as f64 - middle) * 2.6 } else { 0.0 }).collect()
+    (0..shown.len()).map(|at| (at as f64 - middle) * apart).collect()
 }
 
 fn lines(panel: &Panel<'_, '_>, series: &Shown, aside: f64) -> Drawn {

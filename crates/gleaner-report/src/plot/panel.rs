@@ -13,7 +13,7 @@ use super::shown::{Extent, Shown};
 use super::{Kind, Plot, Style};
 
 const TICK: f64 = 4.0;
-const TITLE_ROW: f64 = 20.0;
+const TITLE_ROW: f64 = 27.0;
 
 /// Where a panel stands on the sheet, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -157,7 +157,7 @@ impl Along {
 
 fn label_count(along: Along) -> f64 {
     match along {
-        Along::Bottom(pixels) => (pixels / 70.0).max(2.0),
+        Along::Bottom(pixels) => (pixels / 50.0).max(2.0),
         Along::Left(pixels) => (pixels / 45.0).max(2.0),
     }
 }
@@ -207,9 +207,9 @@ impl Ranged for Scale {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // plotters asks for the fine lines first, then for the labelled ones.
         let fine = hint.weight().allow_light_points();
-        // plotters draws the fine lines first and the labelled ones over them.
-        self.ticks.iter().filter(|tick| fine || !tick.label.is_empty()).map(|tick| tick.at).collect()
+        self.ticks.iter().filter(|tick| fine == tick.label.is_empty()).map(|tick| tick.at).collect()
     }
 
     fn range(&self) -> Range<f64> {
