@@ -1,0 +1,184 @@
+//! Machines that share their cores evenly among the tasks on them: who finishes next, and when.
+//!
+//! A machine with c cores, owner load λ and n tasks runs each of them at share(n) = min(1, c·(1−λ)/n) seconds of
+//! service per second. Nothing is kept up to date task by task. Each machine has a *virtual clock* that advances at
+//! share(n); a task that arrives when the clock shows V and needs s seconds of service finishes when it shows
+//! V + s, whatever happens to the machine in between. So an event touches one machine and one task.
+//!
+//! # Invariants
+//! - **Only `+ − × ÷` on floats**, so that runs agree to the bit on every machine.
+//! - **A completion is known by its rounded nanosecond.** Among all tasks whose finish rounds to the earliest one,
+//!   on all machines, [`Sharing::next_completion`] names the lowest.
+//! - **The virtual clock of an empty machine shows 0**, so that a long run does not lose precision.
+//! - **Equal calls give equal states**: a copy, or what was saved and loaded again, continues identically. A format
+//!   that saves it must keep every bit of a float (`serde_json` does with its feature `float_roundtrip`).
+//!
+//! # Costs
+//! With n tasks on the machine and M machines, an operation costs O(log n + log M): a search of n/64 runs, a shift
+//! inside one run of at most 64, and a path in a tournament over the machines. A task costs 16 bytes for as long as
+//! the state lives and about 20 more while it is on a machine.
+
+mod closed_loop;
+mod earliest;
+mod finish_order;
+mod machine;
+
+pub use closed_loop::{ClosedLoop, Outcome};
+
+use earliest::Earliest;
+use gleaner_units::{MachineId, TaskId, Time};
+use machine::Machine;
+use serde::{Deserialize, Serialize};
+
+/// All machines of a grid, and the tasks on them.
+///
+/// Time never goes back: no call may name an earlier `now` than a previous call for the same machine.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Sharing {
+    machines: Vec<Machine>,
+    /// The next completion of each machine.
+    earliest: Earliest,
+    /// By task: where it is.
+    places: Vec<Place>,
+}
+
+/// Where a task is, and when it finishes on the virtual clock there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Place {
+    machine: Option<MachineId>,
+    finish: f64,
+}
+
+impl Place {
+    const NOWHERE: Place = Place { machine: None, finish: 0.0 };
+}
+
+impl Sharing {
+    /// No machine, no task.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an idle machine without owner load.
+    ///
+    /// # Panics
+    /// Without a core.
+    pub fn add_machine(&mut self, cores: u32) -> MachineId {
+        let id = MachineId::new(self.machines.len());
+        self.machines.push(Machine::new(cores));
+        self.earliest.add_machine();
+        id
+    }
+
+    /// The owner takes the part `load` of the machine's cores from now on.
+    ///
+    /// # Panics
+    /// If `load` is not from 0 to 1.
+    pub fn set_load(&mut self, now: Time, machine: MachineId, load: f64) {
+        self.machines[machine.index()].set_load(now, load);
+        self.reschedule(machine);
+    }
+
+    /// Puts a task on a machine, where it needs `service_seconds` if it has a core to itself.
+    ///
+    /// # Panics
+    /// If the task is on a machine already, or the service is negative or not finite.
+    pub fn insert(&mut self, now: Time, machine: MachineId, task: TaskId, service_seconds: f64) {
+        if self.places.len() <= task.index() {
+            self.places.resize(task.index() + 1, Place::NOWHERE);
+        }
+        let place = &mut self.places[task.index()];
+        assert!(place.machine.is_none(), "{task} is on a machine already");
+        let finish = self.machines[machine.index()].insert(now, task, service_seconds);
+        *place = Place { machine: Some(machine), finish };
+        self.reschedule(machine);
+    }
+
+    /// Takes a task off its machine and returns the seconds of service that it still needs there.
+    ///
+    /// # Panics
+    /// If the task is on no machine.
+    pub fn remove(&mut self, now: Time, task: TaskId) -> f64 {
+        let (machine, finish) = self.place(task);
+        let left = self.machines[machine.index()].remove(now, task, finish);
+        self.places[task.index()] = Place::NOWHERE;
+        self.reschedule(machine);
+        left
+    }
+
+    /// The earliest finish if nothing changes before, and the lowest task that has it. `None` if no task is running.
+    #[inline]
+    pub fn next_completion(&self) -> Option<(Time, TaskId)> {
+        self.earliest.first()
+    }
+
+    /// Takes the next completion off its machine.
+    ///
+    /// # Panics
+    /// If (`now`, `task`) is not what [`next_completion`](Self::next_completion) says: tasks complete in one order.
+    pub fn complete(&mut self, now: Time, task: TaskId) {
+        assert_eq!(self.next_completion(), Some((now, task)), "not the next completion");
+        self.remove(now, task);
+    }
+
+    /// The machine that a task is on.
+    pub fn machine_of(&self, task: TaskId) -> Option<MachineId> {
+        self.places.get(task.index())?.machine
+    }
+
+    /// The seconds of service that a task still needs on its machine, at or after the last change there.
+    ///
+    /// # Panics
+    /// If the task is on no machine.
+    pub fn service_left(&self, now: Time, task: TaskId) -> f64 {
+        let (machine, finish) = self.place(task);
+        self.machines[machine.index()].service_left(now, finish)
+    }
+
+    /// How many tasks are on a machine.
+    pub fn residents(&self, machine: MachineId) -> usize {
+        self.machines[machine.index()].residents()
+    }
+
+    /// The part of a machine's cores that its owner takes.
+    pub fn load(&self, machine: MachineId) -> f64 {
+        self.machines[machine.index()].load()
+    }
+
+    /// How long, at or after the last change there, at least one task has been running on a machine.
+    pub fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
+        self.machines[machine.index()].busy(now).seconds()
+    }
+
+    /// Compares every index with what it was made from, in O(tasks · log tasks).
+    ///
+    /// # Panics
+    /// If an invariant does not hold.
+    pub fn check(&self) {
+        let mut on_machines = 0;
+        for (index, machine) in self.machines.iter().enumerate() {
+            let id = MachineId::new(index);
+            machine.check();
+            for (task, finish) in machine.tasks() {
+                assert_eq!(self.place(task), (id, finish), "{task} is elsewhere");
+                on_machines += 1;
+            }
+        }
+        let placed = self.places.iter().filter(|place| place.machine.is_some()).count();
+        assert_eq!(placed, on_machines, "a task is on no machine's list");
+        self.earliest.check(self.machines.iter().map(Machine::next_completion_by_scan));
+    }
+
+    #[inline]
+    fn reschedule(&mut self, machine: MachineId) {
+        self.earliest.set(machine, self.machines[machine.index()].next_completion());
+    }
+
+    #[inline]
+    fn place(&self, task: TaskId) -> (MachineId, f64) {
+        match self.places.get(task.index()) {
+            Some(&Place { machine: Some(machine), finish }) => (machine, finish),
+            Some(Place { machine: None, .. }) | None => panic!("{task} is on no machine"),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The earliest completion over all machines: a tournament, one leaf a machine, each inner node the earlier of its
+//! two children.
+//!
+//! **Node i has the children 2i and 2i + 1; the root is node 1; leaf m is node `leaves + m`.** A change walks up from
+//! its leaf and stops at the first node that stays as it was, for most changes after two steps.
+
+use gleaner_units::{MachineId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+/// A completion; of two at one time, the one of the lower task comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Completion {
+    pub(super) at: Time,
+    pub(super) task: TaskId,
+}
+
+impl Completion {
+    /// One number that orders as the pair does, so that a comparison needs no branch.
+    #[inline]
+    fn rank(self) -> u128 {
+        u128::from(self.at.nanos()) << 64 | self.task.index() as u128
+    }
+}
+
+impl Ord for Completion {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Completion {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Earliest {
+    machines: usize,
+    /// Twice a power of two of them, or none.
+    nodes: Vec<Completion>,
+}
+
+impl Earliest {
+    fn never() -> Completion {
+        Completion { at: Time::NEVER, task: TaskId::new(0) }
+    }
+
+    /// Adds a machine that completes nothing.
+    pub(super) fn add_machine(&mut self) {
+        let leaves = self.leaves();
+        if self.machines == leaves {
+            self.double();
+        }
+        self.machines += 1;
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, machine: MachineId, next: Option<Completion>) {
+        let mut node = self.leaves() + machine.index();
+        self.nodes[node] = next.unwrap_or_else(Self::never);
+        while node > 1 {
+            let earlier = self.nodes[node].min(self.nodes[node ^ 1]);
+            node /= 2;
+            if self.nodes[node] == earlier {
+                break;
+            }
+            self.nodes[node] = earlier;
+        }
+    }
+
+    #[inline]
+    pub(super) fn first(&self) -> Option<(Time, TaskId)> {
+        let root = self.nodes.get(1)?;
+        (root.at != Time::NEVER).then_some((root.at, root.task))
+    }
+
+    pub(super) fn check(&self, expected: impl Iterator<Item = Option<Completion>>) {
+        let leaves = self.leaves();
+        for (machine, next) in expected.enumerate() {
+            assert_eq!(self.nodes[leaves + machine], next.unwrap_or_else(Self::never), "machine {machine}");
+        }
+        for node in 1..leaves {
+            assert_eq!(self.nodes[node], self.nodes[2 * node].min(self.nodes[2 * node + 1]), "node {node}");
+        }
+    }
+
+    #[inline]
+    fn leaves(&self) -> usize {
+        self.nodes.len() / 2
+    }
+
+    /// The old tree becomes the left half: each of its levels moves one level down.
+    fn double(&mut self) {
+        let old = std::mem::take(&mut self.nodes);
+        let leaves = (old.len() / 2 * 2).max(1);
+        self.nodes = vec![Self::never(); 2 * leaves];
+        for (machine, &leaf) in old[old.len() / 2..].iter().enumerate() {
+            self.nodes[leaves + machine] = leaf;
+        }
+        for node in (1..leaves).rev() {
+            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+        }
+    }
+}
