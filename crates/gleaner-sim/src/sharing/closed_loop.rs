@@ -63,7 +63,7 @@ impl ClosedLoop {
     }
 
     fn random_below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.random.next_u64()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.random.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Uniform between 0 and 2 s.

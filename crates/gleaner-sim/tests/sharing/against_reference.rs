@@ -25,7 +25,15 @@ impl Run {
         }
         let reference = Reference::new(cores);
         let machines = cores.len();
-        Self { sharing, reference, machines, now: Time::ZERO, resident: vec![], arrived: 0, completed: vec![] }
+        Self {
+            sharing,
+            reference,
+            machines,
+            now: Time::ZERO,
+            resident: vec![],
+            arrived: 0,
+            completed: vec![],
+        }
     }
 
     fn advance(&mut self, to: Time) {

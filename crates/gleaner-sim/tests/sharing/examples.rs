@@ -57,7 +57,8 @@ fn completions_of_one_nanosecond_come_in_task_order() {
     let equal = grid(&[3], &[(0, 2, 1.0), (0, 0, 1.0), (0, 1, 1.0)]);
     assert_eq!(completions(equal), "t0@1.000000000 t1@1.000000000 t2@1.000000000");
     // t3 would finish 0.1 ns after t7 and 0.2 ns after t9: in the same nanosecond, and lower.
-    let nearly_equal = grid(&[4], &[(0, 9, 1.0), (0, 7, 1.000_000_000_1), (0, 3, 1.000_000_000_2), (0, 1, 1.1)]);
+    let nearly_equal =
+        grid(&[4], &[(0, 9, 1.0), (0, 7, 1.000_000_000_1), (0, 3, 1.000_000_000_2), (0, 1, 1.1)]);
     assert_eq!(completions(nearly_equal), "t3@1.000000000 t7@1.000000000 t9@1.000000000 t1@1.100000000");
 }
 
