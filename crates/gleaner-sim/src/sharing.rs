@@ -16,8 +16,8 @@
 //! # Costs
 //! With n tasks on the machine and M machines, an operation costs O(log n + log M): a search over the runs that the
 //! tasks are cut into (at most 128 in one), a shift or a scan inside one of them, and a path in a tournament over the
-//! machines. A task number costs 16 bytes as long as the state lives, and a task about 22 more while it is on a
-//! machine.
+//! machines. A task number costs 16 bytes as long as the state lives, and a task 16 more while it is on a machine;
+//! with the room that growing tables keep and the machines themselves, 40 to 50 bytes a task were measured.
 
 mod closed_loop;
 mod earliest;

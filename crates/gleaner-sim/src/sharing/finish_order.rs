@@ -17,6 +17,8 @@ use std::cmp::{Ordering, Reverse};
 const RUN_MAX: usize = 128;
 /// Neighbours that together are no longer than this are joined, so that removals leave no trail of short runs.
 const JOIN_MAX: usize = RUN_MAX / 2;
+/// Room that a front may keep however few tasks it has.
+const SPARE: usize = 16;
 
 /// A finish on the virtual clock, never negative; of two at one time, the one of the lower task comes first.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -94,6 +96,10 @@ impl FinishOrder {
         self.len += 1;
         if self.is_in_front(new) {
             let place = self.front.partition_point(|other| other.rank() > new.rank());
+            if self.front.len() == RUN_MAX {
+                // It is split at once: no use in doubling it.
+                self.front.reserve_exact(1);
+            }
             self.front.insert(place, new);
             if self.front.len() > RUN_MAX {
                 self.split_front();
@@ -119,7 +125,9 @@ impl FinishOrder {
         } else {
             self.remove_later(old);
         }
-        if self.front.len() < 2 && !self.later.is_empty() {
+        if self.later.is_empty() {
+            self.shrink_front();
+        } else if self.front.len() < 2 {
             self.refill_front();
         }
     }
@@ -199,6 +207,15 @@ impl FinishOrder {
         {
             let joined = self.later.remove(run);
             self.later[run].tasks.extend(joined.tasks);
+        }
+    }
+
+    /// Thousands of machines that each had a busy hour must not keep the room for it.
+    #[inline]
+    fn shrink_front(&mut self) {
+        let len = self.front.len();
+        if self.front.capacity() > 2 * len + SPARE {
+            self.front.shrink_to(len + len / 4);
         }
     }
 
