@@ -14,9 +14,10 @@
 //!   that saves it must keep every bit of a float (`serde_json` does with its feature `float_roundtrip`).
 //!
 //! # Costs
-//! With n tasks on the machine and M machines, an operation costs O(log n + log M): a search of n/64 runs, a shift
-//! inside one run of at most 64, and a path in a tournament over the machines. A task costs 16 bytes for as long as
-//! the state lives and about 20 more while it is on a machine.
+//! With n tasks on the machine and M machines, an operation costs O(log n + log M): a search over the runs that the
+//! tasks are cut into (at most 128 in one), a shift or a scan inside one of them, and a path in a tournament over the
+//! machines. A task number costs 16 bytes as long as the state lives, and a task 16 more while it is on a machine;
+//! with the room that growing tables keep and the machines themselves, 40 to 50 bytes a task were measured.
 
 mod closed_loop;
 mod earliest;
@@ -26,6 +27,7 @@ mod machine;
 pub use closed_loop::{ClosedLoop, Outcome};
 
 use earliest::Earliest;
+use finish_order::Finish;
 use gleaner_units::{MachineId, TaskId, Time};
 use machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -100,16 +102,13 @@ impl Sharing {
     /// If the task is on no machine.
     pub fn remove(&mut self, now: Time, task: TaskId) -> f64 {
         let (machine, finish) = self.place(task);
-        let left = self.machines[machine.index()].remove(now, task, finish);
-        self.places[task.index()] = Place::NOWHERE;
-        self.reschedule(machine);
-        left
+        self.take_off(now, machine, Finish { at: finish, task })
     }
 
     /// The earliest finish if nothing changes before, and the lowest task that has it. `None` if no task is running.
     #[inline]
     pub fn next_completion(&self) -> Option<(Time, TaskId)> {
-        self.earliest.first()
+        self.earliest.first().map(|next| (next.at, next.task))
     }
 
     /// Takes the next completion off its machine.
@@ -117,8 +116,10 @@ impl Sharing {
     /// # Panics
     /// If (`now`, `task`) is not what [`next_completion`](Self::next_completion) says: tasks complete in one order.
     pub fn complete(&mut self, now: Time, task: TaskId) {
-        assert_eq!(self.next_completion(), Some((now, task)), "not the next completion");
-        self.remove(now, task);
+        let next = self.earliest.first().copied().filter(|next| (next.at, next.task) == (now, task));
+        let Some(next) = next else { panic!("{task} at {now} is not the next completion") };
+        let finish = self.places[task.index()].finish;
+        self.take_off(now, next.machine, Finish { at: finish, task });
     }
 
     /// The machine that a task is on.
@@ -167,6 +168,14 @@ impl Sharing {
         let placed = self.places.iter().filter(|place| place.machine.is_some()).count();
         assert_eq!(placed, on_machines, "a task is on no machine's list");
         self.earliest.check(self.machines.iter().map(Machine::next_completion_by_scan));
+    }
+
+    #[inline]
+    fn take_off(&mut self, now: Time, machine: MachineId, old: Finish) -> f64 {
+        let left = self.machines[machine.index()].remove(now, old);
+        self.places[old.task.index()] = Place::NOWHERE;
+        self.reschedule(machine);
+        left
     }
 
     #[inline]

@@ -86,7 +86,8 @@ impl Time {
     #[inline]
     #[must_use]
     pub fn after_seconds(self, seconds: f64) -> Time {
-        let nanos = (seconds * NANOS_PER_SECOND + 0.5).floor();
+        // The conversion cuts off what `floor` would, without a call: that shows in a simulator's inner loop.
+        let nanos = seconds * NANOS_PER_SECOND + 0.5;
         if nanos < LAST_NANOS { Time(self.0.saturating_add(nanos as u64)) } else { Time::NEVER }
     }
 }

@@ -13,9 +13,20 @@ use std::cmp::Ordering;
 pub(super) struct Completion {
     pub(super) at: Time,
     pub(super) task: TaskId,
+    /// Where: known here, so that a completion need not wait for the table of places to come from memory.
+    pub(super) machine: MachineId,
 }
 
 impl Completion {
+    #[inline]
+    fn new(machine: MachineId, next: Option<(Time, TaskId)>) -> Self {
+        next.map_or_else(Self::never, |(at, task)| Self { at, task, machine })
+    }
+
+    fn never() -> Self {
+        Self { at: Time::NEVER, task: TaskId::new(0), machine: MachineId::new(0) }
+    }
+
     /// One number that orders as the pair does, so that a comparison needs no branch.
     #[inline]
     fn rank(self) -> u128 {
@@ -45,10 +56,6 @@ pub(super) struct Earliest {
 }
 
 impl Earliest {
-    fn never() -> Completion {
-        Completion { at: Time::NEVER, task: TaskId::new(0) }
-    }
-
     /// Adds a machine that completes nothing.
     pub(super) fn add_machine(&mut self) {
         let leaves = self.leaves();
@@ -59,11 +66,12 @@ impl Earliest {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, machine: MachineId, next: Option<Completion>) {
+    pub(super) fn set(&mut self, machine: MachineId, next: Option<(Time, TaskId)>) {
         let mut node = self.leaves() + machine.index();
-        self.nodes[node] = next.unwrap_or_else(Self::never);
+        let mut earlier = Completion::new(machine, next);
+        self.nodes[node] = earlier;
         while node > 1 {
-            let earlier = self.nodes[node].min(self.nodes[node ^ 1]);
+            earlier = earlier.min(self.nodes[node ^ 1]);
             node /= 2;
             if self.nodes[node] == earlier {
                 break;
@@ -73,15 +81,15 @@ impl Earliest {
     }
 
     #[inline]
-    pub(super) fn first(&self) -> Option<(Time, TaskId)> {
-        let root = self.nodes.get(1)?;
-        (root.at != Time::NEVER).then_some((root.at, root.task))
+    pub(super) fn first(&self) -> Option<&Completion> {
+        self.nodes.get(1).filter(|root| root.at != Time::NEVER)
     }
 
-    pub(super) fn check(&self, expected: impl Iterator<Item = Option<Completion>>) {
+    pub(super) fn check(&self, expected: impl Iterator<Item = Option<(Time, TaskId)>>) {
         let leaves = self.leaves();
         for (machine, next) in expected.enumerate() {
-            assert_eq!(self.nodes[leaves + machine], next.unwrap_or_else(Self::never), "machine {machine}");
+            let expected = Completion::new(MachineId::new(machine), next);
+            assert_eq!(self.nodes[leaves + machine], expected, "machine {machine}");
         }
         for node in 1..leaves {
             assert_eq!(self.nodes[node], self.nodes[2 * node].min(self.nodes[2 * node + 1]), "node {node}");
@@ -97,7 +105,7 @@ impl Earliest {
     fn double(&mut self) {
         let old = std::mem::take(&mut self.nodes);
         let leaves = (old.len() / 2 * 2).max(1);
-        self.nodes = vec![Self::never(); 2 * leaves];
+        self.nodes = vec![Completion::never(); 2 * leaves];
         for (machine, &leaf) in old[old.len() / 2..].iter().enumerate() {
             self.nodes[leaves + machine] = leaf;
         }

@@ -3,7 +3,6 @@
 //! Every change first advances the clock to `now` at the old rate and then sets the new rate; between changes nothing
 //! is touched.
 
-use super::earliest::Completion;
 use super::finish_order::{Finish, FinishOrder};
 use gleaner_units::{Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -62,32 +61,32 @@ impl Machine {
 
     /// Returns the seconds of service that the task still needs.
     #[inline]
-    pub(super) fn remove(&mut self, now: Time, task: TaskId, finish: f64) -> f64 {
+    pub(super) fn remove(&mut self, now: Time, old: Finish) -> f64 {
         self.advance(now);
-        self.order.remove(Finish { at: finish, task });
-        let left = (finish - self.clock).max(0.0);
+        self.order.remove(old);
+        let left = (old.at - self.clock).max(0.0);
         self.set_rate();
         left
     }
 
     /// The earliest finish, and of the tasks whose finish rounds to it the lowest.
     #[inline]
-    pub(super) fn next_completion(&self) -> Option<Completion> {
+    pub(super) fn next_completion(&self) -> Option<(Time, TaskId)> {
         let first = self.order.first()?;
         let at = self.time_of(first.at);
         if at == Time::NEVER {
             return None;
         }
-        let mut next = Completion { at, task: first.task };
+        let mut lowest = first.task;
         let mut seen = first.at;
         // Of those that finish at one virtual time only the first counts: it is the lowest task.
         while let Some(later) = self.order.first_after(seen)
             && self.time_of(later.at) == at
         {
-            next.task = next.task.min(later.task);
+            lowest = lowest.min(later.task);
             seen = later.at;
         }
-        Some(next)
+        Some((at, lowest))
     }
 
     pub(super) fn service_left(&self, now: Time, finish: f64) -> f64 {
@@ -112,14 +111,13 @@ impl Machine {
         self.order.iter().map(|finish| (finish.task, finish.at))
     }
 
-    pub(super) fn next_completion_by_scan(&self) -> Option<Completion> {
-        let all = self.tasks().map(|(task, finish)| Completion { at: self.time_of(finish), task });
-        all.min().filter(|next| next.at != Time::NEVER)
+    pub(super) fn next_completion_by_scan(&self) -> Option<(Time, TaskId)> {
+        let all = self.tasks().map(|(task, finish)| (self.time_of(finish), task));
+        all.min().filter(|&(at, _)| at != Time::NEVER)
     }
 
     pub(super) fn check(&self) {
         self.order.check();
-        assert_eq!(self.order.len(), self.order.iter().count());
         assert_eq!(self.rate, self.share());
         assert!(self.clock >= 0.0 && (self.clock == 0.0 || self.order.len() > 0));
     }
