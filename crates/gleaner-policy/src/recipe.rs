@@ -35,10 +35,19 @@ impl Relocate {
         Self { score, moves_max: 3, gain_min: 0.10, difference_min: 2, when: When::AtEvents }
     }
 
+    /// Whether a gain is worth a move, its cost aside.
+    #[inline]
+    pub(crate) fn is_enough(&self, gain: f64) -> bool {
+        match self.score {
+            Score::MinNum => gain >= f64::from(self.difference_min),
+            Score::Greedy | Score::Social | Score::SocialAsPrinted => gain > self.gain_min,
+        }
+    }
+
     /// A bound that no worthwhile gain can meet is as good as none.
     #[inline]
     pub(crate) fn floor(&self, bound: f64) -> f64 {
-        if bound > self.gain_min { bound } else { f64::NEG_INFINITY }
+        if self.is_enough(bound) { bound } else { f64::NEG_INFINITY }
     }
 }
 

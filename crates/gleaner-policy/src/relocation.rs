@@ -59,11 +59,7 @@ impl View<'_> {
             return None;
         }
         let gain = score::gain(self.rule.score, self.grid, class, from, to);
-        let enough = match self.rule.score {
-            Score::MinNum => gain >= f64::from(self.rule.difference_min),
-            Score::Greedy | Score::Social | Score::SocialAsPrinted => gain > self.rule.gain_min,
-        };
-        if !enough {
+        if !self.rule.is_enough(gain) {
             return None;
         }
         let cost = match self.rule.score {
@@ -150,7 +146,7 @@ impl Objective for Leaving<'_> {
                 rule.floor(relative(self.relief - burden, self.total + summary.total_min))
             }
             Score::SocialAsPrinted => f64::INFINITY,
-            Score::MinNum => self.count - summary.next_count_min,
+            Score::MinNum => rule.floor(self.count - summary.next_count_min),
         }
     }
 
@@ -237,7 +233,7 @@ impl Objective for Joining<'_> {
                 rule.floor(relative(relief - self.burden, total))
             }
             Score::SocialAsPrinted => f64::INFINITY,
-            Score::MinNum => summary.count_max - self.target.count,
+            Score::MinNum => rule.floor(summary.count_max - self.target.count),
         }
     }
 

@@ -35,9 +35,8 @@ impl Choices {
 pub fn setup(seed: u64) -> Setup {
     let choices = &mut Choices::seeded(seed);
     let machine_classes: Vec<_> = (0..=choices.below(4)).map(|index| machine_class(choices, index)).collect();
-    let machines: Vec<_> = (0..=choices.below(7))
-        .map(|_| MachineClassId::new(choices.below(machine_classes.len())))
-        .collect();
+    let machines: Vec<_> =
+        (0..=choices.below(7)).map(|_| MachineClassId::new(choices.below(machine_classes.len()))).collect();
     let task_classes: Vec<_> = (0..=choices.below(5)).map(|_| task_class(choices)).collect();
     let seconds = if choices.one_in(3) { 5.0 * choices.unit() } else { 0.0 };
     let mut setup = Setup {
