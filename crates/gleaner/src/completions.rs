@@ -1,10 +1,11 @@
 //! `gleaner completions`.
 
-use crate::Outcome;
 use crate::cli::{Cli, CompletionsArguments};
+use crate::{Outcome, stdout};
 use clap::CommandFactory;
 
 pub(crate) fn run(arguments: &CompletionsArguments) -> Outcome {
-    clap_complete::generate(arguments.shell, &mut Cli::command(), "gleaner", &mut std::io::stdout());
-    Ok(())
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Cli::command(), "gleaner", &mut script);
+    stdout::print(script)
 }

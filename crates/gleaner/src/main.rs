@@ -9,6 +9,7 @@ mod paper;
 mod policy;
 mod progress;
 mod simulate;
+mod stdout;
 
 use clap::Parser;
 use cli::{Cli, Command};

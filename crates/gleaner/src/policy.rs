@@ -1,35 +1,29 @@
 //! `gleaner policy list` and `gleaner policy show`.
 
-use crate::Outcome;
 use crate::cli::PolicyArguments;
 use crate::failure::Failure;
+use crate::{Outcome, stdout};
 use gleaner_policy::{PRESETS, Preset, Recipe};
 use serde_json::{Value, json};
 
 pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
     match arguments {
         PolicyArguments::List { json: true } => {
-            println!(
-                "{}",
-                json!({ "version": 1, "policies": PRESETS.iter().map(document).collect::<Vec<_>>() })
-            );
+            let policies: Vec<Value> = PRESETS.iter().map(document).collect();
+            stdout::print_json(&json!({ "version": 1, "policies": policies }))
         }
-        PolicyArguments::List { json: false } => {
-            let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
-            for Preset { name, summary, .. } in &PRESETS {
-                println!("{name:width$}  {summary}");
-            }
+        PolicyArguments::List { json: false } => stdout::print(list()),
+        PolicyArguments::Show { name, json: true } => {
+            let mut document = document(find(name)?);
+            document["version"] = json!(1);
+            stdout::print_json(&document)
         }
-        PolicyArguments::Show { name, json } => show(find(name)?, *json),
+        PolicyArguments::Show { name, json: false } => stdout::print(describe(find(name)?)),
     }
-    Ok(())
 }
 
 fn find(name: &str) -> Result<&'static Preset, Failure> {
-    let unknown = Recipe::preset(name).err();
-    if let Some(unknown) = unknown {
-        return Err(Failure::Usage(unknown.to_string()));
-    }
+    Recipe::preset(name).map_err(|unknown| Failure::Usage(unknown.to_string()))?;
     Ok(PRESETS.iter().find(|preset| preset.name == name).expect("a preset that has a recipe"))
 }
 
@@ -38,15 +32,18 @@ fn document(preset: &Preset) -> Value {
     json!({ "name": name, "summary": summary, "description": description })
 }
 
-fn show(preset: &Preset, json: bool) {
-    if json {
-        let mut document = document(preset);
-        document["version"] = json!(1);
-        println!("{document}");
-        return;
-    }
-    println!("{} — {}\n\n{}", preset.name, preset.summary, preset.description);
-    println!("\nRunning tasks stay where they are unless the scenario says otherwise:");
-    println!("  [policy]\n  preset   = \"{}\"", preset.name);
-    println!("  relocate = {{ score = \"greedy\", moves_max = 3, gain_min = 0.10 }}");
+fn list() -> String {
+    let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    PRESETS.iter().map(|Preset { name, summary, .. }| format!("{name:width$}  {summary}\n")).collect()
+}
+
+fn describe(preset: &Preset) -> String {
+    let Preset { name, summary, description, .. } = preset;
+    format!(
+        "{name} — {summary}\n\n{description}\n\n\
+         Running tasks stay where they are unless the scenario says otherwise:\n\n\
+         \x20 [policy]\n\
+         \x20 preset   = \"{name}\"\n\
+         \x20 relocate = {{ score = \"greedy\", moves_max = 3, gain_min = 0.10 }}\n"
+    )
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, interrupt, progress};
+use crate::{Outcome, interrupt, progress, stdout};
 use gleaner_policy::Matchmaker;
 use gleaner_sim::output::{self, SeedsSummary, Summary, WriteError};
 use gleaner_sim::{Experiment, Saved, Simulation};
@@ -47,9 +47,9 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
         output::write_run(dir, experiment, &run, &summary)?;
     }
     if arguments.json {
-        println!("{}", serde_json::to_string(&summary).expect("plain data"));
+        stdout::print_json(&summary)?;
     } else {
-        print_summary(&summary, arguments.out.as_deref());
+        stdout::print(describe(&summary, arguments.out.as_deref()))?;
     }
     match ended {
         Ended::Whole => Ok(()),
@@ -159,11 +159,10 @@ fn run_seeds(arguments: &SimulateArguments, experiment: &Experiment, count: u64)
         output::write_json(dir, "summary.json", &summary)?;
     }
     if arguments.json {
-        println!("{}", serde_json::to_string(&summary).expect("plain data"));
+        stdout::print_json(&summary)
     } else {
-        print_seeds(&summary, arguments.out.as_deref());
+        stdout::print(describe_seeds(&summary, arguments.out.as_deref()))
     }
-    Ok(())
 }
 
 /// None if it was stopped before its end.
@@ -186,31 +185,41 @@ fn run_seed(
     Ok(Some(summary))
 }
 
-fn print_summary(summary: &Summary, out: Option<&Path>) {
+fn describe(summary: &Summary, out: Option<&Path>) -> String {
     let Summary { policy, relocate, tasks, unfinished, makespan_s, lower_bound_s, gap, moves, .. } = summary;
-    println!("policy       {policy}, relocation {}", relocate.unwrap_or("none"));
-    println!("tasks        {tasks}, of which {unfinished} unfinished");
-    println!("makespan     {makespan_s:.3} s");
-    match (lower_bound_s, gap) {
+    let bound = match (lower_bound_s, gap) {
         (Some(bound), Some(gap)) => {
-            println!("lower bound  {bound:.3} s; the makespan is {:.1} % above it", 100.0 * gap);
+            format!("{bound:.3} s; the makespan is {:.1} % above it", 100.0 * gap)
         }
-        (Some(bound), None) => println!("lower bound  {bound:.3} s"),
-        (None, _) => println!("lower bound  none: no schedule ends all tasks"),
-    }
-    println!("moves        {moves}");
-    if let Some(dir) = out {
-        println!("report       {}", dir.join("report.html").display());
-    }
+        (Some(bound), None) => format!("{bound:.3} s"),
+        (None, _) => "none: no schedule ends all tasks".to_owned(),
+    };
+    let mut lines = vec![
+        ("policy", format!("{policy}, relocation {}", relocate.unwrap_or("none"))),
+        ("tasks", format!("{tasks}, of which {unfinished} unfinished")),
+        ("makespan", format!("{makespan_s:.3} s")),
+        ("lower bound", bound),
+        ("moves", moves.to_string()),
+    ];
+    lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
+    aligned(lines)
 }
 
-fn print_seeds(summary: &SeedsSummary, out: Option<&Path>) {
-    let makespan = summary.makespan_s;
-    println!("policy       {}, relocation {}", summary.policy, summary.relocate.unwrap_or("none"));
-    println!("runs         {}, {} tasks unfinished in all", summary.seeds.len(), summary.unfinished);
-    println!("makespan     {:.3} s on average, {:.3} to {:.3} s", makespan.mean, makespan.min, makespan.max);
-    println!("moves        {:.1} on average", summary.moves.mean);
-    if let Some(dir) = out {
-        println!("results      {}", dir.join("summary.json").display());
-    }
+fn describe_seeds(summary: &SeedsSummary, out: Option<&Path>) -> String {
+    let SeedsSummary { policy, relocate, seeds, unfinished, makespan_s, moves, .. } = summary;
+    let mut lines = vec![
+        ("policy", format!("{policy}, relocation {}", relocate.unwrap_or("none"))),
+        ("runs", format!("{}, {unfinished} tasks unfinished in all", seeds.len())),
+        (
+            "makespan",
+            format!("{:.3} s on average, {:.3} to {:.3} s", makespan_s.mean, makespan_s.min, makespan_s.max),
+        ),
+        ("moves", format!("{:.1} on average", moves.mean)),
+    ];
+    lines.extend(out.map(|dir| ("results", dir.join("summary.json").display().to_string())));
+    aligned(lines)
+}
+
+fn aligned(lines: Vec<(&str, String)>) -> String {
+    lines.into_iter().map(|(what, value)| format!("{what:12} {value}\n")).collect()
 }

@@ -1,0 +1,24 @@
+//! Standard output: what a command was asked for goes out through here, whole.
+
+use crate::Outcome;
+use crate::failure::Failure;
+use serde::Serialize;
+use std::io::{self, ErrorKind, Write};
+
+/// Prints a text as it is.
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Outcome {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
+        // Whoever read it has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|error: io::Error| Failure::Io {
+            what: "cannot write to standard output".to_owned(),
+            error,
+        }),
+    }
+}
+
+/// Prints a document of ours on a line.
+pub(crate) fn print_json(document: &impl Serialize) -> Outcome {
+    print(serde_json::to_string(document).expect("plain data can always be written to memory") + "\n")
+}

@@ -1,0 +1,72 @@
+//! Help, policies, completions and usage errors.
+
+use assert_cmd::assert::Assert;
+
+fn gleaner(arguments: &[&str]) -> Assert {
+    assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gleaner")).args(arguments).assert()
+}
+
+fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("text")
+}
+
+#[test]
+fn every_policy_listed_can_be_shown() {
+    let listed = stdout(&gleaner(&["policy", "list"]).success());
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    for line in listed.lines() {
+        let name = line.split_whitespace().next().expect("a name");
+        let shown = stdout(&gleaner(&["policy", "show", name]).success());
+        assert!(shown.starts_with(name), "{shown}");
+        let document = stdout(&gleaner(&["policy", "show", name, "--json"]).success());
+        let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        assert_eq!((&document["version"], &document["name"]), (&1.into(), &name.into()));
+    }
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_help_with_0() {
+    for wrong in [
+        &["policy", "show", "bertasi/best"][..],
+        &["simulate"],
+        &["frobnicate"],
+        &["simulate", "a.toml", "--seeds", "0"],
+        &["simulate", "a.toml", "--seeds", "2", "--checkpoint", "f"],
+        &["simulate", "a.toml", "--checkpoint-every", "5"],
+    ] {
+        let run = gleaner(wrong).code(2);
+        assert!(run.get_output().stdout.is_empty() && !run.get_output().stderr.is_empty(), "{wrong:?}");
+    }
+    for right in [&["--help"][..], &["simulate", "--help"], &["--version"]] {
+        assert!(!stdout(&gleaner(right).success()).is_empty(), "{right:?}");
+    }
+}
+
+#[test]
+fn usage_errors_are_json_where_json_was_asked_for() {
+    let run = gleaner(&["simulate", "--json", "--frobnicate"]).code(2);
+    let error: serde_json::Value = serde_json::from_slice(&run.get_output().stderr).expect("JSON");
+    assert_eq!((&error["version"], &error["code"]), (&1.into(), &2.into()));
+}
+
+#[test]
+fn there_are_completions_for_three_shells() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stdout(&gleaner(&["completions", shell]).success()).contains("simulate"), "{shell}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"))
+        .args(["completions", "bash"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!error.contains("panicked"), "{error}");
+}

@@ -1,0 +1,171 @@
+//! `gleaner simulate` as its users meet it: files in, files and exit codes out.
+
+mod scratch;
+
+use scratch::{Scratch, gleaner};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const MACHINES: &str = "id,cpu,disk,net\nm0,4,100,250\nm1,2,100,250\nm2,1,800,250\n";
+const TASKS: &str = "id,arrival_s,length,cpu,disk,net\n\
+                     t0,0,200000,1,0,0\n\
+                     t1,0,50000,0.7,0.1,0.2\n\
+                     t2,1,120000,0.2,0.8,0\n";
+
+fn scenario(folder: &Scratch) {
+    folder.write("machines.csv", MACHINES);
+    folder.write("tasks.csv", TASKS);
+    folder.write(
+        "scenario.toml",
+        "[grid]\nmachines = \"machines.csv\"\n\
+         [work]\ntasks = \"tasks.csv\"\nweights = { cpu = 2e-5, disk = 0.1, net = 0.1 }\n\
+         [policy]\npreset = \"bertasi/greedy\"\n",
+    );
+}
+
+fn json(text: &[u8]) -> Value {
+    serde_json::from_slice(text).expect("one JSON document")
+}
+
+#[test]
+fn a_run_leaves_the_tables_of_the_contract() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--out", "out", "--json"]).success();
+    let summary = json(&run.get_output().stdout);
+    assert_eq!(summary, json(folder.read("out/summary.json").as_bytes()));
+    for key in ["version", "policy", "seed", "tasks", "unfinished", "makespan_s", "lower_bound_s", "moves"] {
+        assert!(!summary[key].is_null(), "{key} in {summary}");
+    }
+    assert!(summary["lower_bound_s"].as_f64() <= summary["makespan_s"].as_f64());
+    assert_eq!(
+        folder.read("out/tasks.csv"),
+        "task,machine,arrived_s,started_s,finished_s,moves\n\
+         t0,m0,0.000000000,0.000000000,1.000000000,0\n\
+         t1,m2,0.000000000,0.000000000,9.650000000,0\n\
+         t2,m2,1.000000000,1.000000000,17.805000000,0\n"
+    );
+    assert_eq!(
+        folder.read("out/machines.csv"),
+        "machine,busy_s,tasks\nm0,1.000000000,1\nm1,0.000000000,0\nm2,17.805000000,2\n"
+    );
+    assert!(folder.read("out/machines_over_time.csv").starts_with("time_s,machine,tasks\n"));
+    let report = folder.read("out/report.html");
+    assert!(report.starts_with("<!DOCTYPE html>") && !report.contains("src=\"http"));
+}
+
+#[test]
+fn each_seed_has_a_folder_of_its_own() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    gleaner(&folder, &["simulate", "scenario.toml", "--seed", "7", "--seeds", "2", "--out", "out"]).success();
+    let summary = json(folder.read("out/summary.json").as_bytes());
+    assert_eq!(summary["seeds"], serde_json::json!([7, 8]));
+    for seed in [7, 8] {
+        let one = json(folder.read(&format!("out/seed-{seed}/summary.json")).as_bytes());
+        assert_eq!(one["seed"], seed);
+    }
+}
+
+#[test]
+fn bad_input_says_where_and_writes_nothing() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    folder.write("tasks.csv", "id,arrival_s,length,cpu,disk,net\nt0,0,200000,1,0,0.5\n");
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--out", "out"]).code(2);
+    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(error.contains("tasks.csv:2"), "{error}");
+    assert!(!folder.path("out").exists());
+
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--json"]).code(2);
+    assert!(run.get_output().stdout.is_empty());
+    let error = json(&run.get_output().stderr);
+    assert_eq!(
+        (&error["version"], &error["code"], &error["input"]["line"]),
+        (&1.into(), &2.into(), &2.into())
+    );
+}
+
+#[test]
+fn what_has_no_meaning_here_is_refused_at_its_key() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    for (setting, field) in [
+        ("policy.preset=bertasi/gredy", "policy.preset"),
+        ("grid.sharing=exclusive", "grid.sharing"),
+        ("policy.budget={ rule = \"b\", recharge = 10, period_s = 60 }", "policy.budget"),
+        ("policy.relocate.scores=greedy", "policy.relocate"),
+    ] {
+        let run = gleaner(&folder, &["simulate", "scenario.toml", "--json", "--set", setting]).code(2);
+        let error = json(&run.get_output().stderr);
+        let found = error["input"]["field"].as_str().expect("a field");
+        assert!(found.starts_with(field), "{setting}: {error}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_a_fault_with_its_name() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    folder.write("taken", "a file");
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--out", "taken"]).code(4);
+    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(error.contains("taken"), "{error}");
+}
+
+/// A run that takes long enough to be stopped.
+fn long_scenario(folder: &Scratch) {
+    scenario(folder);
+    let mut tasks = String::from("id,arrival_s,length,cpu,disk,net\n");
+    for index in 0..60_000 {
+        let length = 10_000 + index * 7919 % 100_000;
+        tasks += &format!("t{index},{},{length},0.7,0.1,0.2\n", f64::from(index) * 0.01);
+    }
+    folder.write("tasks.csv", &tasks);
+}
+
+fn start(folder: &Scratch, arguments: &[&str]) -> Child {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+    command.current_dir(folder.path("")).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the program starts")
+}
+
+fn wait_for(file: &Path, running: &mut Child) {
+    let patience = Instant::now() + Duration::from_secs(120);
+    while !file.exists() {
+        assert!(running.try_wait().expect("a child").is_none(), "it ended before it could be stopped");
+        assert!(Instant::now() < patience, "no checkpoint came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_goes_on_to_the_same_end() {
+    let folder = Scratch::new();
+    long_scenario(&folder);
+    let relocate = "policy.relocate={ score = \"greedy\" }";
+    let arguments = ["simulate", "scenario.toml", "--set", relocate];
+    gleaner(&folder, &[&arguments[..], &["--out", "whole"]].concat()).success();
+
+    let stopped =
+        [&arguments[..], &["--out", "parts", "--checkpoint", "run.save", "--checkpoint-every", "0"]];
+    let mut running = start(&folder, &stopped.concat());
+    wait_for(&folder.path("run.save"), &mut running);
+    let killed = Command::new("kill").args(["-INT", &running.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    assert_eq!(running.wait().expect("it ends").code(), Some(130));
+
+    gleaner(&folder, &[&arguments[..], &["--out", "parts", "--resume", "run.save"]].concat()).success();
+    for file in fs::read_dir(folder.path("whole")).expect("a folder") {
+        let name = file.expect("an entry").file_name().into_string().expect("a name of ours");
+        assert_eq!(folder.read(&format!("parts/{name}")), folder.read(&format!("whole/{name}")), "{name}");
+    }
+
+    let other = ["simulate", "scenario.toml", "--resume", "run.save"];
+    gleaner(&folder, &other).code(2);
+    folder.write("run.save", "no checkpoint");
+    gleaner(&folder, &[&arguments[..], &["--resume", "run.save"]].concat()).code(2);
+}
