@@ -4,27 +4,37 @@
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::Setup;
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive::{Naive, RULES, Relocation, Rule};
+use gleaner_testkit::naive::{Naive, Relocation, Rule};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
+
+/// A score and its reference.
+type Pair = (Score, Rule);
+
+const PAIRS: [Pair; 4] = [
+    (Score::Greedy, Rule::Greedy),
+    (Score::Social, Rule::Social),
+    (Score::SocialAsPrinted, Rule::SocialAsPrinted),
+    (Score::MinNum, Rule::MinNum),
+];
 
 /// Every placement with every relocation and none, with parameters drawn from the seed.
 fn combination(seed: u64) -> (Recipe, Naive) {
     let choices = &mut Choices::seeded(seed ^ 0x5eed);
-    let (place, relocate) = (choices.below(4), choices.below(5));
-    let scores = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
+    let (score, rule) = PAIRS[choices.below(PAIRS.len())];
+    let relocate = PAIRS.get(choices.below(PAIRS.len() + 1)).copied();
     let (moves, theta) = (choices.below(5) as u32, 0.3 * choices.unit());
     let difference = 1 + choices.below(3) as u32;
-    let rule = |rule: Rule| Relocation { rule, moves, theta, difference: f64::from(difference) };
-    let recipe = |score: Score| Relocate {
+    let recipe = |(score, _)| Relocate {
         moves_max: moves,
         gain_min: theta,
         difference_min: difference,
         ..Relocate::by(score)
     };
+    let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: f64::from(difference) };
     (
-        Recipe { place: scores[place], relocate: scores.get(relocate).copied().map(recipe) },
-        Naive { place: RULES[place], relocate: RULES.get(relocate).copied().map(rule) },
+        Recipe { place: score, relocate: relocate.map(recipe) },
+        Naive { place: rule, relocate: relocate.map(relocation) },
     )
 }
 
@@ -48,11 +58,10 @@ fn fast_policies_equal_their_references() {
 }
 
 /// How many seeds it takes until the comparison with the reference fails.
-fn noticed_after(place: usize, relocate: Option<usize>, fault: Fault) -> Option<u64> {
-    let scores = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
-    let recipe = Recipe { place: scores[place], relocate: relocate.map(|index| Relocate::by(scores[index])) };
-    let relocation = |index: usize| Relocation { rule: RULES[index], moves: 3, theta: 0.10, difference: 2.0 };
-    let naive = Naive { place: RULES[place], relocate: relocate.map(relocation) };
+fn noticed_after((score, rule): Pair, relocate: Option<Pair>, fault: Fault) -> Option<u64> {
+    let recipe = Recipe { place: score, relocate: relocate.map(|(score, _)| Relocate::by(score)) };
+    let relocation = |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0 };
+    let naive = Naive { place: rule, relocate: relocate.map(relocation) };
     let differs = |setup: &Setup, seed: u64| {
         let mutant = run(setup, Mutant::new(recipe.build(), fault, seed));
         first_difference(&mutant, &run(setup, naive)).is_some()
@@ -62,11 +71,11 @@ fn noticed_after(place: usize, relocate: Option<usize>, fault: Fault) -> Option<
 
 #[test]
 fn a_fault_in_any_policy_is_noticed() {
-    for place in 0..RULES.len() {
-        for relocate in [None, Some(0), Some(1), Some(2), Some(3)] {
+    for place in PAIRS {
+        for relocate in std::iter::once(None).chain(PAIRS.map(Some)) {
             for fault in [Fault::Deaf(7), Fault::Astray(7)] {
                 let seed = noticed_after(place, relocate, fault);
-                assert!(seed.is_some(), "{:?} {relocate:?} with {fault:?} went unnoticed", RULES[place]);
+                assert!(seed.is_some(), "{place:?} {relocate:?} with {fault:?} went unnoticed");
             }
         }
     }

@@ -17,9 +17,6 @@ pub enum Rule {
     MinNum,
 }
 
-/// All rules.
-pub const RULES: [Rule; 4] = [Rule::Greedy, Rule::Social, Rule::SocialAsPrinted, Rule::MinNum];
-
 /// How running tasks move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Relocation {

@@ -119,12 +119,12 @@ fn a_folder_that_cannot_be_written_is_a_fault_with_its_name() {
 /// A run that takes long enough to be stopped.
 fn long_scenario(folder: &Scratch) {
     scenario(folder);
-    let mut tasks = String::from("id,arrival_s,length,cpu,disk,net\n");
-    for index in 0..60_000 {
-        let length = 10_000 + index * 7919 % 100_000;
-        tasks += &format!("t{index},{},{length},0.7,0.1,0.2\n", f64::from(index) * 0.01);
-    }
-    folder.write("tasks.csv", &tasks);
+    let rows = (0..60_000).map(|index| {
+        let (arrival, length) = (f64::from(index) * 0.01, 10_000 + index * 7919 % 100_000);
+        format!("t{index},{arrival},{length},0.7,0.1,0.2")
+    });
+    let header = std::iter::once("id,arrival_s,length,cpu,disk,net".to_owned());
+    folder.write("tasks.csv", &(header.chain(rows).collect::<Vec<_>>().join("\n") + "\n"));
 }
 
 fn start(folder: &Scratch, arguments: &[&str]) -> Child {
