@@ -134,7 +134,7 @@ fn start(folder: &Scratch, arguments: &[&str]) -> Child {
 }
 
 fn wait_for(file: &Path, running: &mut Child) {
-    let patience = Instant::now() + Duration::from_secs(120);
+    let patience = Instant::now() + Duration::from_mins(2);
     while !file.exists() {
         assert!(running.try_wait().expect("a child").is_none(), "it ended before it could be stopped");
         assert!(Instant::now() < patience, "no checkpoint came");
