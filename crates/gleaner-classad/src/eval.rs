@@ -209,13 +209,12 @@ impl Evaluator {
             Node::Attribute(reference) => self.attribute(reference, at),
             Node::Unary(op, operand) => Ok(ops::unary(*op, self.eval(operand, at)?)),
             Node::Chain(first, rest) => self.chain(first, rest, at),
-            Node::Conditional(condition, middle, otherwise) => {
-                self.conditional(condition, middle.as_ref(), otherwise, at)
-            }
+            Node::Conditional(condition, middle, otherwise) => self.conditional(condition, middle, otherwise, at),
+            Node::Default(alternatives) => self.first_defined(alternatives, at),
             Node::Subscript(base, index) => self.subscript(base, index, at),
             Node::Call(call) => self.call(call, at),
             Node::Parenthesised(inner) => self.eval(inner, at),
-            Node::List(items) => Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned() })),
+            Node::List(items) => Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned(), is_made: false })),
             Node::Ad(ad) => Ok(Value::Ad(Scope::new(ad.clone(), at.owner.cloned()))),
         }
     }
@@ -231,11 +230,18 @@ impl Evaluator {
         Ok(value)
     }
 
-    fn conditional(&mut self, condition: &Expr, middle: Option<&Expr>, otherwise: &Expr, at: At<'_>) -> Outcome {
+    fn first_defined(&mut self, alternatives: &[Expr], at: At<'_>) -> Outcome {
+        for alternative in alternatives {
+            let value = self.eval(alternative, at)?;
+            if !value.is_undefined() {
+                return Ok(value);
+            }
+        }
+        Ok(Value::Undefined)
+    }
+
+    fn conditional(&mut self, condition: &Expr, middle: &Expr, otherwise: &Expr, at: At<'_>) -> Outcome {
         let selector = self.eval(condition, at)?;
-        let Some(middle) = middle else {
-            return if selector.is_undefined() { self.eval(otherwise, at) } else { Ok(selector) };
-        };
         match selector.as_condition() {
             Some(true) => self.eval(middle, at),
             Some(false) => self.eval(otherwise, at),

@@ -41,8 +41,9 @@ pub(crate) enum Node {
     Unary(UnaryOp, Expr),
     /// `first op rest[0] op rest[1] …`, all of one precedence, evaluated from the left.
     Chain(Expr, Box<[(BinaryOp, Expr)]>),
-    /// The middle is empty in `a ?: b`.
-    Conditional(Expr, Option<Expr>, Expr),
+    Conditional(Expr, Expr, Expr),
+    /// `a ?: b ?: …`, the first that is not undefined.
+    Default(Box<[Expr]>),
     Subscript(Expr, Expr),
     Call(Call),
     Parenthesised(Expr),
@@ -316,9 +317,10 @@ impl Node {
             }
             Self::Conditional(condition, middle, otherwise) => {
                 visit(condition);
-                middle.iter().for_each(&mut visit);
+                visit(middle);
                 visit(otherwise);
             }
+            Self::Default(alternatives) => alternatives.iter().for_each(visit),
             Self::Subscript(base, index) => {
                 visit(base);
                 visit(index);
@@ -350,9 +352,10 @@ impl Node {
             }
             Self::Conditional(condition, middle, otherwise) => {
                 take(condition);
-                middle.iter_mut().for_each(&mut take);
+                take(middle);
                 take(otherwise);
             }
+            Self::Default(alternatives) => alternatives.iter_mut().for_each(take),
             Self::Subscript(base, index) => {
                 take(base);
                 take(index);
@@ -435,6 +438,7 @@ impl PartialEq for Expr {
             (Node::Unary(p, a), Node::Unary(q, b)) => p == q && a == b,
             (Node::Chain(a, p), Node::Chain(b, q)) => a == b && p == q,
             (Node::Conditional(a, b, c), Node::Conditional(x, y, z)) => a == x && b == y && c == z,
+            (Node::Default(a), Node::Default(b)) => a == b,
             (Node::Subscript(a, b), Node::Subscript(x, y)) => a == x && b == y,
             (Node::Call(a), Node::Call(b)) => a.name == b.name && a.args == b.args,
             (Node::Parenthesised(a), Node::Parenthesised(b)) => a == b,

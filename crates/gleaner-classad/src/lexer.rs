@@ -23,6 +23,8 @@ pub(crate) enum Token {
     Complement,
     Dot,
     Question,
+    /// `?:`, also with white space between.
+    Elvis,
     Colon,
     Semicolon,
     Comma,
@@ -291,6 +293,15 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    fn question(&mut self) -> Token {
+        let space = self.text[self.at..].iter().take_while(|byte| is_space(**byte)).count();
+        if self.peek(space) != Some(b':') {
+            return Token::Question;
+        }
+        self.at += space + 1;
+        Token::Elvis
+    }
+
     fn punctuation(&mut self, first: u8) -> Result<Token, ParseError> {
         use BinaryOp as Op;
         // Longest first.
@@ -331,8 +342,12 @@ impl<'t> Lexer<'t> {
             b'-' => Token::Operator(Op::Subtract),
             b'!' => Token::Not,
             b'~' => Token::Complement,
-            b'.' => Token::Dot,
-            b'?' => Token::Question,
+            b'.' => {
+                // HTCondor reads two dots as one.
+                self.at += usize::from(self.peek(0) == Some(b'.'));
+                Token::Dot
+            }
+            b'?' => self.question(),
             b':' => Token::Colon,
             b';' => Token::Semicolon,
             b',' => Token::Comma,

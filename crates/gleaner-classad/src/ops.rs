@@ -87,6 +87,7 @@ fn identity(left: &Value, right: &Value, wanted: bool) -> Value {
         (Value::Real(a), Value::Real(b)) | (Value::RelTime(a), Value::RelTime(b)) => a == b,
         (Value::String(a), Value::String(b)) => a == b,
         (Value::AbsTime(a), Value::AbsTime(b)) => a == b,
+        (Value::List(a), Value::List(b)) if a.is_made != b.is_made => false,
         (Value::List(_), Value::List(_)) | (Value::Ad(_), Value::Ad(_)) => return Value::Error,
         _ => false,
     };

@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
             return Ok(condition);
         }
         self.advance()?;
-        let middle = if self.token == Token::Colon { None } else { Some(self.expression()?) };
+        let middle = self.expression()?;
         self.expect(&Token::Colon, "`:`")?;
         let otherwise = self.expression()?;
         self.node(Node::Conditional(condition, middle, otherwise))
@@ -156,12 +156,26 @@ impl<'t> Parser<'t> {
             self.advance()?;
         }
         self.depth += prefixes.len();
-        let mut expr = self.postfix()?;
+        let mut expr = self.defaulted()?;
         self.depth -= prefixes.len();
         for op in prefixes.into_iter().rev() {
             expr = self.node(Node::Unary(op, expr))?;
         }
         Ok(expr)
+    }
+
+    /// `a ?: b` binds tighter than any other operator: `1 ?: 2 + 3` is 4.
+    fn defaulted(&mut self) -> Result<Expr, ParseError> {
+        let first = self.postfix()?;
+        if self.token != Token::Elvis {
+            return Ok(first);
+        }
+        let mut alternatives = vec![first];
+        while self.token == Token::Elvis {
+            self.advance()?;
+            alternatives.push(self.postfix()?);
+        }
+        self.node(Node::Default(alternatives.into()))
     }
 
     fn postfix(&mut self) -> Result<Expr, ParseError> {
@@ -246,7 +260,8 @@ impl<'t> Parser<'t> {
         let mut items = Vec::new();
         if self.token != *close {
             items.push(self.expression()?);
-            while self.token == Token::Comma {
+            // Arguments may stand between semicolons too, as they did in old ads.
+            while self.token == Token::Comma || self.token == Token::Semicolon && *close == Token::CloseParen {
                 self.advance()?;
                 items.push(self.expression()?);
             }

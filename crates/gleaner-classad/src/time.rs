@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::number::truncate_i32;
+use crate::number::{format_general, truncate_i32};
 use crate::value::AbsTime;
 
 pub(crate) const DAY_SECS: i64 = 86_400;
@@ -240,7 +240,11 @@ pub(crate) fn write_absolute(instant: AbsTime) -> String {
 
 /// `1+02:03:04`, without the parts before the first that is not zero; fractions are cut off.
 pub(crate) fn write_relative(secs: f64) -> String {
-    let whole = f64::from(truncate_i32(secs));
+    write_relative_text(f64::from(truncate_i32(secs)))
+}
+
+/// The same with the fraction, in six digits.
+pub(crate) fn write_relative_text(whole: f64) -> String {
     let mut out = String::new();
     if whole < 0.0 {
         out.push('-');
@@ -250,7 +254,13 @@ pub(crate) fn write_relative(secs: f64) -> String {
     let (days, in_day) = (magnitude / 86_400, magnitude % 86_400);
     let (hours, minutes, seconds) = (in_day / 3_600, in_day % 3_600 / 60, in_day % 60);
     let two = |number: i32| if number < 0 { format!("{number}") } else { format!("{number:02}") };
-    let (hours_written, minutes_written, seconds_written) = (two(hours), two(minutes), two(seconds));
+    let fraction = whole.abs() - whole.abs().floor();
+    let seconds_written = if fraction == 0.0 {
+        two(seconds)
+    } else {
+        format!("{:0>2}", format_general(f64::from(seconds) + fraction, 6))
+    };
+    let (hours_written, minutes_written) = (two(hours), two(minutes));
     out + &if days != 0 {
         format!("{days}+{hours_written}:{minutes_written}:{seconds_written}")
     } else if hours != 0 {

@@ -77,7 +77,10 @@ impl Writer {
 
     fn node(&mut self, node: &Node) {
         match node {
-            Node::Literal(Literal::RelTimeText(secs)) => self.value(&Value::RelTime(*secs)),
+            Node::Literal(Literal::RelTimeText(secs)) => {
+                let written = if self.is_exact() { time::write_relative_exact(*secs) } else { time::write_relative_text(*secs) };
+                let _ = write!(self.out, "relTime(\"{written}\")");
+            }
             Node::Literal(literal) => self.value(&literal.value()),
             Node::Attribute(reference) => self.reference(reference),
             Node::Unary(op, operand) => self.unary(*op, operand),
@@ -90,14 +93,18 @@ impl Writer {
             }
             Node::Conditional(condition, middle, otherwise) => {
                 self.expr(condition);
-                if let Some(middle) = middle {
-                    self.out.push_str(" ? ");
-                    self.expr(middle);
-                    self.out.push_str(" : ");
-                } else {
-                    self.out.push_str(" ?: ");
-                }
+                self.out.push_str(" ? ");
+                self.expr(middle);
+                self.out.push_str(" : ");
                 self.expr(otherwise);
+            }
+            Node::Default(alternatives) => {
+                for (place, alternative) in alternatives.iter().enumerate() {
+                    if place > 0 {
+                        self.out.push_str(" ?: ");
+                    }
+                    self.expr(alternative);
+                }
             }
             Node::Subscript(base, index) => {
                 self.expr(base);

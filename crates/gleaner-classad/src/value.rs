@@ -66,11 +66,17 @@ pub struct AbsTime {
 pub struct List {
     pub(crate) items: Arc<[Expr]>,
     pub(crate) scope: Option<Scope>,
+    /// Made by a function. HTCondor counts such a list as of another type where it compares identities.
+    pub(crate) is_made: bool,
 }
 
 impl List {
     pub(crate) fn of_values(values: impl IntoIterator<Item = Value>) -> Self {
-        Self { items: values.into_iter().map(Expr::from_value).collect(), scope: None }
+        Self { items: values.into_iter().map(Expr::from_value).collect(), scope: None, is_made: false }
+    }
+
+    pub(crate) fn made_of(values: impl IntoIterator<Item = Value>) -> Self {
+        Self { is_made: true, ..Self::of_values(values) }
     }
 
     /// The elements as they are written.
@@ -184,6 +190,21 @@ impl Value {
     /// Whether this is [`Value::Error`].
     pub fn is_error(&self) -> bool {
         matches!(self, Self::Error)
+    }
+
+    /// The value as HTCondor's `string()` writes it: reals in sixteen digits, attributes in HTCondor's order.
+    ///
+    /// ```
+    /// use gleaner_classad::{Context, Expr};
+    ///
+    /// let value = Expr::parse("{1.5, [b = 2; a = 1]}")?.evaluate(&Context::new());
+    /// assert_eq!(value.to_htcondor_string(), "{ 1.500000000000000E+00,[ a = 1; b = 2 ] }");
+    /// # Ok::<(), gleaner_classad::ParseError>(())
+    /// ```
+    pub fn to_htcondor_string(&self) -> String {
+        let mut writer = Writer::new(Style::Condor);
+        writer.value(self);
+        writer.into_string()
     }
 
     pub(crate) fn is_exceptional(&self) -> bool {

@@ -60,19 +60,30 @@ type Unresolved = BTreeMap<Vec<u8>, String>;
 
 impl Evaluator {
     /// Collects what an expression refers to and cannot find; `None` where HTCondor gives up.
-    fn unresolved(&mut self, expr: &Expr, scope: &Scope, found: &mut Unresolved, open: &mut Vec<usize>) -> Result<Option<()>, Halt> {
+    fn unresolved(
+        &mut self,
+        expr: &Expr,
+        at: At<'_>,
+        found: &mut Unresolved,
+        open: &mut Vec<usize>,
+    ) -> Result<Option<()>, Halt> {
         self.spend(1)?;
         let Node::Attribute(reference) = expr.node() else {
+            // What is inside an ad belongs to it, though names are looked up from outside.
+            let inside = match expr.node() {
+                Node::Ad(ad) => Some(Scope::new(ad.clone(), at.owner.cloned())),
+                _ => None,
+            };
+            let at = at.owned_by(inside.as_ref().or(at.owner));
             let mut children = Vec::new();
             expr.node().children(|child| children.push(child.clone()));
             for child in children {
-                if deeper(|| self.unresolved(&child, scope, found, open))?.is_none() {
+                if deeper(|| self.unresolved(&child, at, found, open))?.is_none() {
                     return Ok(None);
                 }
             }
             return Ok(Some(()));
         };
-        let at = At { names: Some(scope), owner: Some(scope) };
         if let Base::Of(base) = &reference.base {
             match self.eval(base, at)? {
                 Value::Undefined => {
@@ -93,7 +104,8 @@ impl Evaluator {
             return Ok(None);
         }
         open.push(target.identity());
-        let outcome = deeper(|| self.unresolved(&target, &place, found, open));
+        let within = At { names: Some(&place), owner: Some(&place) };
+        let outcome = deeper(|| self.unresolved(&target, within, found, open));
         open.pop();
         outcome
     }
@@ -125,7 +137,8 @@ pub(super) fn unresolved(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> 
         }
     };
     let mut found = Unresolved::new();
-    let complete = evaluator.unresolved(&expr, &scope, &mut found, &mut Vec::new())?;
+    let within = At { names: Some(&scope), owner: Some(&scope) };
+    let complete = evaluator.unresolved(&expr, within, &mut found, &mut Vec::new())?;
     if complete.is_none() {
         found.clear();
     }
@@ -177,7 +190,7 @@ fn in_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Result<
 
 /// `evalInEachContext(expr, ads)`: the values of an expression in each of the ads.
 pub(super) fn eval_in_each_context(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
-    Ok(in_each(evaluator, call, at)?.map_or_else(|answer| answer, |values| Value::List(List::of_values(values))))
+    Ok(in_each(evaluator, call, at)?.map_or_else(|answer| answer, |values| Value::List(List::made_of(values))))
 }
 
 /// `countMatches(expr, ads)`: in how many of the ads an expression is true.

@@ -86,7 +86,7 @@ pub(super) fn args_to_list(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
     } else {
         split_quoted(text)
     };
-    Ok(words.map_or(Value::Error, |words: Vec<_>| Value::List(List::of_values(words.into_iter().map(Value::string)))))
+    Ok(words.map_or(Value::Error, |words: Vec<_>| Value::List(List::made_of(words.into_iter().map(Value::string)))))
 }
 
 pub(super) fn list_to_args(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
@@ -134,7 +134,7 @@ fn write_environment(evaluator: &mut Evaluator, variables: &Variables) -> Outcom
     evaluator.string(join_quoted(entries.iter().map(Vec::as_slice)))
 }
 
-/// `envV1ToV2("a=1;b=2")`; a `|` or `^` at the start is the delimiter instead.
+/// `envV1ToV2("a=1;b=2")`; a sign at the start is the delimiter instead.
 pub(super) fn env_v1_to_v2(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let text = match &value {
@@ -143,7 +143,7 @@ pub(super) fn env_v1_to_v2(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
         _ => return Ok(Value::Error),
     };
     let (delimiter, text) = match text.split_first() {
-        Some((first @ (b'|' | b'^'), rest)) => (*first, rest),
+        Some((first, rest)) if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'=') && !is_blank(*first) => (*first, rest),
         _ => (b';', text),
     };
     let mut variables = Variables::new();

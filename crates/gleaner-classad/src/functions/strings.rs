@@ -24,12 +24,13 @@ pub(super) fn strcat(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outc
 struct Joiner {
     separator: Option<Vec<u8>>,
     joined: Vec<u8>,
-    is_first: bool,
+    has_undefined: bool,
+    has_item: bool,
 }
 
 impl Joiner {
     fn new(separator: Option<Vec<u8>>) -> Self {
-        Self { separator, joined: Vec::new(), is_first: true }
+        Self { separator, joined: Vec::new(), has_undefined: false, has_item: false }
     }
 
     /// Adds a value, the separator first if there is none yet; gives the answer if that is already clear.
@@ -38,6 +39,7 @@ impl Joiner {
             Ok(text) => text,
             Err(Value::Undefined) => {
                 self.separator.get_or_insert_default();
+                self.has_undefined = true;
                 return Ok(None);
             }
             Err(exceptional) => return Ok(Some(exceptional)),
@@ -46,12 +48,18 @@ impl Joiner {
             self.separator = Some(text.as_bytes().to_vec());
             return Ok(None);
         };
-        if !self.is_first {
+        // Empty strings at the front leave no separator behind.
+        if !self.joined.is_empty() {
             self.joined.extend_from_slice(separator);
         }
-        self.is_first = false;
+        self.has_item = true;
         self.joined.extend_from_slice(text.as_bytes());
         if self.joined.len() > evaluator.limits.string_bytes { Err(Halt::Exhausted) } else { Ok(None) }
+    }
+
+    /// Nothing but undefined strings make an undefined one.
+    fn finish(self, evaluator: &mut Evaluator) -> Outcome {
+        if self.has_undefined && !self.has_item { Ok(Value::Undefined) } else { evaluator.string(self.joined) }
     }
 }
 
@@ -73,7 +81,7 @@ pub(super) fn join(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcom
         if let Some(answer) = evaluator.for_each(&list, at, |evaluator, value| joiner.add(evaluator, &value))? {
             return Ok(answer);
         }
-        return evaluator.string(joiner.joined);
+        return joiner.finish(evaluator);
     }
     for arg in &call.args {
         let value = evaluator.eval(arg, at)?;
@@ -81,7 +89,7 @@ pub(super) fn join(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcom
             return Ok(answer);
         }
     }
-    evaluator.string(joiner.joined)
+    joiner.finish(evaluator)
 }
 
 fn change_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>, change: fn(&mut [u8])) -> Outcome {
@@ -161,7 +169,7 @@ fn split_at_sign(evaluator: &mut Evaluator, call: &Call, at: At<'_>, whole_is_fi
         None if whole_is_first => (bytes, &b""[..]),
         None => (&b""[..], bytes),
     };
-    Ok(Value::List(List::of_values([Value::string(first), Value::string(second)])))
+    Ok(Value::List(List::made_of([Value::string(first), Value::string(second)])))
 }
 
 pub(super) fn split_user_name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
@@ -203,5 +211,5 @@ pub(super) fn split(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outco
         parts.push(Value::string(&bytes[start..]));
     }
     evaluator.spend(parts.len() as u64)?;
-    Ok(Value::List(List::of_values(parts)))
+    Ok(Value::List(List::made_of(parts)))
 }

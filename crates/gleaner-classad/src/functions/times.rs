@@ -73,7 +73,7 @@ pub(super) fn rel_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Ou
     Ok(match value {
         Value::Undefined => Value::Undefined,
         Value::Integer(i) => Value::RelTime(f64::from(i as i32)),
-        Value::Real(r) => Value::RelTime(f64::from(truncate_i32(r))),
+        Value::Real(r) => Value::RelTime(r),
         Value::AbsTime(instant) => Value::RelTime(instant.secs as f64),
         Value::RelTime(secs) => Value::RelTime(secs),
         Value::String(_) => Value::RelTime(0.0),
@@ -122,7 +122,7 @@ getters! {
 
 fn instant_of(value: &Value) -> Option<AbsTime> {
     match *value {
-        Value::Integer(i) => Some(local(i64::from(i as i32))),
+        Value::Integer(i) => Some(local(i)),
         Value::Real(r) => Some(local(i64::from(truncate_i32(r)))),
         Value::AbsTime(instant) => Some(instant),
         _ => None,
@@ -174,6 +174,7 @@ pub(super) fn split_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> 
     let ad = match (&value, instant_of(&value)) {
         (_, Some(instant)) => split_instant(instant),
         (Value::RelTime(secs), None) => split_span(*secs),
+        (Value::Undefined, None) => return Ok(Value::Undefined),
         _ => return Ok(Value::Error),
     };
     Ok(Value::Ad(Scope::new(ad, None)))
