@@ -215,7 +215,7 @@ impl Evaluator {
             Node::Call(call) => self.call(call, at),
             Node::Parenthesised(inner) => self.eval(inner, at),
             Node::List(items) => Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned(), is_made: false })),
-            Node::Ad(ad) => Ok(Value::Ad(Scope::new(ad.clone(), at.owner.cloned()))),
+            Node::Ad(ad) => Ok(Value::Ad(Scope::new(ad.clone(), at.owner.or(at.names).cloned()))),
         }
     }
 
@@ -390,28 +390,30 @@ impl Evaluator {
         }
     }
 
-    /// The expression a reference leads to and where it stands, for functions that look at expressions.
-    pub(crate) fn dereference(&mut self, reference: &Reference, at: At<'_>) -> Result<Option<(Expr, Scope)>, Halt> {
+    /// The expression a reference leads to, for functions that look at expressions, and the ad in which it stands;
+    /// where there is none, the last ad that was asked.
+    pub(crate) fn dereference(&mut self, reference: &Reference, at: At<'_>) -> Result<(Option<Expr>, Option<Scope>), Halt> {
         let scope = match &reference.base {
             Base::Here => at.names.cloned(),
             Base::Root => Some(self.root.clone().ok_or(Halt::Failed)?),
             Base::Of(base) => match self.eval(base, at)? {
                 Value::Ad(scope) if !scope.is_detached() => Some(scope),
-                _ => None,
+                _ => return Ok((None, at.names.cloned())),
             },
         };
-        let Some(scope) = scope else { return Ok(None) };
+        let Some(scope) = scope else { return Ok((None, None)) };
         Ok(match self.find(&reference.name, &scope) {
-            Found::Expr(expr, place) => Some((expr.clone(), place.clone())),
-            Found::Ad(ad) => Some((Expr::from(ad.ad().clone()), scope)),
-            Found::Time | Found::Nothing | Found::Failure => None,
+            Found::Expr(expr, place) => (Some(expr.clone()), Some(place.clone())),
+            Found::Ad(ad) => (Some(Expr::from(ad.ad().clone())), Some(scope)),
+            Found::Time | Found::Nothing | Found::Failure => (None, Some(scope.root().clone())),
         })
     }
 
-    /// Evaluates in another ad, which becomes the outermost but for the ads around it.
-    pub(crate) fn eval_within(&mut self, expr: &Expr, scope: &Scope) -> Outcome {
+    /// Evaluates in another ad, which becomes the outermost but for the ads around it; what is written inside the
+    /// expression belongs to the owner.
+    pub(crate) fn eval_within(&mut self, expr: &Expr, scope: &Scope, owner: Option<&Scope>) -> Outcome {
         let outer = self.root.replace(scope.root().clone());
-        let outcome = self.eval(expr, At { names: Some(scope), owner: Some(scope) });
+        let outcome = self.eval(expr, At { names: Some(scope), owner });
         self.root = outer;
         outcome
     }

@@ -95,7 +95,7 @@ impl Evaluator {
                 _ => return Ok(None),
             }
         }
-        let Some((target, place)) = self.dereference(reference, at)? else {
+        let (Some(target), Some(place)) = self.dereference(reference, at)? else {
             let written = reference.name.to_string();
             found.entry(written.to_ascii_lowercase().into_bytes()).or_insert(written);
             return Ok(Some(()));
@@ -124,7 +124,7 @@ pub(super) fn unresolved(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> 
     if call.args.len() > 2 {
         return Ok(Value::Error);
     }
-    let Some((expr, scope)) = evaluator.dereference(attribute, at)? else { return Ok(Value::Undefined) };
+    let (Some(expr), Some(scope)) = evaluator.dereference(attribute, at)? else { return Ok(Value::Undefined) };
     let pattern = match call.args.get(1) {
         None => None,
         Some(pattern) => {
@@ -159,18 +159,18 @@ pub(super) fn unresolved(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> 
     }
 }
 
-/// What there is to evaluate in each ad: the expression an attribute leads to, or the argument itself.
-fn subject(evaluator: &mut Evaluator, expr: &Expr, at: At<'_>) -> Result<Expr, Halt> {
-    Ok(match reference(expr) {
-        Some(reference) => evaluator.dereference(reference, at)?.map_or_else(|| expr.clone(), |(expr, _)| expr),
-        None => expr.clone(),
-    })
-}
-
 /// The value of the first argument in each ad of the second; `Err` holds the answer where that is no list.
 fn in_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Result<Vec<Value>, Value>, Halt> {
     let [expr, list] = &*call.args else { return Ok(Err(Value::Error)) };
-    let subject = subject(evaluator, expr, at)?;
+    // An attribute stands for its expression if it can be found from here, else for itself in each ad. HTCondor goes
+    // on where it found it, or where it last looked.
+    let (found, place) = match reference(expr) {
+        Some(reference) => evaluator.dereference(reference, at)?,
+        None => (None, at.names.cloned()),
+    };
+    let owner = if found.is_some() { place.as_ref() } else { at.owner };
+    let subject = found.as_ref().unwrap_or(expr);
+    let at = At { names: place.as_ref(), ..at };
     let list = match evaluator.eval(list, at).or_else(soften)? {
         Value::List(list) => list,
         Value::Undefined => return Ok(Err(Value::Undefined)),
@@ -180,7 +180,7 @@ fn in_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Result<
     let inner = at.owned_by(list.scope.as_ref());
     for item in list.items() {
         values.push(match evaluator.eval(item, inner).or_else(soften)? {
-            Value::Ad(scope) => evaluator.eval_within(&subject, &scope).or_else(soften)?,
+            Value::Ad(scope) => evaluator.eval_within(subject, &scope, owner).or_else(soften)?,
             Value::Undefined => Value::Undefined,
             _ => Value::Error,
         });

@@ -184,7 +184,7 @@ pub(super) fn split_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> 
 fn calendar_of(evaluator: &mut Evaluator, scope: &Scope) -> Result<Calendar, Halt> {
     let mut part = |name: &str| -> Result<Option<i64>, Halt> {
         let Some(expr) = scope.ad().get(name) else { return Ok(None) };
-        Ok(match evaluator.eval_within(expr, scope)? {
+        Ok(match evaluator.eval_within(expr, scope, Some(scope))? {
             Value::Integer(i) => Some(i64::from(i as i32)),
             _ => None,
         })
