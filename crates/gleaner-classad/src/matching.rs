@@ -1,0 +1,70 @@
+//! Whether two ads want each other, and how much.
+
+use crate::ad::ClassAd;
+use crate::context::Context;
+use crate::value::Value;
+
+/// The attribute that says what an ad asks of the other.
+pub const REQUIREMENTS: &str = "Requirements";
+/// The attribute that says how much an ad likes the other.
+pub const RANK: &str = "Rank";
+
+/// Whether the second ad's requirements hold of the first: what classad2 calls `first.matches(second)`.
+///
+/// An ad without requirements takes nobody; requirements that are a number or a span of time hold if it is not zero.
+///
+/// ```
+/// use gleaner_classad::{ClassAd, Context, matches};
+///
+/// let machine = ClassAd::parse("[ Memory = 1024 ]")?;
+/// let job = ClassAd::parse("[ Requirements = TARGET.Memory >= 512 ]")?;
+/// assert!(matches(&machine, &job, &Context::new()));
+/// assert!(!matches(&job, &machine, &Context::new()));
+/// # Ok::<(), gleaner_classad::ParseError>(())
+/// ```
+pub fn matches(candidate: &ClassAd, wanting: &ClassAd, context: &Context) -> bool {
+    holds(&wanting.evaluate(REQUIREMENTS, &context.clone().with_target(candidate)))
+}
+
+/// Whether requirements of this value are met.
+pub(crate) fn holds(value: &Value) -> bool {
+    match value {
+        // classad2 sees a span of time as a number here.
+        Value::RelTime(secs) => *secs != 0.0,
+        value => value.as_condition() == Some(true),
+    }
+}
+
+/// Whether each ad's requirements hold of the other.
+///
+/// ```
+/// use gleaner_classad::{ClassAd, Context, symmetric_match};
+///
+/// let machine = ClassAd::parse("[ Memory = 1024; Requirements = TARGET.Owner != \"mallory\" ]")?;
+/// let job = ClassAd::parse("[ Owner = \"alice\"; Requirements = TARGET.Memory >= 512 ]")?;
+/// assert!(symmetric_match(&job, &machine, &Context::new()));
+/// # Ok::<(), gleaner_classad::ParseError>(())
+/// ```
+pub fn symmetric_match(one: &ClassAd, other: &ClassAd, context: &Context) -> bool {
+    matches(one, other, context) && matches(other, one, context)
+}
+
+/// How much the first ad likes the second: its rank as a number, 0 where that is none, as HTCondor counts it.
+///
+/// ```
+/// use gleaner_classad::{ClassAd, Context, rank};
+///
+/// let job = ClassAd::parse("[ Rank = TARGET.Mips * 2 ]")?;
+/// let machine = ClassAd::parse("[ Mips = 500 ]")?;
+/// assert_eq!(rank(&job, &machine, &Context::new()), 1000.0);
+/// assert_eq!(rank(&machine, &job, &Context::new()), 0.0);
+/// # Ok::<(), gleaner_classad::ParseError>(())
+/// ```
+pub fn rank(wanting: &ClassAd, candidate: &ClassAd, context: &Context) -> f64 {
+    match wanting.evaluate(RANK, &context.clone().with_target(candidate)) {
+        value @ (Value::Integer(_) | Value::Real(_) | Value::Boolean(_)) => {
+            value.as_number().filter(|rank| !rank.is_nan()).unwrap_or(0.0)
+        }
+        _ => 0.0,
+    }
+}
