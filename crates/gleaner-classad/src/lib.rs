@@ -1,5 +1,6 @@
 //! `HTCondor`'s `ClassAd` language: parse, evaluate, match.
 mod ad;
+mod comparison;
 mod compiled;
 mod context;
 mod diagnostic;
@@ -20,6 +21,7 @@ mod unparse;
 mod value;
 
 pub use ad::ClassAd;
+pub use comparison::{Comparator, Comparison};
 pub use compiled::{Candidate, Clause, Names, Requirements};
 pub use context::{Clock, Context};
 pub use diagnostic::{ParseError, Problem, explain_unknown_function, nearest_functions};

@@ -1,5 +1,7 @@
 //! What the scheduler cannot tell apart is one class; whatever depends only on classes is computed once.
 
+use crate::ad::{Ad, agree, liking};
+use gleaner_classad::RANK;
 use gleaner_units::{MachineClassId, TaskClassId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -11,7 +13,7 @@ pub type Tags = BTreeSet<String>;
 /// How far from 1 the shares of a composition may add up.
 const COMPOSITION_TOLERANCE: f64 = 1e-9;
 
-/// All machines with the same speeds, cores and tags.
+/// All machines with the same speeds, cores, tags and ad.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MachineClass {
     /// S: operations a second of each kind.
@@ -20,6 +22,8 @@ pub struct MachineClass {
     pub cores: u32,
     /// What tasks may ask of it.
     pub provides: Tags,
+    /// What it says of itself, and what its owner asks of tasks.
+    pub ad: Option<Ad>,
 }
 
 /// All tasks with the same composition and needs.
@@ -29,6 +33,8 @@ pub struct TaskClass {
     pub composition: Vec<f64>,
     /// The task's domain: the machines that provide all of these.
     pub requires: Tags,
+    /// What it says of itself, asks of machines, and likes in them.
+    pub ad: Option<Ad>,
 }
 
 /// Why a class has no meaning in this grid.
@@ -66,6 +72,8 @@ pub struct Classes {
     tasks: Vec<TaskClass>,
     /// One row a task class, one column a machine class.
     seconds_per_op: Vec<Vec<f64>>,
+    /// Likewise; no row for a task class that likes all machines alike.
+    ranks: Vec<Option<Vec<f64>>>,
 }
 
 fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
@@ -81,7 +89,13 @@ fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
 impl Classes {
     /// No classes yet; `weights` is W, how many real operations of each kind one logical operation stands for.
     pub(crate) fn new(weights: Vec<f64>) -> Self {
-        Self { weights, machines: Vec::new(), tasks: Vec::new(), seconds_per_op: Vec::new() }
+        Self {
+            weights,
+            machines: Vec::new(),
+            tasks: Vec::new(),
+            seconds_per_op: Vec::new(),
+            ranks: Vec::new(),
+        }
     }
 
     /// W.
@@ -122,6 +136,13 @@ impl Classes {
         &self.seconds_per_op[task.index()]
     }
 
+    /// How much such a task likes each machine class, if it tells them apart. It goes where it likes best among the
+    /// machines that can take it now.
+    #[inline]
+    pub fn ranks(&self, task: TaskClassId) -> Option<&[f64]> {
+        self.ranks[task.index()].as_deref()
+    }
+
     /// Whether the class means something here, for whoever is about to report it.
     pub fn check_machine_class(&self, class: &MachineClass) -> Result<(), InvalidClass> {
         check_vector(&class.speeds, self.weights.len())?;
@@ -139,6 +160,11 @@ impl Classes {
         for (row, task) in self.seconds_per_op.iter_mut().zip(&self.tasks) {
             row.push(seconds_per_op(&self.weights, task, &class));
         }
+        for (row, task) in self.ranks.iter_mut().zip(&self.tasks) {
+            if let Some(row) = row {
+                row.push(liking(task.ad.as_ref(), class.ad.as_ref()));
+            }
+        }
         self.machines.push(class);
         MachineClassId::new(self.machines.len() - 1)
     }
@@ -146,14 +172,17 @@ impl Classes {
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
         let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine));
         self.seconds_per_op.push(row.collect());
+        let ranked = class.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some());
+        let ranks = self.machines.iter().map(|machine| liking(class.ad.as_ref(), machine.ad.as_ref()));
+        self.ranks.push(ranked.then(|| ranks.collect()));
         self.tasks.push(class);
         TaskClassId::new(self.tasks.len() - 1)
     }
 }
 
-/// The sum in equation (1) of the first paper.
+/// The sum in equation (1) of the first paper; infinite where task and machine do not want each other.
 fn seconds_per_op(weights: &[f64], task: &TaskClass, machine: &MachineClass) -> f64 {
-    if !task.requires.is_subset(&machine.provides) {
+    if !task.requires.is_subset(&machine.provides) || !agree(task.ad.as_ref(), machine.ad.as_ref()) {
         return f64::INFINITY;
     }
     let terms = weights.iter().zip(&task.composition).zip(&machine.speeds);

@@ -14,22 +14,26 @@
 //! - **The grid holds all history.** A policy keeps only indices that it can rebuild from the grid.
 //! - **[`Scheduler`] is the sole owner of mutable state.**
 
+mod ad;
 mod change;
 mod classes;
 mod command;
 mod decision;
 mod event;
+mod explain;
 mod grid;
 mod occasion;
 mod policy;
 mod scheduler;
 mod ties;
 
+pub use ad::Ad;
 pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::Command;
 pub use decision::{Decision, Refusal};
 pub use event::Event;
+pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{BrokenInvariant, Grid, GridConfig, Machine, Migration, Task, TaskState};
 pub use occasion::{Cause, Occasion};
 pub use policy::Policy;

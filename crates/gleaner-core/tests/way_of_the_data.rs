@@ -51,12 +51,17 @@ fn grid() -> Grid {
         Puppet::default(),
     );
     let class = |speeds: [f64; 2]| {
-        Event::MachineClassMet(MachineClass { speeds: speeds.to_vec(), cores: 1, provides: Tags::new() })
+        Event::MachineClassMet(MachineClass {
+            speeds: speeds.to_vec(),
+            cores: 1,
+            provides: Tags::new(),
+            ad: None,
+        })
     };
     let joined =
         |index, class| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(class) };
     let submitted = Event::TaskSubmitted { task: task(), class: TaskClassId::new(0) };
-    let kind = TaskClass { composition: vec![0.5, 0.5], requires: Tags::new() };
+    let kind = TaskClass { composition: vec![0.5, 0.5], requires: Tags::new(), ad: None };
     let events = [
         class([1.0, 1.0]),
         class([1.0, 0.0]),

@@ -71,6 +71,13 @@ impl Fleet {
         self.classes[class].tournament.set(self.seats[machine.index()], Summary::of(grid, machine));
     }
 
+    /// The machine classes of which some machine can take a task now.
+    pub fn classes_with_room(&self) -> impl Iterator<Item = MachineClassId> + '_ {
+        let classes = self.classes.iter().enumerate();
+        let open = classes.filter(|(_, class)| class.tournament.all().next_share_max > f64::NEG_INFINITY);
+        open.map(|(index, _)| MachineClassId::new(index))
+    }
+
     /// The highest score above `floor`, or `floor`.
     pub fn best(&self, objective: &impl Objective, floor: f64) -> f64 {
         let mut best = floor;

@@ -12,9 +12,36 @@ pub(crate) const ROUNDING: f64 = 1e-13;
 
 /// The machine for a task of `class` now; none where no machine can take it.
 pub fn place(score: Score, grid: &Grid, fleet: &Fleet, class: TaskClassId) -> Option<MachineId> {
-    let wanted = Newcomer { score, grid, class, seconds_per_op: grid.classes().seconds_per_op_row(class) };
+    let seconds_per_op = grid.classes().seconds_per_op_row(class);
+    let liked = Liked::of(grid, fleet, class);
+    let wanted = Newcomer { score, grid, class, seconds_per_op, liked };
     let best = fleet.best(&wanted, f64::NEG_INFINITY);
     if best == f64::NEG_INFINITY { None } else { fleet.lowest(&wanted, tie_threshold(best)) }
+}
+
+/// The machine classes that a task likes best among those that can take it now. Where it goes among their machines is
+/// the score's to say.
+#[derive(Clone, Copy)]
+struct Liked<'a> {
+    ranks: Option<&'a [f64]>,
+    best: f64,
+}
+
+impl<'a> Liked<'a> {
+    fn of(grid: &'a Grid, fleet: &Fleet, class: TaskClassId) -> Self {
+        let ranks = grid.classes().ranks(class);
+        let best = ranks.map_or(0.0, |ranks| {
+            let runs = |machine: &MachineClassId| grid.classes().seconds_per_op(class, *machine).is_finite();
+            let open = fleet.classes_with_room().filter(runs);
+            open.map(|machine| ranks[machine.index()]).fold(f64::NEG_INFINITY, f64::max)
+        });
+        Self { ranks, best }
+    }
+
+    #[inline]
+    fn holds(self, class: MachineClassId) -> bool {
+        self.ranks.is_none_or(|ranks| ranks[class.index()] == self.best)
+    }
 }
 
 struct Newcomer<'a> {
@@ -22,13 +49,14 @@ struct Newcomer<'a> {
     grid: &'a Grid,
     class: TaskClassId,
     seconds_per_op: &'a [f64],
+    liked: Liked<'a>,
 }
 
 impl Objective for Newcomer<'_> {
     #[inline]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
-        if h == f64::INFINITY {
+        if h == f64::INFINITY || !self.liked.holds(class) {
             return f64::NEG_INFINITY;
         }
         match self.score {

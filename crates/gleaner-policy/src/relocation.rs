@@ -55,7 +55,7 @@ impl View<'_> {
 
     /// The gain of a move if it is worth its cost, and the lowest task of the class for which it is.
     fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, TaskId)> {
-        if from == to || !self.grid.can_run(class, to) {
+        if from == to || !self.grid.can_run(class, to) || self.likes_less(class, from, to) {
             return None;
         }
         let gain = score::gain(self.rule.score, self.grid, class, from, to);
@@ -73,6 +73,15 @@ impl View<'_> {
         };
         let task = self.grid.machine(from).tasks_of(class).find(|&task| pays(task))?;
         Some((gain, task))
+    }
+}
+
+impl View<'_> {
+    /// A task is never moved to where it would rather not be.
+    fn likes_less(&self, class: TaskClassId, from: MachineId, to: MachineId) -> bool {
+        let rank = |ranks: &[f64], machine: MachineId| ranks[self.grid.machine(machine).class().index()];
+        let ranks = self.grid.classes().ranks(class);
+        ranks.is_some_and(|ranks| rank(ranks, to) < rank(ranks, from))
     }
 }
 

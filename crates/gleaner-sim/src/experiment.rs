@@ -91,11 +91,11 @@ fn relocate(settings: &RelocateSettings) -> Relocate {
 }
 
 fn machine_class(kind: &gleaner_workload::MachineKind) -> MachineClass {
-    MachineClass { speeds: kind.speeds.clone(), cores: kind.cores, provides: kind.provides.clone() }
+    MachineClass { speeds: kind.speeds.clone(), cores: kind.cores, provides: kind.provides.clone(), ad: None }
 }
 
 fn task_class(kind: &gleaner_workload::TaskKind) -> TaskClass {
-    TaskClass { composition: kind.composition.clone(), requires: kind.domain.clone() }
+    TaskClass { composition: kind.composition.clone(), requires: kind.domain.clone(), ad: None }
 }
 
 fn tasks(table: &TaskTable) -> Tasks {

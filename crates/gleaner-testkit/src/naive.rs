@@ -1,7 +1,8 @@
 //! The policies as a reader of the contract would write them: every machine scored for every task, each sum taken
 //! over the tasks themselves, nothing kept. They read the grid and share no code with the policies under test.
 
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, TaskState};
+use gleaner_classad::{ClassAd, Context};
+use gleaner_core::{Ad, Cause, Change, Decision, Grid, Occasion, Policy, TaskState};
 use gleaner_units::{MachineId, TaskId, Time};
 
 /// Which formula.
@@ -69,6 +70,9 @@ impl Now<'_> {
         if task.requires.iter().any(|tag| !machine.provides.contains(tag)) {
             return f64::INFINITY;
         }
+        if !wants(task.ad.as_ref(), machine.ad.as_ref()) || !wants(machine.ad.as_ref(), task.ad.as_ref()) {
+            return f64::INFINITY;
+        }
         let mut sum = 0.0;
         for (i, weight) in classes.weights().iter().enumerate() {
             if task.composition[i] != 0.0 {
@@ -76,6 +80,14 @@ impl Now<'_> {
             }
         }
         sum
+    }
+
+    fn rank(&self, task: TaskId, machine: MachineId) -> f64 {
+        let classes = self.0.classes();
+        let machine = classes.machine_class(self.0.machine(machine).class()).ad.as_ref();
+        let Some(ad) = &classes.task_class(self.0.task(task).class()).ad else { return 0.0 };
+        let nothing = ClassAd::new();
+        gleaner_classad::rank(ad.class_ad(), machine.map_or(&nothing, Ad::class_ad), &Context::new())
     }
 
     fn free(&self, machine: MachineId) -> f64 {
@@ -161,11 +173,23 @@ impl Now<'_> {
     }
 }
 
+/// Whether what one asks for holds of the other; who asks for nothing wants everyone.
+fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
+    let Some(asking) = one.map(Ad::class_ad) else { return true };
+    let nothing = ClassAd::new();
+    let other = other.map_or(&nothing, Ad::class_ad);
+    asking.get("requirements").is_none() || gleaner_classad::matches(other, asking, &Context::new())
+}
+
 impl Naive {
     fn start(&self, now: &Now<'_>, task: TaskId) -> Option<Decision> {
         let possible = now.machines().filter(|&machine| now.possible(task, machine));
+        let possible: Vec<MachineId> = possible.collect();
+        let rank = |machine: &MachineId| now.rank(task, *machine);
+        let liked = possible.iter().map(rank).fold(f64::NEG_INFINITY, f64::max);
+        let liked = possible.iter().filter(|machine| rank(machine) == liked);
         let candidates: Vec<Candidate> =
-            possible.map(|machine| (now.placement(self.place, task, machine), machine, task)).collect();
+            liked.map(|&machine| (now.placement(self.place, task, machine), machine, task)).collect();
         pick(&candidates).map(|(on, task)| Decision::Start { task, on })
     }
 
@@ -185,7 +209,8 @@ impl Naive {
             };
             for task in now.tasks_on(from) {
                 let running = matches!(grid.task(task).state(), TaskState::Running(_));
-                if from == to || !running || !now.possible(task, to) {
+                let liked = now.rank(task, to) >= now.rank(task, from);
+                if from == to || !running || !liked || !now.possible(task, to) {
                     continue;
                 }
                 let gain = now.gain(relocation.rule, task, from, to);

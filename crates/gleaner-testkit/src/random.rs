@@ -1,6 +1,6 @@
 //! Grids drawn from a seed: small, and odd on purpose.
 
-use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
+use gleaner_core::{Ad, GridConfig, MachineClass, Migration, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 use rand_core::Rng;
@@ -64,14 +64,34 @@ fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
     }
     let tagged = index == 0 || choices.one_in(3);
     let cores = if choices.one_in(2) { 1 } else { 1 + choices.below(4) as u32 };
-    MachineClass { speeds, cores, provides: tagged.then(|| "big".to_owned()).into_iter().collect() }
+    let provides = tagged.then(|| "big".to_owned()).into_iter().collect();
+    // The first class has most memory and takes everyone.
+    let memory = if index == 0 { 64 } else { 1 << choices.below(7) };
+    let wish = if index > 0 && choices.one_in(4) { "; Requirements = TARGET.Owner != \"eve\"" } else { "" };
+    MachineClass { speeds, cores, provides, ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))) }
+}
+
+fn ad(text: &str) -> Ad {
+    Ad::parse(text).expect("an ad that parses")
 }
 
 fn task_class(choices: &mut Choices) -> TaskClass {
     let cpu = choices.unit();
     let disk = if choices.one_in(2) { 0.0 } else { (1.0 - cpu) * choices.unit() };
     let requires = choices.one_in(5).then(|| "big".to_owned()).into_iter().collect();
-    TaskClass { composition: vec![cpu, disk, 1.0 - cpu - disk], requires }
+    TaskClass { composition: vec![cpu, disk, 1.0 - cpu - disk], requires, ad: task_ad(choices) }
+}
+
+fn task_ad(choices: &mut Choices) -> Option<Ad> {
+    let owner = if choices.one_in(3) { "eve" } else { "ada" };
+    let asks = format!("Requirements = TARGET.Memory >= {}", 1 << choices.below(7));
+    let likes = if choices.one_in(2) { "Rank = TARGET.Memory" } else { "Rank = -TARGET.Memory" };
+    match choices.below(5) {
+        0 => Some(ad(&format!("[ Owner = \"{owner}\"; {asks} ]"))),
+        1 => Some(ad(&format!("[ Owner = \"{owner}\"; {likes} ]"))),
+        2 => Some(ad(&format!("[ Owner = \"{owner}\"; {asks}; {likes} ]"))),
+        _ => None,
+    }
 }
 
 fn fill_tasks(setup: &mut Setup, choices: &mut Choices) {

@@ -55,7 +55,7 @@ fn moment(word: &str) -> Time {
 }
 
 fn add_machine<'a>(setup: &mut Setup, words: impl Iterator<Item = &'a str>) {
-    let mut class = MachineClass { speeds: Vec::new(), cores: 1, provides: Tags::new() };
+    let mut class = MachineClass { speeds: Vec::new(), cores: 1, provides: Tags::new(), ad: None };
     for word in words {
         match (word.strip_prefix('x'), word.strip_prefix('+')) {
             (Some(cores), _) => class.cores = cores.parse().expect("a number of cores"),
@@ -69,7 +69,7 @@ fn add_machine<'a>(setup: &mut Setup, words: impl Iterator<Item = &'a str>) {
 fn add_task<'a>(setup: &mut Setup, mut words: impl Iterator<Item = &'a str>) {
     let arrival = moment(words.next().expect("an arrival"));
     let length = Ops::new(number(words.next().expect("a length"))).expect("a length above 0");
-    let mut class = TaskClass { composition: Vec::new(), requires: Tags::new() };
+    let mut class = TaskClass { composition: Vec::new(), requires: Tags::new(), ad: None };
     for word in words {
         match word.strip_prefix('+') {
             Some(tag) => drop(class.requires.insert(tag.to_owned())),

@@ -43,6 +43,11 @@ impl Tournament {
         }
     }
 
+    /// The extremes of all leaves.
+    pub fn all(&self) -> Summary {
+        self.nodes.get(1).copied().unwrap_or(Summary::NONE)
+    }
+
     /// The highest score above `floor`, or `floor`.
     #[inline]
     pub fn best(&self, floor: f64, bound: impl Fn(&Summary) -> f64, score: impl Fn(usize) -> f64) -> f64 {
