@@ -241,12 +241,8 @@ mod tests {
             ad: Some(Ad::parse(task_ad).expect("an ad")),
         };
         let config = GridConfig { weights: vec![1.0, 1.0], migration: crate::Migration::default() };
-        let mut grid = Grid::with_classes(config, machines, &[task]);
-        for (index, _) in machines.iter().enumerate() {
-            let (machine, class) = (gleaner_units::MachineId::new(index), MachineClassId::new(index));
-            let joined = crate::Event::MachineJoined { machine, class };
-            grid.apply(gleaner_units::Time::ZERO, &joined, &mut Vec::new());
-        }
+        let each: Vec<_> = (0..machines.len()).map(MachineClassId::new).collect();
+        let grid = Grid::idle(config, machines, &[task], &each);
         Explanation::of(&grid, TaskClassId::new(0))
     }
 

@@ -11,7 +11,7 @@ pub use check::BrokenInvariant;
 pub use machine::Machine;
 pub use task::{Task, TaskState};
 
-use crate::{Classes, MachineClass, Occasion, TaskClass};
+use crate::{Classes, Event, MachineClass, Occasion, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -68,16 +68,24 @@ impl Grid {
         }
     }
 
-    /// An empty grid that has met these classes: for whoever wants to know how long what takes where.
-    pub fn with_classes(config: GridConfig, machines: &[MachineClass], tasks: &[TaskClass]) -> Self {
+    /// A grid of idle machines, each by its class: for whoever wants to know what could run where, and how fast.
+    pub fn idle(
+        config: GridConfig,
+        classes: &[MachineClass],
+        tasks: &[TaskClass],
+        machines: &[MachineClassId],
+    ) -> Self {
         let mut grid = Self::new(config);
-        for class in machines {
-            grid.classes.add_machine_class(class.clone());
+        let met = classes.iter().cloned().map(Event::MachineClassMet);
+        let met = met.chain(tasks.iter().cloned().map(Event::TaskClassMet));
+        let joined = machines.iter().enumerate();
+        let joined =
+            joined.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
+        let mut changes = Vec::new();
+        for event in met.chain(joined) {
+            grid.apply(Time::ZERO, &event, &mut changes);
         }
-        for class in tasks {
-            grid.classes.add_task_class(class.clone());
-        }
-        grid.placed = vec![0; tasks.len()];
+        grid.occasions.clear();
         grid
     }
 

@@ -19,6 +19,20 @@ pub fn place(score: Score, grid: &Grid, fleet: &Fleet, class: TaskClassId) -> Op
     if best == f64::NEG_INFINITY { None } else { fleet.lowest(&wanted, tie_threshold(best)) }
 }
 
+/// The score of each machine that can take a task of `class` now and is liked best, best first: what
+/// [`place`] chooses from. Costs O(machines): for explanations.
+pub fn ratings(score: Score, grid: &Grid, class: TaskClassId) -> Vec<(MachineId, f64)> {
+    let fleet = Fleet::of(grid);
+    let liked = Liked::of(grid, &fleet, class);
+    let machines = (0..grid.machines().len()).map(MachineId::new);
+    let able = machines
+        .filter(|&machine| grid.can_run(class, machine) && liked.holds(grid.machine(machine).class()));
+    let mut ratings: Vec<_> =
+        able.map(|machine| (machine, score::placement(score, grid, class, machine))).collect();
+    ratings.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    ratings
+}
+
 /// The machine classes that a task likes best among those that can take it now. Where it goes among their machines is
 /// the score's to say.
 #[derive(Clone, Copy)]

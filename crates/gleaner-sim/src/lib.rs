@@ -6,6 +6,7 @@
 //! - [`bound`] says how early the last task could end at best.
 
 pub mod bound;
+pub mod explain;
 pub mod output;
 pub mod sharing;
 
@@ -13,6 +14,7 @@ mod agenda;
 mod experiment;
 mod history;
 mod saved;
+mod seen;
 mod setup;
 mod simulation;
 mod world;

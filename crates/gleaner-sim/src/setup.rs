@@ -61,6 +61,11 @@ impl Setup {
         self.task_classes.iter().try_for_each(|class| classes.check_task_class(class))
     }
 
+    /// The grid before the first task and the first owner's load.
+    pub fn idle_grid(&self) -> Grid {
+        Grid::idle(self.config.clone(), &self.machine_classes, &self.task_classes, &self.machines)
+    }
+
     /// What happens before time begins: every class is met and every machine joins.
     pub(crate) fn opening(&self) -> impl Iterator<Item = Event> + '_ {
         let machine_classes = self.machine_classes.iter().cloned().map(Event::MachineClassMet);

@@ -3,7 +3,7 @@ use crate::saved::{RestoreError, Saved};
 use crate::setup::Setup;
 use crate::world::World;
 use gleaner_core::{Command, Event, Grid, Policy, Scheduler};
-use gleaner_units::{MachineId, Time};
+use gleaner_units::{MachineId, TaskId, Time};
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,6 +96,11 @@ impl<'a, P: Policy> Simulation<'a, P> {
         let event = self.world.take(self.setup, time, next, self.scheduler.grid());
         self.tell(&event);
         true
+    }
+
+    /// To just before a task is submitted, or to the end if that never happens.
+    pub fn run_until_submission(&mut self, task: TaskId) {
+        while !self.world.is_about_to_submit(self.setup, task) && self.step() {}
     }
 
     /// To the end.

@@ -78,6 +78,11 @@ impl World {
         if alone && self.wake_was_idle { None } else { Some(next) }
     }
 
+    /// Whether the next thing to happen is the arrival of that task.
+    pub(crate) fn is_about_to_submit(&self, setup: &Setup, task: TaskId) -> bool {
+        self.next_arrival == task.index() && self.next(setup).is_some_and(|(_, next)| next == Next::Arrival)
+    }
+
     /// Lets it happen, and says so.
     #[inline]
     pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Event {

@@ -17,7 +17,7 @@ pub(crate) enum Met {
 }
 
 impl Kinds {
-    pub(crate) fn meet(&mut self, vector: &[f64], rest: [u32; 2]) -> Met {
+    pub(crate) fn meet(&mut self, vector: &[f64], rest: [u32; 3]) -> Met {
         self.key.clear();
         self.key.extend(vector.iter().map(|value| value.to_bits()));
         self.key.extend(rest.map(u64::from));

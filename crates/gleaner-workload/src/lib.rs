@@ -11,6 +11,7 @@
 //! - **Order is the file's.** Machines, tasks and kinds are numbered as they were first seen, since "lowest" means
 //!   that in every tie.
 
+mod ads;
 mod document;
 mod error;
 mod ids;

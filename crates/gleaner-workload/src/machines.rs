@@ -1,21 +1,23 @@
-//! `machines.csv`: an id and one column a dimension; optionally `site`, `cores`, `price`, `provides`.
+//! `machines.csv`: an id and one column a dimension; optionally `site`, `cores`, `price`, `provides`, `ad`.
 
 use crate::InputError;
+use crate::ads::Ads;
 use crate::ids::UniqueIds;
 use crate::kinds::{Kinds, Met};
 use crate::section::Key;
 use crate::settings::finite_from_zero;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::WordSets;
+use gleaner_classad::ClassAd;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 10_000_000, of: "machines" };
 /// The columns that are no dimensions.
-const OWN: [&str; 5] = ["id", "site", "cores", "price", "provides"];
+const OWN: [&str; 6] = ["id", "site", "cores", "price", "provides", "ad"];
 /// What these mean in a table of tasks or labels, no dimension may be called.
-const TAKEN: [&str; 9] =
-    ["id", "site", "cores", "price", "provides", "arrival_s", "length", "label", "domain"];
+const TAKEN: [&str; 10] =
+    ["id", "site", "cores", "price", "provides", "ad", "arrival_s", "length", "label", "domain"];
 
 /// One machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +41,8 @@ pub struct MachineKind {
     pub cores: u32,
     /// The words that tasks may ask for.
     pub provides: BTreeSet<String>,
+    /// What they say of themselves and ask of tasks.
+    pub ad: Option<ClassAd>,
 }
 
 /// All machines, in the order of the file; at least one.
@@ -127,6 +131,7 @@ struct Columns {
     site: Option<Column>,
     price: Option<Column>,
     provides: Option<Column>,
+    ad: Option<Column>,
 }
 
 impl Columns {
@@ -140,6 +145,7 @@ impl Columns {
             site: table.find("site"),
             price: table.find("price"),
             provides: table.find("provides"),
+            ad: table.find("ad"),
         })
     }
 }
@@ -151,6 +157,7 @@ struct Reading {
     kinds: Vec<MachineKind>,
     met: Kinds,
     word_sets: WordSets,
+    ads: Ads,
     speeds: Vec<f64>,
 }
 
@@ -163,9 +170,10 @@ impl Reading {
         row.vector(&columns.speeds, "operations a second as a finite number, 0 or more", &mut self.speeds)?;
         let cores = columns.cores.map_or(Ok(1), |column| cores(row, column))?;
         let provides = columns.provides.map_or("", |column| row.text(column));
+        let ad = self.ads.number(row, columns.ad)?;
         let machine = MachineRow {
             id: id.to_owned(),
-            kind: self.kind(cores, provides),
+            kind: self.kind(cores, provides, ad),
             site: columns
                 .site
                 .map(|column| row.text(column))
@@ -177,13 +185,14 @@ impl Reading {
         Ok(())
     }
 
-    fn kind(&mut self, cores: u32, provides: &str) -> u32 {
+    fn kind(&mut self, cores: u32, provides: &str, ad: u32) -> u32 {
         let words = self.word_sets.number(provides);
-        match self.met.meet(&self.speeds, [cores, words]) {
+        match self.met.meet(&self.speeds, [cores, words, ad]) {
             Met::Before(kind) => kind,
             Met::First(kind) => {
                 let provides = self.word_sets.set(words).clone();
-                self.kinds.push(MachineKind { speeds: self.speeds.clone(), cores, provides });
+                let ad = self.ads.ad(ad).cloned();
+                self.kinds.push(MachineKind { speeds: self.speeds.clone(), cores, provides, ad });
                 kind
             }
         }

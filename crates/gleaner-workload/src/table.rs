@@ -190,6 +190,11 @@ impl<'a> Row<'a> {
         Ok(time)
     }
 
+    /// Its line in the file.
+    pub(crate) fn place(&self) -> Place {
+        self.file.at_line(self.line)
+    }
+
     /// The field in `column` is not what is expected.
     pub(crate) fn wrong(&self, column: Column, expected: &str) -> InputError {
         self.error(column, quoted(self.text(column)), expected)
@@ -210,7 +215,7 @@ impl<'a> Row<'a> {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> InputError {
-        self.file.at_line(self.line).error(field, found, expected)
+        self.place().error(field, found, expected)
     }
 }
 

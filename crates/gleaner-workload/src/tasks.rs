@@ -1,6 +1,8 @@
-//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `domain`.
+//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `domain` and `ad`.
 
 use crate::InputError;
+use crate::ads::Ads;
+use crate::error::Place;
 use crate::ids::{Ids, UniqueIds};
 use crate::kinds::{Kinds, Met};
 use crate::labels::{Labels, SHARE, check_sum};
@@ -9,12 +11,13 @@ use crate::runnable::Runnable;
 use crate::section::Key;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::WordSets;
+use gleaner_classad::ClassAd;
 use gleaner_units::{Ops, Time};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
-const OWN: [&str; 5] = ["id", "arrival_s", "length", "label", "domain"];
+const OWN: [&str; 6] = ["id", "arrival_s", "length", "label", "domain", "ad"];
 
 /// What tasks of equal needs have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,6 +26,8 @@ pub struct TaskKind {
     pub composition: Vec<f64>,
     /// What a machine must provide, all of it.
     pub domain: BTreeSet<String>,
+    /// What it says of itself, asks of machines, and likes in them.
+    pub ad: Option<ClassAd>,
 }
 
 /// All tasks, in the order of the file, which is that of their arrivals; at least one. A column each, since there
@@ -34,6 +39,18 @@ pub struct TaskTable {
     lengths: Vec<Ops>,
     kind_numbers: Vec<u32>,
     kinds: Vec<TaskKind>,
+    /// Where the first task of each kind is in the file.
+    kind_places: Vec<KindPlace>,
+}
+
+#[derive(Clone, Debug)]
+struct KindPlace(Place);
+
+/// Where a kind was first met is no part of what it is.
+impl PartialEq for KindPlace {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl TaskTable {
@@ -74,6 +91,17 @@ impl TaskTable {
         &self.kinds
     }
 
+    /// For the stage that knows what a kind means: an error at the first task of that kind.
+    pub fn error_at_kind(
+        &self,
+        kind: usize,
+        field: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> InputError {
+        self.kind_places[kind].0.error(field, found, expected)
+    }
+
     /// The kind of the `task`-th.
     #[inline]
     pub fn kind_of(&self, task: usize) -> &TaskKind {
@@ -98,6 +126,8 @@ pub(crate) fn read(path: &Path, key: &Key<'_>, context: &Context<'_>) -> Result<
         lengths: Vec::new(),
         kind_numbers: Vec::new(),
         kinds: Vec::new(),
+        kind_places: Vec::new(),
+        ads: Ads::default(),
         met: Kinds::default(),
         word_sets: WordSets::default(),
         runnable: Runnable::new(context.machines, context.dimensions),
@@ -116,6 +146,7 @@ struct Columns<'a> {
     length: Column,
     shares: Shares<'a>,
     domain: Option<Column>,
+    ad: Option<Column>,
 }
 
 /// Where a composition is.
@@ -134,6 +165,7 @@ impl<'a> Columns<'a> {
             length: table.column("length")?,
             shares: Shares::find(table, context)?,
             domain: table.find("domain"),
+            ad: table.find("ad"),
         })
     }
 }
@@ -186,6 +218,8 @@ struct Reading<'a> {
     lengths: Vec<Ops>,
     kind_numbers: Vec<u32>,
     kinds: Vec<TaskKind>,
+    kind_places: Vec<KindPlace>,
+    ads: Ads,
     met: Kinds,
     word_sets: WordSets,
     runnable: Runnable<'a>,
@@ -212,7 +246,8 @@ impl Reading<'_> {
     fn kind(&mut self, row: &Row<'_>, columns: &Columns<'_>) -> Result<u32, InputError> {
         let field = columns.domain.map_or("", |column| row.text(column));
         let words = self.word_sets.number(field);
-        match self.met.meet(&self.composition, [words, 0]) {
+        let ad = self.ads.number(row, columns.ad)?;
+        match self.met.meet(&self.composition, [words, ad, 0]) {
             Met::Before(kind) => Ok(kind),
             Met::First(kind) => {
                 let domain = self.word_sets.set(words);
@@ -220,7 +255,12 @@ impl Reading<'_> {
                     let found = format!("{}, which no machine could ever run: {why}", row.text(columns.id));
                     row.error(columns.id, found, "a task that some machine could run")
                 })?;
-                self.kinds.push(TaskKind { composition: self.composition.clone(), domain: domain.clone() });
+                self.kind_places.push(KindPlace(row.place()));
+                self.kinds.push(TaskKind {
+                    composition: self.composition.clone(),
+                    domain: domain.clone(),
+                    ad: self.ads.ad(ad).cloned(),
+                });
                 Ok(kind)
             }
         }
@@ -233,6 +273,7 @@ impl Reading<'_> {
             lengths: self.lengths,
             kind_numbers: self.kind_numbers,
             kinds: self.kinds,
+            kind_places: self.kind_places,
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a scenario in the simulator, under the scheduler that a live grid has
     Simulate(SimulateArguments),
+    /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
+    Explain(ExplainArguments),
     /// Run a paper's experiments again and hold its claims against what comes out
     Paper(PaperArguments),
     /// What policies there are, and what each does
@@ -84,6 +86,21 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
     /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `gleaner explain`.
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArguments {
+    /// The scenario
+    pub(crate) scenario: PathBuf,
+    /// The task, as tasks.csv calls it; it is explained as things stand when it arrives
+    pub(crate) task: String,
+    /// Set a key of the scenario, as policy.preset=bertasi/social; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) overrides: Vec<String>,
+    /// Print the explanation as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

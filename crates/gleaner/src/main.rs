@@ -3,6 +3,7 @@
 mod bench;
 mod cli;
 mod completions;
+mod explain;
 mod failure;
 mod interrupt;
 mod paper;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     };
     let (json, result) = match arguments.command {
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
+        Command::Explain(arguments) => (arguments.json, explain::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
         Command::Bench(arguments) => (arguments.json, bench::run(&arguments)),

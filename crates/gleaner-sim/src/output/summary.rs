@@ -1,6 +1,6 @@
 use crate::bound::{BoundMachine, BoundTask, Instance, lower_bound};
 use crate::{Experiment, Setup, Simulation};
-use gleaner_core::{Grid, Policy};
+use gleaner_core::Policy;
 use gleaner_units::{MachineClassId, TaskClassId, Time};
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ pub fn makespan_bound(setup: &Setup) -> Option<f64> {
 
 /// One row a task class, one column a machine class, as the scheduler computes it.
 fn seconds_per_op(setup: &Setup) -> Vec<Vec<f64>> {
-    let grid = Grid::with_classes(setup.config.clone(), &setup.machine_classes, &setup.task_classes);
+    let grid = setup.idle_grid();
     let columns = || (0..setup.machine_classes.len()).map(MachineClassId::new);
     let row = |kind| columns().map(|class| grid.classes().seconds_per_op(kind, class)).collect();
     (0..setup.task_classes.len()).map(TaskClassId::new).map(row).collect()

@@ -1,0 +1,49 @@
+//! Why a task can or cannot run, in words.
+
+use gleaner_core::{Condition, Explanation, Remedy};
+
+/// What machines that fail a condition are like. `dimensions` names the kinds of operations.
+pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
+    match condition {
+        Condition::Provides(word) => format!("do not provide {word}"),
+        Condition::HasSpeed(kind) => format!("have no {} speed", dimensions[*kind]),
+        Condition::TaskRequires(clause) => format!("fail the task's clause {clause}"),
+        Condition::MachineRequires(clause) => format!("have an owner whose clause {clause} the task fails"),
+        Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
+    }
+}
+
+/// What would have to give way, and for how many machines.
+pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
+    let parts = remedy.conditions.iter().zip(&remedy.instead).map(|(condition, instead)| {
+        let written = match condition {
+            Condition::Provides(word) => return format!("without {word} in its domain"),
+            Condition::HasSpeed(kind) => return format!("without {} operations", dimensions[*kind]),
+            Condition::OwnerLeavesSome => return "once the owner leaves some of it".to_owned(),
+            Condition::TaskRequires(clause) | Condition::MachineRequires(clause) => clause,
+        };
+        match instead {
+            Some(instead) => format!("with {instead} instead of {written}"),
+            None => format!("without {written}"),
+        }
+    });
+    let parts: Vec<String> = parts.collect();
+    format!("{}, {}", parts.join(" and "), machines(remedy.machines))
+}
+
+/// The whole explanation in a sentence, for an error.
+pub fn sentence(explanation: &Explanation, dimensions: &[String]) -> String {
+    let all = explanation.machines;
+    let ruled_out = explanation.ruled_out.iter();
+    let ruled_out = ruled_out.map(|ruled| {
+        format!("{} of {all} machines {}", ruled.machines, failing(&ruled.condition, dimensions))
+    });
+    let mut parts: Vec<String> = ruled_out.collect();
+    let nearest = explanation.remedies.first();
+    parts.extend(nearest.map(|remedy| format!("it could run {}", change(remedy, dimensions))));
+    parts.join("; ")
+}
+
+fn machines(count: usize) -> String {
+    if count == 1 { "on 1 machine".to_owned() } else { format!("on {count} machines") }
+}

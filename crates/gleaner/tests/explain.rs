@@ -1,0 +1,85 @@
+//! `gleaner explain`, and ads that rule every machine out.
+
+mod scratch;
+
+use scratch::{Scratch, gleaner};
+use serde_json::Value;
+
+const MACHINES: &str = "id,cpu,ad\n\
+                        m0,4,[Name = 0; Memory = 16]\n\
+                        m1,4,[Name = 1; Memory = 32]\n\
+                        m2,1,\"[Name = 2; Memory = 64; Requirements = TARGET.Owner =!= \"\"eve\"\"]\"\n";
+
+fn scenario(tasks: &str) -> Scratch {
+    let folder = Scratch::new();
+    folder.write("machines.csv", MACHINES);
+    folder.write("tasks.csv", &format!("id,arrival_s,length,cpu,ad\n{tasks}"));
+    folder.write(
+        "scenario.toml",
+        "[grid]\nmachines = \"machines.csv\"\n[work]\ntasks = \"tasks.csv\"\n\
+         [policy]\npreset = \"bertasi/greedy\"\n",
+    );
+    folder
+}
+
+fn explained(folder: &Scratch, task: &str) -> Value {
+    let run = gleaner(folder, &["explain", "scenario.toml", task, "--json"]).success();
+    serde_json::from_slice(&run.get_output().stdout).expect("one JSON document")
+}
+
+#[test]
+fn clauses_count_the_machines_they_rule_out() {
+    let folder = scenario(
+        "t0,0,100,1,\n\
+         t1,1,100,1,[Requirements = TARGET.Memory >= 20]\n\
+         t2,2,100,1,\"[Owner = \"\"eve\"\"; Requirements = TARGET.Memory > 16; Rank = TARGET.Memory]\"\n",
+    );
+    let first = explained(&folder, "t0");
+    assert_eq!((&first["able"], &first["ruled_out"]), (&3.into(), &Value::Array(vec![])));
+    let last = explained(&folder, "t2");
+    assert_eq!(last["able"], 1);
+    assert_eq!(last["ruled_out"][0]["condition"]["task_requires"], "TARGET.Memory > 16");
+    assert_eq!(last["remedies"][0]["instead"][0], "TARGET.Memory >= 16");
+    assert_eq!(last["scores"][0]["machine"], "m1");
+    assert_eq!(last["scores"][0]["chosen"], true);
+    let text = gleaner(&folder, &["explain", "scenario.toml", "t2"]).success();
+    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    assert!(text.contains("fail the task's clause TARGET.Memory > 16"), "{text}");
+    gleaner(&folder, &["explain", "scenario.toml", "t9"]).code(2);
+}
+
+#[test]
+fn rank_goes_before_the_score() {
+    let folder = scenario("t0,0,100,1,[Rank = TARGET.Memory]\nt1,0,100,1,[Rank = -TARGET.Memory]\n");
+    gleaner(&folder, &["simulate", "scenario.toml", "--out", "out"]).success();
+    let tasks = folder.read("out/tasks.csv");
+    assert!(tasks.contains("t0,m2,") && tasks.contains("t1,m0,"), "{tasks}");
+}
+
+#[test]
+fn a_task_that_no_ad_takes_is_bad_input_with_the_nearest_change() {
+    let folder =
+        scenario("t0,0,100,1,\nt1,0,100,1,[Requirements = TARGET.Memory >= 100 && TARGET.Memory > 1]\n");
+    let run = gleaner(&folder, &["simulate", "scenario.toml"]).code(2);
+    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    for part in [
+        "tasks.csv:3: ad:",
+        "3 of 3 machines fail the task's clause TARGET.Memory >= 100",
+        "TARGET.Memory >= 64",
+    ] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+}
+
+#[test]
+fn an_ad_that_does_not_parse_says_where() {
+    for (ad, part) in [
+        ("[Requirements = TARGET.Memory > ]", "line 1, column 33"),
+        ("[Requirements = strlne(TARGET.Name) > 1]", "strlne"),
+    ] {
+        let folder = scenario(&format!("t0,0,100,1,{ad}\n"));
+        let run = gleaner(&folder, &["simulate", "scenario.toml"]).code(2);
+        let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(error.contains("tasks.csv:2: ad:") && error.contains(part), "{error}");
+    }
+}
