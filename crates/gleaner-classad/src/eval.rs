@@ -137,6 +137,15 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// The value of the expression inside an ad with ads around it.
+    pub(crate) fn evaluate_in(&self, scope: Option<&Scope>) -> Value {
+        let (mut evaluator, _) = Evaluator::new(&Context::new());
+        evaluator.root = scope.map(|scope| scope.root().clone());
+        evaluator.eval(self, At::inside(scope)).unwrap_or(Value::Error)
+    }
+}
+
 impl Evaluator {
     /// An evaluator and the scope in which to start.
     pub(crate) fn new(context: &Context) -> (Self, Option<Scope>) {

@@ -368,7 +368,7 @@ impl<'t> Lexer<'t> {
 }
 
 /// Reads the escapes of C; `None` where one means NUL.
-fn unescape(raw: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn unescape(raw: &[u8]) -> Option<Vec<u8>> {
     let mut string = Vec::with_capacity(raw.len());
     let mut bytes = raw.iter().copied().peekable();
     while let Some(byte) = bytes.next() {

@@ -297,13 +297,19 @@ impl Writer {
 
     fn quoted(&mut self, bytes: &[u8], quote: u8) {
         self.out.push(quote as char);
+        if self.style == Style::Old {
+            // Nothing but the quote is escaped here.
+            let quote = quote as char;
+            self.out.push_str(&String::from_utf8_lossy(bytes).replace(quote, &format!("\\{quote}")));
+            self.out.push(quote);
+            return;
+        }
         for &byte in bytes {
             match byte {
                 byte if byte == quote => {
                     self.out.push('\\');
                     self.out.push(quote as char);
                 }
-                _ if self.style == Style::Old => self.out.push(byte as char),
                 0x07 => self.out.push_str("\\a"),
                 0x08 => self.out.push_str("\\b"),
                 0x0c => self.out.push_str("\\f"),

@@ -22,6 +22,12 @@ impl Text {
         &self.0
     }
 
+    /// Whether both are the same but for ASCII case.
+    #[inline]
+    pub(crate) fn same_folded(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.eq_ignore_ascii_case(&other.0)
+    }
+
     /// The text, with what is not UTF-8 replaced.
     pub fn to_string_lossy(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
