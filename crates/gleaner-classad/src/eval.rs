@@ -123,6 +123,7 @@ pub(crate) struct Evaluator {
     random: Option<Random>,
     steps: u64,
     depth: usize,
+    references: usize,
     /// Expressions of attributes being evaluated.
     open: Vec<usize>,
     root: Option<Scope>,
@@ -134,6 +135,15 @@ impl Expr {
     pub fn evaluate(&self, context: &Context) -> Value {
         let (mut evaluator, scope) = Evaluator::new(context);
         evaluator.eval(self, At::inside(scope.as_ref())).unwrap_or(Value::Error)
+    }
+}
+
+/// The value of an attribute of the context's own ad, and of no ad around it.
+pub(crate) fn evaluate_attribute(name: &Name, context: &Context) -> Value {
+    let (mut evaluator, scope) = Evaluator::new(context);
+    match scope.as_ref().and_then(|scope| scope.ad().get_name(name)) {
+        Some(expr) => evaluator.enter(expr, At::inside(scope.as_ref())).unwrap_or(Value::Error),
+        None => Value::Undefined,
     }
 }
 
@@ -156,6 +166,7 @@ impl Evaluator {
             random: None,
             steps: 0,
             depth: 0,
+            references: 0,
             open: Vec::new(),
             root: None,
             matching: None,
@@ -283,7 +294,7 @@ impl Evaluator {
         let Some(item) = usize::try_from(place as i32).ok().and_then(|place| list.items.get(place)) else {
             return Ok(Value::Error);
         };
-        self.enter(item, At::inside(list.scope.as_ref())).or_else(soften)
+        self.nest(item, At::inside(list.scope.as_ref())).or_else(soften)
     }
 
     fn member(&mut self, scope: &Scope, name: &Name) -> Outcome {
@@ -356,12 +367,20 @@ impl Evaluator {
         if self.open.contains(&identity) {
             return Ok(Value::Undefined);
         }
-        if self.open.len() >= self.limits.references {
+        self.open.push(identity);
+        let outcome = self.nest(expr, at);
+        self.open.pop();
+        outcome
+    }
+
+    /// Evaluates an expression that another one leads to, as one level of references.
+    fn nest(&mut self, expr: &Expr, at: At<'_>) -> Outcome {
+        if self.references >= self.limits.references {
             return Err(Halt::Exhausted);
         }
-        self.open.push(identity);
+        self.references += 1;
         let outcome = self.eval(expr, at);
-        self.open.pop();
+        self.references -= 1;
         outcome
     }
 

@@ -34,6 +34,18 @@ impl ClassAd {
     }
 }
 
+/// The reals that have no digits are written as calls; they are literals all the same.
+fn written_out(name: &Name, args: &[Expr]) -> Option<f64> {
+    let [argument] = args else { return None };
+    let Node::Literal(Literal::String(text)) = argument.node() else { return None };
+    match (name.as_bytes(), text.as_bytes()) {
+        (b"real", b"INF") => Some(f64::INFINITY),
+        (b"real", b"-INF") => Some(f64::NEG_INFINITY),
+        (b"real", b"NaN") => Some(f64::NAN),
+        _ => None,
+    }
+}
+
 /// How tall a tree may grow for each permitted level of nesting: `(1 + (1 + …` adds two nodes a level.
 const NODES_PER_LEVEL: usize = 4;
 
@@ -289,6 +301,8 @@ impl<'t> Parser<'t> {
                 return Err(self.lexer.error(Problem::Time(excerpt(text.as_bytes()), kind)));
             };
             Node::Literal(literal)
+        } else if let Some(real) = written_out(&name, &args) {
+            Node::Literal(Literal::Real(real))
         } else {
             Node::Call(Call::new(name, args))
         };

@@ -8,7 +8,7 @@ use crate::functions::exceptional;
 use crate::value::Value;
 
 /// What a match that gives up has cost, in steps: it has tried ten million ways.
-const GIVEN_UP_STEPS: u64 = 4_000_000;
+const GIVEN_UP_STEPS: u64 = 2_000_000;
 /// What compiling a pattern costs, in steps.
 const COMPILED_STEPS: u64 = 50;
 
