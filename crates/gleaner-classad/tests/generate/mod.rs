@@ -73,7 +73,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("stringListSubsetMatch", "ss"), ("stringListISubsetMatch", "sss"), ("stringList_regexpMember", "ss"),
     ("stringList_regexpMember", "ssss"), ("splitUserName", "s"), ("splitSlotName", "s"), ("split", "s"), ("split", "ss"),
     ("listToArgs", "l"), ("argsToList", "s"), ("argsToList", "sn"), ("envV1ToV2", "s"), ("mergeEnvironment", "ss"),
-    ("evalInEachContext", "rl"), ("countMatches", "el"), ("countMatches", "rl"), ("userMap", "ssss"),
+    ("evalInEachContext", "rl"), ("countMatches", "rl"), ("userMap", "ssss"),
 ];
 
 pub(crate) struct Generator {
