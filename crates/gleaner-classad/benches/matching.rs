@@ -63,7 +63,10 @@ fn compiled_symmetric(bencher: Bencher<'_, '_>) {
     let (job, machines) = parties(JOB);
     let context = Context::new();
     bencher.counter(ItemsCount::new(MACHINES)).bench(|| {
-        machines.iter().filter(|machine| job.accepts(machine, &context) && machine.accepts(&job, &context)).count()
+        machines
+            .iter()
+            .filter(|machine| job.accepts(machine, &context) && machine.accepts(&job, &context))
+            .count()
     });
 }
 

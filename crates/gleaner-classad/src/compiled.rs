@@ -231,7 +231,9 @@ impl Party {
                 slots.resize(place + 1, Slot::Undefined);
             }
             slots[place] = match names.slot(expr) {
-                Slot::Expression => settled(ad, expr).map_or(Slot::Expression, |value| names.slot(&value.into())),
+                Slot::Expression => {
+                    settled(ad, expr).map_or(Slot::Expression, |value| names.slot(&value.into()))
+                }
                 slot => slot,
             };
         }
@@ -359,9 +361,11 @@ impl Compiler<'_> {
                 self.boxed(first)?,
                 rest.iter().map(|(op, operand)| Ok((*op, self.code(operand)?))).collect::<Result<_, _>>()?,
             ),
-            Node::Conditional(condition, middle, otherwise) => {
-                Code::Conditional(Box::new([self.code(condition)?, self.code(middle)?, self.code(otherwise)?]))
-            }
+            Node::Conditional(condition, middle, otherwise) => Code::Conditional(Box::new([
+                self.code(condition)?,
+                self.code(middle)?,
+                self.code(otherwise)?,
+            ])),
             Node::Default(alternatives) => {
                 Code::Default(alternatives.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?)
             }
@@ -405,8 +409,24 @@ impl Compiler<'_> {
 /// Names that lead somewhere even in an ad that lacks them.
 fn is_special(name: &Name) -> bool {
     [
-        "my", "self", "parent", "root", "toplevel", "currenttime", "target", "other", "ad", "left", "right", "lctx", "rctx",
-        "symmetricmatch", "leftmatchesright", "rightmatchesleft", "leftrankvalue", "rightrankvalue",
+        "my",
+        "self",
+        "parent",
+        "root",
+        "toplevel",
+        "currenttime",
+        "target",
+        "other",
+        "ad",
+        "left",
+        "right",
+        "lctx",
+        "rctx",
+        "symmetricmatch",
+        "leftmatchesright",
+        "rightmatchesleft",
+        "leftrankvalue",
+        "rightrankvalue",
     ]
     .iter()
     .any(|special| name.is(special))
@@ -442,8 +462,12 @@ fn plain_truth(code: &Code, own: &[Slot], target: &[Slot]) -> Option<bool> {
             (Slot::Real(a), Slot::Real(b), BinaryOp::LessOrEqual) => Some(a <= b),
             (Slot::Real(a), Slot::Real(b), BinaryOp::Greater) => Some(a > b),
             (Slot::Real(a), Slot::Real(b), BinaryOp::GreaterOrEqual) => Some(a >= b),
-            (Slot::String(a), Slot::String(b), BinaryOp::Equal) => Some(Arc::ptr_eq(a, b) || a.same_folded(b)),
-            (Slot::String(a), Slot::String(b), BinaryOp::NotEqual) => Some(!Arc::ptr_eq(a, b) && !a.same_folded(b)),
+            (Slot::String(a), Slot::String(b), BinaryOp::Equal) => {
+                Some(Arc::ptr_eq(a, b) || a.same_folded(b))
+            }
+            (Slot::String(a), Slot::String(b), BinaryOp::NotEqual) => {
+                Some(!Arc::ptr_eq(a, b) && !a.same_folded(b))
+            }
             _ => None,
         };
     }

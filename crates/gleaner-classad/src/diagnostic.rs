@@ -102,7 +102,7 @@ pub(crate) fn excerpt(token: &[u8]) -> String {
 /// nothing is near.
 ///
 /// ```
-/// assert_eq!(gleaner_classad::nearest_functions("strCta"), ["strcat"]);
+/// assert_eq!(gleaner_classad::nearest_functions("strCta"), ["strcat", "strcmp"]);
 /// assert!(gleaner_classad::nearest_functions("frobnicate").is_empty());
 /// ```
 pub fn nearest_functions(name: &str) -> Vec<&'static str> {
@@ -115,7 +115,12 @@ pub fn nearest_functions(name: &str) -> Vec<&'static str> {
         .collect();
     found.sort_unstable();
     let best = found.first().map_or(0, |&(distance, _)| distance);
-    found.into_iter().filter(|&(distance, _)| distance <= best + 1).take(SHOWN_MAX).map(|(_, known)| known).collect()
+    found
+        .into_iter()
+        .filter(|&(distance, _)| distance <= best + 1)
+        .take(SHOWN_MAX)
+        .map(|(_, known)| known)
+        .collect()
 }
 
 /// What to tell about a call of a function that does not exist.

@@ -98,9 +98,12 @@ impl Match {
     /// The root with all its attributes, to be looked at as a value.
     fn whole_root(&self) -> Scope {
         let mut ad = MATCH_AD.clone();
-        for (name, scope) in
-            [("lCtx", &self.left_context), ("rCtx", &self.right_context), ("LEFT", &self.left), ("RIGHT", &self.right)]
-        {
+        for (name, scope) in [
+            ("lCtx", &self.left_context),
+            ("rCtx", &self.right_context),
+            ("LEFT", &self.left),
+            ("RIGHT", &self.right),
+        ] {
             ad.insert(name, scope.ad().clone());
         }
         Scope::new(ad, None)
@@ -229,12 +232,16 @@ impl Evaluator {
             Node::Attribute(reference) => self.attribute(reference, at),
             Node::Unary(op, operand) => Ok(ops::unary(*op, self.eval(operand, at)?)),
             Node::Chain(first, rest) => self.chain(first, rest, at),
-            Node::Conditional(condition, middle, otherwise) => self.conditional(condition, middle, otherwise, at),
+            Node::Conditional(condition, middle, otherwise) => {
+                self.conditional(condition, middle, otherwise, at)
+            }
             Node::Default(alternatives) => self.first_defined(alternatives, at),
             Node::Subscript(base, index) => self.subscript(base, index, at),
             Node::Call(call) => self.call(call, at),
             Node::Parenthesised(inner) => self.eval(inner, at),
-            Node::List(items) => Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned(), is_made: false })),
+            Node::List(items) => {
+                Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned(), is_made: false }))
+            }
             Node::Ad(ad) => Ok(Value::Ad(Scope::new(ad.clone(), at.owner.or(at.names).cloned()))),
         }
     }
@@ -420,7 +427,11 @@ impl Evaluator {
 
     /// The expression a reference leads to, for functions that look at expressions, and the ad in which it stands;
     /// where there is none, the last ad that was asked.
-    pub(crate) fn dereference(&mut self, reference: &Reference, at: At<'_>) -> Result<(Option<Expr>, Option<Scope>), Halt> {
+    pub(crate) fn dereference(
+        &mut self,
+        reference: &Reference,
+        at: At<'_>,
+    ) -> Result<(Option<Expr>, Option<Scope>), Halt> {
         let scope = match &reference.base {
             Base::Here => at.names.cloned(),
             Base::Root => Some(self.root.clone().ok_or(Halt::Failed)?),

@@ -91,7 +91,11 @@ impl Reader<'_> {
     }
 
     /// Items between commas, up to the closing bracket.
-    fn series(&mut self, close: u8, mut item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+    fn series(
+        &mut self,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
         self.skip_space();
         if self.take(close) {
             return Ok(());
@@ -168,7 +172,11 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<Literal, ParseError> {
         let start = self.at;
-        while self.text.get(self.at).is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
+        while self
+            .text
+            .get(self.at)
+            .is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+        {
             self.at += 1;
         }
         let written = &self.text[start..self.at];
@@ -189,7 +197,11 @@ impl Reader<'_> {
         let start = self.at;
         let is_expr = self.text[self.at + 1..].starts_with(b"\\/");
         let bytes = self.string()?;
-        let inside = if is_expr { bytes.strip_prefix(b"/Expr(").and_then(|rest| rest.strip_suffix(b")/")) } else { None };
+        let inside = if is_expr {
+            bytes.strip_prefix(b"/Expr(").and_then(|rest| rest.strip_suffix(b")/"))
+        } else {
+            None
+        };
         match inside {
             None => Ok(Expr::new(Node::Literal(Literal::String(Text::from(bytes))))),
             // The place inside the string is of little use, since escapes have moved it.

@@ -189,7 +189,11 @@ impl<'t> Lexer<'t> {
             self.take_while(|byte| byte.is_ascii_digit());
             is_real = true;
         }
-        if !is_real && whole.len() > 1 && whole[0] == b'0' && whole.iter().any(|byte| matches!(byte, b'8' | b'9')) && !hexadecimal
+        if !is_real
+            && whole.len() > 1
+            && whole[0] == b'0'
+            && whole.iter().any(|byte| matches!(byte, b'8' | b'9'))
+            && !hexadecimal
         {
             return Err(self.malformed("octal digits behind a leading 0"));
         }
@@ -209,7 +213,9 @@ impl<'t> Lexer<'t> {
         } else if hexadecimal {
             Token::Integer(0)
         } else {
-            Token::Integer(std::str::from_utf8(written).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0))
+            Token::Integer(
+                std::str::from_utf8(written).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0),
+            )
         })
     }
 

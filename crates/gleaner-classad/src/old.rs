@@ -33,7 +33,10 @@ impl ClassAd {
                 ad.insert(name, expr);
             }
             if ad.len() > limits.elements {
-                return Err(at_line(ParseError::at(line, 0, line, Problem::TooLong(limits.elements)), number));
+                return Err(at_line(
+                    ParseError::at(line, 0, line, Problem::TooLong(limits.elements)),
+                    number,
+                ));
             }
         }
         Ok(ad)
@@ -47,7 +50,9 @@ impl ClassAd {
             if line.trim_ascii().is_empty() && !open.is_empty() {
                 ads.push(std::mem::take(&mut open));
             }
-            if let Some((name, expr)) = attribute(line, &Limits::DEFAULT).map_err(|error| at_line(error, number))? {
+            if let Some((name, expr)) =
+                attribute(line, &Limits::DEFAULT).map_err(|error| at_line(error, number))?
+            {
                 open.insert(name, expr);
             }
         }

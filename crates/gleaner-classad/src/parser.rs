@@ -65,9 +65,16 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses with the given rule and wants nothing behind it.
-    pub(crate) fn whole<T>(mut self, rule: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
+    pub(crate) fn whole<T>(
+        mut self,
+        rule: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
         let parsed = rule(&mut self)?;
-        if self.token == Token::End { Ok(parsed) } else { Err(self.unexpected("an operator or the end of the input")) }
+        if self.token == Token::End {
+            Ok(parsed)
+        } else {
+            Err(self.unexpected("an operator or the end of the input"))
+        }
     }
 
     fn unexpected(&self, expected: &'static str) -> ParseError {
@@ -273,7 +280,8 @@ impl<'t> Parser<'t> {
         if self.token != *close {
             items.push(self.expression()?);
             // Arguments may stand between semicolons too, as they did in old ads.
-            while self.token == Token::Comma || self.token == Token::Semicolon && *close == Token::CloseParen {
+            while self.token == Token::Comma || self.token == Token::Semicolon && *close == Token::CloseParen
+            {
                 self.advance()?;
                 items.push(self.expression()?);
             }

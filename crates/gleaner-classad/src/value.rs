@@ -225,7 +225,9 @@ impl PartialEq for Value {
             (Self::Undefined, Self::Undefined) | (Self::Error, Self::Error) => true,
             (Self::Boolean(a), Self::Boolean(b)) => a == b,
             (Self::Integer(a), Self::Integer(b)) => a == b,
-            (Self::Real(a), Self::Real(b)) | (Self::RelTime(a), Self::RelTime(b)) => a.to_bits() == b.to_bits(),
+            (Self::Real(a), Self::Real(b)) | (Self::RelTime(a), Self::RelTime(b)) => {
+                a.to_bits() == b.to_bits()
+            }
             (Self::String(a), Self::String(b)) => a == b,
             (Self::AbsTime(a), Self::AbsTime(b)) => a == b,
             (Self::List(a), Self::List(b)) => a.items == b.items,

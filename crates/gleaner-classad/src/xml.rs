@@ -106,7 +106,11 @@ impl<'t> Reader<'t> {
 
     fn expected(&self, expected: &'static str) -> ParseError {
         let piece = &self.text[self.start..self.at.min(self.text.len())];
-        let found = if piece.is_empty() { "the end of the input".to_owned() } else { format!("`{}`", excerpt(piece)) };
+        let found = if piece.is_empty() {
+            "the end of the input".to_owned()
+        } else {
+            format!("`{}`", excerpt(piece))
+        };
         self.problem(Problem::Markup { found, expected })
     }
 
@@ -133,7 +137,8 @@ impl<'t> Reader<'t> {
                 return Ok(());
             }
             let skipped = [(&b"<!--"[..], &b"-->"[..]), (b"<?", b"?>"), (b"<!", b">")];
-            if let Some((_, end)) = skipped.iter().find(|(begin, _)| self.text[self.at..].starts_with(begin)) {
+            if let Some((_, end)) = skipped.iter().find(|(begin, _)| self.text[self.at..].starts_with(begin))
+            {
                 let Some(place) = self.find(end) else {
                     self.at = self.text.len();
                     return Err(self.problem(Problem::Unterminated("tag")));
@@ -206,7 +211,9 @@ impl<'t> Reader<'t> {
             "l" => return self.list(is_empty),
             "un" => Literal::Undefined,
             "er" => Literal::Error,
-            "b" => Literal::Boolean(attribute.is_some_and(|value| matches!(value.first(), Some(b't' | b'T')))),
+            "b" => {
+                Literal::Boolean(attribute.is_some_and(|value| matches!(value.first(), Some(b't' | b'T'))))
+            }
             "s" | "i" | "r" | "e" | "at" | "rt" => return self.with_text(&tag, is_empty),
             _ => return Err(self.expected("a value's tag")),
         };
@@ -244,14 +251,20 @@ impl<'t> Reader<'t> {
         let literal = match tag {
             "s" => Literal::String(Text::from(unescape(&text).ok_or_else(|| wrong("a string without NUL"))?)),
             "i" => Literal::Integer(
-                std::str::from_utf8(written).ok().and_then(|text| text.parse().ok()).ok_or_else(|| wrong("an integer"))?,
+                std::str::from_utf8(written)
+                    .ok()
+                    .and_then(|text| text.parse().ok())
+                    .ok_or_else(|| wrong("an integer"))?,
             ),
             "r" => Literal::Real(number::leading_real(written).ok_or_else(|| wrong("a real"))?.0),
             "at" => Literal::AbsTime(time::parse_absolute(written).ok_or_else(|| wrong("an absolute time"))?),
-            "rt" => Literal::RelTimeText(time::parse_relative(written).ok_or_else(|| wrong("a relative time"))?),
+            "rt" => {
+                Literal::RelTimeText(time::parse_relative(written).ok_or_else(|| wrong("a relative time"))?)
+            }
             _ => {
-                return Expr::parse_within(&text, &self.limits)
-                    .map_err(|error| ParseError::at(self.text, place, error.token.as_bytes(), error.problem));
+                return Expr::parse_within(&text, &self.limits).map_err(|error| {
+                    ParseError::at(self.text, place, error.token.as_bytes(), error.problem)
+                });
             }
         };
         Ok(Expr::new(Node::Literal(literal)))
@@ -348,10 +361,14 @@ fn write_expr(out: &mut String, expr: &Expr) {
         }
         Node::Literal(Literal::Undefined) => return out.push_str("<un/>"),
         Node::Literal(Literal::Error) => return out.push_str("<er/>"),
-        Node::Literal(Literal::Boolean(b)) => return out.push_str(if *b { "<b v=\"t\"/>" } else { "<b v=\"f\"/>" }),
+        Node::Literal(Literal::Boolean(b)) => {
+            return out.push_str(if *b { "<b v=\"t\"/>" } else { "<b v=\"f\"/>" });
+        }
         Node::Literal(Literal::Integer(i)) => ("i", i.to_string()),
         Node::Literal(Literal::Real(r)) if r.is_nan() => ("r", "NaN".to_owned()),
-        Node::Literal(Literal::Real(r)) if r.is_infinite() => ("r", if *r > 0.0 { "INF" } else { "-INF" }.to_owned()),
+        Node::Literal(Literal::Real(r)) if r.is_infinite() => {
+            ("r", if *r > 0.0 { "INF" } else { "-INF" }.to_owned())
+        }
         Node::Literal(Literal::Real(r)) => {
             let mut written = String::new();
             number::write_exact(&mut written, *r);
@@ -359,7 +376,9 @@ fn write_expr(out: &mut String, expr: &Expr) {
         }
         Node::Literal(Literal::String(text)) => ("s", escaped(text.as_bytes())),
         Node::Literal(Literal::AbsTime(instant)) => ("at", time::write_absolute(*instant)),
-        Node::Literal(Literal::RelTimeText(secs) | Literal::RelTime(secs)) => ("rt", time::write_relative_exact(*secs)),
+        Node::Literal(Literal::RelTimeText(secs) | Literal::RelTime(secs)) => {
+            ("rt", time::write_relative_exact(*secs))
+        }
         _ => {
             let mut writer = Writer::new(Style::Exact);
             writer.expr(expr);

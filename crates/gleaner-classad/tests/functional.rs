@@ -111,12 +111,14 @@ impl Tester {
             }
             "same" | "diff" => self.compare(command, rest, verb == "same"),
             "writexml" => {
-                let (file, expr) = rest.split_once(char::is_whitespace).expect("writexml has a file and an expression");
+                let (file, expr) =
+                    rest.split_once(char::is_whitespace).expect("writexml has a file and an expression");
                 let value = self.evaluate(expr);
                 self.files.insert(file.to_owned(), value.to_xml());
             }
             "readxml" => {
-                let (name, file) = rest.split_once(char::is_whitespace).expect("readxml has a name and a file");
+                let (name, file) =
+                    rest.split_once(char::is_whitespace).expect("readxml has a name and a file");
                 let value = Value::parse_xml(&self.files[file.trim()]).expect("what we wrote we can read");
                 self.variables.insert(name.to_owned(), value.to_string());
             }
@@ -148,7 +150,8 @@ impl Tester {
 
 #[test]
 fn htcondors_own_script_passes() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/classad/functional_tests.txt");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/classad/functional_tests.txt");
     let Ok(script) = std::fs::read_to_string(&path) else {
         println!("skipped: {} is not there", path.display());
         return;
@@ -167,7 +170,10 @@ fn htcondors_own_script_passes() {
             command.clear();
         }
     }
-    println!("{} checks, {} of them as HTCondor 25.14.1 has it and not the script", tester.checks, tester.departures);
+    println!(
+        "{} checks, {} of them as HTCondor 25.14.1 has it and not the script",
+        tester.checks, tester.departures
+    );
     assert!(tester.failures.is_empty(), "{}", tester.failures.join("\n"));
     assert!(tester.checks > 200, "the script has been read");
     assert_eq!(tester.departures, DEPARTURES.len(), "every departure is still in the script");

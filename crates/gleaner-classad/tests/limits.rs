@@ -6,7 +6,12 @@ use gleaner_classad::{ClassAd, Context, Expr, Limits, Names, Party, Problem, Val
 
 /// On a thread with the stack that threads have by default.
 fn on_a_thread(test: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(2 << 20).spawn(test).expect("a thread starts").join().expect("the test passes");
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(test)
+        .expect("a thread starts")
+        .join()
+        .expect("the test passes");
 }
 
 fn evaluate(text: &str) -> Value {
@@ -38,7 +43,17 @@ fn nesting_of_900_works_in_every_form() {
 #[test]
 fn nesting_of_100_000_is_an_error() {
     on_a_thread(|| {
-        for (open, close) in [("(", ")"), ("!", ""), ("- ", ""), ("{", "}"), ("[a=", "]"), ("f(", ")"), ("1?", ":1"), ("a[", "]"), ("1 ?: (", ")")] {
+        for (open, close) in [
+            ("(", ")"),
+            ("!", ""),
+            ("- ", ""),
+            ("{", "}"),
+            ("[a=", "]"),
+            ("f(", ")"),
+            ("1?", ":1"),
+            ("a[", "]"),
+            ("1 ?: (", ")"),
+        ] {
             let error = Expr::parse(nested(open, "1", close, 100_000)).expect_err("too deep");
             assert!(matches!(error.problem, Problem::TooDeep(1_000)), "{error}");
         }
@@ -157,7 +172,22 @@ fn odd_input_gets_an_answer() {
         let value = Expr::parse(text).expect("an expression").evaluate(&Context::new());
         assert_eq!(value.to_string(), wanted, "{}", String::from_utf8_lossy(text));
     }
-    for text in [&b"\"a\0b\""[..], b"\"\\0\"", b"\0", b"\xff", b"a b", b"", b"(", b"\"", b"/*", b"1 +", b"0x", b"1.", b"08", b"=?"] {
+    for text in [
+        &b"\"a\0b\""[..],
+        b"\"\\0\"",
+        b"\0",
+        b"\xff",
+        b"a b",
+        b"",
+        b"(",
+        b"\"",
+        b"/*",
+        b"1 +",
+        b"0x",
+        b"1.",
+        b"08",
+        b"=?",
+    ] {
         assert!(Expr::parse(text).is_err(), "{}", String::from_utf8_lossy(text));
     }
 }

@@ -79,10 +79,70 @@ proptest! {
 }
 
 const PIECES: &[&str] = &[
-    "(", ")", "[", "]", "{", "}", ",", ";", "=", "?", ":", "?:", ".", "a", "b", " ", "1", "-1", "0x", "1.5", "1e5", "\"x\"",
-    "'y'", "\\", "\"", "+", "-", "*", "/", "%", "!", "~", "&&", "||", "=?=", "is", "<", ">>", ">>>", "strcat(", "substr(",
-    "regexps(", "absTime(", "relTime(", "formatTime(", "interval(", "split(", "eval(", "unparse(", "undefined", "error",
-    "true", "//", "/*", "*/", "\n", "TARGET.", "MY.", "<c>", "</c>", "<a n=\"a\">", "<i>", "\\/Expr(", "é",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ";",
+    "=",
+    "?",
+    ":",
+    "?:",
+    ".",
+    "a",
+    "b",
+    " ",
+    "1",
+    "-1",
+    "0x",
+    "1.5",
+    "1e5",
+    "\"x\"",
+    "'y'",
+    "\\",
+    "\"",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "!",
+    "~",
+    "&&",
+    "||",
+    "=?=",
+    "is",
+    "<",
+    ">>",
+    ">>>",
+    "strcat(",
+    "substr(",
+    "regexps(",
+    "absTime(",
+    "relTime(",
+    "formatTime(",
+    "interval(",
+    "split(",
+    "eval(",
+    "unparse(",
+    "undefined",
+    "error",
+    "true",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    "TARGET.",
+    "MY.",
+    "<c>",
+    "</c>",
+    "<a n=\"a\">",
+    "<i>",
+    "\\/Expr(",
+    "é",
 ];
 
 fn never_panics(bytes: &[u8]) {
@@ -90,11 +150,22 @@ fn never_panics(bytes: &[u8]) {
     let context = Context::new().with_limits(limits);
     if let Ok(expr) = Expr::parse(bytes) {
         let value = expr.evaluate(&context);
-        let _ = (value.to_string(), value.to_htcondor_string(), value.to_xml(), expr.to_string(), expr.references());
+        let _ = (
+            value.to_string(),
+            value.to_htcondor_string(),
+            value.to_xml(),
+            expr.to_string(),
+            expr.references(),
+        );
     }
-    for ad in [ClassAd::parse(bytes), ClassAd::parse_old(bytes), ClassAd::parse_json(bytes), ClassAd::parse_xml(bytes)]
-        .into_iter()
-        .flatten()
+    for ad in [
+        ClassAd::parse(bytes),
+        ClassAd::parse_old(bytes),
+        ClassAd::parse_json(bytes),
+        ClassAd::parse_xml(bytes),
+    ]
+    .into_iter()
+    .flatten()
     {
         let _ = (ad.to_string(), ad.to_old_string(), ad.to_json(), ad.to_xml());
         let party = Party::new(&ad, &mut Names::new());

@@ -249,4 +249,3 @@ pub(super) fn interval(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Ou
         format!("{seconds}")
     }))
 }
-
