@@ -89,7 +89,7 @@ impl ClassAd {
     /// The attributes in the order in which HTCondor writes them: shorter names first, then by letter.
     pub fn sorted(&self) -> Vec<(&Name, &Expr)> {
         let mut entries: Vec<_> = self.iter().collect();
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.sort_by_key(|(name, _)| *name);
         entries
     }
 

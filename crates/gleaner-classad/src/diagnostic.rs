@@ -79,7 +79,7 @@ impl ParseError {
         let before = &text[..offset.min(text.len())];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         Self {
-            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+            line: before.split(|&byte| byte == b'\n').count(),
             column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
             token: if token.is_empty() { "end of input".to_owned() } else { excerpt(token) },
             problem,

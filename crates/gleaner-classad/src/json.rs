@@ -1,6 +1,8 @@
 //! Ads as JSON, as HTCondor writes them: objects are ads, arrays are lists, `null` is `undefined`, and an expression is
 //! the string `"\/Expr(…)\/"`.
 
+use std::fmt::Write as _;
+
 use crate::ad::ClassAd;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Expr, Literal, Node};
@@ -326,7 +328,9 @@ fn write_escaped(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            '\0'..='\x1f' => out.push_str(&format!("\\u{:04x}", char as u32)),
+            '\0'..='\x1f' => {
+                let _ = write!(out, "\\u{:04x}", char as u32);
+            }
             char => out.push(char),
         }
     }

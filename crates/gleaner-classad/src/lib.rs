@@ -1,7 +1,7 @@
-//! `HTCondor`'s `ClassAd` language: parse, evaluate, match.
+//! HTCondor's ClassAd language: parse, evaluate, match.
 //!
 //! A classified advertisement names expressions: what a machine has, what a task needs, what each asks of the other.
-//! This crate reads and writes ads, evaluates their expressions and matches them, with the values `HTCondor` gives.
+//! This crate reads and writes ads, evaluates their expressions and matches them, with the values HTCondor gives.
 //!
 //! ```
 //! use gleaner_classad::{ClassAd, Context, Expr, Value, matches, rank};
@@ -44,7 +44,7 @@
 //! nanoseconds and no allocation. [`Expr::references`] says which attributes an expression reads, and
 //! [`Party::clauses`] what each clause of the requirements says of another ad.
 //!
-//! # Agreement with `HTCondor`
+//! # Agreement with HTCondor
 //!
 //! Values and types are those of the module `classad2` 25.14.1, quirks included; `tests/differential.rs` compares
 //! hundreds of thousands of generated expressions and pairs of ads. Some quirks that surprise:
@@ -63,13 +63,13 @@
 //!   [`Limits`]. Where it reads memory it has given back (lists of ads out of a subscript), this crate has a value.
 //! - `unresolved`, `evalInEachContext` and `countMatches` of an attribute that does not exist leave `classad2`
 //!   evaluating the rest of the expression in another ad; here they do not.
-//! - Functions that `HTCondor` registers on top of the language (`stringListMember`, `split`, `userHome` and their
+//! - Functions that HTCondor registers on top of the language (`stringListMember`, `split`, `userHome` and their
 //!   like) are always there; in `classad2` they are once an ad has been a value, or with `htcondor2` loaded. `0x1F`
 //!   is read by `classad2` until then, and always here.
 //! - `userMap` has no maps, `debug` writes nothing.
 //! - Comments that run to the end of the line are fine at the end of an expression.
 //!
-//! Regular expressions are PCRE2, the library `HTCondor` uses, over bytes: a Rust engine would differ in what it
+//! Regular expressions are PCRE2, the library HTCondor uses, over bytes: a Rust engine would differ in what it
 //! accepts, in back-references and look-around, and in giving up on patterns that explode. Its unsafe code stays in
 //! the crate `pcre2`; where the system has the library that is used, else it is built along.
 //!
@@ -77,6 +77,11 @@
 //!
 //! Whatever the input, there is an answer soon and no crash: see [`Limits`]. Recursion grows the stack on the heap,
 //! so that threads with small stacks do as well.
+
+#![expect(
+    clippy::cast_possible_wrap,
+    reason = "integers of the language wrap as HTCondor's do, and lengths are far from the 63rd bit"
+)]
 
 mod ad;
 mod compiled;

@@ -106,7 +106,7 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
 
 /// A real cast to a 64-bit integer as the processor HTCondor is built for does it: what does not fit is the least.
 pub(crate) fn truncate_i64(real: f64) -> i64 {
-    if real >= -9_223_372_036_854_775_808.0 && real < 9_223_372_036_854_775_808.0 {
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&real) {
         real as i64
     } else {
         i64::MIN

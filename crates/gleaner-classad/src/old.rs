@@ -1,5 +1,7 @@
 //! The old form of ads: one attribute a line, `name = expression`, ads apart by blank lines.
 
+use std::fmt::Write as _;
+
 use crate::ad::ClassAd;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::Expr;
@@ -97,7 +99,7 @@ impl ClassAd {
         for (name, expr) in self.iter() {
             let mut writer = Writer::new(Style::Old);
             writer.expr(expr);
-            written.push_str(&format!("{name} = {}\n", writer.into_string()));
+            let _ = writeln!(written, "{name} = {}", writer.into_string());
         }
         written
     }

@@ -1,6 +1,8 @@
 //! Ads as XML, as HTCondor writes them: `<c>` an ad, `<a n="…">` an attribute, `<l>` a list, `<e>` an expression, and
 //! `<i>`, `<r>`, `<s>`, `<b v="t"/>`, `<un/>`, `<er/>`, `<at>`, `<rt>` the literals.
 
+use std::fmt::Write as _;
+
 use crate::ad::ClassAd;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Expr, Literal, Node};
@@ -385,7 +387,7 @@ fn write_expr(out: &mut String, expr: &Expr) {
             ("e", writer.into_string())
         }
     };
-    out.push_str(&format!("<{tag}>"));
+    let _ = write!(out, "<{tag}>");
     encode(out, &text);
-    out.push_str(&format!("</{tag}>"));
+    let _ = write!(out, "</{tag}>");
 }

@@ -33,14 +33,13 @@ fn split_arguments(text: &str) -> Vec<String> {
             match char {
                 '"' => quoted = true,
                 '(' | '[' | '{' => depth += 1,
-                // The script has a bracket too many at the end of some lines.
-                ')' | ']' | '}' if depth == 0 => continue,
+                // The script has a bracket or a semicolon too many at the end of some lines.
+                ')' | ']' | '}' | ';' if depth == 0 => continue,
                 ')' | ']' | '}' => depth -= 1,
                 ',' if depth == 0 => {
                     parts.push(String::new());
                     continue;
                 }
-                ';' if depth == 0 => continue,
                 _ => {}
             }
         }

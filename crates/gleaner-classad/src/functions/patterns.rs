@@ -1,5 +1,7 @@
 //! Functions of regular expressions: PCRE2, the library HTCondor uses, over bytes and not over characters.
 
+use std::fmt::Write as _;
+
 use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 
 use crate::eval::{At, Evaluator, Halt, Outcome};
@@ -14,6 +16,7 @@ const COMPILED_STEPS: u64 = 50;
 
 /// The options that are set by letters in a string; others are ignored.
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a letter that is there or not")]
 pub(super) struct Options {
     caseless: bool,
     multi_line: bool,
@@ -93,7 +96,7 @@ fn as_utf8(pattern: &[u8]) -> String {
             if escaped {
                 source.pop();
             }
-            source.push_str(&format!("\\x{byte:02x}"));
+            let _ = write!(source, "\\x{byte:02x}");
         }
     }
     source

@@ -164,7 +164,7 @@ fn compare(
 }
 
 pub(super) fn strcmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
-    compare(evaluator, call, at, |left, right| left.cmp(right))
+    compare(evaluator, call, at, Ord::cmp)
 }
 
 pub(super) fn stricmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
