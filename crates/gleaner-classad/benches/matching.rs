@@ -3,7 +3,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gleaner_classad::{Candidate, ClassAd, Context, Names, Requirements, matches, symmetric_match};
+use gleaner_classad::{ClassAd, Context, Names, Party, matches, symmetric_match};
 
 const MACHINES: usize = 100_000;
 
@@ -32,14 +32,20 @@ fn machines() -> Vec<ClassAd> {
     (0..MACHINES).map(machine).collect()
 }
 
-fn compiled(bencher: Bencher<'_, '_>, job: &str) {
+/// The job and the machines, ready.
+fn parties(job: &str) -> (Party, Vec<Party>) {
     let mut names = Names::new();
-    let machines: Vec<Candidate> = machines().iter().map(|machine| Candidate::new(machine, &mut names)).collect();
+    let machines = machines().iter().map(|machine| Party::new(machine, &mut names)).collect();
     let job = ClassAd::parse(job).expect("the text of this bench is an ad");
-    let requirements = Requirements::new(&job, &mut names, &Context::new());
+    (Party::new(&job, &mut names), machines)
+}
+
+fn compiled(bencher: Bencher<'_, '_>, job: &str) {
+    let (job, machines) = parties(job);
+    let context = Context::new();
     bencher
         .counter(ItemsCount::new(MACHINES))
-        .bench(|| machines.iter().filter(|machine| requirements.hold(machine)).count());
+        .bench(|| machines.iter().filter(|machine| job.accepts(machine, &context)).count());
 }
 
 #[divan::bench(sample_count = 20)]
@@ -54,17 +60,13 @@ fn compiled_with_strings(bencher: Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 20)]
 fn compiled_symmetric(bencher: Bencher<'_, '_>) {
-    let mut names = Names::new();
+    let (job, machines) = parties(JOB);
     let context = Context::new();
-    let pairs: Vec<(Candidate, Requirements)> = machines()
-        .iter()
-        .map(|machine| (Candidate::new(machine, &mut names), Requirements::new(machine, &mut names, &context)))
-        .collect();
-    let job = ClassAd::parse(JOB).expect("the text of this bench is an ad");
-    let requirements = Requirements::new(&job, &mut names, &context);
-    let candidate = Candidate::new(&job, &mut names);
     bencher.counter(ItemsCount::new(MACHINES)).bench(|| {
-        pairs.iter().filter(|(machine, own)| requirements.hold(machine) && own.hold(&candidate)).count()
+        machines
+            .iter()
+            .filter(|machine| job.accepts(machine, &context) && machine.accepts(&job, &context))
+            .count()
     });
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Context;
+use crate::eval;
 use crate::expr::Expr;
 use crate::name::Name;
 use crate::unparse::{Style, Writer};
@@ -88,7 +89,7 @@ impl ClassAd {
     /// The attributes in the order in which HTCondor writes them: shorter names first, then by letter.
     pub fn sorted(&self) -> Vec<(&Name, &Expr)> {
         let mut entries: Vec<_> = self.iter().collect();
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.sort_by_key(|(name, _)| *name);
         entries
     }
 
@@ -104,7 +105,7 @@ impl ClassAd {
 
     /// The value of an attribute, with this ad as `MY` and the context's target as `TARGET`.
     pub fn evaluate(&self, name: &str, context: &Context) -> Value {
-        self.get(name).map_or(Value::Undefined, |expr| expr.evaluate(&context.clone().with_my(self)))
+        eval::evaluate_attribute(&Name::new(name), &context.clone().with_my(self))
     }
 
     /// Sets every attribute of the other ad in this one.

@@ -1,24 +1,29 @@
 //! Requirements made ready to be asked of many ads.
 //!
-//! Names become numbers once, in [`Names`]; an ad becomes a row of slots once, as [`Candidate`]; an expression becomes
-//! a tree over slots once. What is left for each pair is arithmetic: for numbers, booleans and strings nothing is
-//! looked up and nothing is allocated. What does not fit that form (nested ads, functions, attributes that are
-//! expressions themselves) is left to the ordinary evaluator, with the same result.
+//! Names become numbers once, in [`Names`]; an ad becomes a row of slots once, as [`Party`]; its requirements become a
+//! tree over slots once, shared by all ads that ask the same. What is left for each pair is arithmetic: for numbers,
+//! booleans and strings nothing is looked up and nothing is allocated. What does not fit that form (nested ads,
+//! functions, attributes of the other ad that are expressions) is left to the ordinary evaluator, with the same result.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::ad::ClassAd;
 use crate::context::Context;
 use crate::expr::{Base, BinaryOp, Expr, Node, UnaryOp};
-use crate::matching::{REQUIREMENTS, holds};
+use crate::matching::{REQUIREMENTS, matches};
 use crate::name::Name;
 use crate::ops;
-use crate::value::Value;
+use crate::value::{Text, Value};
 
-/// Numbers for names of attributes. Ads and requirements that meet must come from the same one.
+/// Numbers for names of attributes, and one copy of each string. Ads and requirements that meet must come from the
+/// same one.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     numbers: HashMap<Name, u32>,
+    texts: HashMap<Text, Arc<Text>>,
+    requirements: HashMap<String, Arc<Requirements>>,
 }
 
 impl Names {
@@ -31,52 +36,137 @@ impl Names {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(name.clone()).or_insert(next)
     }
+
+    /// The one copy of a string: what many ads say stays near at hand, and equality is often that of two pointers.
+    fn text(&mut self, text: Text) -> Arc<Text> {
+        Arc::clone(self.texts.entry(text.clone()).or_insert_with(|| Arc::new(text)))
+    }
+
+    fn slot(&mut self, expr: &Expr) -> Slot {
+        match expr.as_literal() {
+            Some(Value::Undefined) => Slot::Undefined,
+            Some(Value::Error) => Slot::Error,
+            Some(Value::Boolean(b)) => Slot::Boolean(b),
+            Some(Value::Integer(i)) => Slot::Integer(i),
+            Some(Value::Real(r)) => Slot::Real(r),
+            Some(Value::String(text)) => Slot::String(self.text(text)),
+            _ => Slot::Expression,
+        }
+    }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Slot {
-    Absent,
-    Literal(Value),
-    /// An expression, which takes the ordinary evaluator.
+    /// There is no such attribute, or it is so by a literal.
+    #[default]
+    Undefined,
+    Error,
+    Boolean(bool),
+    Integer(i64),
+    Real(f64),
+    /// Behind a thin pointer, so that a slot has 16 bytes.
+    String(Arc<Text>),
+    /// What takes the ordinary evaluator.
     Expression,
 }
 
-/// An ad with its attributes in slots.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    ad: ClassAd,
-    slots: Vec<Slot>,
+/// A value that is copied and borrowed, never allocated.
+#[derive(Clone, Copy)]
+enum Quick<'a> {
+    Undefined,
+    Error,
+    Boolean(bool),
+    Integer(i64),
+    Real(f64),
+    String(&'a Text),
 }
 
-impl Candidate {
-    /// Reads the attributes of an ad into slots.
-    pub fn new(ad: &ClassAd, names: &mut Names) -> Self {
-        let mut slots = Vec::with_capacity(ad.len());
-        for (name, expr) in ad.iter() {
-            let place = names.number(name) as usize;
-            if slots.len() <= place {
-                slots.resize(place + 1, Slot::Absent);
-            }
-            slots[place] = expr.as_literal().map_or(Slot::Expression, Slot::Literal);
-        }
-        Self { ad: ad.clone(), slots }
+impl<'a> Quick<'a> {
+    #[inline]
+    fn of(slot: &'a Slot) -> Result<Self, TooHard> {
+        Ok(match slot {
+            Slot::Undefined => Self::Undefined,
+            Slot::Error => Self::Error,
+            Slot::Boolean(b) => Self::Boolean(*b),
+            Slot::Integer(i) => Self::Integer(*i),
+            Slot::Real(r) => Self::Real(*r),
+            Slot::String(text) => Self::String(text),
+            Slot::Expression => return Err(TooHard),
+        })
     }
 
-    /// The ad.
-    pub fn ad(&self) -> &ClassAd {
-        &self.ad
+    fn value(self) -> Value {
+        match self {
+            Self::Undefined => Value::Undefined,
+            Self::Error => Value::Error,
+            Self::Boolean(b) => Value::Boolean(b),
+            Self::Integer(i) => Value::Integer(i),
+            Self::Real(r) => Value::Real(r),
+            Self::String(text) => Value::String(text.clone()),
+        }
+    }
+
+    /// What an operator made of two quick values, which is never a string.
+    fn of_result(value: &Value) -> Self {
+        match value {
+            Value::Undefined => Self::Undefined,
+            Value::Boolean(b) => Self::Boolean(*b),
+            Value::Integer(i) => Self::Integer(*i),
+            Value::Real(r) => Self::Real(*r),
+            _ => Self::Error,
+        }
     }
 
     #[inline]
-    fn slot(&self, number: u32) -> &Slot {
-        self.slots.get(number as usize).unwrap_or(&Slot::Absent)
+    fn as_condition(self) -> Option<bool> {
+        match self {
+            Self::Boolean(b) => Some(b),
+            Self::Integer(i) => Some(i != 0),
+            Self::Real(r) => Some(r != 0.0),
+            _ => None,
+        }
+    }
+
+    /// The common cases at hand, the others as the operators of values have it.
+    #[inline]
+    fn combine(op: BinaryOp, left: Self, right: Self) -> Self {
+        let order = match (left, right) {
+            (Self::Integer(a), Self::Integer(b)) => a.cmp(&b),
+            (Self::String(a), Self::String(b)) if op == BinaryOp::Equal || op == BinaryOp::NotEqual => {
+                return Self::Boolean(a.same_folded(b) == (op == BinaryOp::Equal));
+            }
+            (Self::Boolean(a), Self::Boolean(b)) if op == BinaryOp::And || op == BinaryOp::Or => {
+                return Self::Boolean(if op == BinaryOp::And { a && b } else { a || b });
+            }
+            _ => return Self::of_result(&ops::binary(op, &left.value(), &right.value())),
+        };
+        Self::Boolean(match op {
+            BinaryOp::Equal => order == Ordering::Equal,
+            BinaryOp::NotEqual => order != Ordering::Equal,
+            BinaryOp::Less => order == Ordering::Less,
+            BinaryOp::LessOrEqual => order != Ordering::Greater,
+            BinaryOp::Greater => order == Ordering::Greater,
+            BinaryOp::GreaterOrEqual => order != Ordering::Less,
+            _ => return Self::of_result(&ops::binary(op, &left.value(), &right.value())),
+        })
+    }
+}
+
+/// Whether the left operand of `&&` or `||` decides already.
+#[inline]
+fn decided(op: BinaryOp, left: Quick<'_>) -> bool {
+    match op {
+        BinaryOp::And => left.as_condition() == Some(false),
+        BinaryOp::Or => left.as_condition() == Some(true),
+        _ => false,
     }
 }
 
 /// An expression over slots.
 #[derive(Clone, Debug)]
 enum Code {
-    Constant(Value),
+    Constant(Slot),
+    Own(u32),
     Target(u32),
     Unary(UnaryOp, Box<Code>),
     Chain(Box<Code>, Box<[(BinaryOp, Code)]>),
@@ -87,31 +177,15 @@ enum Code {
 /// Tells that the ordinary evaluator is needed.
 struct TooHard;
 
-/// The requirements of one ad, made ready for many others.
-///
-/// ```
-/// use gleaner_classad::{Candidate, ClassAd, Context, Names, Requirements};
-///
-/// let mut names = Names::new();
-/// let machines: Vec<Candidate> = [512, 2048]
-///     .iter()
-///     .map(|memory| Ok(Candidate::new(&ClassAd::parse(format!("[ Memory = {memory} ]"))?, &mut names)))
-///     .collect::<Result<_, gleaner_classad::ParseError>>()?;
-/// let job = ClassAd::parse("[ RequestMemory = 1024; Requirements = TARGET.Memory >= RequestMemory ]")?;
-/// let requirements = Requirements::new(&job, &mut names, &Context::new());
-/// assert_eq!(machines.iter().filter(|machine| requirements.hold(machine)).count(), 1);
-/// # Ok::<(), gleaner_classad::ParseError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Requirements {
-    expr: Option<Expr>,
+/// What an ad asks of others, ready to be asked.
+#[derive(Debug)]
+struct Requirements {
     code: Option<Code>,
-    context: Context,
     clauses: Vec<Clause>,
 }
 
 /// One of the clauses that requirements join with `&&`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Clause {
     expr: Expr,
     code: Option<Code>,
@@ -124,57 +198,145 @@ impl Clause {
     }
 }
 
-impl Requirements {
-    /// The requirements of an ad; an ad that has none takes nobody.
-    pub fn new(ad: &ClassAd, names: &mut Names, context: &Context) -> Self {
-        let context = context.clone().with_my(ad);
-        let expr = ad.get(REQUIREMENTS).cloned();
-        let mut compile = |expr: &Expr| Compiler { ad, names, depth: 0 }.code(expr).ok();
-        let code = expr.as_ref().and_then(&mut compile);
-        let clauses = expr.iter().flat_map(Expr::clauses).map(|expr| Clause { code: compile(&expr), expr }).collect();
-        Self { expr, code, context, clauses }
+/// An ad made ready to meet many others.
+///
+/// ```
+/// use gleaner_classad::{ClassAd, Context, Names, Party};
+///
+/// let (mut names, context) = (Names::new(), Context::new());
+/// let machines: Vec<Party> = [512, 2048]
+///     .iter()
+///     .map(|memory| Ok(Party::new(&ClassAd::parse(format!("[ Memory = {memory} ]"))?, &mut names)))
+///     .collect::<Result<_, gleaner_classad::ParseError>>()?;
+/// let job = ClassAd::parse("[ RequestMemory = 1024; Requirements = TARGET.Memory >= RequestMemory ]")?;
+/// let job = Party::new(&job, &mut names);
+/// assert_eq!(machines.iter().filter(|machine| job.accepts(machine, &context)).count(), 1);
+/// # Ok::<(), gleaner_classad::ParseError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Party {
+    slots: Box<[Slot]>,
+    /// `None` for an ad that asks for nothing and so takes nobody.
+    requirements: Option<Arc<Requirements>>,
+    ad: ClassAd,
+}
+
+impl Party {
+    /// Reads the attributes of an ad into slots and its requirements into code.
+    pub fn new(ad: &ClassAd, names: &mut Names) -> Self {
+        let mut slots = Vec::with_capacity(ad.len());
+        for (name, expr) in ad.iter() {
+            let place = names.number(name) as usize;
+            if slots.len() <= place {
+                slots.resize(place + 1, Slot::Undefined);
+            }
+            slots[place] = match names.slot(expr) {
+                Slot::Expression => {
+                    settled(ad, expr).map_or(Slot::Expression, |value| names.slot(&value.into()))
+                }
+                slot => slot,
+            };
+        }
+        let slots = slots.into_boxed_slice();
+        let requirements = ad.get(REQUIREMENTS).map(|expr| ready(ad, &slots, expr, names));
+        Self { slots, requirements, ad: ad.clone() }
     }
 
-    /// The clauses, in the order in which they are written.
+    /// The ad.
+    pub fn ad(&self) -> &ClassAd {
+        &self.ad
+    }
+
+    /// Whether this ad's requirements hold of the other: the same as [`matches`](crate::matches).
+    #[inline]
+    pub fn accepts(&self, other: &Self, context: &Context) -> bool {
+        let Some(requirements) = &self.requirements else { return false };
+        if let Some(code) = &requirements.code {
+            if let Some(truth) = plain_truth(code, &self.slots, &other.slots) {
+                return truth;
+            }
+            if let Ok(value) = run(code, &self.slots, &other.slots) {
+                return value.as_condition() == Some(true);
+            }
+        }
+        matches(&other.ad, &self.ad, context)
+    }
+
+    /// The clauses of the requirements, in the order in which they are written.
     pub fn clauses(&self) -> &[Clause] {
-        &self.clauses
+        self.requirements.as_ref().map_or(&[], |requirements| &requirements.clauses)
     }
 
-    /// Whether they hold of an ad: the same as [`matches`](crate::matches).
-    pub fn hold(&self, candidate: &Candidate) -> bool {
-        match &self.expr {
-            Some(expr) => holds(&self.value(expr, self.code.as_ref(), candidate)),
-            None => false,
-        }
-    }
-
-    /// The value of one clause for an ad, for those who want to know which one ruled it out.
-    pub fn clause_value(&self, clause: &Clause, candidate: &Candidate) -> Value {
-        self.value(&clause.expr, clause.code.as_ref(), candidate)
-    }
-
-    fn value(&self, expr: &Expr, code: Option<&Code>, candidate: &Candidate) -> Value {
-        if let Some(code) = code
-            && let Ok(value) = run(code, candidate)
+    /// The value of one of the clauses for another ad, for those who want to know which one ruled it out.
+    pub fn clause_value(&self, clause: &Clause, other: &Self, context: &Context) -> Value {
+        if let Some(code) = &clause.code
+            && let Ok(value) = run(code, &self.slots, &other.slots)
         {
-            return value;
+            return value.value();
         }
-        expr.evaluate(&self.context.clone().with_target(&candidate.ad))
+        clause.expr.evaluate(&context.clone().with_my(&self.ad).with_target(&other.ad))
     }
+}
+
+fn ready(ad: &ClassAd, slots: &[Slot], expr: &Expr, names: &mut Names) -> Arc<Requirements> {
+    let mut compile = |expr: &Expr| Compiler { ad, slots, names, depth: 0, nodes: 0 }.code(expr).ok();
+    let code = compile(expr);
+    let clauses = expr.clauses().into_iter().map(|expr| Clause { code: compile(&expr), expr }).collect();
+    let requirements = Requirements { code, clauses };
+    // Attributes that are expressions are written into the code, so the text alone does not tell.
+    let key = format!("{expr}\n{:?}", requirements.code);
+    Arc::clone(names.requirements.entry(key).or_insert_with(|| Arc::new(requirements)))
+}
+
+/// The value of an attribute that depends on nothing but literals of its own ad.
+fn settled(ad: &ClassAd, expr: &Expr) -> Option<Value> {
+    const NODES_MAX: usize = 256;
+    let mut open = vec![expr.clone()];
+    let mut nodes = 0;
+    while let Some(expr) = open.pop() {
+        nodes += 1;
+        let of_own = match expr.node() {
+            Node::Attribute(reference) => match (&reference.base, ad.get_name(&reference.name)) {
+                (Base::Here, Some(expr)) => {
+                    open.push(expr.clone());
+                    true
+                }
+                (Base::Here, None) => !is_special(&reference.name),
+                _ => false,
+            },
+            Node::Subscript(..) | Node::Call(_) | Node::List(_) | Node::Ad(_) => false,
+            Node::Literal(_)
+            | Node::Unary(..)
+            | Node::Chain(..)
+            | Node::Conditional(..)
+            | Node::Default(_)
+            | Node::Parenthesised(_) => true,
+        };
+        if !of_own || nodes > NODES_MAX {
+            return None;
+        }
+        expr.node().children(|child| open.push(child.clone()));
+    }
+    Some(expr.evaluate(&Context::new().with_my(ad)))
 }
 
 /// Deeper expressions are left to the ordinary evaluator, which has room for them.
 const DEPTH_MAX: usize = 64;
+/// So is what grows too long when attributes are written into the code that mention each other.
+const NODES_MAX: usize = 4_096;
 
 struct Compiler<'a> {
     ad: &'a ClassAd,
+    slots: &'a [Slot],
     names: &'a mut Names,
     depth: usize,
+    nodes: usize,
 }
 
 impl Compiler<'_> {
     fn code(&mut self, expr: &Expr) -> Result<Code, TooHard> {
-        if self.depth >= DEPTH_MAX {
+        self.nodes += 1;
+        if self.depth >= DEPTH_MAX || self.nodes > NODES_MAX {
             return Err(TooHard);
         }
         self.depth += 1;
@@ -189,16 +351,21 @@ impl Compiler<'_> {
 
     fn node(&mut self, expr: &Expr) -> Result<Code, TooHard> {
         Ok(match expr.node() {
-            Node::Literal(literal) => Code::Constant(literal.value()),
+            Node::Literal(_) => match self.names.slot(expr) {
+                Slot::Expression => return Err(TooHard),
+                slot => Code::Constant(slot),
+            },
             Node::Parenthesised(inner) => self.code(inner)?,
             Node::Unary(op, operand) => Code::Unary(*op, self.boxed(operand)?),
             Node::Chain(first, rest) => Code::Chain(
                 self.boxed(first)?,
                 rest.iter().map(|(op, operand)| Ok((*op, self.code(operand)?))).collect::<Result<_, _>>()?,
             ),
-            Node::Conditional(condition, middle, otherwise) => {
-                Code::Conditional(Box::new([self.code(condition)?, self.code(middle)?, self.code(otherwise)?]))
-            }
+            Node::Conditional(condition, middle, otherwise) => Code::Conditional(Box::new([
+                self.code(condition)?,
+                self.code(middle)?,
+                self.code(otherwise)?,
+            ])),
             Node::Default(alternatives) => {
                 Code::Default(alternatives.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?)
             }
@@ -211,15 +378,16 @@ impl Compiler<'_> {
         })
     }
 
-    /// An attribute of the ad itself, whose expression becomes part of the code.
+    /// An attribute of the ad itself: its slot, or its expression, which becomes part of the code.
     fn own(&mut self, name: &Name) -> Result<Code, TooHard> {
-        match self.ad.get_name(name) {
-            Some(expr) => {
+        let number = self.names.number(name);
+        match (self.slots.get(number as usize), self.ad.get_name(name)) {
+            (Some(Slot::Expression), Some(expr)) => {
                 let expr = expr.clone();
                 self.code(&expr)
             }
-            None if is_special(name) => Err(TooHard),
-            None => Ok(Code::Constant(Value::Undefined)),
+            (_, None) if is_special(name) => Err(TooHard),
+            _ => Ok(Code::Own(number)),
         }
     }
 
@@ -241,50 +409,122 @@ impl Compiler<'_> {
 /// Names that lead somewhere even in an ad that lacks them.
 fn is_special(name: &Name) -> bool {
     [
-        "my", "self", "parent", "root", "toplevel", "currenttime", "target", "other", "ad", "left", "right", "lctx", "rctx",
-        "symmetricmatch", "leftmatchesright", "rightmatchesleft", "leftrankvalue", "rightrankvalue",
+        "my",
+        "self",
+        "parent",
+        "root",
+        "toplevel",
+        "currenttime",
+        "target",
+        "other",
+        "ad",
+        "left",
+        "right",
+        "lctx",
+        "rctx",
+        "symmetricmatch",
+        "leftmatchesright",
+        "rightmatchesleft",
+        "leftrankvalue",
+        "rightrankvalue",
     ]
     .iter()
     .any(|special| name.is(special))
 }
 
-fn run(code: &Code, candidate: &Candidate) -> Result<Value, TooHard> {
+/// The slot behind code that is nothing more than one.
+#[inline]
+fn leaf<'a>(code: &'a Code, own: &'a [Slot], target: &'a [Slot]) -> Option<&'a Slot> {
+    match code {
+        Code::Constant(constant) => Some(constant),
+        Code::Own(number) => Some(slot(own, *number)),
+        Code::Target(number) => Some(slot(target, *number)),
+        _ => None,
+    }
+}
+
+/// The shortest way to an answer, for what most requirements are: comparisons of integers and strings joined by `&&`.
+/// `None` says that it takes more, and nothing else.
+#[inline]
+fn plain_truth(code: &Code, own: &[Slot], target: &[Slot]) -> Option<bool> {
+    let Code::Chain(first, rest) = code else { return None };
+    if let [(op, right)] = &**rest
+        && *op != BinaryOp::And
+    {
+        return match (leaf(first, own, target)?, leaf(right, own, target)?, op) {
+            (Slot::Integer(a), Slot::Integer(b), BinaryOp::Less) => Some(a < b),
+            (Slot::Integer(a), Slot::Integer(b), BinaryOp::LessOrEqual) => Some(a <= b),
+            (Slot::Integer(a), Slot::Integer(b), BinaryOp::Greater) => Some(a > b),
+            (Slot::Integer(a), Slot::Integer(b), BinaryOp::GreaterOrEqual) => Some(a >= b),
+            (Slot::Integer(a), Slot::Integer(b), BinaryOp::Equal) => Some(a == b),
+            (Slot::Integer(a), Slot::Integer(b), BinaryOp::NotEqual) => Some(a != b),
+            (Slot::Real(a), Slot::Real(b), BinaryOp::Less) => Some(a < b),
+            (Slot::Real(a), Slot::Real(b), BinaryOp::LessOrEqual) => Some(a <= b),
+            (Slot::Real(a), Slot::Real(b), BinaryOp::Greater) => Some(a > b),
+            (Slot::Real(a), Slot::Real(b), BinaryOp::GreaterOrEqual) => Some(a >= b),
+            (Slot::String(a), Slot::String(b), BinaryOp::Equal) => {
+                Some(Arc::ptr_eq(a, b) || a.same_folded(b))
+            }
+            (Slot::String(a), Slot::String(b), BinaryOp::NotEqual) => {
+                Some(!Arc::ptr_eq(a, b) && !a.same_folded(b))
+            }
+            _ => None,
+        };
+    }
+    if !plain_truth(first, own, target)? {
+        return if rest.iter().all(|(op, _)| *op == BinaryOp::And) { Some(false) } else { None };
+    }
+    for (op, clause) in rest {
+        if *op != BinaryOp::And {
+            return None;
+        }
+        if !plain_truth(clause, own, target)? {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+#[inline]
+fn slot(slots: &[Slot], number: u32) -> &Slot {
+    slots.get(number as usize).unwrap_or(&Slot::Undefined)
+}
+
+fn run<'a>(code: &'a Code, own: &'a [Slot], target: &'a [Slot]) -> Result<Quick<'a>, TooHard> {
     Ok(match code {
-        Code::Constant(value) => value.clone(),
-        Code::Target(number) => match candidate.slot(*number) {
-            Slot::Literal(value) => value.clone(),
-            Slot::Absent => Value::Undefined,
-            Slot::Expression => return Err(TooHard),
-        },
-        Code::Unary(op, operand) => ops::unary(*op, run(operand, candidate)?),
+        Code::Constant(slot) => Quick::of(slot)?,
+        Code::Own(number) => Quick::of(slot(own, *number))?,
+        Code::Target(number) => Quick::of(slot(target, *number))?,
+        Code::Unary(op, operand) => Quick::of_result(&ops::unary(*op, run(operand, own, target)?.value())),
         Code::Chain(first, rest) => {
-            let mut value = run(first, candidate)?;
+            let mut value = run(first, own, target)?;
             for (op, operand) in rest {
-                value = match ops::decided(*op, &value) {
-                    Some(decided) => decided,
-                    None => ops::binary(*op, &value, &run(operand, candidate)?),
+                value = if decided(*op, value) {
+                    Quick::Boolean(*op == BinaryOp::Or)
+                } else {
+                    Quick::combine(*op, value, run(operand, own, target)?)
                 };
             }
             value
         }
         Code::Conditional(parts) => {
             let [condition, middle, otherwise] = &**parts;
-            let selector = run(condition, candidate)?;
-            match selector.as_condition() {
-                Some(true) => run(middle, candidate)?,
-                Some(false) => run(otherwise, candidate)?,
-                None if selector.is_undefined() => Value::Undefined,
-                None => Value::Error,
+            let selector = run(condition, own, target)?;
+            match (selector.as_condition(), selector) {
+                (Some(true), _) => run(middle, own, target)?,
+                (Some(false), _) => run(otherwise, own, target)?,
+                (None, Quick::Undefined) => Quick::Undefined,
+                (None, _) => Quick::Error,
             }
         }
         Code::Default(alternatives) => {
             for alternative in alternatives {
-                let value = run(alternative, candidate)?;
-                if !value.is_undefined() {
+                let value = run(alternative, own, target)?;
+                if !matches!(value, Quick::Undefined) {
                     return Ok(value);
                 }
             }
-            Value::Undefined
+            Quick::Undefined
         }
     })
 }

@@ -18,7 +18,9 @@ impl Clock {
     pub(crate) fn now_secs(self) -> i64 {
         match self {
             Self::Fixed(secs) => secs,
-            Self::System => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64),
+            Self::System => {
+                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+            }
         }
     }
 }

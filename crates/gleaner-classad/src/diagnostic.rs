@@ -79,7 +79,7 @@ impl ParseError {
         let before = &text[..offset.min(text.len())];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         Self {
-            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+            line: before.split(|&byte| byte == b'\n').count(),
             column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
             token: if token.is_empty() { "end of input".to_owned() } else { excerpt(token) },
             problem,
@@ -102,7 +102,7 @@ pub(crate) fn excerpt(token: &[u8]) -> String {
 /// nothing is near.
 ///
 /// ```
-/// assert_eq!(gleaner_classad::nearest_functions("strCta"), ["strcat"]);
+/// assert_eq!(gleaner_classad::nearest_functions("strCta"), ["strcat", "strcmp"]);
 /// assert!(gleaner_classad::nearest_functions("frobnicate").is_empty());
 /// ```
 pub fn nearest_functions(name: &str) -> Vec<&'static str> {
@@ -115,7 +115,12 @@ pub fn nearest_functions(name: &str) -> Vec<&'static str> {
         .collect();
     found.sort_unstable();
     let best = found.first().map_or(0, |&(distance, _)| distance);
-    found.into_iter().filter(|&(distance, _)| distance <= best + 1).take(SHOWN_MAX).map(|(_, known)| known).collect()
+    found
+        .into_iter()
+        .filter(|&(distance, _)| distance <= best + 1)
+        .take(SHOWN_MAX)
+        .map(|(_, known)| known)
+        .collect()
 }
 
 /// What to tell about a call of a function that does not exist.

@@ -98,9 +98,12 @@ impl Match {
     /// The root with all its attributes, to be looked at as a value.
     fn whole_root(&self) -> Scope {
         let mut ad = MATCH_AD.clone();
-        for (name, scope) in
-            [("lCtx", &self.left_context), ("rCtx", &self.right_context), ("LEFT", &self.left), ("RIGHT", &self.right)]
-        {
+        for (name, scope) in [
+            ("lCtx", &self.left_context),
+            ("rCtx", &self.right_context),
+            ("LEFT", &self.left),
+            ("RIGHT", &self.right),
+        ] {
             ad.insert(name, scope.ad().clone());
         }
         Scope::new(ad, None)
@@ -123,6 +126,7 @@ pub(crate) struct Evaluator {
     random: Option<Random>,
     steps: u64,
     depth: usize,
+    references: usize,
     /// Expressions of attributes being evaluated.
     open: Vec<usize>,
     root: Option<Scope>,
@@ -137,6 +141,24 @@ impl Expr {
     }
 }
 
+/// The value of an attribute of the context's own ad, and of no ad around it.
+pub(crate) fn evaluate_attribute(name: &Name, context: &Context) -> Value {
+    let (mut evaluator, scope) = Evaluator::new(context);
+    match scope.as_ref().and_then(|scope| scope.ad().get_name(name)) {
+        Some(expr) => evaluator.enter(expr, At::inside(scope.as_ref())).unwrap_or(Value::Error),
+        None => Value::Undefined,
+    }
+}
+
+impl Expr {
+    /// The value of the expression inside an ad with ads around it.
+    pub(crate) fn evaluate_in(&self, scope: Option<&Scope>) -> Value {
+        let (mut evaluator, _) = Evaluator::new(&Context::new());
+        evaluator.root = scope.map(|scope| scope.root().clone());
+        evaluator.eval(self, At::inside(scope)).unwrap_or(Value::Error)
+    }
+}
+
 impl Evaluator {
     /// An evaluator and the scope in which to start.
     pub(crate) fn new(context: &Context) -> (Self, Option<Scope>) {
@@ -147,6 +169,7 @@ impl Evaluator {
             random: None,
             steps: 0,
             depth: 0,
+            references: 0,
             open: Vec::new(),
             root: None,
             matching: None,
@@ -209,12 +232,16 @@ impl Evaluator {
             Node::Attribute(reference) => self.attribute(reference, at),
             Node::Unary(op, operand) => Ok(ops::unary(*op, self.eval(operand, at)?)),
             Node::Chain(first, rest) => self.chain(first, rest, at),
-            Node::Conditional(condition, middle, otherwise) => self.conditional(condition, middle, otherwise, at),
+            Node::Conditional(condition, middle, otherwise) => {
+                self.conditional(condition, middle, otherwise, at)
+            }
             Node::Default(alternatives) => self.first_defined(alternatives, at),
             Node::Subscript(base, index) => self.subscript(base, index, at),
             Node::Call(call) => self.call(call, at),
             Node::Parenthesised(inner) => self.eval(inner, at),
-            Node::List(items) => Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned(), is_made: false })),
+            Node::List(items) => {
+                Ok(Value::List(List { items: Arc::clone(items), scope: at.owner.cloned(), is_made: false }))
+            }
             Node::Ad(ad) => Ok(Value::Ad(Scope::new(ad.clone(), at.owner.or(at.names).cloned()))),
         }
     }
@@ -274,7 +301,7 @@ impl Evaluator {
         let Some(item) = usize::try_from(place as i32).ok().and_then(|place| list.items.get(place)) else {
             return Ok(Value::Error);
         };
-        self.enter(item, At::inside(list.scope.as_ref())).or_else(soften)
+        self.nest(item, At::inside(list.scope.as_ref())).or_else(soften)
     }
 
     fn member(&mut self, scope: &Scope, name: &Name) -> Outcome {
@@ -347,12 +374,20 @@ impl Evaluator {
         if self.open.contains(&identity) {
             return Ok(Value::Undefined);
         }
-        if self.open.len() >= self.limits.references {
+        self.open.push(identity);
+        let outcome = self.nest(expr, at);
+        self.open.pop();
+        outcome
+    }
+
+    /// Evaluates an expression that another one leads to, as one level of references.
+    fn nest(&mut self, expr: &Expr, at: At<'_>) -> Outcome {
+        if self.references >= self.limits.references {
             return Err(Halt::Exhausted);
         }
-        self.open.push(identity);
+        self.references += 1;
         let outcome = self.eval(expr, at);
-        self.open.pop();
+        self.references -= 1;
         outcome
     }
 
@@ -392,7 +427,11 @@ impl Evaluator {
 
     /// The expression a reference leads to, for functions that look at expressions, and the ad in which it stands;
     /// where there is none, the last ad that was asked.
-    pub(crate) fn dereference(&mut self, reference: &Reference, at: At<'_>) -> Result<(Option<Expr>, Option<Scope>), Halt> {
+    pub(crate) fn dereference(
+        &mut self,
+        reference: &Reference,
+        at: At<'_>,
+    ) -> Result<(Option<Expr>, Option<Scope>), Halt> {
         let scope = match &reference.base {
             Base::Here => at.names.cloned(),
             Base::Root => Some(self.root.clone().ok_or(Halt::Failed)?),

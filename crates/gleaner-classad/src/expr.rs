@@ -298,7 +298,9 @@ impl Expr {
 
 /// Whether a bare reference of this name stands for an ad rather than for one of its attributes.
 fn names_an_ad(name: &Name) -> bool {
-    ["my", "target", "other", "self", "parent", "root", "toplevel", "left", "right"].iter().any(|ad| name.is(ad))
+    ["my", "target", "other", "self", "parent", "root", "toplevel", "left", "right"]
+        .iter()
+        .any(|ad| name.is(ad))
 }
 
 impl Node {

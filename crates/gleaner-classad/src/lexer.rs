@@ -189,7 +189,11 @@ impl<'t> Lexer<'t> {
             self.take_while(|byte| byte.is_ascii_digit());
             is_real = true;
         }
-        if !is_real && whole.len() > 1 && whole[0] == b'0' && whole.iter().any(|byte| matches!(byte, b'8' | b'9')) && !hexadecimal
+        if !is_real
+            && whole.len() > 1
+            && whole[0] == b'0'
+            && whole.iter().any(|byte| matches!(byte, b'8' | b'9'))
+            && !hexadecimal
         {
             return Err(self.malformed("octal digits behind a leading 0"));
         }
@@ -209,7 +213,9 @@ impl<'t> Lexer<'t> {
         } else if hexadecimal {
             Token::Integer(0)
         } else {
-            Token::Integer(std::str::from_utf8(written).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0))
+            Token::Integer(
+                std::str::from_utf8(written).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0),
+            )
         })
     }
 
@@ -368,7 +374,7 @@ impl<'t> Lexer<'t> {
 }
 
 /// Reads the escapes of C; `None` where one means NUL.
-fn unescape(raw: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn unescape(raw: &[u8]) -> Option<Vec<u8>> {
     let mut string = Vec::with_capacity(raw.len());
     let mut bytes = raw.iter().copied().peekable();
     while let Some(byte) = bytes.next() {

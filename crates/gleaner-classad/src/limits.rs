@@ -15,7 +15,6 @@
 /// # Ok::<(), gleaner_classad::ParseError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// Levels of nesting in one expression: parentheses, lists, ads, arguments, unary and conditional operators.
     pub nesting: usize,
@@ -38,7 +37,7 @@ impl Limits {
         references: 1_000,
         depth: 10_000,
         elements: 8_000_000,
-        steps: 40_000_000,
+        steps: 20_000_000,
         string_bytes: 64 << 20,
     };
 }

@@ -23,7 +23,9 @@ pub const RANK: &str = "Rank";
 /// # Ok::<(), gleaner_classad::ParseError>(())
 /// ```
 pub fn matches(candidate: &ClassAd, wanting: &ClassAd, context: &Context) -> bool {
-    holds(&wanting.evaluate(REQUIREMENTS, &context.clone().with_target(candidate)))
+    wanting
+        .get(REQUIREMENTS)
+        .is_some_and(|expr| holds(&expr.evaluate(&context.clone().with_my(wanting).with_target(candidate))))
 }
 
 /// Whether requirements of this value are met.

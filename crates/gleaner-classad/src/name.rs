@@ -25,8 +25,11 @@ impl Name {
     /// A name as written.
     pub fn new(written: impl AsRef<[u8]>) -> Self {
         let written: Arc<[u8]> = Arc::from(written.as_ref());
-        let folded =
-            if written.iter().any(u8::is_ascii_uppercase) { written.to_ascii_lowercase().into() } else { Arc::clone(&written) };
+        let folded = if written.iter().any(u8::is_ascii_uppercase) {
+            written.to_ascii_lowercase().into()
+        } else {
+            Arc::clone(&written)
+        };
         Self { written, folded }
     }
 

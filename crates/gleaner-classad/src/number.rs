@@ -12,7 +12,8 @@ pub(crate) fn leading_real(text: &[u8]) -> Option<(f64, usize)> {
     }
     let signed = |magnitude: f64| if negative { -magnitude } else { magnitude };
     let rest = &text[at..];
-    let begins = |word: &str| rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word.as_bytes());
+    let begins =
+        |word: &str| rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word.as_bytes());
     if begins("infinity") {
         return Some((signed(f64::INFINITY), at + 8));
     }
@@ -92,7 +93,11 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
         let digits = text[at + 1 + sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits > 0 {
             let written = std::str::from_utf8(&text[at + 1..at + 1 + sign + digits]).ok()?;
-            scale = scale.saturating_add(written.parse::<i32>().unwrap_or(if written.starts_with('-') { -9999 } else { 9999 }));
+            scale = scale.saturating_add(written.parse::<i32>().unwrap_or(if written.starts_with('-') {
+                -9999
+            } else {
+                9999
+            }));
             at += 1 + sign + digits;
         }
     }
@@ -101,7 +106,11 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
 
 /// A real cast to a 64-bit integer as the processor HTCondor is built for does it: what does not fit is the least.
 pub(crate) fn truncate_i64(real: f64) -> i64 {
-    if real >= -9_223_372_036_854_775_808.0 && real < 9_223_372_036_854_775_808.0 { real as i64 } else { i64::MIN }
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&real) {
+        real as i64
+    } else {
+        i64::MIN
+    }
 }
 
 /// The same for 32 bits.
@@ -161,7 +170,11 @@ pub(crate) fn format_general(real: f64, digits: usize) -> String {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let trim = |text: &str| {
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };

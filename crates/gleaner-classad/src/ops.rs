@@ -76,7 +76,11 @@ fn logical(op: BinaryOp, left: &Value, right: &Value) -> Value {
     let Some(right) = right.as_condition() else {
         return if right.is_undefined() { Value::Undefined } else { Value::Error };
     };
-    if left.is_undefined() && right == (op == BinaryOp::And) { Value::Undefined } else { Value::Boolean(right) }
+    if left.is_undefined() && right == (op == BinaryOp::And) {
+        Value::Undefined
+    } else {
+        Value::Boolean(right)
+    }
 }
 
 fn identity(left: &Value, right: &Value, wanted: bool) -> Value {
@@ -171,11 +175,12 @@ fn time_arithmetic(op: BinaryOp, left: &Value, right: &Value) -> Value {
         Value::AbsTime(AbsTime { secs: time.secs.wrapping_add(by), ..time })
     };
     match (op, left, right) {
-        (BinaryOp::Add, Value::AbsTime(time), Value::RelTime(secs)) | (BinaryOp::Add, Value::RelTime(secs), Value::AbsTime(time)) => {
-            later(*time, *secs, 1)
-        }
+        (BinaryOp::Add, Value::AbsTime(time), Value::RelTime(secs))
+        | (BinaryOp::Add, Value::RelTime(secs), Value::AbsTime(time)) => later(*time, *secs, 1),
         (BinaryOp::Subtract, Value::AbsTime(time), Value::RelTime(secs)) => later(*time, *secs, -1),
-        (BinaryOp::Subtract, Value::AbsTime(a), Value::AbsTime(b)) => Value::RelTime(a.secs.wrapping_sub(b.secs) as f64),
+        (BinaryOp::Subtract, Value::AbsTime(a), Value::AbsTime(b)) => {
+            Value::RelTime(a.secs.wrapping_sub(b.secs) as f64)
+        }
         (BinaryOp::Add, Value::RelTime(a), Value::RelTime(b)) => Value::RelTime(a + b),
         (BinaryOp::Subtract, Value::RelTime(a), Value::RelTime(b)) => Value::RelTime(a - b),
         (BinaryOp::Multiply, Value::RelTime(secs), Value::Integer(_) | Value::Real(_)) => {
@@ -200,7 +205,9 @@ fn bitwise(op: BinaryOp, left: &Value, right: &Value) -> Value {
         // Distances are taken modulo 64, as the processor does.
         BinaryOp::ShiftLeft => a.wrapping_shl(b as u32),
         BinaryOp::ShiftRight if a < 0 => a >> b.clamp(0, 63),
-        BinaryOp::ShiftRightUnsigned if a < 0 => (((a as u64) >> 1) as i64).wrapping_shr(b.wrapping_sub(1) as u32),
+        BinaryOp::ShiftRightUnsigned if a < 0 => {
+            (((a as u64) >> 1) as i64).wrapping_shr(b.wrapping_sub(1) as u32)
+        }
         _ => a.wrapping_shr(b as u32),
     })
 }

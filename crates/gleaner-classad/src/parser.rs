@@ -34,6 +34,18 @@ impl ClassAd {
     }
 }
 
+/// The reals that have no digits are written as calls; they are literals all the same.
+fn written_out(name: &Name, args: &[Expr]) -> Option<f64> {
+    let [argument] = args else { return None };
+    let Node::Literal(Literal::String(text)) = argument.node() else { return None };
+    match (name.as_bytes(), text.as_bytes()) {
+        (b"real", b"INF") => Some(f64::INFINITY),
+        (b"real", b"-INF") => Some(f64::NEG_INFINITY),
+        (b"real", b"NaN") => Some(f64::NAN),
+        _ => None,
+    }
+}
+
 /// How tall a tree may grow for each permitted level of nesting: `(1 + (1 + …` adds two nodes a level.
 const NODES_PER_LEVEL: usize = 4;
 
@@ -53,9 +65,16 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses with the given rule and wants nothing behind it.
-    pub(crate) fn whole<T>(mut self, rule: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
+    pub(crate) fn whole<T>(
+        mut self,
+        rule: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
         let parsed = rule(&mut self)?;
-        if self.token == Token::End { Ok(parsed) } else { Err(self.unexpected("an operator or the end of the input")) }
+        if self.token == Token::End {
+            Ok(parsed)
+        } else {
+            Err(self.unexpected("an operator or the end of the input"))
+        }
     }
 
     fn unexpected(&self, expected: &'static str) -> ParseError {
@@ -261,7 +280,8 @@ impl<'t> Parser<'t> {
         if self.token != *close {
             items.push(self.expression()?);
             // Arguments may stand between semicolons too, as they did in old ads.
-            while self.token == Token::Comma || self.token == Token::Semicolon && *close == Token::CloseParen {
+            while self.token == Token::Comma || self.token == Token::Semicolon && *close == Token::CloseParen
+            {
                 self.advance()?;
                 items.push(self.expression()?);
             }
@@ -289,6 +309,8 @@ impl<'t> Parser<'t> {
                 return Err(self.lexer.error(Problem::Time(excerpt(text.as_bytes()), kind)));
             };
             Node::Literal(literal)
+        } else if let Some(real) = written_out(&name, &args) {
+            Node::Literal(Literal::Real(real))
         } else {
             Node::Call(Call::new(name, args))
         };

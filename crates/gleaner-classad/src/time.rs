@@ -45,7 +45,8 @@ impl Calendar {
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);
         let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let march_month = (5 * day_of_year + 2) / 153;
         let month = (march_month + 2) % 12 + 1;
@@ -73,7 +74,11 @@ impl Calendar {
                 (false, true) => -1,
                 (false, false) => -2,
             };
-            365 * before + before / 4 - before / 100 + before / 400 + (367 * month - 362) / 12 + adjustment + day
+            365 * before + before / 4 - before / 100
+                + before / 400
+                + (367 * month - 362) / 12
+                + adjustment
+                + day
         };
         let day = fixed(self.month, self.day);
         Self { week_day: day % 7, year_day: day - fixed(1, 1), ..self }
@@ -101,7 +106,12 @@ impl Fields<'_> {
         }
         let field = &self.text[self.at..self.at + digits];
         self.at += digits;
-        Some(field.iter().take_while(|byte| byte.is_ascii_digit()).fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+        Some(
+            field
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .fold(0, |number, digit| number * 10 + i64::from(digit - b'0')),
+        )
     }
 }
 
@@ -187,7 +197,10 @@ impl<'t> Backwards<'t> {
             return 0;
         }
         self.skip_space();
-        std::str::from_utf8(self.digits()).ok().and_then(|digits| digits.parse::<i32>().ok()).map_or(0, i64::from)
+        std::str::from_utf8(self.digits())
+            .ok()
+            .and_then(|digits| digits.parse::<i32>().ok())
+            .map_or(0, i64::from)
     }
 }
 
@@ -326,8 +339,10 @@ const MONTHS: [&str; 12] = [
 ];
 
 fn formatted(at: &Calendar, conversion: u8) -> Option<String> {
-    let week_day = usize::try_from(at.week_day).ok().and_then(|day| WEEK_DAYS.get(day)).copied().unwrap_or("?");
-    let month = usize::try_from(at.month - 1).ok().and_then(|month| MONTHS.get(month)).copied().unwrap_or("?");
+    let week_day =
+        usize::try_from(at.week_day).ok().and_then(|day| WEEK_DAYS.get(day)).copied().unwrap_or("?");
+    let month =
+        usize::try_from(at.month - 1).ok().and_then(|month| MONTHS.get(month)).copied().unwrap_or("?");
     let short = |name: &'static str| name.get(..3).unwrap_or(name);
     let clock_hour = if at.hour % 12 == 0 { 12 } else { at.hour % 12 };
     let several = |format: &str| {
@@ -372,12 +387,19 @@ fn formatted(at: &Calendar, conversion: u8) -> Option<String> {
         b'Y' => format!("{}", at.year),
         b'z' => {
             let offset = local_offset(unix_secs(at));
-            format!("{}{:02}{:02}", if offset < 0 { '-' } else { '+' }, offset.abs() / 3_600, offset.abs() / 60 % 60)
+            format!(
+                "{}{:02}{:02}",
+                if offset < 0 { '-' } else { '+' },
+                offset.abs() / 3_600,
+                offset.abs() / 60 % 60
+            )
         }
         b'Z' => {
             let secs = unix_secs(at);
-            Timestamp::from_second(secs)
-                .map_or_else(|_| "UTC".to_owned(), |instant| TimeZone::system().to_offset_info(instant).abbreviation().to_owned())
+            Timestamp::from_second(secs).map_or_else(
+                |_| "UTC".to_owned(),
+                |instant| TimeZone::system().to_offset_info(instant).abbreviation().to_owned(),
+            )
         }
         b'%' => "%".to_owned(),
         _ => return None,
@@ -412,4 +434,3 @@ pub(crate) fn seconds_with_fraction(secs: f64) -> f64 {
     let magnitude = secs.abs();
     f64::from(truncate_i32(magnitude) % 60) + (magnitude - magnitude.floor())
 }
-

@@ -65,7 +65,11 @@ impl Writer {
                 let _ = write!(self.out, "absTime(\"{}\")", time::write_absolute(*instant));
             }
             Value::RelTime(secs) => {
-                let written = if self.is_exact() { time::write_relative_exact(*secs) } else { time::write_relative(*secs) };
+                let written = if self.is_exact() {
+                    time::write_relative_exact(*secs)
+                } else {
+                    time::write_relative(*secs)
+                };
                 let _ = write!(self.out, "relTime(\"{written}\")");
             }
         }
@@ -78,7 +82,11 @@ impl Writer {
     fn node(&mut self, node: &Node) {
         match node {
             Node::Literal(Literal::RelTimeText(secs)) => {
-                let written = if self.is_exact() { time::write_relative_exact(*secs) } else { time::write_relative_text(*secs) };
+                let written = if self.is_exact() {
+                    time::write_relative_exact(*secs)
+                } else {
+                    time::write_relative_text(*secs)
+                };
                 let _ = write!(self.out, "relTime(\"{written}\")");
             }
             Node::Literal(literal) => self.value(&literal.value()),
@@ -157,7 +165,8 @@ impl Writer {
         }
         self.out.push(symbol);
         // `-5` would read as one number.
-        if self.is_exact() && matches!(operand.node(), Node::Literal(Literal::Integer(_) | Literal::Real(_))) {
+        if self.is_exact() && matches!(operand.node(), Node::Literal(Literal::Integer(_) | Literal::Real(_)))
+        {
             self.out.push(' ');
         }
         self.expr(operand);
@@ -297,13 +306,19 @@ impl Writer {
 
     fn quoted(&mut self, bytes: &[u8], quote: u8) {
         self.out.push(quote as char);
+        if self.style == Style::Old {
+            // Nothing but the quote is escaped here.
+            let quote = quote as char;
+            self.out.push_str(&String::from_utf8_lossy(bytes).replace(quote, &format!("\\{quote}")));
+            self.out.push(quote);
+            return;
+        }
         for &byte in bytes {
             match byte {
                 byte if byte == quote => {
                     self.out.push('\\');
                     self.out.push(quote as char);
                 }
-                _ if self.style == Style::Old => self.out.push(byte as char),
                 0x07 => self.out.push_str("\\a"),
                 0x08 => self.out.push_str("\\b"),
                 0x0c => self.out.push_str("\\f"),

@@ -22,6 +22,12 @@ impl Text {
         &self.0
     }
 
+    /// Whether both are the same but for ASCII case.
+    #[inline]
+    pub(crate) fn same_folded(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.eq_ignore_ascii_case(&other.0)
+    }
+
     /// The text, with what is not UTF-8 replaced.
     pub fn to_string_lossy(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
@@ -219,7 +225,9 @@ impl PartialEq for Value {
             (Self::Undefined, Self::Undefined) | (Self::Error, Self::Error) => true,
             (Self::Boolean(a), Self::Boolean(b)) => a == b,
             (Self::Integer(a), Self::Integer(b)) => a == b,
-            (Self::Real(a), Self::Real(b)) | (Self::RelTime(a), Self::RelTime(b)) => a.to_bits() == b.to_bits(),
+            (Self::Real(a), Self::Real(b)) | (Self::RelTime(a), Self::RelTime(b)) => {
+                a.to_bits() == b.to_bits()
+            }
             (Self::String(a), Self::String(b)) => a == b,
             (Self::AbsTime(a), Self::AbsTime(b)) => a == b,
             (Self::List(a), Self::List(b)) => a.items == b.items,

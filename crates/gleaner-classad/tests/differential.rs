@@ -163,15 +163,15 @@ fn compare(python: &Path, cases: &[Case]) {
                 if theirs == ours {
                     agreed += 1;
                 } else {
-                    differing.push(format!("{}\n  MY {}\n  TARGET {}\n  theirs {theirs}\n  ours   {ours}", case.expr, case.my, case.target));
+                    differing.push(format!(
+                        "{}\n  MY {}\n  TARGET {}\n  theirs {theirs}\n  ours   {ours}",
+                        case.expr, case.my, case.target
+                    ));
                 }
             }
         }
     }
-    println!(
-        "{agreed} agree, {} differ, {unparsable} it cannot read, {crashed} crash it",
-        differing.len()
-    );
+    println!("{agreed} agree, {} differ, {unparsable} it cannot read, {crashed} crash it", differing.len());
     for difference in differing.iter().take(SHOWN_MAX) {
         println!("{difference}");
     }

@@ -25,6 +25,9 @@ pub(crate) enum Failure {
         /// What it said.
         error: io::Error,
     },
+    /// What was compared is not the same, or part of the work went wrong; the output says what.
+    #[error("{0}")]
+    Difference(String),
     /// Somebody pressed Ctrl-C; what was kept is said.
     #[error("interrupted: {0}")]
     Interrupted(String),
@@ -47,6 +50,7 @@ impl Failure {
 
     fn code(&self) -> u8 {
         match self {
+            Failure::Difference(_) => 1,
             Failure::Input(_) | Failure::Usage(_) => 2,
             Failure::Io { .. } => 4,
             Failure::Interrupted(_) => 130,

@@ -1,6 +1,7 @@
 //! The `gleaner` command: all terminal I/O lives in this crate.
 
 mod bench;
+mod classad;
 mod cli;
 mod completions;
 mod explain;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
         Command::Explain(arguments) => (arguments.json, explain::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
+        Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
         Command::Bench(arguments) => (arguments.json, bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),

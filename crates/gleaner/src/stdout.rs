@@ -8,13 +8,15 @@ use std::io::{self, ErrorKind, Write};
 /// Prints a text as it is.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Outcome {
     let mut stdout = anstream::stdout().lock();
-    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
-        // Whoever read it has read enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|error: io::Error| Failure::Io {
-            what: "cannot write to standard output".to_owned(),
-            error,
-        }),
+    is_closed(stdout.write_all(text.as_ref()).and_then(|()| stdout.flush())).map(drop)
+}
+
+/// Whether whoever reads standard output has read enough and gone; any other trouble with it is a fault.
+pub(crate) fn is_closed(written: io::Result<()>) -> Result<bool, Failure> {
+    match written {
+        Ok(()) => Ok(false),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
+        Err(error) => Err(Failure::Io { what: "cannot write to standard output".to_owned(), error }),
     }
 }
 

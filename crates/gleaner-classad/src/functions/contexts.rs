@@ -124,7 +124,9 @@ pub(super) fn unresolved(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> 
     if call.args.len() > 2 {
         return Ok(Value::Error);
     }
-    let (Some(expr), Some(scope)) = evaluator.dereference(attribute, at)? else { return Ok(Value::Undefined) };
+    let (Some(expr), Some(scope)) = evaluator.dereference(attribute, at)? else {
+        return Ok(Value::Undefined);
+    };
     let pattern = match call.args.get(1) {
         None => None,
         Some(pattern) => {
@@ -190,7 +192,8 @@ fn in_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Result<
 
 /// `evalInEachContext(expr, ads)`: the values of an expression in each of the ads.
 pub(super) fn eval_in_each_context(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
-    Ok(in_each(evaluator, call, at)?.map_or_else(|answer| answer, |values| Value::List(List::made_of(values))))
+    Ok(in_each(evaluator, call, at)?
+        .map_or_else(|answer| answer, |values| Value::List(List::made_of(values))))
 }
 
 /// `countMatches(expr, ads)`: in how many of the ads an expression is true.

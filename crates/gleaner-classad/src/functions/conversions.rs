@@ -67,11 +67,10 @@ pub(super) fn to_string(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
 pub(super) fn to_bool(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     Ok(match &value {
-        Value::Undefined => Value::Undefined,
         Value::RelTime(secs) => Value::Boolean(truncate_i32(*secs) != 0),
         Value::String(text) if text.as_bytes().eq_ignore_ascii_case(b"true") => Value::Boolean(true),
         Value::String(text) if text.as_bytes().eq_ignore_ascii_case(b"false") => Value::Boolean(false),
-        Value::String(_) => Value::Undefined,
+        Value::String(_) | Value::Undefined => Value::Undefined,
         other => other.as_condition().map_or(Value::Error, Value::Boolean),
     })
 }

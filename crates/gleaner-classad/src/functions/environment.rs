@@ -86,7 +86,9 @@ pub(super) fn args_to_list(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
     } else {
         split_quoted(text)
     };
-    Ok(words.map_or(Value::Error, |words: Vec<_>| Value::List(List::made_of(words.into_iter().map(Value::string)))))
+    Ok(words.map_or(Value::Error, |words: Vec<_>| {
+        Value::List(List::made_of(words.into_iter().map(Value::string)))
+    }))
 }
 
 pub(super) fn list_to_args(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
@@ -130,7 +132,8 @@ fn set(variables: &mut Variables, entry: &[u8]) -> bool {
 }
 
 fn write_environment(evaluator: &mut Evaluator, variables: &Variables) -> Outcome {
-    let entries: Vec<Vec<u8>> = variables.iter().map(|(name, value)| [name, &b"="[..], value].concat()).collect();
+    let entries: Vec<Vec<u8>> =
+        variables.iter().map(|(name, value)| [name, &b"="[..], value].concat()).collect();
     evaluator.string(join_quoted(entries.iter().map(Vec::as_slice)))
 }
 
@@ -143,7 +146,11 @@ pub(super) fn env_v1_to_v2(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
         _ => return Ok(Value::Error),
     };
     let (delimiter, text) = match text.split_first() {
-        Some((first, rest)) if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'=') && !is_blank(*first) => (*first, rest),
+        Some((first, rest))
+            if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'=') && !is_blank(*first) =>
+        {
+            (*first, rest)
+        }
         _ => (b';', text),
     };
     let mut variables = Variables::new();
@@ -178,7 +185,11 @@ fn home_of(user: &[u8]) -> Option<Vec<u8>> {
     let users = std::fs::read("/etc/passwd").ok()?;
     users.split(|&byte| byte == b'\n').find_map(|line| {
         let fields: Vec<&[u8]> = line.split(|&byte| byte == b':').collect();
-        if fields.first() == Some(&user) { fields.get(5).filter(|home| !home.is_empty()).map(|home| home.to_vec()) } else { None }
+        if fields.first() == Some(&user) {
+            fields.get(5).filter(|home| !home.is_empty()).map(|home| home.to_vec())
+        } else {
+            None
+        }
     })
 }
 

@@ -89,7 +89,8 @@ pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
 
 /// Brings two numbers to one type, as a comparison does in HTCondor, where it leaves them so.
 fn promote(left: Value, right: Value) -> (Value, Value) {
-    let whole = |value: Value| if let Value::Boolean(b) = value { Value::Integer(i64::from(b)) } else { value };
+    let whole =
+        |value: Value| if let Value::Boolean(b) = value { Value::Integer(i64::from(b)) } else { value };
     match (whole(left), whole(right)) {
         (Value::Integer(a), Value::Real(b)) => (Value::Real(a as f64), Value::Real(b)),
         (Value::Real(a), Value::Integer(b)) => (Value::Real(a), Value::Real(b as f64)),

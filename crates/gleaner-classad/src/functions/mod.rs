@@ -138,8 +138,9 @@ static FUNCTIONS: &[Function] = table! {
 
 /// The function of this name, whatever its case.
 pub(crate) fn find(name: &Name) -> Option<&'static Function> {
-    static BY_NAME: LazyLock<HashMap<Vec<u8>, &'static Function>> =
-        LazyLock::new(|| FUNCTIONS.iter().map(|function| (function.name.to_ascii_lowercase().into_bytes(), function)).collect());
+    static BY_NAME: LazyLock<HashMap<Vec<u8>, &'static Function>> = LazyLock::new(|| {
+        FUNCTIONS.iter().map(|function| (function.name.to_ascii_lowercase().into_bytes(), function)).collect()
+    });
     BY_NAME.get(name.folded()).copied()
 }
 
@@ -162,7 +163,13 @@ impl Evaluator {
     }
 
     /// The values of all arguments, if their number is in the range.
-    fn args_between(&mut self, call: &Call, at: At<'_>, least: usize, most: usize) -> Result<Option<Vec<Value>>, Halt> {
+    fn args_between(
+        &mut self,
+        call: &Call,
+        at: At<'_>,
+        least: usize,
+        most: usize,
+    ) -> Result<Option<Vec<Value>>, Halt> {
         if !(least..=most).contains(&call.args.len()) {
             return Ok(None);
         }

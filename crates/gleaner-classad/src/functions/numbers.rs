@@ -9,7 +9,9 @@ use crate::value::Value;
 fn to_whole(evaluator: &mut Evaluator, call: &Call, at: At<'_>, round: fn(f64) -> f64) -> Outcome {
     Ok(match evaluator.args(call, at)? {
         Some([Value::Integer(i)]) => Value::Integer(i),
-        Some([value]) => real_of(&value).map_or(Value::Error, |real| Value::Integer(truncate_i64(round(real)))),
+        Some([value]) => {
+            real_of(&value).map_or(Value::Error, |real| Value::Integer(truncate_i64(round(real))))
+        }
         None => Value::Error,
     })
 }
@@ -79,7 +81,9 @@ pub(super) fn random(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outc
     };
     let drawn = evaluator.random() & GREATEST;
     match most {
-        Value::Integer(most) if (most as i32) > 0 => Ok(Value::Integer(i64::from(drawn) % i64::from(most as i32))),
+        Value::Integer(most) if (most as i32) > 0 => {
+            Ok(Value::Integer(i64::from(drawn) % i64::from(most as i32)))
+        }
         Value::Real(most) if most > 0.0 => Ok(Value::Real(most * (f64::from(drawn) / f64::from(GREATEST)))),
         Value::Integer(_) | Value::Real(_) => Err(Halt::Failed),
         _ => Ok(Value::Error),

@@ -1,5 +1,7 @@
 //! Functions of regular expressions: PCRE2, the library HTCondor uses, over bytes and not over characters.
 
+use std::fmt::Write as _;
+
 use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 
 use crate::eval::{At, Evaluator, Halt, Outcome};
@@ -8,12 +10,13 @@ use crate::functions::exceptional;
 use crate::value::Value;
 
 /// What a match that gives up has cost, in steps: it has tried ten million ways.
-const GIVEN_UP_STEPS: u64 = 4_000_000;
+const GIVEN_UP_STEPS: u64 = 2_000_000;
 /// What compiling a pattern costs, in steps.
 const COMPILED_STEPS: u64 = 50;
 
 /// The options that are set by letters in a string; others are ignored.
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a letter that is there or not")]
 pub(super) struct Options {
     caseless: bool,
     multi_line: bool,
@@ -52,7 +55,11 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// `None` where the pattern is none.
-    pub(super) fn compile(evaluator: &mut Evaluator, pattern: &[u8], options: Options) -> Result<Option<Self>, Halt> {
+    pub(super) fn compile(
+        evaluator: &mut Evaluator,
+        pattern: &[u8],
+        options: Options,
+    ) -> Result<Option<Self>, Halt> {
         evaluator.spend(COMPILED_STEPS + pattern.len() as u64 / 16)?;
         let source = as_utf8(pattern);
         Ok(build(&source, options).map(|regex| Self { source, regex, options }))
@@ -89,15 +96,22 @@ fn as_utf8(pattern: &[u8]) -> String {
             if escaped {
                 source.pop();
             }
-            source.push_str(&format!("\\x{byte:02x}"));
+            let _ = write!(source, "\\x{byte:02x}");
         }
     }
     source
 }
 
 /// The arguments of a pattern function with its optional letters: all strings, or what the result is instead.
-fn prepare(evaluator: &mut Evaluator, call: &Call, at: At<'_>, required: usize) -> Result<Result<Vec<Value>, Value>, Halt> {
-    let Some(args) = evaluator.args_between(call, at, required, required + 1)? else { return Ok(Err(Value::Error)) };
+fn prepare(
+    evaluator: &mut Evaluator,
+    call: &Call,
+    at: At<'_>,
+    required: usize,
+) -> Result<Result<Vec<Value>, Value>, Halt> {
+    let Some(args) = evaluator.args_between(call, at, required, required + 1)? else {
+        return Ok(Err(Value::Error));
+    };
     if let Some(value) = exceptional(&args) {
         return Ok(Err(value));
     }
@@ -156,7 +170,8 @@ fn substitute(evaluator: &mut Evaluator, call: &Call, at: At<'_>, more_options: 
         Ok(args) => args,
         Err(value) => return Ok(value),
     };
-    let (Some(pattern), Some(text), Some(replacement)) = (bytes(&args, 0), bytes(&args, 1), bytes(&args, 2)) else {
+    let (Some(pattern), Some(text), Some(replacement)) = (bytes(&args, 0), bytes(&args, 1), bytes(&args, 2))
+    else {
         return Ok(Value::Error);
     };
     let options = Options::of(&[bytes(&args, 3).unwrap_or_default(), more_options].concat());
@@ -168,12 +183,19 @@ fn substitute(evaluator: &mut Evaluator, call: &Call, at: At<'_>, more_options: 
 }
 
 /// The text with its matches replaced, `None` where HTCondor gives an error.
-fn replaced(evaluator: &mut Evaluator, pattern: &Pattern, text: &[u8], replacement: &[u8]) -> Result<Option<Vec<u8>>, Halt> {
+fn replaced(
+    evaluator: &mut Evaluator,
+    pattern: &Pattern,
+    text: &[u8],
+    replacement: &[u8],
+) -> Result<Option<Vec<u8>>, Halt> {
     // After an empty match only one that is not empty may begin at the same place. PCRE2 has an option for that; the
     // same is said here by a pattern that must not end where the search began.
-    let not_empty = || build(&format!("\\G(?:{}\n)(?!\\G)", pattern.source), pattern.options)
-        .filter(|_| pattern.options.extended)
-        .or_else(|| build(&format!("\\G(?:{})(?!\\G)", pattern.source), pattern.options));
+    let not_empty = || {
+        build(&format!("\\G(?:{}\n)(?!\\G)", pattern.source), pattern.options)
+            .filter(|_| pattern.options.extended)
+            .or_else(|| build(&format!("\\G(?:{})(?!\\G)", pattern.source), pattern.options))
+    };
     let mut after_empty: Option<Regex> = None;
     let mut written = Vec::new();
     let mut from = 0;
@@ -228,7 +250,8 @@ fn replaced(evaluator: &mut Evaluator, pattern: &Pattern, text: &[u8], replaceme
 
 /// Writes the replacement with `\0` to `\9` for the groups; false where it names one beyond the last that matched.
 fn expand(replacement: &[u8], text: &[u8], groups: &CaptureLocations, written: &mut Vec<u8>) -> bool {
-    let matched = (0..groups.len()).rev().find(|&group| groups.get(group).is_some()).map_or(0, |last| last + 1);
+    let matched =
+        (0..groups.len()).rev().find(|&group| groups.get(group).is_some()).map_or(0, |last| last + 1);
     let mut bytes = replacement.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
         match (byte, bytes.peek()) {

@@ -28,19 +28,29 @@ fn items<'t>(list: &'t [u8], delimiters: &'t [u8]) -> impl Iterator<Item = &'t [
 }
 
 /// A list and its delimiters, both strings.
-fn list_and_delimiters(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Option<(Value, Value)>, Halt> {
+fn list_and_delimiters(
+    evaluator: &mut Evaluator,
+    call: &Call,
+    at: At<'_>,
+) -> Result<Option<(Value, Value)>, Halt> {
     let Some(mut args) = evaluator.args_between(call, at, 1, 2)? else { return Ok(None) };
-    let delimiters = if args.len() == 2 { args.pop() } else { None }.unwrap_or_else(|| Value::string(DELIMITERS));
+    let delimiters =
+        if args.len() == 2 { args.pop() } else { None }.unwrap_or_else(|| Value::string(DELIMITERS));
     let Some(list) = args.pop() else { return Ok(None) };
     let length = list.as_bytes().map_or(0, <[u8]>::len);
     evaluator.spend(length as u64 / 16)?;
-    Ok(if list.as_bytes().is_some() && delimiters.as_bytes().is_some() { Some((list, delimiters)) } else { None })
+    Ok(if list.as_bytes().is_some() && delimiters.as_bytes().is_some() {
+        Some((list, delimiters))
+    } else {
+        None
+    })
 }
 
 pub(super) fn size(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
     Ok(match list_and_delimiters(evaluator, call, at)? {
         Some((list, delimiters)) => {
-            let (list, delimiters) = (list.as_bytes().unwrap_or_default(), delimiters.as_bytes().unwrap_or_default());
+            let (list, delimiters) =
+                (list.as_bytes().unwrap_or_default(), delimiters.as_bytes().unwrap_or_default());
             Value::Integer(items(list, delimiters).count() as i64)
         }
         None => Value::Error,
@@ -76,12 +86,18 @@ fn summarize(evaluator: &mut Evaluator, call: &Call, at: At<'_>, summary: &Summa
 }
 
 pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
-    let summary = Summary { start: 0.0, combine: |item, sum| item + sum, averages: false, of_nothing: Value::Real(0.0) };
+    let summary = Summary {
+        start: 0.0,
+        combine: |item, sum| item + sum,
+        averages: false,
+        of_nothing: Value::Real(0.0),
+    };
     summarize(evaluator, call, at, &summary)
 }
 
 pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
-    let summary = Summary { start: 0.0, combine: |item, sum| item + sum, averages: true, of_nothing: Value::Real(0.0) };
+    let summary =
+        Summary { start: 0.0, combine: |item, sum| item + sum, averages: true, of_nothing: Value::Real(0.0) };
     summarize(evaluator, call, at, &summary)
 }
 
@@ -108,7 +124,11 @@ pub(super) fn max(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
 }
 
 /// The first list, the second list and the delimiters, undefined ones empty; or the answer.
-fn two_lists(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Result<[Vec<u8>; 3], Value>, Halt> {
+fn two_lists(
+    evaluator: &mut Evaluator,
+    call: &Call,
+    at: At<'_>,
+) -> Result<Result<[Vec<u8>; 3], Value>, Halt> {
     let Some(args) = evaluator.args_between(call, at, 2, 3)? else { return Ok(Err(Value::Error)) };
     if args.iter().any(|arg| !arg.is_undefined() && arg.as_bytes().is_none()) {
         return Ok(Err(Value::Error));
@@ -171,7 +191,9 @@ pub(super) fn intersect(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
     if let Some(value) = exceptional(&args) {
         return Ok(value);
     }
-    let (Some(first), Some(second)) = (args[0].as_bytes(), args[1].as_bytes()) else { return Ok(Value::Error) };
+    let (Some(first), Some(second)) = (args[0].as_bytes(), args[1].as_bytes()) else {
+        return Ok(Value::Error);
+    };
     let delimiters = match args.get(2).map(Value::as_bytes) {
         Some(None) => return Ok(Value::Error),
         Some(Some(delimiters)) if !delimiters.is_empty() => delimiters,
@@ -186,7 +208,9 @@ pub(super) fn intersect(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
 /// `stringList_regexpMember(pattern, list[, delimiters[, options]])`
 pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
     let Some(args) = evaluator.args_between(call, at, 2, 4)? else { return Ok(Value::Error) };
-    let Some(strings) = args.iter().map(Value::as_bytes).collect::<Option<Vec<_>>>() else { return Ok(Value::Error) };
+    let Some(strings) = args.iter().map(Value::as_bytes).collect::<Option<Vec<_>>>() else {
+        return Ok(Value::Error);
+    };
     let delimiters = strings.get(2).copied().unwrap_or(DELIMITERS);
     let options = Options::of_any_case(strings.get(3).copied().unwrap_or_default());
     let Some(pattern) = Pattern::compile(evaluator, strings[0], options)? else { return Ok(Value::Error) };

@@ -59,7 +59,11 @@ impl Joiner {
 
     /// Nothing but undefined strings make an undefined one.
     fn finish(self, evaluator: &mut Evaluator) -> Outcome {
-        if self.has_undefined && !self.has_item { Ok(Value::Undefined) } else { evaluator.string(self.joined) }
+        if self.has_undefined && !self.has_item {
+            Ok(Value::Undefined)
+        } else {
+            evaluator.string(self.joined)
+        }
     }
 }
 
@@ -78,7 +82,9 @@ pub(super) fn join(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcom
         } else {
             joiner = Joiner::new(Some(Vec::new()));
         }
-        if let Some(answer) = evaluator.for_each(&list, at, |evaluator, value| joiner.add(evaluator, &value))? {
+        if let Some(answer) =
+            evaluator.for_each(&list, at, |evaluator, value| joiner.add(evaluator, &value))?
+        {
             return Ok(answer);
         }
         return joiner.finish(evaluator);
@@ -141,7 +147,12 @@ pub(super) fn substr(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outc
     evaluator.string(bytes[offset as usize..(offset + length) as usize].to_vec())
 }
 
-fn compare(evaluator: &mut Evaluator, call: &Call, at: At<'_>, order: fn(&[u8], &[u8]) -> std::cmp::Ordering) -> Outcome {
+fn compare(
+    evaluator: &mut Evaluator,
+    call: &Call,
+    at: At<'_>,
+    order: fn(&[u8], &[u8]) -> std::cmp::Ordering,
+) -> Outcome {
     let Some([left, right]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     if left.is_undefined() || right.is_undefined() {
         return Ok(Value::Undefined);
@@ -153,7 +164,7 @@ fn compare(evaluator: &mut Evaluator, call: &Call, at: At<'_>, order: fn(&[u8], 
 }
 
 pub(super) fn strcmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
-    compare(evaluator, call, at, |left, right| left.cmp(right))
+    compare(evaluator, call, at, Ord::cmp)
 }
 
 pub(super) fn stricmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {

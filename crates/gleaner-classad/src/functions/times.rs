@@ -1,5 +1,7 @@
 //! Functions of times.
 
+#![expect(clippy::unnecessary_wraps, reason = "the functions of the language have one signature")]
+
 use crate::ad::ClassAd;
 use crate::eval::{At, Evaluator, Halt, Outcome};
 use crate::expr::Call;
@@ -249,4 +251,3 @@ pub(super) fn interval(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Ou
         format!("{seconds}")
     }))
 }
-

@@ -22,7 +22,8 @@ pub(super) fn natural_difference(left: &[u8], right: &[u8]) -> i64 {
     if start == same && !(a.is_ascii_digit() && b.is_ascii_digit()) {
         return characters;
     }
-    let run = |text: &[u8], wanted: fn(&u8) -> bool| text[start..].iter().take_while(|byte| wanted(byte)).count();
+    let run =
+        |text: &[u8], wanted: fn(&u8) -> bool| text[start..].iter().take_while(|byte| wanted(byte)).count();
     // A last zero with no digit behind it is a digit and not a leading zero.
     let leading_zeros = |text: &[u8]| {
         let zeros = run(text, |byte| *byte == b'0');

@@ -20,6 +20,7 @@ impl Scratch {
         fs::write(self.path(name), text).expect("a file of the test");
     }
 
+    #[allow(dead_code, reason = "not every test reads files back")]
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }

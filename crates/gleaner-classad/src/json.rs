@@ -1,0 +1,337 @@
+//! Ads as JSON, as HTCondor writes them: objects are ads, arrays are lists, `null` is `undefined`, and an expression is
+//! the string `"\/Expr(…)\/"`.
+
+use std::fmt::Write as _;
+
+use crate::ad::ClassAd;
+use crate::diagnostic::{ParseError, Problem, excerpt};
+use crate::expr::{Expr, Literal, Node};
+use crate::limits::Limits;
+use crate::name::Name;
+use crate::number;
+use crate::stack::deeper;
+use crate::unparse::{Style, Writer};
+use crate::value::Text;
+
+impl ClassAd {
+    /// Parses an ad from JSON.
+    ///
+    /// ```
+    /// use gleaner_classad::{ClassAd, Context, Value};
+    ///
+    /// let ad = ClassAd::parse_json(r#"{"a": [1, 2.5], "b": "\/Expr(size(a) + 1)\/", "c": null}"#)?;
+    /// assert_eq!(ad.evaluate("b", &Context::new()), Value::Integer(3));
+    /// # Ok::<(), gleaner_classad::ParseError>(())
+    /// ```
+    pub fn parse_json(text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
+        Self::parse_json_within(text, &Limits::DEFAULT)
+    }
+
+    /// The same within the given limits.
+    pub fn parse_json_within(text: impl AsRef<[u8]>, limits: &Limits) -> Result<Self, ParseError> {
+        let mut reader = Reader { text: text.as_ref(), at: 0, limits: *limits, depth: 0, elements: 0 };
+        reader.skip_space();
+        let ad = reader.object()?;
+        reader.skip_space();
+        if reader.at < reader.text.len() { Err(reader.expected("the end of the input")) } else { Ok(ad) }
+    }
+
+    /// The ad as JSON on one line.
+    ///
+    /// ```
+    /// use gleaner_classad::ClassAd;
+    ///
+    /// let ad = ClassAd::parse("[a = 1; b = a + 1; c = {true, undefined}]")?;
+    /// assert_eq!(ad.to_json(), r#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": [true, null]}"#);
+    /// assert_eq!(ClassAd::parse_json(ad.to_json())?, ad);
+    /// # Ok::<(), gleaner_classad::ParseError>(())
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        write_ad(&mut out, self);
+        out
+    }
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+    limits: Limits,
+    depth: usize,
+    elements: usize,
+}
+
+impl Reader<'_> {
+    fn skip_space(&mut self) {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    fn problem(&self, problem: Problem) -> ParseError {
+        ParseError::at(self.text, self.at, self.text.get(self.at..=self.at).unwrap_or_default(), problem)
+    }
+
+    fn expected(&self, expected: &'static str) -> ParseError {
+        let found = match self.text.get(self.at..=self.at) {
+            Some(byte) => format!("`{}`", excerpt(byte)),
+            None => "the end of the input".to_owned(),
+        };
+        self.problem(Problem::Markup { found, expected })
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.text.get(self.at) == Some(&byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let found = self.text[self.at..].starts_with(word.as_bytes());
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    /// Items between commas, up to the closing bracket.
+    fn series(
+        &mut self,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        self.skip_space();
+        if self.take(close) {
+            return Ok(());
+        }
+        loop {
+            self.skip_space();
+            item(self)?;
+            self.skip_space();
+            if self.take(close) {
+                return Ok(());
+            }
+            if !self.take(b',') {
+                return Err(self.expected("`,` or a closing bracket"));
+            }
+        }
+    }
+
+    fn object(&mut self) -> Result<ClassAd, ParseError> {
+        if !self.take(b'{') {
+            return Err(self.expected("`{`"));
+        }
+        let mut ad = ClassAd::new();
+        self.series(b'}', |reader| {
+            let name = reader.string()?;
+            if name.is_empty() {
+                return Err(reader.expected("a name that is not empty"));
+            }
+            reader.skip_space();
+            if !reader.take(b':') {
+                return Err(reader.expected("`:`"));
+            }
+            reader.skip_space();
+            ad.insert(Name::new(name), reader.value()?);
+            Ok(())
+        })?;
+        Ok(ad)
+    }
+
+    fn value(&mut self) -> Result<Expr, ParseError> {
+        self.elements += 1;
+        if self.elements > self.limits.elements {
+            return Err(self.problem(Problem::TooLong(self.limits.elements)));
+        }
+        if self.depth >= self.limits.nesting {
+            return Err(self.problem(Problem::TooDeep(self.limits.nesting)));
+        }
+        self.depth += 1;
+        let value = deeper(|| self.any_value());
+        self.depth -= 1;
+        value
+    }
+
+    fn any_value(&mut self) -> Result<Expr, ParseError> {
+        let literal = match self.text.get(self.at) {
+            Some(b'{') => return self.object().map(Expr::from),
+            Some(b'[') => {
+                self.at += 1;
+                let mut items = Vec::new();
+                self.series(b']', |reader| {
+                    items.push(reader.value()?);
+                    Ok(())
+                })?;
+                return Ok(Expr::new(Node::List(items.into())));
+            }
+            Some(b'"') => return self.string_or_expr(),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            _ if self.word("true") => Literal::Boolean(true),
+            _ if self.word("false") => Literal::Boolean(false),
+            _ if self.word("null") => Literal::Undefined,
+            _ => return Err(self.expected("a value")),
+        };
+        Ok(Expr::new(Node::Literal(literal)))
+    }
+
+    fn number(&mut self) -> Result<Literal, ParseError> {
+        let start = self.at;
+        while self
+            .text
+            .get(self.at)
+            .is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+        {
+            self.at += 1;
+        }
+        let written = &self.text[start..self.at];
+        let text = String::from_utf8_lossy(written);
+        if let Ok(integer) = text.parse() {
+            return Ok(Literal::Integer(integer));
+        }
+        match number::leading_real(written) {
+            Some((real, length)) if length == written.len() => Ok(Literal::Real(real)),
+            _ => {
+                self.at = start;
+                Err(self.problem(Problem::Number(excerpt(written), "a number")))
+            }
+        }
+    }
+
+    fn string_or_expr(&mut self) -> Result<Expr, ParseError> {
+        let start = self.at;
+        let is_expr = self.text[self.at + 1..].starts_with(b"\\/");
+        let bytes = self.string()?;
+        let inside = if is_expr {
+            bytes.strip_prefix(b"/Expr(").and_then(|rest| rest.strip_suffix(b")/"))
+        } else {
+            None
+        };
+        match inside {
+            None => Ok(Expr::new(Node::Literal(Literal::String(Text::from(bytes))))),
+            // The place inside the string is of little use, since escapes have moved it.
+            Some(text) => Expr::parse_within(text, &self.limits)
+                .map_err(|error| ParseError::at(self.text, start, error.token.as_bytes(), error.problem)),
+        }
+    }
+
+    fn string(&mut self) -> Result<Vec<u8>, ParseError> {
+        if !self.take(b'"') {
+            return Err(self.expected("a string"));
+        }
+        let mut string = Vec::new();
+        loop {
+            let Some(&byte) = self.text.get(self.at) else {
+                return Err(self.problem(Problem::Unterminated("string")));
+            };
+            self.at += 1;
+            match byte {
+                b'"' => return Ok(string),
+                b'\\' => self.escape(&mut string)?,
+                _ => string.push(byte),
+            }
+        }
+    }
+
+    fn escape(&mut self, string: &mut Vec<u8>) -> Result<(), ParseError> {
+        let Some(&byte) = self.text.get(self.at) else {
+            return Err(self.problem(Problem::Unterminated("string")));
+        };
+        self.at += 1;
+        string.push(match byte {
+            b'b' => 0x08,
+            b'f' => 0x0c,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let mut char = self.code_unit()?;
+                if (0xd800..0xdc00).contains(&char) && self.word("\\u") {
+                    let low = self.code_unit()?;
+                    char = 0x10000 + ((char - 0xd800) << 10) + (low.wrapping_sub(0xdc00) & 0x3ff);
+                }
+                let char = char::from_u32(char).unwrap_or(char::REPLACEMENT_CHARACTER);
+                if char == '\0' {
+                    return Err(self.problem(Problem::Nul));
+                }
+                string.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+            other => other,
+        });
+        Ok(())
+    }
+
+    fn code_unit(&mut self) -> Result<u32, ParseError> {
+        let digits = self.text.get(self.at..self.at + 4).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+            Some(unit) => {
+                self.at += 4;
+                Ok(unit)
+            }
+            None => Err(self.expected("four hexadecimal digits")),
+        }
+    }
+}
+
+fn write_ad(out: &mut String, ad: &ClassAd) {
+    out.push('{');
+    for (place, (name, expr)) in ad.iter().enumerate() {
+        out.push_str(if place > 0 { ", " } else { "" });
+        write_string(out, &name.to_string());
+        out.push_str(": ");
+        deeper(|| write_expr(out, expr));
+    }
+    out.push('}');
+}
+
+fn write_expr(out: &mut String, expr: &Expr) {
+    match expr.node() {
+        Node::Ad(ad) => write_ad(out, ad),
+        Node::List(items) => {
+            out.push('[');
+            for (place, item) in items.iter().enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                deeper(|| write_expr(out, item));
+            }
+            out.push(']');
+        }
+        Node::Literal(Literal::Undefined) => out.push_str("null"),
+        Node::Literal(Literal::String(text)) if !text.as_bytes().starts_with(b"/Expr(") && is_utf8(text) => {
+            write_string(out, &text.to_string_lossy());
+        }
+        Node::Literal(Literal::Boolean(b)) => out.push_str(if *b { "true" } else { "false" }),
+        Node::Literal(Literal::Integer(i)) => out.push_str(&i.to_string()),
+        Node::Literal(Literal::Real(r)) if r.is_finite() => number::write_exact(out, *r),
+        _ => {
+            let mut writer = Writer::new(Style::Exact);
+            writer.expr(expr);
+            out.push_str("\"\\/Expr(");
+            write_escaped(out, &writer.into_string());
+            out.push_str(")\\/\"");
+        }
+    }
+}
+
+fn is_utf8(text: &Text) -> bool {
+    std::str::from_utf8(text.as_bytes()).is_ok()
+}
+
+fn write_string(out: &mut String, text: &str) {
+    out.push('"');
+    write_escaped(out, text);
+    out.push('"');
+}
+
+fn write_escaped(out: &mut String, text: &str) {
+    for char in text.chars() {
+        match char {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..='\x1f' => {
+                let _ = write!(out, "\\u{:04x}", char as u32);
+            }
+            char => out.push(char),
+        }
+    }
+}
