@@ -7,7 +7,8 @@
 //!
 //! # Invariants
 //! - **Only `+ − × ÷` on floats**, so that runs agree to the bit on every machine.
-//! - **A completion is known by its rounded nanosecond.** Among all tasks whose finish rounds to the earliest one,
+//! - **A completion is known by its rounded nanosecond**, and what follows from it starts at its exact moment, so
+//!   that rounding does not add up. Among all tasks whose finish rounds to the earliest one,
 //!   on all machines, [`Sharing::next_completion`] names the lowest.
 //! - **The virtual clock of an empty machine shows 0**, so that a long run does not lose precision.
 //! - **Equal calls give equal states**: a copy, or what was saved and loaded again, continues identically. A format
@@ -29,7 +30,7 @@ pub use closed_loop::{ClosedLoop, Outcome};
 use earliest::Earliest;
 use finish_order::Finish;
 use gleaner_units::{MachineId, TaskId, Time};
-use machine::Machine;
+use machine::{Instant, Machine};
 use serde::{Deserialize, Serialize};
 
 /// All machines of a grid, and the tasks on them.
@@ -42,6 +43,8 @@ pub struct Sharing {
     earliest: Earliest,
     /// By task: where it is.
     places: Vec<Place>,
+    /// When the latest completion really came.
+    latest: Instant,
 }
 
 /// Where a task is, and when it finishes on the virtual clock there.
@@ -77,7 +80,7 @@ impl Sharing {
     /// # Panics
     /// If `load` is not from 0 to 1.
     pub fn set_load(&mut self, now: Time, machine: MachineId, load: f64) {
-        self.machines[machine.index()].set_load(now, load);
+        self.machines[machine.index()].set_load(self.latest.or_exactly(now), load);
         self.reschedule(machine);
     }
 
@@ -91,7 +94,8 @@ impl Sharing {
         }
         let place = &mut self.places[task.index()];
         assert!(place.machine.is_none(), "{task} is on a machine already");
-        let finish = self.machines[machine.index()].insert(now, task, service_seconds);
+        let finish =
+            self.machines[machine.index()].insert(self.latest.or_exactly(now), task, service_seconds);
         *place = Place { machine: Some(machine), finish };
         self.reschedule(machine);
     }
@@ -102,7 +106,7 @@ impl Sharing {
     /// If the task is on no machine.
     pub fn remove(&mut self, now: Time, task: TaskId) -> f64 {
         let (machine, finish) = self.place(task);
-        self.take_off(now, machine, Finish { at: finish, task })
+        self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, task })
     }
 
     /// The earliest finish if nothing changes before, and the lowest task that has it. `None` if no task is running.
@@ -119,7 +123,8 @@ impl Sharing {
         let next = self.earliest.first().copied().filter(|next| (next.at, next.task) == (now, task));
         let Some(next) = next else { panic!("{task} at {now} is not the next completion") };
         let finish = self.places[task.index()].finish;
-        self.take_off(now, next.machine, Finish { at: finish, task });
+        self.latest = self.machines[next.machine.index()].instant_of(now, finish);
+        self.take_off(self.latest, next.machine, Finish { at: finish, task });
     }
 
     /// The machine that a task is on.
@@ -133,7 +138,7 @@ impl Sharing {
     /// If the task is on no machine.
     pub fn service_left(&self, now: Time, task: TaskId) -> f64 {
         let (machine, finish) = self.place(task);
-        self.machines[machine.index()].service_left(now, finish)
+        self.machines[machine.index()].service_left(self.latest.or_exactly(now), finish)
     }
 
     /// How many tasks are on a machine.
@@ -148,7 +153,7 @@ impl Sharing {
 
     /// How long, at or after the last change there, at least one task has been running on a machine.
     pub fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
-        self.machines[machine.index()].busy(now).seconds()
+        self.machines[machine.index()].busy(Instant::exactly(now)).seconds()
     }
 
     /// Compares every index with what it was made from, in O(tasks · log tasks).
@@ -171,7 +176,7 @@ impl Sharing {
     }
 
     #[inline]
-    fn take_off(&mut self, now: Time, machine: MachineId, old: Finish) -> f64 {
+    fn take_off(&mut self, now: Instant, machine: MachineId, old: Finish) -> f64 {
         let left = self.machines[machine.index()].remove(now, old);
         self.places[old.task.index()] = Place::NOWHERE;
         self.reschedule(machine);

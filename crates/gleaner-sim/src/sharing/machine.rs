@@ -7,6 +7,35 @@ use super::finish_order::{Finish, FinishOrder};
 use gleaner_units::{Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
+/// A moment as the world's clock has it, and how much later, in seconds, it really was: completions are known by
+/// their rounded nanosecond, but what follows from one starts when it really came.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Instant {
+    pub(super) at: Time,
+    late: f64,
+}
+
+/// Rounding takes off no more than this, and less than this is left of nothing.
+const HALF_A_NANOSECOND: f64 = 0.5e-9;
+
+impl Instant {
+    pub(super) fn exactly(at: Time) -> Self {
+        Self { at, late: 0.0 }
+    }
+
+    /// This instant, if it is what the world calls `now`.
+    #[inline]
+    pub(super) fn or_exactly(self, now: Time) -> Self {
+        if self.at == now { self } else { Self::exactly(now) }
+    }
+
+    #[inline]
+    fn seconds_since(self, earlier: Self) -> f64 {
+        // Completions of one nanosecond come in task order, not in that of their fractions.
+        (self.at.since(earlier.at).seconds() + (self.late - earlier.late)).max(0.0)
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Machine {
     cores: u32,
@@ -17,7 +46,7 @@ pub(super) struct Machine {
     rate: f64,
     /// The virtual clock, in seconds of service, as of `updated`.
     clock: f64,
-    updated: Time,
+    updated: Instant,
     busy: Span,
     order: FinishOrder,
 }
@@ -31,13 +60,13 @@ impl Machine {
             capacity: f64::from(cores),
             rate: 0.0,
             clock: 0.0,
-            updated: Time::ZERO,
+            updated: Instant::default(),
             busy: Span::ZERO,
             order: FinishOrder::default(),
         }
     }
 
-    pub(super) fn set_load(&mut self, now: Time, load: f64) {
+    pub(super) fn set_load(&mut self, now: Instant, load: f64) {
         assert!((0.0..=1.0).contains(&load), "the owner load {load} is not from 0 to 1");
         self.advance(now);
         self.load = load;
@@ -47,7 +76,7 @@ impl Machine {
 
     /// Returns when the task finishes on the virtual clock.
     #[inline]
-    pub(super) fn insert(&mut self, now: Time, task: TaskId, service_seconds: f64) -> f64 {
+    pub(super) fn insert(&mut self, now: Instant, task: TaskId, service_seconds: f64) -> f64 {
         assert!(
             (0.0..f64::INFINITY).contains(&service_seconds),
             "{task} needs {service_seconds} s of service"
@@ -61,7 +90,7 @@ impl Machine {
 
     /// Returns the seconds of service that the task still needs.
     #[inline]
-    pub(super) fn remove(&mut self, now: Time, old: Finish) -> f64 {
+    pub(super) fn remove(&mut self, now: Instant, old: Finish) -> f64 {
         self.advance(now);
         self.order.remove(old);
         let left = (old.at - self.clock).max(0.0);
@@ -89,7 +118,7 @@ impl Machine {
         Some((at, lowest))
     }
 
-    pub(super) fn service_left(&self, now: Time, finish: f64) -> f64 {
+    pub(super) fn service_left(&self, now: Instant, finish: f64) -> f64 {
         (finish - self.clock_at(now)).max(0.0)
     }
 
@@ -101,8 +130,8 @@ impl Machine {
         self.load
     }
 
-    pub(super) fn busy(&self, now: Time) -> Span {
-        let running = if self.rate > 0.0 { now.since(self.updated) } else { Span::ZERO };
+    pub(super) fn busy(&self, now: Instant) -> Span {
+        let running = if self.rate > 0.0 { now.at.since(self.updated.at) } else { Span::ZERO };
         Span::from_nanos(self.busy.nanos() + running.nanos())
     }
 
@@ -123,16 +152,16 @@ impl Machine {
     }
 
     #[inline]
-    fn advance(&mut self, now: Time) {
-        assert!(now >= self.updated, "time went back from {} to {now}", self.updated);
+    fn advance(&mut self, now: Instant) {
+        assert!(now.at >= self.updated.at, "time went back from {} to {}", self.updated.at, now.at);
         self.clock = self.clock_at(now);
         self.busy = self.busy(now);
         self.updated = now;
     }
 
     #[inline]
-    fn clock_at(&self, now: Time) -> f64 {
-        self.clock + self.rate * now.since(self.updated).seconds()
+    fn clock_at(&self, now: Instant) -> f64 {
+        self.clock + self.rate * now.seconds_since(self.updated)
     }
 
     #[inline]
@@ -155,13 +184,24 @@ impl Machine {
         }
     }
 
-    /// When the virtual clock will show `finish`.
+    /// When the virtual clock will show `finish`. What needs no more service than rounding takes off has come to
+    /// its end, even if the owner takes the whole machine at that very instant.
     #[inline]
     fn time_of(&self, finish: f64) -> Time {
-        if self.rate > 0.0 {
-            self.updated.after_seconds((finish - self.clock) / self.rate)
+        let left = finish - self.clock;
+        if left <= HALF_A_NANOSECOND {
+            self.updated.at
+        } else if self.rate > 0.0 {
+            self.updated.at.after_seconds(self.updated.late + left / self.rate)
         } else {
             Time::NEVER
         }
+    }
+
+    /// The instant at which the next completion, which the world knows as `at`, really comes.
+    pub(super) fn instant_of(&self, at: Time, finish: f64) -> Instant {
+        let rest = if self.rate > 0.0 { (finish - self.clock) / self.rate } else { 0.0 };
+        let late = self.updated.late + rest - at.since(self.updated.at).seconds();
+        Instant { at, late: late.clamp(-HALF_A_NANOSECOND, HALF_A_NANOSECOND) }
     }
 }

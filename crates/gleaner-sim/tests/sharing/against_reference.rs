@@ -49,6 +49,9 @@ impl Run {
 
     fn agree(&self) {
         self.sharing.check();
+        if self.reference.is_about_to_finish() {
+            return;
+        }
         let ours = self.sharing.next_completion().map(|(at, _)| at.seconds());
         let expected = self.reference.next_finish().map(|after| self.now.seconds() + after);
         match (ours, expected) {

@@ -48,6 +48,11 @@ impl Reference {
         self.machines.iter().filter_map(Machine::next_finish).min_by(f64::total_cmp)
     }
 
+    /// Whether less than a nanosecond is left of some task: whether it ends now is for rounding to say.
+    pub(crate) fn is_about_to_finish(&self) -> bool {
+        self.machines.iter().flat_map(|machine| &machine.residents).any(|resident| resident.left <= 1e-9)
+    }
+
     pub(crate) fn advance(&mut self, seconds: f64) {
         for machine in &mut self.machines {
             machine.advance(seconds);
