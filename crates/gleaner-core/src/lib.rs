@@ -38,4 +38,4 @@ pub use grid::{BrokenInvariant, Grid, GridConfig, Machine, Migration, Task, Task
 pub use occasion::{Cause, Occasion};
 pub use policy::Policy;
 pub use scheduler::{DECISIONS_MAX, Scheduler};
-pub use ties::tie_threshold;
+pub use ties::{exceeds, tie_threshold};

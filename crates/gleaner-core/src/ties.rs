@@ -1,4 +1,4 @@
-//! When two scores count as equal. Stated once, used by every policy and every reference.
+//! When two scores count as equal, and when one exceeds a threshold. Stated once for every policy.
 
 const TIE_RELATIVE: f64 = 1e-12;
 
@@ -7,4 +7,10 @@ const TIE_RELATIVE: f64 = 1e-12;
 #[inline]
 pub fn tie_threshold(best: f64) -> f64 {
     if best.is_finite() { best - TIE_RELATIVE * best.abs() } else { best }
+}
+
+/// Whether a gain, which is relative already, exceeds a threshold: what is equal but for rounding does not.
+#[inline]
+pub fn exceeds(gain: f64, threshold: f64) -> bool {
+    gain > threshold + TIE_RELATIVE * threshold.max(1.0)
 }

@@ -1,6 +1,7 @@
 //! The choice of parts that makes a policy.
 
 use crate::{Matchmaker, PRESETS, Score};
+use gleaner_core::exceeds;
 use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -40,7 +41,7 @@ impl Relocate {
     pub(crate) fn is_enough(&self, gain: f64) -> bool {
         match self.score {
             Score::MinNum => gain >= f64::from(self.difference_min),
-            Score::Greedy | Score::Social | Score::SocialAsPrinted => gain > self.gain_min,
+            Score::Greedy | Score::Social | Score::SocialAsPrinted => exceeds(gain, self.gain_min),
         }
     }
 

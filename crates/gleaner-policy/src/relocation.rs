@@ -9,7 +9,7 @@ use crate::fleet::{Fleet, Objective, Summary};
 use crate::placement::ROUNDING;
 use crate::recipe::Relocate;
 use crate::score::{self, sum_of_times};
-use gleaner_core::{Grid, TaskState, tie_threshold};
+use gleaner_core::{Grid, TaskState, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
 /// A task and the machine to take it to.
@@ -69,7 +69,7 @@ impl View<'_> {
         let pays = |task: TaskId| {
             let task = self.grid.task(task);
             matches!(task.state(), TaskState::Running(_))
-                && (cost == 0.0 || gain * task.seconds_run(self.now) > cost)
+                && (cost == 0.0 || exceeds(gain * task.seconds_run(self.now), cost))
         };
         let task = self.grid.machine(from).tasks_of(class).find(|&task| pays(task))?;
         Some((gain, task))

@@ -68,21 +68,20 @@ pub(crate) fn placement(score: Score, grid: &Grid, class: TaskClassId, on: Machi
     }
 }
 
-/// f(j, m) = τ(j, m) − Σ τ(k, m)/(n + 1).
+/// What is less than this of the newcomer's own affinity is rounding, where the letter of the paper says 0.
+const NOTHING: f64 = 1e-12;
+
+/// f(j, m) = τ(j, m) − Σ τ(k, m)/(n + 1). Exactly 0, and so a tie, where the residents take as long per operation as
+/// the newcomer.
 fn social_as_printed(grid: &Grid, machine: &Machine, h: f64) -> f64 {
     let n = machine.count();
-    let own = machine.share(n + 1);
+    let own = machine.share(n + 1) / h;
     if n == 0 {
-        return own / h;
+        return own;
     }
-    let (count, next) = (f64::from(n), f64::from(n + 1));
-    if machine.capacity() <= count {
-        // τ(j) = c(1−λ)/((n+1)·h_j) and τ(k)/(n+1) = c(1−λ)/(n·h_k)/(n+1): with the factor in common taken out,
-        // residents of the newcomer's own kind cancel to exactly 0, as they do on paper.
-        let differences = sum_over_residents(grid, machine, None, |resident| 1.0 / h - 1.0 / resident);
-        return machine.capacity() / (count * next) * differences;
-    }
-    own / h - machine.share(n) / next * sum_over_residents(grid, machine, None, |resident| 1.0 / resident)
+    let inverse_times = sum_over_residents(grid, machine, None, |resident| 1.0 / resident);
+    let difference = own - machine.share(n) * inverse_times / f64::from(n + 1);
+    if difference.abs() <= NOTHING * own { 0.0 } else { difference }
 }
 
 /// How much is gained by moving a task of `class`, relative to how things were; for MIN-NUM, how many tasks more

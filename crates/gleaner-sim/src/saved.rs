@@ -5,13 +5,14 @@ use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// How every checkpoint begins.
+const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
 const FORMAT: u32 = 1;
 
 /// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
-    format: u32,
     setup: u64,
     rule: String,
     pub(crate) grid: Grid,
@@ -23,73 +24,103 @@ pub struct Saved {
 /// Why a run cannot go on from a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum RestoreError {
-    /// Not one of our files, or cut off.
-    #[error("this is no checkpoint, or its end is missing")]
-    Unreadable,
+    /// Not one of our files.
+    #[error("found no checkpoint; expected a file that --checkpoint wrote")]
+    NoCheckpoint,
+    /// Cut off, or changed since it was written.
+    #[error("found a damaged checkpoint; expected it whole, as it was written")]
+    Damaged,
     /// Of another version.
-    #[error("the checkpoint has format {found}; this program reads {FORMAT}")]
+    #[error("found a checkpoint of format {found}; expected format {FORMAT}, which this program reads")]
     Format {
         /// As the file says.
         found: u32,
     },
     /// Of another run.
-    #[error("the checkpoint belongs to another scenario: its machines, tasks or loads are not these")]
+    #[error("found a checkpoint of another scenario; expected one with these machines, tasks and loads")]
     OtherSetup,
     /// Of the same scenario under another policy.
-    #[error("the checkpoint was made under another policy: {0}")]
-    OtherPolicy(String),
+    #[error("found a checkpoint of a run under {found}; expected one under {expected}")]
+    OtherPolicy {
+        /// As the file says.
+        found: String,
+        /// As the scenario says.
+        expected: String,
+    },
 }
 
 impl Saved {
     pub(crate) fn new(setup: &Setup, rule: &str, grid: Grid, world: World, now: Time, events: u64) -> Self {
-        Self { format: FORMAT, setup: fingerprint(setup), rule: rule.to_owned(), grid, world, now, events }
+        Self { setup: fingerprint(setup), rule: rule.to_owned(), grid, world, now, events }
     }
 
     pub(crate) fn check(&self, setup: &Setup, rule: &str) -> Result<(), RestoreError> {
-        if self.format != FORMAT {
-            return Err(RestoreError::Format { found: self.format });
-        }
         if self.setup != fingerprint(setup) {
             return Err(RestoreError::OtherSetup);
         }
-        if self.rule == rule { Ok(()) } else { Err(RestoreError::OtherPolicy(self.rule.clone())) }
+        if self.rule == rule {
+            return Ok(());
+        }
+        Err(RestoreError::OtherPolicy { found: self.rule.clone(), expected: rule.to_owned() })
     }
 
     /// As a file's contents.
     pub fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).expect("plain data can always be written to memory")
+        let body = postcard::to_stdvec(self).expect("plain data can always be written to memory");
+        let mut sum = Hash::NEW;
+        sum.add_all(&body);
+        [MAGIC, &FORMAT.to_le_bytes(), &sum.0.to_le_bytes(), &body].concat()
     }
 
-    /// From a file's contents.
+    /// From a file's contents: whole, or not at all.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        match postcard::take_from_bytes::<u32>(bytes) {
-            Ok((FORMAT, _)) => postcard::from_bytes(bytes).map_err(|_| RestoreError::Unreadable),
-            Ok((found, _)) => Err(RestoreError::Format { found }),
-            Err(_) => Err(RestoreError::Unreadable),
+        let header = bytes.strip_prefix(MAGIC).ok_or(RestoreError::NoCheckpoint)?;
+        let (format, header) = header.split_first_chunk::<4>().ok_or(RestoreError::Damaged)?;
+        let found = u32::from_le_bytes(*format);
+        if found != FORMAT {
+            return Err(RestoreError::Format { found });
         }
+        let (kept, body) = header.split_first_chunk::<8>().ok_or(RestoreError::Damaged)?;
+        let mut sum = Hash::NEW;
+        sum.add_all(body);
+        if sum.0 != u64::from_le_bytes(*kept) {
+            return Err(RestoreError::Damaged);
+        }
+        postcard::from_bytes(body).map_err(|_| RestoreError::Damaged)
     }
 }
 
-/// FNV-1a over the setup's numbers: tells scenarios apart; no defence against one made to collide.
-fn fingerprint(setup: &Setup) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |word: u64| {
-        for byte in word.to_le_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+/// FNV-1a: tells scenarios apart and notices damage; no defence against what is made to collide.
+struct Hash(u64);
+
+impl Hash {
+    const NEW: Hash = Hash(0xcbf2_9ce4_8422_2325);
+
+    fn add_all(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-    };
+    }
+
+    fn add(&mut self, word: u64) {
+        self.add_all(&word.to_le_bytes());
+    }
+}
+
+fn fingerprint(setup: &Setup) -> u64 {
+    let mut hash = Hash::NEW;
     let classes = postcard::to_stdvec(&(&setup.config, &setup.machine_classes, &setup.task_classes));
-    classes.expect("plain data can always be written to memory").iter().for_each(|&byte| add(byte.into()));
-    setup.machines.iter().for_each(|class| add(class.index() as u64));
+    hash.add_all(&classes.expect("plain data can always be written to memory"));
+    setup.machines.iter().for_each(|class| hash.add(class.index() as u64));
     for row in &setup.loads {
-        add(row.time.nanos());
-        add(row.machine.index() as u64);
-        add(row.load.to_bits());
+        hash.add(row.time.nanos());
+        hash.add(row.machine.index() as u64);
+        hash.add(row.load.to_bits());
     }
     for index in 0..setup.tasks.len() {
-        add(setup.tasks.arrivals[index].nanos());
-        add(setup.tasks.lengths[index].amount().to_bits());
-        add(setup.tasks.classes[index].index() as u64);
+        hash.add(setup.tasks.arrivals[index].nanos());
+        hash.add(setup.tasks.lengths[index].amount().to_bits());
+        hash.add(setup.tasks.classes[index].index() as u64);
     }
-    hash
+    hash.0
 }

@@ -93,6 +93,12 @@ fn only_a_checkpoint_of_the_same_run_is_taken() {
     };
     assert_eq!(restore(&setup, &bytes), None);
     assert_eq!(restore(&other, &bytes), Some(RestoreError::OtherSetup));
-    assert_eq!(restore(&setup, &bytes[..bytes.len() - 3]), Some(RestoreError::Unreadable));
-    assert_eq!(restore(&setup, &[99]), Some(RestoreError::Format { found: 99 }));
+    assert_eq!(restore(&setup, &bytes[..bytes.len() - 3]), Some(RestoreError::Damaged));
+    assert_eq!(restore(&setup, &[&bytes[..], b"x"].concat()), Some(RestoreError::Damaged));
+    assert_eq!(restore(&setup, b"something else"), Some(RestoreError::NoCheckpoint));
+    for place in 0..bytes.len() {
+        let mut garbled = bytes.clone();
+        garbled[place] ^= 0x55;
+        assert!(restore(&setup, &garbled).is_some(), "byte {place}");
+    }
 }

@@ -50,6 +50,11 @@ fn pick(candidates: &[Candidate]) -> Option<(MachineId, TaskId)> {
     candidates.iter().filter(|candidate| tied(candidate.0)).map(|&(_, machine, task)| (machine, task)).min()
 }
 
+/// More by a margin that no rounding explains.
+fn more(one: f64, other: f64) -> bool {
+    one - other > 1e-12 * f64::max(1.0, other)
+}
+
 /// The world at an instant, with `n`, λ and h as the papers write them.
 struct Now<'a>(&'a Grid);
 
@@ -135,7 +140,7 @@ impl Now<'_> {
                 let others = self.affinities(&there, machine) / next as f64;
                 // The letter says exactly 0 where the residents are of the newcomer's kind; a float may not.
                 let difference = own - others;
-                if difference.abs() < 1e-13 * own { 0.0 } else { difference }
+                if difference.abs() <= 1e-12 * own { 0.0 } else { difference }
             }
             Rule::MinNum => -(there.len() as f64),
         }
@@ -218,8 +223,8 @@ impl Naive {
                 let worth = match relocation.rule {
                     Rule::MinNum => gain >= relocation.difference,
                     _ => {
-                        gain > relocation.theta
-                            && (cost == 0.0 || gain * grid.task(task).seconds_run(time) > cost)
+                        let paid = gain * grid.task(task).seconds_run(time);
+                        more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
                     }
                 };
                 if worth {
