@@ -4,6 +4,7 @@ use crate::{Matchmaker, PRESETS, Score};
 use gleaner_core::exceeds;
 use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use thiserror::Error;
 
 /// When the relocator acts.
@@ -88,6 +89,32 @@ impl Recipe {
     /// Makes the policy.
     pub fn build(self) -> Matchmaker {
         Matchmaker::new(self)
+    }
+}
+
+impl fmt::Display for Relocate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.when {
+            When::AtEvents => write!(f, "{} at events", self.score.name())?,
+            When::Every(period) => write!(f, "{} every {} s", self.score.name(), period.seconds())?,
+        }
+        write!(f, ", at most {} moves, for ", self.moves_max)?;
+        match self.score {
+            Score::MinNum => write!(f, "a difference of {} tasks or more", self.difference_min),
+            Score::Greedy | Score::Social | Score::SocialAsPrinted => {
+                write!(f, "a gain above {}", self.gain_min)
+            }
+        }
+    }
+}
+
+/// Two recipes read alike only if they are.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.relocate {
+            None => write!(f, "{}, no relocation", self.place.name()),
+            Some(relocate) => write!(f, "{}, relocation by {relocate}", self.place.name()),
+        }
     }
 }
 

@@ -47,6 +47,22 @@ pub fn write_run<P: Policy>(
     write_json(dir, "summary.json", summary)
 }
 
+/// Makes the folder if need be, and tries whether a file can be written there.
+pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
+    let probe = dir.join(".gleaner.part");
+    let attempt = || {
+        fs::create_dir_all(dir)?;
+        File::create(&probe)?;
+        fs::remove_file(&probe)
+    };
+    attempt().map_err(|error| WriteError { path: dir.to_owned(), error })
+}
+
+/// The folder that a file is in.
+pub fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Writes a document of ours to a folder, which is made if need be.
 pub fn write_json(dir: &Path, name: &str, document: &impl serde::Serialize) -> Result<(), WriteError> {
     let text = serde_json::to_string_pretty(document).expect("plain data can always be written to memory");

@@ -220,12 +220,11 @@ impl Naive {
                 }
                 let gain = now.gain(relocation.rule, task, from, to);
                 let cost = grid.migration_seconds(from, to);
-                let worth = match relocation.rule {
-                    Rule::MinNum => gain >= relocation.difference,
-                    _ => {
-                        let paid = gain * grid.task(task).seconds_run(time);
-                        more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
-                    }
+                let paid = gain * grid.task(task).seconds_run(time);
+                let worth = if relocation.rule == Rule::MinNum {
+                    gain >= relocation.difference
+                } else {
+                    more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
                 };
                 if worth {
                     candidates.push((gain, other, task));

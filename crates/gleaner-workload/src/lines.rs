@@ -34,13 +34,19 @@ impl Lines {
     pub(crate) fn open(path: &Path, key: &Key<'_>) -> Result<Self, InputError> {
         let name = path.display();
         let expected = "the name of a file that can be read";
-        let file = File::open(path).map_err(|error| match error.kind() {
+        let unreadable = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => key.error_found(format!("no file {name}"), expected),
             _ => key.error_found(format!("{name}, which gives: {error}"), expected),
-        })?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        };
+        // Before it is opened: a pipe without a writer would keep us waiting for ever.
+        let metadata = std::fs::metadata(path).map_err(unreadable)?;
+        if metadata.is_dir() {
             return Err(key.error_found(format!("{name}, which is a folder"), expected));
         }
+        if !metadata.is_file() {
+            return Err(key.error_found(format!("{name}, which is no regular file"), expected));
+        }
+        let file = File::open(path).map_err(unreadable)?;
         Ok(Self {
             input: BufReader::with_capacity(BUFFER_BYTES, file),
             file: Place::whole(&name.to_string()),

@@ -34,6 +34,22 @@ impl<'a> Runnable<'a> {
         }
     }
 
+    /// The fewest seconds that an operation takes on any machine; infinite if none can run it.
+    pub(crate) fn best_seconds_per_op(
+        &self,
+        weights: &[f64],
+        composition: &[f64],
+        domain: &BTreeSet<String>,
+    ) -> f64 {
+        let kinds = self.machines.kinds().iter().filter(|kind| domain.is_subset(&kind.provides));
+        let seconds = kinds.map(|kind| {
+            let terms = weights.iter().zip(composition).zip(&kind.speeds);
+            let needed = terms.filter(|((_, share), _)| **share > 0.0);
+            needed.map(|((weight, share), speed)| weight * share / speed).sum::<f64>()
+        });
+        seconds.fold(f64::INFINITY, f64::min)
+    }
+
     fn search(&self, composition: &[f64], domain: &BTreeSet<String>) -> Result<(), String> {
         let kinds = self.machines.kinds().iter();
         let providers: Vec<&[f64]> = kinds

@@ -62,11 +62,12 @@ impl Scenario {
         let Machines { table: machines, ids, dimensions } = read_machines(&grid, base, weights.as_ref())?;
         check_migration(&root, migration, &dimensions, &machines)?;
         let loads = read_loads(&grid, base, &ids)?;
-        let tasks = read_tasks(&work, base, &dimensions, &machines)?;
+        let weights = weights.map_or_else(|| vec![1.0; dimensions.len()], |weights| weights.values);
+        let tasks = read_tasks(&work, base, (&dimensions, &weights), &machines)?;
         Ok(Self {
             file: path.to_owned(),
             base: base.to_owned(),
-            weights: weights.map_or_else(|| vec![1.0; dimensions.len()], |weights| weights.values),
+            weights,
             dimensions,
             machines,
             loads,
@@ -132,14 +133,14 @@ fn read_loads(
 fn read_tasks(
     work: &Section<'_>,
     base: &Path,
-    dimensions: &[String],
+    (dimensions, weights): (&[String], &[f64]),
     machines: &MachineTable,
 ) -> Result<TaskTable, InputError> {
     let expected = "the name of a file, as \"tasks.csv\"";
     let key = work.key("tasks", expected)?;
     let path = base.join(key.text(expected)?);
     let labels = work.find("labels").map(|key| Labels::read(&key, base, dimensions)).transpose()?;
-    tasks::read(&path, &key, &tasks::Context { dimensions, machines, labels: labels.as_ref() })
+    tasks::read(&path, &key, &tasks::Context { dimensions, weights, machines, labels: labels.as_ref() })
 }
 
 /// Bytes need a way from every machine.

@@ -112,6 +112,8 @@ impl TaskTable {
 /// What the rows are read against.
 pub(crate) struct Context<'a> {
     pub(crate) dimensions: &'a [String],
+    /// W, one for each dimension.
+    pub(crate) weights: &'a [f64],
     pub(crate) machines: &'a MachineTable,
     /// None where the scenario has none.
     pub(crate) labels: Option<&'a Labels>,
@@ -131,6 +133,8 @@ pub(crate) fn read(path: &Path, key: &Key<'_>, context: &Context<'_>) -> Result<
         met: Kinds::default(),
         word_sets: WordSets::default(),
         runnable: Runnable::new(context.machines, context.dimensions),
+        weights: context.weights,
+        best_seconds_per_op: Vec::new(),
         composition: Vec::new(),
     };
     while let Some(row) = table.next()? {
@@ -223,6 +227,9 @@ struct Reading<'a> {
     met: Kinds,
     word_sets: WordSets,
     runnable: Runnable<'a>,
+    weights: &'a [f64],
+    /// By kind: on the machine that suits it best.
+    best_seconds_per_op: Vec<f64>,
     composition: Vec<f64>,
 }
 
@@ -240,6 +247,11 @@ impl Reading<'_> {
         columns.shares.read(row, &mut self.composition)?;
         let kind = self.kind(row, columns)?;
         self.kind_numbers.push(kind);
+        let seconds = length * self.best_seconds_per_op[kind as usize];
+        if Time::ZERO.after_seconds(seconds) == Time::NEVER {
+            let expected = "a length that some machine can do in less than 584 years";
+            return Err(row.wrong(columns.length, expected));
+        }
         Ok(())
     }
 
@@ -255,6 +267,8 @@ impl Reading<'_> {
                     let found = format!("{}, which no machine could ever run: {why}", row.text(columns.id));
                     row.error(columns.id, found, "a task that some machine could run")
                 })?;
+                let best = self.runnable.best_seconds_per_op(self.weights, &self.composition, domain);
+                self.best_seconds_per_op.push(best);
                 self.kind_places.push(KindPlace(row.place()));
                 self.kinds.push(TaskKind {
                     composition: self.composition.clone(),

@@ -52,6 +52,20 @@ A scenario is a TOML file that names its tables:
   preset   = \"bertasi/greedy\"     # see: gleaner policy list
   relocate = { score = \"greedy\", moves_max = 3, gain_min = 0.10 }   # or \"none\"
 
+Also, all optional:
+
+  [grid]   sharing = \"time\"
+  [work]   labels = \"labels.csv\" (label, a column for each kind), for a column label in tasks.csv
+  [policy] relocate = { …, difference_min = 2 (min-num), period_s = 60 (instead of at events) }
+  [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
+  [run]    seed = 1
+
+provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
+either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].
+
+--out DIR writes tasks.csv (task,machine,arrived_s,started_s,finished_s,moves), machines.csv (machine,busy_s,tasks),
+machines_over_time.csv (time_s,machine,tasks), summary.json, plots as SVG, and report.html.
+
 Examples:
   gleaner simulate lab.toml
   gleaner simulate lab.toml --policy bertasi/social --out results
@@ -73,7 +87,7 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     #[arg(conflicts_with_all = ["checkpoint", "resume"])]
     pub(crate) seeds: Option<u64>,
-    /// Set a key of the scenario, as policy.relocate.gain_min=0.05; may be given several times
+    /// Set a key of the scenario, as `policy.relocate.gain_min=0.05`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
     /// Write tables, plots and report.html to this folder
@@ -100,7 +114,7 @@ pub(crate) struct ExplainArguments {
     pub(crate) scenario: PathBuf,
     /// The task, as tasks.csv calls it; it is explained as things stand when it arrives
     pub(crate) task: String,
-    /// Set a key of the scenario, as policy.preset=bertasi/social; may be given several times
+    /// Set a key of the scenario, as `policy.preset=bertasi/social`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
     /// Print the explanation as JSON

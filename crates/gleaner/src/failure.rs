@@ -81,7 +81,9 @@ impl Failure {
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let wanted_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wanted_json {
-        return Failure::Usage(error.to_string().trim_end().to_owned()).report(Shown::AsJson);
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        return Failure::Usage(first.to_owned()).report(Shown::AsJson);
     }
     // A closed pipe is no reason to fail again.
     let _ = error.print();

@@ -4,6 +4,7 @@ use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
 use gleaner_policy::Matchmaker;
+use gleaner_report::numbers::grouped;
 use gleaner_sim::output::{self, SeedsSummary, Summary, WriteError};
 use gleaner_sim::{Experiment, Saved, Simulation};
 use gleaner_workload::Scenario;
@@ -24,6 +25,7 @@ impl From<WriteError> for Failure {
 pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     interrupt::listen();
     let experiment = load(arguments)?;
+    check_places(arguments)?;
     match arguments.seeds {
         None => run_once(arguments, &experiment),
         Some(seeds) => run_seeds(arguments, &experiment, seeds),
@@ -37,10 +39,25 @@ fn load(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
     Ok(Experiment::of(Scenario::load(&arguments.scenario, &overrides)?)?)
 }
 
+/// A long run should not end at a folder that cannot be written.
+fn check_places(arguments: &SimulateArguments) -> Outcome {
+    if let Some(dir) = &arguments.out {
+        output::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
+    }
+    let Some(file) = &arguments.checkpoint else { return Ok(()) };
+    let folder = output::folder_of(file);
+    if file.is_dir() || !folder.is_dir() {
+        let found = if file.is_dir() { "a folder" } else { "no such folder" };
+        let expected = "expected a file in a folder that is there";
+        return Err(Failure::Usage(format!("--checkpoint {}: found {found}; {expected}", file.display())));
+    }
+    output::check_writable(folder).map_err(|error| Failure::Usage(format!("--checkpoint: {error}")))
+}
+
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
-    let ended = advance(arguments, &mut run, &rule(experiment), &bar)?;
+    let ended = advance(arguments, &mut run, &experiment.recipe.to_string(), &bar)?;
     bar.finish_and_clear();
     let summary = Summary::of(experiment, experiment.seed, &run);
     if let Some(dir) = &arguments.out {
@@ -69,11 +86,14 @@ fn start<'a>(
         let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
         return Ok(if keeps { run.with_timeline() } else { run });
     };
-    let bytes = std::fs::read(file).map_err(|error| Failure::io("read", file, error))?;
+    let unreadable = |error| Failure::Usage(format!("--resume {}: {error}", file.display()));
+    let bytes = std::fs::read(file).map_err(unreadable)?;
     let saved = Saved::from_bytes(&bytes);
     saved
-        .and_then(|saved| Simulation::restore(&experiment.setup, policy, &rule(experiment), saved))
-        .map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))
+        .and_then(|saved| {
+            Simulation::restore(&experiment.setup, policy, &experiment.recipe.to_string(), saved)
+        })
+        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
 }
 
 enum Ended {
@@ -115,17 +135,9 @@ fn advance(
     }
 }
 
-/// Tells this choice of parts from every other, for checkpoints.
-fn rule(experiment: &Experiment) -> String {
-    format!("{:?}", experiment.recipe)
-}
-
 fn save(file: &Path, saved: &Saved) -> Outcome {
-    let name = file.file_name().map(|name| name.to_string_lossy());
-    let Some(name) = name else {
-        return Err(Failure::Usage(format!("--checkpoint {}: expected the path of a file", file.display())));
-    };
-    let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let dir = output::folder_of(file);
     output::write_file(dir, &name, |out| out.write_all(&saved.to_bytes()))?;
     Ok(())
 }
@@ -189,17 +201,17 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
     let Summary { policy, relocate, tasks, unfinished, makespan_s, lower_bound_s, gap, moves, .. } = summary;
     let bound = match (lower_bound_s, gap) {
         (Some(bound), Some(gap)) => {
-            format!("{bound:.3} s; the makespan is {:.1} % above it", 100.0 * gap)
+            format!("{bound:.3} s; the makespan is {:.2} % above it", 100.0 * gap)
         }
         (Some(bound), None) => format!("{bound:.3} s"),
         (None, _) => "none: no schedule ends all tasks".to_owned(),
     };
     let mut lines = vec![
         ("policy", format!("{policy}, relocation {}", relocate.unwrap_or("none"))),
-        ("tasks", format!("{tasks}, of which {unfinished} unfinished")),
+        ("tasks", format!("{}, of which {} unfinished", grouped(*tasks as u64), grouped(*unfinished as u64))),
         ("makespan", format!("{makespan_s:.3} s")),
         ("lower bound", bound),
-        ("moves", moves.to_string()),
+        ("moves", grouped(*moves)),
     ];
     lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
     aligned(lines)

@@ -107,13 +107,15 @@ fn what_has_no_meaning_here_is_refused_at_its_key() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_a_fault_with_its_name() {
+fn a_place_that_cannot_be_written_is_named_before_the_run() {
     let folder = Scratch::new();
     scenario(&folder);
     folder.write("taken", "a file");
-    let run = gleaner(&folder, &["simulate", "scenario.toml", "--out", "taken"]).code(4);
-    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    assert!(error.contains("taken"), "{error}");
+    for arguments in [["--out", "taken"], ["--checkpoint", "nowhere/run.save"], ["--resume", "nothing"]] {
+        let run = gleaner(&folder, &[&["simulate", "scenario.toml"], &arguments[..]].concat()).code(2);
+        let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(error.contains(arguments[1]), "{error}");
+    }
 }
 
 /// A run that takes long enough to be stopped.

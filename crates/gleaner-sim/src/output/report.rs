@@ -4,7 +4,6 @@ use super::Summary;
 use super::figures::Figures;
 use crate::{Experiment, Simulation};
 use gleaner_core::Policy;
-use gleaner_policy::{Relocate, Score, When};
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 use gleaner_units::MachineId;
 
@@ -42,27 +41,12 @@ fn lead(experiment: &Experiment, summary: &Summary) -> String {
     )
 }
 
-fn relocation(rule: Option<Relocate>) -> String {
-    let Some(rule) = rule else { return "none".to_owned() };
-    let when = match rule.when {
-        When::AtEvents => "at events".to_owned(),
-        When::Every(period) => format!("every {}", numbers::seconds(period.seconds())),
-    };
-    let worth = match rule.score {
-        Score::MinNum => format!("a difference of at least {} tasks", rule.difference_min),
-        Score::Greedy | Score::Social | Score::SocialAsPrinted => {
-            format!("a gain above {}", numbers::significant(rule.gain_min, 3))
-        }
-    };
-    format!("{} {when}, at most {} moves, for {worth}", rule.score.name(), rule.moves_max)
-}
-
 fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
     let bound = summary.lower_bound_s.map_or("no schedule ends".to_owned(), numbers::seconds);
     let gap = summary.gap.map_or("–".to_owned(), |gap| format!("{} %", numbers::decimals(100.0 * gap, 1)));
     let rows = [
         ("policy", experiment.policy.clone()),
-        ("relocation", relocation(experiment.recipe.relocate)),
+        ("relocation", experiment.recipe.relocate.map_or("none".to_owned(), |rule| rule.to_string())),
         ("seed", summary.seed.to_string()),
         ("tasks", numbers::grouped(summary.tasks as u64)),
         ("of which unfinished", numbers::grouped(summary.unfinished as u64)),

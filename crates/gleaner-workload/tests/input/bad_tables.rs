@@ -37,6 +37,19 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
+fn a_length_that_takes_for_ever() {
+    check_edits(
+        "tasks.csv",
+        TASKS,
+        &[(
+            "t0,0,",
+            "t0,0,1e308,0.5,0.5,0\nt9,0,",
+            "tasks.csv:2: length: found \"1e308\"; expected a length that some machine can do in less than 584 years",
+        )],
+    );
+}
+
+#[test]
 fn columns() {
     check_edits(
         "tasks.csv",
@@ -92,7 +105,7 @@ fn columns() {
             (
                 "cpu",
                 "gpu",
-                "machines.csv:1: gpu: found an unknown column; expected one of cpu, id, net, site, disk, …",
+                "machines.csv:1: gpu: found an unknown column; expected one of cpu, id, ad, net, site, …",
             ),
             (
                 "id",
