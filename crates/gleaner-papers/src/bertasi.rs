@@ -11,10 +11,12 @@ pub mod grids;
 pub mod jobs;
 pub mod owners;
 pub mod permutations;
+mod plots;
 mod readings;
 mod report;
 pub mod scheme;
 pub mod setups;
+mod tables;
 
 pub use experiments::{Document, Experiments, FigureId, Findings};
 pub use readings::READINGS;

@@ -96,6 +96,8 @@ pub struct Claim {
     pub paper: &'static str,
     /// What was measured, and over what.
     pub quantity: &'static str,
+    /// The same taken in another way, in words.
+    pub besides: Option<String>,
     /// What came out.
     pub measured: Estimate,
     /// Its unit.
@@ -161,12 +163,14 @@ impl Serialize for Claim {
         let Estimate { mean, low, high } = self.measured;
         let measured = self.rounded(mean).map(|mean| self.with_unit(&format!("{mean:.*}", self.places())));
         let ci = self.rounded(low).zip(self.rounded(high)).map(|(low, high)| [low, high]);
+        let besides = self.besides.as_ref().map(|besides| format!("; {besides}")).unwrap_or_default();
+        let measured = format!("{}: {}{besides}", measured.unwrap_or_default(), self.quantity);
         let mut fields = serializer.serialize_struct("Claim", 7)?;
         fields.serialize_field("id", &self.id)?;
         fields.serialize_field("claim", self.claim)?;
         fields.serialize_field("paper", self.paper)?;
         fields
-            .serialize_field("measured", &format!("{}: {}", measured.unwrap_or_default(), self.quantity))?;
+            .serialize_field("measured", &measured)?;
         fields.serialize_field("ci", &ci)?;
         fields.serialize_field("verdict", self.verdict().word())?;
         fields.serialize_field("reading", self.reading)?;
@@ -214,6 +218,7 @@ mod tests {
             claim: "c",
             paper: "p",
             quantity: "q",
+            besides: None,
             measured: Estimate { mean: -0.001, low: -0.004, high: f64::INFINITY },
             unit: "%",
             rule: Rule::AtMost { holds: 0.0, partly: 1.0 },

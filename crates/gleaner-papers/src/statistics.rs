@@ -32,9 +32,10 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
-    /// Whether the true mean may well be `value`.
-    pub fn includes(&self, value: f64) -> bool {
-        self.low <= value && value <= self.high
+    /// The same for what cannot be below or above these, such as a share.
+    #[must_use]
+    pub fn within(self, lowest: f64, highest: f64) -> Self {
+        Self { low: self.low.max(lowest), high: self.high.min(highest), ..self }
     }
 }
 
@@ -75,6 +76,6 @@ mod tests {
     #[test]
     fn equal_values_leave_no_doubt_and_one_value_leaves_all() {
         assert_eq!(Estimate::of(&[4.0; 3]), Estimate { mean: 4.0, low: 4.0, high: 4.0 });
-        assert!(Estimate::of(&[4.0]).includes(1e300));
+        assert_eq!(Estimate::of(&[4.0]).within(0.0, 9.0), Estimate { mean: 4.0, low: 0.0, high: 9.0 });
     }
 }

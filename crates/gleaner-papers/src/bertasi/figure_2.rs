@@ -186,7 +186,8 @@ fn measure(run: Run, watched: &Watched, greedy: &Watched) -> Measures {
     let totals = window.iter().flat_map(|counts| (0..MACHINES).map(|machine| total(counts, machine)));
     Measures {
         run,
-        left_s3: watched.left_s3 as f64 / total(before, S3),
+        // Where nothing was on S3, nothing left it.
+        left_s3: watched.left_s3 as f64 / total(before, S3).max(1.0),
         growth: [0, 1, 2].map(|machine| growth(&|counts| total(counts, machine))),
         growth_together: growth(&together),
         data_on_s3: data_on_s3(watched),

@@ -1,6 +1,6 @@
 //! What the relocators do when an owner comes back.
 
-use super::{NO_SOCIAL, READINGS, id, percent, reading};
+use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
 use crate::bertasi::figure_2::{Measures, Samples};
 use crate::statistics::{Estimate, mean};
 use crate::{Claim, Condition, Rule};
@@ -51,7 +51,8 @@ fn leaves(samples: &Samples, score: Score) -> Claim {
                 machines (with the GREEDY relocator exhibiting a similar behavior)",
         paper: "most of S3's tasks go (figure)",
         quantity: "tasks on S3 at 1500 s that are taken to other machines",
-        measured: percent(estimate(samples, score, |measures| measures.left_s3)),
+        besides: None,
+        measured: percent_of_all(estimate(samples, score, |measures| measures.left_s3)),
         unit: "%",
         rule: Rule::AtLeast { holds: 50.0, partly: 10.0 },
         condition: None,
@@ -66,6 +67,7 @@ fn others_grow(samples: &Samples, score: Score) -> Claim {
         claim: "the increasing number of jobs on the other machines is not due to new jobs",
         paper: "the number increases",
         quantity: "how many tasks more than at 1500 s are on S0, S1 and S2 at most",
+        besides: None,
         measured: estimate(samples, score, |measures| measures.growth_together),
         unit: "tasks",
         rule: Rule::Positive,
@@ -80,6 +82,7 @@ fn alike(samples: &Samples, social: Score) -> Claim {
         claim: "a similar job distribution holds for the GREEDY relocator as well",
         paper: "similar",
         quantity: "how far the numbers of tasks by machine and type are apart until 6500 s, relative to their mean",
+        besides: None,
         measured: percent(estimate(samples, social, |measures| measures.from_greedy)),
         unit: "%",
         rule: Rule::AtMost { holds: 20.0, partly: 50.0 },
@@ -94,7 +97,8 @@ fn data_on_s3(samples: &Samples, score: Score) -> Claim {
         claim: "jobs of type C4 are assigned to S3, which has the fastest disk, until the change in its owner load",
         paper: "on S3 (figure)",
         quantity: "share of the unfinished C4 tasks that is on S3, on average until 1500 s",
-        measured: percent(estimate(samples, score, |measures| measures.data_on_s3)),
+        besides: None,
+        measured: percent_of_all(estimate(samples, score, |measures| measures.data_on_s3)),
         unit: "%",
         rule: Rule::AtLeast { holds: 50.0, partly: 25.0 },
         condition: None,
@@ -108,6 +112,7 @@ fn twins(samples: &Samples, social: Score) -> Claim {
         claim: "the plot for machine S2 is omitted because it is identical to that of S1",
         paper: "identical",
         quantity: "how far the numbers of tasks on S1 and S2 are apart until 6500 s, relative to their mean",
+        besides: None,
         measured: percent(estimate(samples, social, |measures| measures.twins_apart)),
         unit: "%",
         rule: Rule::AtMost { holds: 5.0, partly: 20.0 },
