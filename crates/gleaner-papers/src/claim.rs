@@ -66,12 +66,14 @@ impl Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rule::AtMost { holds, partly } => write!(f, "at most {holds}; partly: {partly}"),
-            Rule::AtLeast { holds, partly } => write!(f, "at least {holds}; partly: {partly}"),
-            Rule::Near { value, holds, partly } if *value == 0.0 => write!(f, "±{holds}; partly: ±{partly}"),
-            Rule::Near { value, holds, partly } => write!(f, "{value} ± {holds}; partly: ± {partly}"),
-            Rule::Negative => write!(f, "interval below 0; partly: mean below 0"),
-            Rule::Positive => write!(f, "interval above 0; partly: mean above 0"),
+            Rule::AtMost { holds, partly } => write!(f, "holds up to {holds}, partly up to {partly}"),
+            Rule::AtLeast { holds, partly } => write!(f, "holds from {holds} on, partly from {partly}"),
+            Rule::Near { value, holds, partly } => {
+                let [low, high] = [value - holds, value + holds];
+                write!(f, "holds from {low} to {high}, partly from {} to {}", value - partly, value + partly)
+            }
+            Rule::Negative => write!(f, "holds if the interval is below 0, partly if the mean is"),
+            Rule::Positive => write!(f, "holds if the interval is above 0, partly if the mean is"),
         }
     }
 }
@@ -95,7 +97,7 @@ pub struct Claim {
     /// The paper's number or word.
     pub paper: &'static str,
     /// What was measured, and over what.
-    pub quantity: &'static str,
+    pub quantity: String,
     /// The same taken in another way, in words.
     pub besides: Option<String>,
     /// What came out.
@@ -169,8 +171,7 @@ impl Serialize for Claim {
         fields.serialize_field("id", &self.id)?;
         fields.serialize_field("claim", self.claim)?;
         fields.serialize_field("paper", self.paper)?;
-        fields
-            .serialize_field("measured", &measured)?;
+        fields.serialize_field("measured", &measured)?;
         fields.serialize_field("ci", &ci)?;
         fields.serialize_field("verdict", self.verdict().word())?;
         fields.serialize_field("reading", self.reading)?;
@@ -217,7 +218,7 @@ mod tests {
             id: "figure-0/test".to_owned(),
             claim: "c",
             paper: "p",
-            quantity: "q",
+            quantity: "q".to_owned(),
             besides: None,
             measured: Estimate { mean: -0.001, low: -0.004, high: f64::INFINITY },
             unit: "%",

@@ -18,12 +18,25 @@ impl Estimate {
     pub fn of(values: &[f64]) -> Self {
         let mean = mean(values.iter().copied());
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let freedom = values.len() as f64 - 1.0;
+        let count = values.len() as f64;
+        Self::around(mean, squares / (count - 1.0) / count, count - 1.0)
+    }
+
+    /// Of something that is reckoned from all runs together, by the jackknife: `without` has what it would be
+    /// without each of them.
+    pub fn of_all(value: f64, without: &[f64]) -> Self {
+        let mean = mean(without.iter().copied());
+        let squares: f64 = without.iter().map(|value| (value - mean).powi(2)).sum();
+        let count = without.len() as f64;
+        Self::around(value, squares * (count - 1.0) / count, count - 1.0)
+    }
+
+    fn around(mean: f64, variance: f64, freedom: f64) -> Self {
         if freedom < 1.0 {
             return Self { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
         let law = StudentsT::new(0.0, 1.0, freedom).expect("a positive number of degrees of freedom");
-        let reach = law.inverse_cdf(0.975) * (squares / freedom / values.len() as f64).sqrt();
+        let reach = law.inverse_cdf(0.975) * variance.sqrt();
         Self { mean, low: mean - reach, high: mean + reach }
     }
 
@@ -71,6 +84,14 @@ mod tests {
         let hundred: Vec<f64> = (0..100).map(f64::from).collect();
         let error = (833.25_f64 / 99.0 * 100.0 / 100.0).sqrt();
         assert!((Estimate::of(&hundred).reach() - 1.984_217 * error).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_own_interval() {
+        let values = [1.0, 2.0, 4.0, 8.0];
+        let without: Vec<f64> = values.iter().map(|value| (15.0 - value) / 3.0).collect();
+        let (plain, jackknife) = (Estimate::of(&values), Estimate::of_all(3.75, &without));
+        assert!((plain.low - jackknife.low).abs() < 1e-9 && (plain.high - jackknife.high).abs() < 1e-9);
     }
 
     #[test]

@@ -127,6 +127,19 @@ impl<K: Copy + PartialEq> Trials<K> {
         self.makespan_s(rule, case, seed) / self.makespan_s(other, case, seed) - 1.0
     }
 
+    /// An estimate of something reckoned from makespans that are averaged over the seeds; its interval is the
+    /// jackknife's.
+    pub fn of_averages(&self, statistic: impl Fn(&dyn Fn(K, usize) -> f64) -> f64) -> Estimate {
+        let reckon = |left_out: Option<usize>| {
+            statistic(&|rule, case| {
+                let seeds = (0..self.seeds()).filter(|seed| Some(*seed) != left_out);
+                mean(seeds.map(|seed| self.makespan_s(rule, case, seed)))
+            })
+        };
+        let without: Vec<f64> = (0..self.seeds()).map(|seed| reckon(Some(seed))).collect();
+        Estimate::of_all(reckon(None), &without)
+    }
+
     /// An estimate from one number a seed.
     pub fn over_seeds(&self, of: impl Fn(usize) -> f64) -> Estimate {
         Estimate::of(&(0..self.seeds()).map(of).collect::<Vec<f64>>())

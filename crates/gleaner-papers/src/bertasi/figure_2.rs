@@ -143,8 +143,12 @@ impl<'a> Eye<'a> {
     fn put(&mut self, task: TaskId, to: Option<MachineId>) {
         let kind = self.setup.tasks.classes[task.index()].index();
         let from = std::mem::replace(&mut self.on[task.index()], to);
-        from.into_iter().for_each(|from| self.now[from.index()][kind] -= 1);
-        to.into_iter().for_each(|to| self.now[to.index()][kind] += 1);
+        if let Some(from) = from {
+            self.now[from.index()][kind] -= 1;
+        }
+        if let Some(to) = to {
+            self.now[to.index()][kind] += 1;
+        }
     }
 }
 

@@ -27,7 +27,9 @@ pub(super) fn figure_1(samples: &figure_1::Samples) -> Svg {
         gains.iter().fold(plot, |plot, gain| {
             let label = match score {
                 Score::MinNum => "no θ".to_owned(),
-                Score::Greedy | Score::Social | Score::SocialAsPrinted => format!("θ = {:.0} %", 100.0 * gain),
+                Score::Greedy | Score::Social | Score::SocialAsPrinted => {
+                    format!("θ = {:.0} %", 100.0 * gain)
+                }
             };
             let recipes = figure_1::curve(score, score, *gain);
             let estimates: Vec<Estimate> = recipes
@@ -45,7 +47,8 @@ pub(super) fn figure_2(samples: &figure_2::Samples) -> Svg {
     let shown = || [Score::Social, Score::MinNum, Score::Greedy].into_iter();
     let peak = shown().flat_map(|score| &watched(samples, score).seconds).take(PAPER_END_S);
     let peak = peak.flatten().map(|kinds| kinds[0].max(kinds[DATA])).max().unwrap_or(0);
-    let height = PAPER_PEAK.max(f64::from(peak));
+    // Up to a round number, so that no line runs along the frame.
+    let height = PAPER_PEAK.max((f64::from(peak) / 50.0).ceil() * 50.0);
     let panel = |score: Score, machine: usize, at: usize| {
         let title = match at {
             0..6 => {
@@ -65,11 +68,7 @@ pub(super) fn figure_2(samples: &figure_2::Samples) -> Svg {
 /// The same until the last task ends.
 pub(super) fn figure_2_whole(samples: &figure_2::Samples) -> Svg {
     let panels = [Score::Social, Score::MinNum, Score::Greedy].into_iter().map(|score| {
-        let plot = Plot::new(
-            format!("{}, S3", name(score)),
-            Axis::linear("time (s)"),
-            Axis::linear("tasks"),
-        );
+        let plot = Plot::new(format!("{}, S3", name(score)), Axis::linear("time (s)"), Axis::linear("tasks"));
         with_kinds(plot, &watched(samples, score).seconds, S3, COARSE_S)
     });
     PlotGrid::new("S3 until the last task ends", 3, panels.collect()).svg()
@@ -106,13 +105,17 @@ pub(super) fn permutations(samples: &permutations::Samples, title: &str) -> Svg 
     let plot = Plot::new(title, Axis::categories("permutation ID", ids), Axis::log("makespan (s)"));
     let plot = SIX.into_iter().fold(plot, |plot, scheme| {
         let estimates: Vec<Estimate> = (0..samples.cases())
-            .map(|case| samples.over_seeds(|seed| samples.makespan_s(scheme, case, seed)))
+            .map(|case| {
+                let makespan = samples.over_seeds(|seed| samples.makespan_s(scheme, case, seed));
+                // However few the runs, no makespan is below the bound.
+                makespan
+                    .within(mean((0..samples.seeds()).map(|seed| samples.bound_s(case, seed))), f64::INFINITY)
+            })
             .collect();
         let points = estimates.iter().enumerate().map(|(case, estimate)| (case as f64, estimate.mean));
         plot.with(with_bounds(Series::new(scheme.name(), Style::Marked, points), &estimates))
     });
-    let bound = (0..samples.cases()).map(|case| {
-        (case as f64, mean((0..samples.seeds()).map(|seed| samples.bound_s(case, seed))))
-    });
+    let bound = (0..samples.cases())
+        .map(|case| (case as f64, mean((0..samples.seeds()).map(|seed| samples.bound_s(case, seed)))));
     plot.with(Series::new("lower bound", Style::Line, bound)).svg()
 }

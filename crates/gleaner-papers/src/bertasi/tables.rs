@@ -5,6 +5,7 @@ use super::permutations::{Samples, VARIED, Variations};
 use super::scheme::name;
 use crate::{Run, Trials};
 use gleaner_policy::{Recipe, Relocate, Score, When};
+use std::fmt::{self, Write};
 
 /// Runs under recipes; `case` names a case, if there are several.
 fn recipes(trials: &Trials<Recipe>, case: impl Fn(usize) -> usize, into: &mut String) {
@@ -13,7 +14,7 @@ fn recipes(trials: &Trials<Recipe>, case: impl Fn(usize) -> usize, into: &mut St
             for recipe in trials.rules() {
                 let run = trials.run(*recipe, at, seed);
                 let (bound, case) = (trials.bound_s(at, seed), case(at));
-                *into += &format!("{},{case},{},{}\n", parts(*recipe), seed + 1, numbers(run, bound));
+                put(into, format_args!("{},{case},{},{}\n", parts(*recipe), seed + 1, numbers(run, bound)));
             }
         }
     }
@@ -37,6 +38,10 @@ fn numbers(run: Run, bound_s: f64) -> String {
     format!("{:.9},{bound_s:.9},{}", run.makespan_s, run.moves)
 }
 
+fn put(text: &mut String, line: fmt::Arguments<'_>) {
+    text.write_fmt(line).expect("a string takes what it is given");
+}
+
 const PARTS: &str = "allocator,relocator,moves_max,gain_min,difference_min,period_s";
 const NUMBERS: &str = "seed,makespan_s,lower_bound_s,moves";
 
@@ -49,8 +54,9 @@ pub(super) fn figure_1(samples: &Trials<Recipe>) -> String {
 
 /// Figure 2's runs and what was counted in them.
 pub(super) fn figure_2(samples: &figure_2::Samples) -> String {
-    let mut lines =
-        format!("scheme,{NUMBERS},left_s3,growth_s0,growth_s1,growth_s2,growth_together,c4_on_s3,s1_s2_apart\n");
+    let mut lines = format!(
+        "scheme,{NUMBERS},left_s3,growth_s0,growth_s1,growth_s2,growth_together,c4_on_s3,s1_s2_apart\n"
+    );
     for (seed, sample) in samples.seeds.iter().enumerate() {
         for (score, measures) in Score::ALL.iter().zip(&sample.measures) {
             let [s0, s1, s2] = measures.growth;
@@ -59,7 +65,7 @@ pub(super) fn figure_2(samples: &figure_2::Samples) -> String {
                 measures.left_s3, measures.growth_together, measures.data_on_s3, measures.twins_apart
             );
             let numbers = numbers(measures.run, sample.bound_s);
-            lines += &format!("{},{},{numbers},{counted}\n", name(*score), seed + 1);
+            put(&mut lines, format_args!("{},{},{numbers},{counted}\n", name(*score), seed + 1));
         }
     }
     lines
@@ -74,7 +80,7 @@ pub(super) fn permutations(samples: &Samples) -> String {
                 let relocator = scheme.relocator.map_or("none", Score::name);
                 let numbers = numbers(samples.run(*scheme, case, seed), samples.bound_s(case, seed));
                 let scheme = format!("{},{relocator}", scheme.allocator.name());
-                lines += &format!("{scheme},{},{},{numbers}\n", case + 1, seed + 1);
+                put(&mut lines, format_args!("{scheme},{},{},{numbers}\n", case + 1, seed + 1));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
 use crate::bertasi::figure_1::{Samples, level_s, sweep};
+use crate::bertasi::scheme;
 use crate::statistics::{range, share};
 use crate::{Claim, Rule};
 use gleaner_policy::Score;
@@ -40,7 +41,10 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
         id: format!("figure-1/fluctuation-{name}"),
         claim: "all the relocators exhibit small fluctuations (about 1%) when N or θ changes",
         paper: "about 1 %",
-        quantity: "largest less smallest makespan over all N and θ, relative to the smallest",
+        quantity: format!(
+            "{}: largest less smallest makespan over all N and θ, relative to the smallest",
+            scheme::name(score)
+        ),
         besides: None,
         measured: percent(samples.over_seeds(|seed| spread(samples, score, score, seed))),
         unit: "%",
@@ -58,7 +62,7 @@ fn equivalent(samples: &Samples, social: Score) -> Claim {
         id: id("figure-1/greedy-social-equivalent", social),
         claim: "the GREEDY and SOCIAL relocators are almost equivalent",
         paper: "almost equivalent",
-        quantity: "how much longer SOCIAL takes than GREEDY, on average over N and θ",
+        quantity: "how much longer SOCIAL takes than GREEDY, on average over N and θ".to_owned(),
         besides: None,
         measured: percent(samples.over_seeds(excess)),
         unit: "%",
@@ -77,7 +81,7 @@ fn min_num_close(samples: &Samples, social: Score) -> Claim {
         id: id("figure-1/minnum-close", social),
         claim: "the difference between our relocators and the MIN-NUM one is small in the analyzed data set",
         paper: "small",
-        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average",
+        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average".to_owned(),
         besides: None,
         measured: percent(samples.over_seeds(excess)),
         unit: "%",
@@ -99,7 +103,8 @@ fn any_pair_constant(samples: &Samples, social: Score) -> Claim {
         claim: "with any allocator/relocator combination, in all cases the makespan remains almost constant \
                 changing N and θ",
         paper: "almost constant",
-        quantity: "largest less smallest makespan over N and θ, of the combination where it is largest",
+        quantity: "largest less smallest makespan over N and θ, of the combination where it is largest"
+            .to_owned(),
         besides: None,
         measured: percent(samples.over_seeds(worst)),
         unit: "%",
@@ -121,7 +126,9 @@ fn relocators_best(samples: &Samples, social: Score) -> Claim {
         id: id("figure-1/relocators-best", social),
         claim: "the GREEDY and SOCIAL relocators provide the best makespans independently of the used allocator",
         paper: "with any allocator",
-        quantity: "pairs of allocator and GREEDY or SOCIAL relocator that end before the MIN-NUM relocator does",
+        quantity:
+            "pairs of allocator and GREEDY or SOCIAL relocator that end before the MIN-NUM relocator does"
+                .to_owned(),
         besides: None,
         measured: percent_of_all(samples.over_seeds(better)),
         unit: "% of 6 pairs",

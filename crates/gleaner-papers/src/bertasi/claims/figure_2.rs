@@ -2,6 +2,7 @@
 
 use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
 use crate::bertasi::figure_2::{Measures, Samples};
+use crate::bertasi::scheme::name;
 use crate::statistics::{Estimate, mean};
 use crate::{Claim, Condition, Rule};
 use gleaner_policy::Score;
@@ -50,7 +51,7 @@ fn leaves(samples: &Samples, score: Score) -> Claim {
         claim: "after the time instant 1500 s, the SOCIAL relocator begins to migrate jobs from m to other \
                 machines (with the GREEDY relocator exhibiting a similar behavior)",
         paper: "most of S3's tasks go (figure)",
-        quantity: "tasks on S3 at 1500 s that are taken to other machines",
+        quantity: format!("{}: tasks on S3 at 1500 s that are taken to other machines", name(score)),
         besides: None,
         measured: percent_of_all(estimate(samples, score, |measures| measures.left_s3)),
         unit: "%",
@@ -66,7 +67,7 @@ fn others_grow(samples: &Samples, score: Score) -> Claim {
         id: named("others-grow", score),
         claim: "the increasing number of jobs on the other machines is not due to new jobs",
         paper: "the number increases",
-        quantity: "how many tasks more than at 1500 s are on S0, S1 and S2 at most",
+        quantity: format!("{}: how many tasks more than at 1500 s are on S0, S1 and S2 at most", name(score)),
         besides: None,
         measured: estimate(samples, score, |measures| measures.growth_together),
         unit: "tasks",
@@ -81,7 +82,9 @@ fn alike(samples: &Samples, social: Score) -> Claim {
         id: id("figure-2/greedy-alike", social),
         claim: "a similar job distribution holds for the GREEDY relocator as well",
         paper: "similar",
-        quantity: "how far the numbers of tasks by machine and type are apart until 6500 s, relative to their mean",
+        quantity:
+            "how far the numbers of tasks by machine and type are apart until 6500 s, relative to their mean"
+                .to_owned(),
         besides: None,
         measured: percent(estimate(samples, social, |measures| measures.from_greedy)),
         unit: "%",
@@ -96,7 +99,10 @@ fn data_on_s3(samples: &Samples, score: Score) -> Claim {
         id: named("c4-on-s3", score),
         claim: "jobs of type C4 are assigned to S3, which has the fastest disk, until the change in its owner load",
         paper: "on S3 (figure)",
-        quantity: "share of the unfinished C4 tasks that is on S3, on average until 1500 s",
+        quantity: format!(
+            "{}: share of the unfinished C4 tasks that is on S3, on average until 1500 s",
+            name(score)
+        ),
         besides: None,
         measured: percent_of_all(estimate(samples, score, |measures| measures.data_on_s3)),
         unit: "%",
@@ -111,7 +117,8 @@ fn twins(samples: &Samples, social: Score) -> Claim {
         id: id("figure-2/s1-s2-identical", social),
         claim: "the plot for machine S2 is omitted because it is identical to that of S1",
         paper: "identical",
-        quantity: "how far the numbers of tasks on S1 and S2 are apart until 6500 s, relative to their mean",
+        quantity: "how far the numbers of tasks on S1 and S2 are apart until 6500 s, relative to their mean"
+            .to_owned(),
         besides: None,
         measured: percent(estimate(samples, social, |measures| measures.twins_apart)),
         unit: "%",

@@ -39,7 +39,8 @@ fn like_figure_3(away: &Samples, samples: &Samples, social: Score) -> Claim {
         id: id("figure-4/like-figure-3", social),
         claim: SIMILAR,
         paper: "similar",
-        quantity: "how much longer than on figure 3 the scheme with relocation takes that suffers most",
+        quantity: "how much longer than on figure 3 the scheme with relocation takes that suffers most"
+            .to_owned(),
         besides: None,
         measured: percent(samples.over_seeds(worst)),
         unit: "%",
@@ -55,7 +56,7 @@ fn relocators_similar(samples: &Samples, social: Score) -> Claim {
         id: id("figure-4/relocators-similar", social),
         claim: SIMILAR,
         paper: "GREEDY and SOCIAL similar",
-        quantity: "how much longer SOCIAL takes than GREEDY, both with relocation",
+        quantity: "how much longer SOCIAL takes than GREEDY, both with relocation".to_owned(),
         besides: None,
         measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
         unit: "%",
@@ -70,7 +71,8 @@ fn min_num_loss(samples: &Samples, social: Score) -> Claim {
         id: id("figure-4/minnum-loss", social),
         claim: SIMILAR,
         paper: "MIN-NUM loses 10 %",
-        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average, with relocation",
+        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average, with relocation"
+            .to_owned(),
         besides: None,
         measured: min_num_excess(samples, social),
         unit: "%",
@@ -92,7 +94,8 @@ fn without_huge(samples: &Samples, social: Score) -> Claim {
         id: id("figure-4/without-huge", social),
         claim: "disabling relocations yields huge makespans",
         paper: "huge",
-        quantity: "makespan without relocation over that with it, of the scheme where this is smallest",
+        quantity: "makespan without relocation over that with it, of the scheme where this is smallest"
+            .to_owned(),
         besides: None,
         measured: samples.over_seeds(least),
         unit: "times",
@@ -107,7 +110,8 @@ fn min_num_hugest(samples: &Samples, social: Score) -> Claim {
         id: id("figure-4/minnum-hugest", social),
         claim: "in particular under the MIN-NUM allocator since it does not take into account the owner load",
         paper: "the hugest",
-        quantity: "how much longer MIN-NUM takes than the slower of GREEDY and SOCIAL, without relocation",
+        quantity: "how much longer MIN-NUM takes than the slower of GREEDY and SOCIAL, without relocation"
+            .to_owned(),
         besides: None,
         measured: min_num_alone_excess(samples, social),
         unit: "%",

@@ -1,7 +1,7 @@
 //! Claims as tables, those about SOCIAL to the letter apart from the others.
 
-use crate::bertasi::{FigureId, Findings};
 use crate::Claim;
+use crate::bertasi::{FigureId, Findings};
 use gleaner_report::{Block, Cell, Report, Table, Verdict};
 
 fn is_to_the_letter(claim: &Claim) -> bool {
@@ -10,8 +10,9 @@ fn is_to_the_letter(claim: &Claim) -> bool {
 
 /// How many claims of each figure have which verdict.
 pub(super) fn summary(findings: &Findings) -> Table {
-    let header = ["Figure", "Holds", "Partly", "Not", "As printed: holds", "Partly", "Not"];
-    let table = Table::new("Verdicts by figure; on the right with SOCIAL to the letter", header);
+    let header = ["Figure", "Holds", "Partly", "Not", "Printed: holds", "Printed: partly", "Printed: not"];
+    let table =
+        Table::new("Verdicts by figure; on the right those of claims about SOCIAL as printed", header);
     findings.figures.iter().fold(table, |table, figure| {
         let claims = findings.claims_of(*figure);
         let mut cells = vec![Cell::text(title(*figure))];
@@ -37,7 +38,8 @@ fn title(figure: FigureId) -> &'static str {
 
 /// The claims of a figure.
 pub(super) fn section(report: Report, claims: &[Claim]) -> Report {
-    let (printed, others): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| is_to_the_letter(claim));
+    let (printed, others): (Vec<&Claim>, Vec<&Claim>) =
+        claims.iter().partition(|claim| is_to_the_letter(claim));
     report
         .with(Block::subheading("Claims"))
         .with(table("Claims, SOCIAL by execution times", &others))
@@ -45,16 +47,23 @@ pub(super) fn section(report: Report, claims: &[Claim]) -> Report {
 }
 
 fn table(caption: &str, claims: &[&Claim]) -> Table {
-    let header = ["Claim", "Paper", "Measured", "95 % interval", "Verdict", "What was measured; when it holds"];
+    let header =
+        ["Claim", "Paper", "Measured", "95 % interval", "Verdict", "What was measured; when it holds"];
     claims.iter().fold(Table::new(caption, header), |table, claim| {
-        let how = [Some(claim.quantity.to_owned()), claim.besides.clone(), Some(claim.rule_in_words())];
+        let how = [Some(claim.quantity.clone()), claim.besides.clone(), Some(claim.rule_in_words())];
         table.row([
             Cell::text(claim.claim),
             Cell::text(claim.paper),
             Cell::number(claim.said()),
             Cell::number(claim.interval()),
             claim.verdict().into(),
-            Cell::text(how.into_iter().flatten().collect::<Vec<_>>().join("; ")),
+            Cell::text(how.into_iter().flatten().map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")),
         ])
     })
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }

@@ -59,12 +59,17 @@ fn schemes(samples: &Samples) -> Table {
         "Makespan (s)",
         "Above the bound",
         "Moves",
-        "Left S3 after 1500 s",
-        "Growth of S0 to S2 (tasks)",
-        "C4 on S3 before",
-        "Most tasks on a machine",
+        "Left S3",
+        "S0 to S2 grow by",
+        "C4 on S3",
+        "Peak",
     ];
-    let table = Table::new("Four schemes with relocation, N = 3 and θ = 10 %", header);
+    let table = Table::new(
+        "Four schemes with relocation, N = 3 and θ = 10 %. Left S3: of its tasks at 1500 s, those taken elsewhere; then \
+                   by how many tasks the others grow at most, the share of C4's tasks on S3 until 1500 s, and the most tasks \
+                   on a machine until 6500 s",
+        header,
+    );
     Score::ALL.iter().enumerate().fold(table, |table, (at, score)| {
         let of = |value: fn(&Measures) -> f64| over(samples, move |sample| value(&sample.measures[at]));
         let mut cells = vec![Cell::text(name(*score))];
@@ -79,7 +84,7 @@ fn schemes(samples: &Samples) -> Table {
 
 fn by_gain(samples: &Samples) -> Table {
     let caption = "Beyond the paper: the SOCIAL relocator at smaller θ. Its gain is relative to all tasks of two \
-                   machines, so with a hundred tasks on each one move is worth about a per cent";
+                   machines, so with hundreds of tasks there one move is worth less than a per cent";
     let table = Table::new(caption, ["θ", "Makespan (s)", "Above the bound", "Moves"]);
     GAINS.iter().enumerate().fold(table, |table, (at, gain)| {
         let mut cells = vec![Cell::text(format!("{} %", numbers::significant(100.0 * gain, 2)))];

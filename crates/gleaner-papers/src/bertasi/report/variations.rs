@@ -9,9 +9,10 @@ use gleaner_report::{Block, Cell, Report, Table};
 
 const TEXT: &str = "On the permutations 1, 7, 13 and 19 of job set 2, one of each block that ends with the same type; \
     no owners unless said.";
-const GUARD: &str = "The paper's MIN-NUM relocator as written would move a task back and forth between two machines \
-    that differ by one. A least difference of two tasks, the default here, rules that out; with one, every move \
-    between equals is reversed at the next event. More moves then mix the tasks, by chance, and help.";
+const GUARD: &str = "As written, the paper's MIN-NUM relocator may move a task between machines that differ by one: \
+    that only swaps the two, and the next event may swap them back. The least difference of two tasks, the default \
+    here, rules that out. With one there are far more moves, and each is to a machine where a task has just ended, \
+    which favours the fast.";
 const PERIODS: &str = "The paper relocates at events and sets that against “periodic rescheduling”, in words only. \
     At a period any task may move to any machine; since periods are rarer than events, GREEDY is also tried with \
     up to 70 moves each time, one for each machine.";
@@ -44,7 +45,9 @@ fn combinations(trials: &Trials<Recipe>) -> Table {
     let header = ["Allocator", "Relocator"].into_iter().chain(COLUMNS);
     matrix().fold(Table::new("N = 3, θ = 10 %", header), |table, scheme| {
         let parts = [name(scheme.allocator), scheme.relocator.map_or("none", name)];
-        table.row(parts.map(Cell::text).into_iter().chain(outcome(trials, scheme.recipe(Parameters::default()))))
+        table.row(
+            parts.map(Cell::text).into_iter().chain(outcome(trials, scheme.recipe(Parameters::default()))),
+        )
     })
 }
 
