@@ -69,8 +69,7 @@ impl fmt::Display for Rule {
             Rule::AtMost { holds, partly } => write!(f, "holds up to {holds}, partly up to {partly}"),
             Rule::AtLeast { holds, partly } => write!(f, "holds from {holds} on, partly from {partly}"),
             Rule::Near { value, holds, partly } => {
-                let [low, high] = [value - holds, value + holds];
-                write!(f, "holds from {low} to {high}, partly from {} to {}", value - partly, value + partly)
+                write!(f, "holds within {holds} of {value}, partly within {partly}")
             }
             Rule::Negative => write!(f, "holds if the interval is below 0, partly if the mean is"),
             Rule::Positive => write!(f, "holds if the interval is above 0, partly if the mean is"),

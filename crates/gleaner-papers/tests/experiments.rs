@@ -39,7 +39,7 @@ fn files_are_named_and_the_page_is_well_formed() {
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["figure-2.svg", "figure-2-whole.svg", "figure-2.csv", "report.html"]);
     for (name, text) in &files {
-        if name.ends_with(".csv") {
+        if !text.starts_with('<') {
             let columns = |line: &str| line.split(',').count();
             let header = text.lines().next().map(columns);
             assert!(text.lines().all(|line| Some(columns(line)) == header), "{name}");

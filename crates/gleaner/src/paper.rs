@@ -50,9 +50,9 @@ fn simulate(experiments: &Experiments) -> Result<Findings, Failure> {
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let findings = experiments.run(&watch);
+    let done = bar.position();
     bar.finish_and_clear();
     findings.map_err(|_| {
-        let done = bar.position();
         Failure::Interrupted(format!("{done} of {total} simulations were done; nothing was written"))
     })
 }
