@@ -90,13 +90,13 @@ fn the_opposite_does_not_hold() {
 #[test]
 fn figure_4_is_judged_against_figure_3() {
     let away = made(as_the_paper_says);
-    let same = claims::figure_4::claims(&away, &made(as_the_paper_says));
+    let same = claims::figure_4::claims(&away, &made(as_the_paper_says), None);
     assert_eq!(verdict(&same, "figure-4/like-figure-3"), Verdict::Holds);
     assert_eq!(verdict(&same, "figure-4/without-huge"), Verdict::Partly);
     let back = made(|scheme, case, seed| {
         as_the_paper_says(scheme, case, seed) * if scheme.relocator.is_some() { 2.0 } else { 20.0 }
     });
-    let claims = claims::figure_4::claims(&away, &back);
+    let claims = claims::figure_4::claims(&away, &back, None);
     assert_eq!(verdict(&claims, "figure-4/like-figure-3"), Verdict::Not);
     assert_eq!(verdict(&claims, "figure-4/without-huge"), Verdict::Holds);
     assert_eq!(verdict(&claims, "figure-4/minnum-hugest"), Verdict::Holds);

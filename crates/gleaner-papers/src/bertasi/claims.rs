@@ -8,6 +8,7 @@ pub mod figure_1;
 pub mod figure_2;
 pub mod figure_3;
 pub mod figure_4;
+pub mod guard;
 
 use crate::statistics::Estimate;
 use gleaner_policy::Score;

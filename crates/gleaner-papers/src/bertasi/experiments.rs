@@ -57,10 +57,15 @@ impl Experiments {
         let of = |figure: &FigureId| match figure {
             FigureId::One => self.seeds * figure_1::simulations(),
             FigureId::Two => self.seeds * figure_2::simulations(),
-            FigureId::Three => self.seeds * Variations::simulations(),
+            // Counted below.
+            FigureId::Three => 0,
             FigureId::Four => plan.simulations(),
         };
-        let away = if self.needs_figure_3() { plan.simulations() } else { 0 };
+        let away = if self.needs_figure_3() {
+            plan.simulations() + self.seeds * Variations::simulations()
+        } else {
+            0
+        };
         away + self.figures.iter().map(of).sum::<u64>()
     }
 
@@ -68,7 +73,7 @@ impl Experiments {
         self.figures.contains(&figure)
     }
 
-    /// Figure 4 is compared with figure 3.
+    /// Figure 4 is compared with figure 3; the variations are of both.
     fn needs_figure_3(&self) -> bool {
         self.has(FigureId::Three) || self.has(FigureId::Four)
     }
@@ -83,7 +88,7 @@ impl Experiments {
             .then(|| figure_2::conduct(seeds, Parameters::default(), watch))
             .transpose()?;
         let figure_3 = self.needs_figure_3().then(|| plan.conduct(Owners::Away, watch)).transpose()?;
-        let variations = self.has(FigureId::Three).then(|| Variations::conduct(seeds, watch)).transpose()?;
+        let variations = self.needs_figure_3().then(|| Variations::conduct(seeds, watch)).transpose()?;
         let figure_4 =
             self.has(FigureId::Four).then(|| plan.conduct(Owners::OfFigure4, watch)).transpose()?;
         Ok(Findings {
@@ -111,7 +116,7 @@ pub struct Findings {
     pub figure_2: Option<figure_2::Samples>,
     /// The permutations; there for figure 4 too.
     pub figure_3: Option<permutations::Samples>,
-    /// What else was tried on figure 3.
+    /// What else was tried on figures 3 and 4.
     pub variations: Option<Variations>,
     /// The permutations with owners.
     pub figure_4: Option<permutations::Samples>,
@@ -135,7 +140,7 @@ impl Findings {
                 .map(|samples| claims::figure_3::claims(samples, self.variations.as_ref())),
             FigureId::Four => {
                 let both = self.figure_3.as_ref().zip(self.figure_4.as_ref());
-                both.map(|(away, samples)| claims::figure_4::claims(away, samples))
+                both.map(|(away, samples)| claims::figure_4::claims(away, samples, self.variations.as_ref()))
             }
         };
         claims.unwrap_or_default()

@@ -128,7 +128,8 @@ fn away() -> Vec<(Recipe, Recipe)> {
 }
 
 fn with_owners() -> Vec<(Recipe, Recipe)> {
-    pairs_of([1, 2].map(guarded).into_iter())
+    let others = [Score::Greedy, Score::Social].map(Scheme::relocating);
+    pairs_of(others.map(|scheme| scheme.recipe(Parameters::default())).into_iter().chain([1, 2].map(guarded)))
 }
 
 impl Variations {

@@ -1,6 +1,6 @@
 //! The 24 orders of arrival, no owners; with what sections 2.2, 2.3 and 4 say of them.
 
-use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
+use super::{NO_SOCIAL, READINGS, guard, id, percent, percent_of_all, reading};
 use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::{Parameters, Scheme, name};
 use crate::statistics::{Estimate, mean, range, share};
@@ -31,6 +31,7 @@ pub fn claims(samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> 
         ]);
         claims.extend(variations.map(|variations| any_allocator(variations, social)));
     }
+    claims.extend(variations.map(guard::figure_3));
     claims
 }
 

@@ -1,27 +1,25 @@
 //! The same orders of arrival when four owners come back.
 
 use super::figure_3::{min_num_alone_excess, min_num_excess};
-use super::{READINGS, id, percent, reading};
-use crate::bertasi::permutations::Samples;
+use super::{READINGS, guard, id, percent, reading};
+use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::Scheme;
 use crate::statistics::{mean, range};
 use crate::{Claim, Rule};
 use gleaner_policy::Score;
 
 /// All claims of figure 4; `away` is figure 3.
-pub fn claims(away: &Samples, samples: &Samples) -> Vec<Claim> {
-    READINGS
-        .into_iter()
-        .flat_map(|social| {
-            [
-                like_figure_3(away, samples, social),
-                relocators_similar(samples, social),
-                min_num_loss(samples, social),
-                without_huge(samples, social),
-                min_num_hugest(samples, social),
-            ]
-        })
-        .collect()
+pub fn claims(away: &Samples, samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> {
+    let of_readings = READINGS.into_iter().flat_map(|social| {
+        [
+            like_figure_3(away, samples, social),
+            relocators_similar(samples, social),
+            min_num_loss(samples, social),
+            without_huge(samples, social),
+            min_num_hugest(samples, social),
+        ]
+    });
+    of_readings.chain(variations.map(guard::figure_4)).collect()
 }
 
 const SIMILAR: &str = "with relocation, performances are similar to those described above regarding Figure 3";

@@ -11,7 +11,8 @@ const FIGURE_3: &str = "70 machines, four bursts of 500 jobs, 25 s apart, in eac
     axis is logarithmic here and in figure 4, so that a distance is a ratio and equally far apart in both.";
 const FIGURE_4: &str = "As figure 3, but the owners of four machines come back and stay, at 0 s, 60 s, 100 s and 125 s. \
     The MIN-NUM relocator counts tasks and not what they can do: the four \
-    machines may keep as many as any other, and these take twenty times as long.";
+    machines may keep as many as any other, and these take twenty times as long. \
+    What it does without its guard is under “Beyond the paper”.";
 
 pub(super) fn figure_3(report: Report, findings: &Findings) -> Report {
     let Some(samples) = &findings.figure_3 else { return report };

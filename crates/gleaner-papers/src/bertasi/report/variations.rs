@@ -12,7 +12,8 @@ const TEXT: &str = "On the permutations 1, 7, 13 and 19 of job set 2, one of eac
 const GUARD: &str = "As written, the paper's MIN-NUM relocator may move a task between machines that differ by one: \
     that only swaps the two, and the next event may swap them back. The least difference of two tasks, the default \
     here, rules that out. With one there are far more moves, and each is to a machine where a task has just ended, \
-    which favours the fast.";
+    which favours the fast. MIN-NUM's \
+    losses are judged with it too.";
 const PERIODS: &str = "The paper relocates at events and sets that against “periodic rescheduling”, in words only. \
     At a period any task may move to any machine; since periods are rarer than events, GREEDY is also tried with \
     up to 70 moves each time, one for each machine.";
