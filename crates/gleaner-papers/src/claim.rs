@@ -1,7 +1,6 @@
 //! What a paper says, what was measured, and how far the one agrees with the other.
 //!
-//! A verdict is never given by hand: each claim carries a [`Rule`], chosen before the runs, and the rule judges the
-//! estimate.
+//! A verdict is never given by hand: each claim carries a [`Rule`], and the rule judges the estimate.
 
 use crate::statistics::Estimate;
 use gleaner_report::{Verdict, numbers};
