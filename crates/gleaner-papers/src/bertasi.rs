@@ -3,11 +3,22 @@
 //!
 //! Kinds of operations are, in order, CPU (GHz), disk (MB/s) and network (KB/s).
 
+pub mod claims;
+mod experiments;
+pub mod figure_1;
+pub mod figure_2;
 pub mod grids;
 pub mod jobs;
 pub mod owners;
+pub mod permutations;
+mod plots;
 mod readings;
+mod report;
+pub mod scheme;
+pub mod setups;
+mod tables;
 
+pub use experiments::{Document, Experiments, FigureId, Findings};
 pub use readings::READINGS;
 
 /// W: how many real operations of each kind one logical operation stands for.

@@ -121,10 +121,20 @@ pub(crate) struct ExplainArguments {
     #[arg(long)]
     pub(crate) json: bool,
 }
+const PAPER_HELP: &str = "\
+Papers:
+  bertasi  resource-driven allocation on time-shared machines (figures 1 to 4)
+
+Each claim of the paper's text is measured and judged: holds, partly, not.
+
+Examples:
+  gleaner paper bertasi --out results        # and open results/report.html
+  gleaner paper bertasi --figure 3 --seeds 100
+  gleaner paper bertasi --json";
 
 /// `gleaner paper`.
 #[derive(Args, Debug)]
-#[command(after_help = "Papers: bertasi — resource-driven allocation on shared machines (figures 1 to 4)")]
+#[command(after_help = PAPER_HELP)]
 pub(crate) struct PaperArguments {
     /// The paper's short name
     pub(crate) name: String,
@@ -134,7 +144,7 @@ pub(crate) struct PaperArguments {
     /// Runs for each point, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
-    /// Write tables, plots and report.html to this folder
+    /// Write claims.json, each run as CSV, plots and report.html to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the claims as JSON

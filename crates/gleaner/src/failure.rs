@@ -29,7 +29,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Difference(String),
     /// Somebody pressed Ctrl-C; what was kept is said.
-    #[error("interrupted: {0}")]
+    #[error("{0}")]
     Interrupted(String),
 }
 
@@ -62,7 +62,7 @@ impl Failure {
         match shown {
             Shown::AsText => {
                 let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-                let label = if matches!(self, Failure::Interrupted(_)) { "stopped" } else { "error" };
+                let label = if matches!(self, Failure::Interrupted(_)) { "interrupted" } else { "error" };
                 anstream::eprintln!("{style}{label}:{style:#} {self}");
             }
             Shown::AsJson => {

@@ -1,0 +1,129 @@
+//! What the relocators do when an owner comes back.
+
+use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
+use crate::bertasi::figure_2::{Measures, Samples};
+use crate::bertasi::scheme::name;
+use crate::statistics::{Estimate, mean};
+use crate::{Claim, Condition, Rule};
+use gleaner_policy::Score;
+
+/// All claims of figure 2.
+pub fn claims(samples: &Samples) -> Vec<Claim> {
+    let mut claims = vec![
+        leaves(samples, Score::Greedy),
+        others_grow(samples, Score::Greedy),
+        data_on_s3(samples, Score::Greedy),
+    ];
+    for social in READINGS {
+        claims.push(leaves(samples, social));
+        claims.push(others_grow(samples, social));
+        claims.push(alike(samples, social));
+        claims.push(data_on_s3(samples, social));
+        claims.push(twins(samples, social));
+    }
+    claims
+}
+
+fn values(samples: &Samples, score: Score, of: impl Fn(&Measures) -> f64) -> Vec<f64> {
+    let at = Score::ALL.iter().position(|other| *other == score).expect("one of all");
+    samples.seeds.iter().map(|sample| of(&sample.measures[at])).collect()
+}
+
+fn estimate(samples: &Samples, score: Score, of: impl Fn(&Measures) -> f64) -> Estimate {
+    Estimate::of(&values(samples, score, of))
+}
+
+fn named(what: &str, score: Score) -> String {
+    match score {
+        Score::Greedy => format!("figure-2/greedy-{what}"),
+        Score::Social | Score::SocialAsPrinted => id(&format!("figure-2/social-{what}"), score),
+        Score::MinNum => format!("figure-2/minnum-{what}"),
+    }
+}
+
+fn reading_of(score: Score) -> &'static str {
+    if score == Score::Greedy { NO_SOCIAL } else { reading(score) }
+}
+
+fn leaves(samples: &Samples, score: Score) -> Claim {
+    Claim {
+        id: named("leaves-s3", score),
+        claim: "after the time instant 1500 s, the SOCIAL relocator begins to migrate jobs from m to other \
+                machines (with the GREEDY relocator exhibiting a similar behavior)",
+        paper: "most of S3's tasks go (figure)",
+        quantity: format!("{}: tasks on S3 at 1500 s that are taken to other machines", name(score)),
+        besides: None,
+        measured: percent_of_all(estimate(samples, score, |measures| measures.left_s3)),
+        unit: "%",
+        rule: Rule::AtLeast { holds: 50.0, partly: 10.0 },
+        condition: None,
+        reading: reading_of(score),
+    }
+}
+
+fn others_grow(samples: &Samples, score: Score) -> Claim {
+    let grows = |machine: usize| mean(values(samples, score, |measures| measures.growth[machine])) > 0.0;
+    Claim {
+        id: named("others-grow", score),
+        claim: "the increasing number of jobs on the other machines is not due to new jobs",
+        paper: "the number increases",
+        quantity: format!("{}: how many tasks more than at 1500 s are on S0, S1 and S2 at most", name(score)),
+        besides: None,
+        measured: estimate(samples, score, |measures| measures.growth_together),
+        unit: "tasks",
+        rule: Rule::Positive,
+        condition: Some(Condition { what: "each of the three grows", met: (0..3).all(grows) }),
+        reading: reading_of(score),
+    }
+}
+
+fn alike(samples: &Samples, social: Score) -> Claim {
+    Claim {
+        id: id("figure-2/greedy-alike", social),
+        claim: "a similar job distribution holds for the GREEDY relocator as well",
+        paper: "similar",
+        quantity:
+            "how far the numbers of tasks by machine and type are apart until 6500 s, relative to their mean"
+                .to_owned(),
+        besides: None,
+        measured: percent(estimate(samples, social, |measures| measures.from_greedy)),
+        unit: "%",
+        rule: Rule::AtMost { holds: 20.0, partly: 50.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn data_on_s3(samples: &Samples, score: Score) -> Claim {
+    Claim {
+        id: named("c4-on-s3", score),
+        claim: "jobs of type C4 are assigned to S3, which has the fastest disk, until the change in its owner load",
+        paper: "on S3 (figure)",
+        quantity: format!(
+            "{}: share of the unfinished C4 tasks that is on S3, on average until 1500 s",
+            name(score)
+        ),
+        besides: None,
+        measured: percent_of_all(estimate(samples, score, |measures| measures.data_on_s3)),
+        unit: "%",
+        rule: Rule::AtLeast { holds: 50.0, partly: 25.0 },
+        condition: None,
+        reading: reading_of(score),
+    }
+}
+
+fn twins(samples: &Samples, social: Score) -> Claim {
+    Claim {
+        id: id("figure-2/s1-s2-identical", social),
+        claim: "the plot for machine S2 is omitted because it is identical to that of S1",
+        paper: "identical",
+        quantity: "how far the numbers of tasks on S1 and S2 are apart until 6500 s, relative to their mean"
+            .to_owned(),
+        besides: None,
+        measured: percent(estimate(samples, social, |measures| measures.twins_apart)),
+        unit: "%",
+        rule: Rule::AtMost { holds: 5.0, partly: 20.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}

@@ -1,0 +1,300 @@
+//! The 24 orders of arrival, no owners; with what sections 2.2, 2.3 and 4 say of them.
+
+use super::{NO_SOCIAL, READINGS, guard, id, percent, percent_of_all, reading};
+use crate::bertasi::permutations::{Samples, Variations};
+use crate::bertasi::scheme::{Parameters, Scheme, name};
+use crate::statistics::{Estimate, mean, range, share};
+use crate::{Claim, Condition, Rule};
+use gleaner_policy::Score;
+use std::ops::Range;
+
+/// The paper's gap between GREEDY and SOCIAL.
+const GAP: f64 = 0.11;
+/// IDs 1 to 6: C₃ comes last.
+const FIRST: usize = 6;
+
+/// All claims of figure 3, and of section 2.3 if the variations were run.
+pub fn claims(samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> {
+    let mut claims = vec![near_optimum(samples, Score::Greedy)];
+    for social in READINGS {
+        claims.extend([
+            social_better(samples, social),
+            greedy_wins(samples, social),
+            greedy_wins_gap(samples, social),
+            social_wins(samples, social),
+            gap_above_11(samples, social),
+            first_permutations(samples, social),
+            relocators_similar(samples, social),
+            min_num_loss(samples, social),
+            min_num_avoid(samples, social),
+            near_optimum(samples, social),
+        ]);
+        claims.extend(variations.map(|variations| any_allocator(variations, social)));
+    }
+    claims.extend(variations.map(guard::figure_3));
+    claims
+}
+
+/// Whether the makespans of one scheme and another, in this order, are so.
+type Comparison = fn(f64, f64) -> bool;
+
+/// The share of permutations in which the makespans of SOCIAL alone and GREEDY alone are so: as the paper reckons,
+/// of makespans averaged over the runs; and in words, run by run.
+fn won(
+    samples: &Samples,
+    social: Score,
+    cases: Range<usize>,
+    is_so: Comparison,
+) -> (Estimate, Option<String>) {
+    let (social, greedy) = (Scheme::alone(social), Scheme::alone(Score::Greedy));
+    let of_averages = samples.of_averages(|takes| {
+        share(cases.clone().map(|case| is_so(takes(social, case), takes(greedy, case))))
+    });
+    let takes = |scheme, case, seed| samples.makespan_s(scheme, case, seed);
+    let of_runs = percent_of_all(samples.over_seeds(|seed| {
+        share(cases.clone().map(|case| is_so(takes(social, case, seed), takes(greedy, case, seed))))
+    }));
+    let Estimate { mean, low, high } = of_runs;
+    let run_by_run = format!("run by run: {mean:.1} %, {low:.1} to {high:.1}");
+    (percent_of_all(of_averages), Some(run_by_run))
+}
+
+fn social_ends_first(social: f64, greedy: f64) -> bool {
+    social < greedy
+}
+
+fn social_better(samples: &Samples, social: Score) -> Claim {
+    let excess = |case, seed| samples.excess(Scheme::alone(social), Scheme::alone(Score::Greedy), case, seed);
+    Claim {
+        id: id("figure-3/social-better", social),
+        claim: "without relocation, the makespan obtained with the SOCIAL allocator is in general better than the \
+                one with the GREEDY one",
+        paper: "better",
+        quantity: "how much longer SOCIAL takes than GREEDY, on average over the permutations".to_owned(),
+        besides: None,
+        measured: percent(samples.over_all(excess)),
+        unit: "%",
+        rule: Rule::Negative,
+        condition: Some(Condition {
+            what: "SOCIAL wins more than half of the permutations",
+            met: won(samples, social, 0..samples.cases(), social_ends_first).0.mean > 50.0,
+        }),
+        reading: reading(social),
+    }
+}
+
+fn greedy_wins(samples: &Samples, social: Score) -> Claim {
+    let (measured, besides) = won(samples, social, 0..samples.cases(), |social, greedy| social >= greedy);
+    Claim {
+        id: id("figure-3/greedy-wins", social),
+        claim: "without relocation, GREEDY wins over SOCIAL in 21% of the permutations",
+        paper: "21 %",
+        quantity: "permutations in which GREEDY ends first, by makespans averaged over the seeds".to_owned(),
+        besides,
+        measured,
+        unit: "% of permutations",
+        rule: Rule::Near { value: 21.0, holds: 10.0, partly: 29.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn greedy_wins_gap(samples: &Samples, social: Score) -> Claim {
+    let (alone, greedy) = (Scheme::alone(social), Scheme::alone(Score::Greedy));
+    let widest = |excess: &dyn Fn(usize) -> f64| range((0..samples.cases()).map(excess)).1.max(0.0);
+    let of_averages =
+        samples.of_averages(|takes| widest(&|case| takes(alone, case) / takes(greedy, case) - 1.0));
+    let of_runs = samples.over_seeds(|seed| widest(&|case| samples.excess(alone, greedy, case, seed)));
+    Claim {
+        id: id("figure-3/greedy-wins-gap", social),
+        claim: "where GREEDY wins over SOCIAL, it does with at most a 11% gap",
+        paper: "at most 11 %",
+        quantity:
+            "how much longer SOCIAL takes than GREEDY in the permutation where GREEDY wins by most, by \
+                   makespans averaged over the seeds"
+                .to_owned(),
+        besides: Some(format!("run by run: {:.1} %", 100.0 * of_runs.mean)),
+        measured: percent(of_averages.within(0.0, f64::INFINITY)),
+        unit: "%",
+        rule: Rule::AtMost { holds: 11.0, partly: 22.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn social_wins(samples: &Samples, social: Score) -> Claim {
+    let (measured, besides) = won(samples, social, 0..samples.cases(), social_ends_first);
+    Claim {
+        id: id("figure-3/social-wins", social),
+        claim: "without relocation, SOCIAL outperforms GREEDY on 79% of these instances",
+        paper: "79 %",
+        quantity: "permutations in which SOCIAL ends first, by makespans averaged over the seeds".to_owned(),
+        besides,
+        measured,
+        unit: "% of permutations",
+        rule: Rule::Near { value: 79.0, holds: 10.0, partly: 29.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn gap_above_11(samples: &Samples, social: Score) -> Claim {
+    let (measured, besides) =
+        won(samples, social, 0..samples.cases(), |social, greedy| greedy / social - 1.0 > GAP);
+    Claim {
+        id: id("figure-3/gap-above-11", social),
+        claim: "the gap is more than 11% in 37% of the instances",
+        paper: "37 %",
+        quantity:
+            "permutations in which GREEDY takes over 11 % longer than SOCIAL, by makespans averaged over the \
+                   seeds"
+                .to_owned(),
+        besides,
+        measured,
+        unit: "% of permutations",
+        rule: Rule::Near { value: 37.0, holds: 10.0, partly: 20.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn first_permutations(samples: &Samples, social: Score) -> Claim {
+    let first = FIRST.min(samples.cases());
+    let (measured, besides) = won(samples, social, 0..first, social_ends_first);
+    let others = won(samples, social, first..samples.cases(), social_ends_first).0;
+    Claim {
+        id: id("figure-3/first-permutations", social),
+        claim: "SOCIAL beats GREEDY in particular in the first permutations, that is, when jobs with composition \
+                vector C3 are the last jobs submitted",
+        paper: "in particular",
+        quantity:
+            "permutations 1 to 6 in which SOCIAL alone ends before GREEDY alone, by makespans averaged over \
+                   the seeds"
+                .to_owned(),
+        besides,
+        measured,
+        unit: "% of 6 permutations",
+        rule: Rule::AtLeast { holds: 83.0, partly: 50.0 },
+        condition: Some(Condition {
+            what: "the share is smaller in the others",
+            met: measured.mean > others.mean,
+        }),
+        reading: reading(social),
+    }
+}
+
+fn relocators_similar(samples: &Samples, social: Score) -> Claim {
+    let (social_moving, greedy) = (Scheme::relocating(social), Scheme::relocating(Score::Greedy));
+    Claim {
+        id: id("figure-3/relocators-similar", social),
+        claim: "the GREEDY and SOCIAL relocators exhibit similar performances",
+        paper: "similar",
+        quantity: "how much longer SOCIAL takes than GREEDY, both with relocation".to_owned(),
+        besides: None,
+        measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
+        unit: "%",
+        rule: Rule::Near { value: 0.0, holds: 3.0, partly: 10.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+/// How much longer MIN-NUM takes than the mean of GREEDY and SOCIAL, all with relocation.
+pub(super) fn min_num_excess(samples: &Samples, social: Score) -> Estimate {
+    let excess = |case, seed| {
+        let takes = |score| samples.makespan_s(Scheme::relocating(score), case, seed);
+        takes(Score::MinNum) / f64::midpoint(takes(Score::Greedy), takes(social)) - 1.0
+    };
+    percent(samples.over_all(excess))
+}
+
+fn min_num_loss(samples: &Samples, social: Score) -> Claim {
+    Claim {
+        id: id("figure-3/minnum-loss", social),
+        claim: "the MIN-NUM relocater experiences an average 10% performance loss",
+        paper: "10 %",
+        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average, with relocation"
+            .to_owned(),
+        besides: None,
+        measured: min_num_excess(samples, social),
+        unit: "%",
+        rule: Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+/// How much longer MIN-NUM alone takes than the slower of GREEDY alone and SOCIAL alone.
+pub(super) fn min_num_alone_excess(samples: &Samples, social: Score) -> Estimate {
+    let excess = |case, seed| {
+        let takes = |score| samples.makespan_s(Scheme::alone(score), case, seed);
+        takes(Score::MinNum) / takes(Score::Greedy).max(takes(social)) - 1.0
+    };
+    percent(samples.over_all(excess))
+}
+
+fn min_num_avoid(samples: &Samples, social: Score) -> Claim {
+    Claim {
+        id: id("figure-3/minnum-avoid", social),
+        claim: "when relocation is not used, the MIN-NUM should be avoided",
+        paper: "the worst of the three",
+        quantity: "how much longer MIN-NUM takes than the slower of GREEDY and SOCIAL, without relocation"
+            .to_owned(),
+        besides: None,
+        measured: min_num_alone_excess(samples, social),
+        unit: "%",
+        rule: Rule::Positive,
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn near_optimum(samples: &Samples, score: Score) -> Claim {
+    let (id, reading) = match score {
+        Score::Greedy => ("conclusion/near-optimum-greedy".to_owned(), NO_SOCIAL),
+        _ => (id("conclusion/near-optimum-social", score), reading(score)),
+    };
+    Claim {
+        id,
+        claim: "our approach effectively exploits the computational resources at hand, keeping the completion time \
+                of the jobs low",
+        paper: "low",
+        quantity: format!(
+            "{}: how far the makespan with relocation is above the lower bound, on figure 3",
+            name(score)
+        ),
+        besides: None,
+        measured: percent(samples.over_all(|case, seed| samples.gap(Scheme::relocating(score), case, seed))),
+        unit: "%",
+        rule: Rule::AtMost { holds: 20.0, partly: 100.0 },
+        condition: None,
+        reading,
+    }
+}
+
+fn any_allocator(variations: &Variations, social: Score) -> Claim {
+    let trials = &variations.away;
+    let schemes = [Score::Greedy, social, Score::MinNum].into_iter().flat_map(|allocator| {
+        [Score::Greedy, social].map(|relocator| Scheme { allocator, relocator: Some(relocator) })
+    });
+    let recipes: Vec<_> = schemes.map(|scheme| scheme.recipe(Parameters::default())).collect();
+    let level = |recipe, seed| mean((0..trials.cases()).map(|case| trials.makespan_s(recipe, case, seed)));
+    let spread = |seed| {
+        let (low, high) = range(recipes.iter().map(|recipe| level(*recipe, seed)));
+        high / low - 1.0
+    };
+    Claim {
+        id: id("section-2.3/any-allocator", social),
+        claim: "the GREEDY and the SOCIAL relocaters attain the same performances, independently of the adopted \
+                allocation procedure",
+        paper: "the same",
+        quantity: "slowest of GREEDY and SOCIAL relocators under any allocator above the fastest, permutations 1, 7, \
+                   13 and 19".to_owned(),
+        besides: None,
+        measured: percent(trials.over_seeds(spread)),
+        unit: "%",
+        rule: Rule::AtMost { holds: 3.0, partly: 10.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}

@@ -1,0 +1,120 @@
+//! The same orders of arrival when four owners come back.
+
+use super::figure_3::{min_num_alone_excess, min_num_excess};
+use super::{READINGS, guard, id, percent, reading};
+use crate::bertasi::permutations::{Samples, Variations};
+use crate::bertasi::scheme::Scheme;
+use crate::statistics::{mean, range};
+use crate::{Claim, Rule};
+use gleaner_policy::Score;
+
+/// All claims of figure 4; `away` is figure 3.
+pub fn claims(away: &Samples, samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> {
+    let of_readings = READINGS.into_iter().flat_map(|social| {
+        [
+            like_figure_3(away, samples, social),
+            relocators_similar(samples, social),
+            min_num_loss(samples, social),
+            without_huge(samples, social),
+            min_num_hugest(samples, social),
+        ]
+    });
+    of_readings.chain(variations.map(guard::figure_4)).collect()
+}
+
+const SIMILAR: &str = "with relocation, performances are similar to those described above regarding Figure 3";
+
+fn level_s(samples: &Samples, scheme: Scheme, seed: usize) -> f64 {
+    mean((0..samples.cases()).map(|case| samples.makespan_s(scheme, case, seed)))
+}
+
+fn like_figure_3(away: &Samples, samples: &Samples, social: Score) -> Claim {
+    let worst = |seed| {
+        let schemes = [Score::Greedy, social, Score::MinNum].map(Scheme::relocating);
+        range(schemes.map(|scheme| level_s(samples, scheme, seed) / level_s(away, scheme, seed) - 1.0)).1
+    };
+    Claim {
+        id: id("figure-4/like-figure-3", social),
+        claim: SIMILAR,
+        paper: "similar",
+        quantity: "how much longer than on figure 3 the scheme with relocation takes that suffers most"
+            .to_owned(),
+        besides: None,
+        measured: percent(samples.over_seeds(worst)),
+        unit: "%",
+        rule: Rule::AtMost { holds: 10.0, partly: 50.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn relocators_similar(samples: &Samples, social: Score) -> Claim {
+    let (social_moving, greedy) = (Scheme::relocating(social), Scheme::relocating(Score::Greedy));
+    Claim {
+        id: id("figure-4/relocators-similar", social),
+        claim: SIMILAR,
+        paper: "GREEDY and SOCIAL similar",
+        quantity: "how much longer SOCIAL takes than GREEDY, both with relocation".to_owned(),
+        besides: None,
+        measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
+        unit: "%",
+        rule: Rule::Near { value: 0.0, holds: 3.0, partly: 10.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn min_num_loss(samples: &Samples, social: Score) -> Claim {
+    Claim {
+        id: id("figure-4/minnum-loss", social),
+        claim: SIMILAR,
+        paper: "MIN-NUM loses 10 %",
+        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average, with relocation"
+            .to_owned(),
+        besides: None,
+        measured: min_num_excess(samples, social),
+        unit: "%",
+        rule: Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn without_huge(samples: &Samples, social: Score) -> Claim {
+    let least = |seed| {
+        let scores = [Score::Greedy, social, Score::MinNum];
+        let times = |score| {
+            level_s(samples, Scheme::alone(score), seed) / level_s(samples, Scheme::relocating(score), seed)
+        };
+        range(scores.map(times)).0
+    };
+    Claim {
+        id: id("figure-4/without-huge", social),
+        claim: "disabling relocations yields huge makespans",
+        paper: "huge",
+        quantity: "makespan without relocation over that with it, of the scheme where this is smallest"
+            .to_owned(),
+        besides: None,
+        measured: samples.over_seeds(least),
+        unit: "times",
+        rule: Rule::AtLeast { holds: 3.0, partly: 1.5 },
+        condition: None,
+        reading: reading(social),
+    }
+}
+
+fn min_num_hugest(samples: &Samples, social: Score) -> Claim {
+    Claim {
+        id: id("figure-4/minnum-hugest", social),
+        claim: "in particular under the MIN-NUM allocator since it does not take into account the owner load",
+        paper: "the hugest",
+        quantity: "how much longer MIN-NUM takes than the slower of GREEDY and SOCIAL, without relocation"
+            .to_owned(),
+        besides: None,
+        measured: min_num_alone_excess(samples, social),
+        unit: "%",
+        rule: Rule::Positive,
+        condition: None,
+        reading: reading(social),
+    }
+}

@@ -1,0 +1,74 @@
+//! From the paper's tables to what the simulator runs.
+
+use super::grids::{SYNTHETIC, Speeds, aeolus};
+use super::jobs::{JobSet, MissingShare, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
+use super::owners::{self, OwnerChange};
+use super::{COMPOSITIONS, WEIGHTS};
+use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
+use gleaner_sim::{LoadChange, Setup, Tasks};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId};
+use std::collections::BTreeSet;
+
+/// The synthetic grid, job set 0, no owners.
+pub fn figure_1(seed: u64) -> Setup {
+    setup(&SYNTHETIC, job_set_0(seed), &[])
+}
+
+/// The synthetic grid, job set 1, S₃'s owner from 1500 s on.
+pub fn figure_2(seed: u64, missing: MissingShare) -> Setup {
+    setup(&SYNTHETIC, job_set_1(seed, missing), &owners::FIGURE_2)
+}
+
+/// The AEOLUS grid and job set 2, no owners. Permutations are counted from 0: one less than the paper's ID.
+pub fn figure_3(permutation: usize, seed: u64) -> Setup {
+    setup(&aeolus(), job_set_2(seed, &PERMUTATIONS[permutation]), &[])
+}
+
+/// As figure 3, with four owners.
+pub fn figure_4(permutation: usize, seed: u64) -> Setup {
+    setup(&aeolus(), job_set_2(seed, &PERMUTATIONS[permutation]), &owners::FIGURE_4)
+}
+
+fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
+    let (machine_classes, machines) = classes(grid);
+    let load = |owner: &OwnerChange| LoadChange {
+        time: owner.at,
+        machine: MachineId::new(owner.machine),
+        load: owner.load,
+    };
+    Setup {
+        config: GridConfig { weights: WEIGHTS.to_vec(), migration: Migration::default() },
+        machine_classes,
+        machines,
+        task_classes: COMPOSITIONS
+            .iter()
+            .map(|shares| TaskClass { composition: shares.to_vec(), requires: BTreeSet::new(), ad: None })
+            .collect(),
+        tasks: Tasks {
+            arrivals: jobs.arrivals,
+            lengths: jobs.lengths,
+            classes: jobs.kinds.into_iter().map(TaskClassId::new).collect(),
+        },
+        loads: owners.iter().map(load).collect(),
+    }
+}
+
+/// Machines with equal speeds are one class; classes are in the order of their first machine.
+fn classes(grid: &[Speeds]) -> (Vec<MachineClass>, Vec<MachineClassId>) {
+    let mut known: Vec<Speeds> = Vec::new();
+    let machines = grid.iter().map(|speeds| {
+        let class = known.iter().position(|other| other == speeds).unwrap_or_else(|| {
+            known.push(*speeds);
+            known.len() - 1
+        });
+        MachineClassId::new(class)
+    });
+    let machines = machines.collect();
+    let class = |speeds: &Speeds| MachineClass {
+        speeds: speeds.to_vec(),
+        cores: 1,
+        provides: BTreeSet::new(),
+        ad: None,
+    };
+    (known.iter().map(class).collect(), machines)
+}

@@ -1,0 +1,234 @@
+//! What a paper says, what was measured, and how far the one agrees with the other.
+//!
+//! A verdict is never given by hand: each claim carries a [`Rule`], and the rule judges the estimate.
+
+use crate::statistics::Estimate;
+use gleaner_report::{Verdict, numbers};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use std::fmt;
+
+/// When a claim holds, and when in part; numbers are in the claim's own unit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Rule {
+    /// The mean is at most so much.
+    AtMost {
+        /// For the claim to hold.
+        holds: f64,
+        /// For it to hold in part.
+        partly: f64,
+    },
+    /// The mean is at least so much.
+    AtLeast {
+        /// For the claim to hold.
+        holds: f64,
+        /// For it to hold in part.
+        partly: f64,
+    },
+    /// The mean is at most so far from a number.
+    Near {
+        /// The number.
+        value: f64,
+        /// For the claim to hold.
+        holds: f64,
+        /// For it to hold in part.
+        partly: f64,
+    },
+    /// All of the confidence interval is below 0; in part, the mean is.
+    Negative,
+    /// All of the confidence interval is above 0; in part, the mean is.
+    Positive,
+}
+
+impl Rule {
+    /// The verdict on an estimate.
+    pub fn judge(self, measured: Estimate) -> Verdict {
+        let Estimate { mean, low, high } = measured;
+        let (holds, partly) = match self {
+            Rule::AtMost { holds, partly } => (mean <= holds, mean <= partly),
+            Rule::AtLeast { holds, partly } => (mean >= holds, mean >= partly),
+            Rule::Near { value, holds, partly } => {
+                let distance = (mean - value).abs();
+                (distance <= holds, distance <= partly)
+            }
+            Rule::Negative => (high < 0.0, mean < 0.0),
+            Rule::Positive => (low > 0.0, mean > 0.0),
+        };
+        match (holds, partly) {
+            (true, _) => Verdict::Holds,
+            (false, true) => Verdict::Partly,
+            (false, false) => Verdict::Not,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::AtMost { holds, partly } => write!(f, "holds up to {holds}, partly up to {partly}"),
+            Rule::AtLeast { holds, partly } => write!(f, "holds from {holds} on, partly from {partly}"),
+            Rule::Near { value, holds, partly } => {
+                write!(f, "holds within {holds} of {value}, partly within {partly}")
+            }
+            Rule::Negative => write!(f, "holds if the interval is below 0, partly if the mean is"),
+            Rule::Positive => write!(f, "holds if the interval is above 0, partly if the mean is"),
+        }
+    }
+}
+
+/// Something that must be so besides, for a claim to hold whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// What.
+    pub what: &'static str,
+    /// Whether it is.
+    pub met: bool,
+}
+
+/// One statement of a paper, held against the samples.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Claim {
+    /// `figure/what`, with the reading at the end where a statement is judged under several.
+    pub id: String,
+    /// The statement, in the paper's words or near them.
+    pub claim: &'static str,
+    /// The paper's number or word.
+    pub paper: &'static str,
+    /// What was measured, and over what.
+    pub quantity: String,
+    /// The same taken in another way, in words.
+    pub besides: Option<String>,
+    /// What came out.
+    pub measured: Estimate,
+    /// Its unit.
+    pub unit: &'static str,
+    /// When the claim holds.
+    pub rule: Rule,
+    /// What else must be so.
+    pub condition: Option<Condition>,
+    /// How the paper was taken.
+    pub reading: &'static str,
+}
+
+impl Claim {
+    /// How far it holds.
+    pub fn verdict(&self) -> Verdict {
+        match (self.rule.judge(self.measured), self.condition) {
+            (Verdict::Holds, Some(Condition { met: false, .. })) => Verdict::Partly,
+            (verdict, _) => verdict,
+        }
+    }
+
+    /// The measured number with its unit, for people.
+    pub fn said(&self) -> String {
+        self.with_unit(&numbers::decimals(self.measured.mean, self.places()))
+    }
+
+    /// The confidence interval, for people.
+    pub fn interval(&self) -> String {
+        let end = |value| numbers::decimals(value, self.places());
+        format!("{} to {}", end(self.measured.low), end(self.measured.high))
+    }
+
+    /// The rule in words, with its condition.
+    pub fn rule_in_words(&self) -> String {
+        let condition = self.condition.map(|condition| format!("; whole only if {}", condition.what));
+        format!("{}{}", self.rule, condition.unwrap_or_default())
+    }
+
+    fn with_unit(&self, number: &str) -> String {
+        format!("{number} {}", self.unit)
+    }
+
+    /// A decimal for small numbers, none where it would be noise.
+    fn places(&self) -> usize {
+        match self.measured.mean.abs() {
+            ..9.95 => 2,
+            ..999.5 => 1,
+            _ => 0,
+        }
+    }
+
+    /// With as many decimals as are shown: the rest differs between machines and means nothing.
+    fn rounded(&self, value: f64) -> Option<f64> {
+        let scale = 10_f64.powi(i32::try_from(self.places()).unwrap_or(0));
+        let rounded = (value * scale).round() / scale;
+        // Not −0, and nothing that JSON cannot say.
+        rounded.is_finite().then_some(rounded + 0.0)
+    }
+}
+
+impl Serialize for Claim {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Estimate { mean, low, high } = self.measured;
+        let measured = self.rounded(mean).map(|mean| self.with_unit(&format!("{mean:.*}", self.places())));
+        let ci = self.rounded(low).zip(self.rounded(high)).map(|(low, high)| [low, high]);
+        let besides = self.besides.as_ref().map(|besides| format!("; {besides}")).unwrap_or_default();
+        let measured = format!("{}: {}{besides}", measured.unwrap_or_default(), self.quantity);
+        let mut fields = serializer.serialize_struct("Claim", 7)?;
+        fields.serialize_field("id", &self.id)?;
+        fields.serialize_field("claim", self.claim)?;
+        fields.serialize_field("paper", self.paper)?;
+        fields.serialize_field("measured", &measured)?;
+        fields.serialize_field("ci", &ci)?;
+        fields.serialize_field("verdict", self.verdict().word())?;
+        fields.serialize_field("reading", self.reading)?;
+        fields.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_judge_by_what_they_say() {
+        let estimate = |mean: f64| Estimate { mean, low: mean - 1.0, high: mean + 1.0 };
+        let near = Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 };
+        let at_most = Rule::AtMost { holds: 1.5, partly: 3.0 };
+        let at_least = Rule::AtLeast { holds: 50.0, partly: 25.0 };
+        let judged = [
+            (near, 7.0, Verdict::Holds),
+            (near, 16.0, Verdict::Partly),
+            (near, -1.0, Verdict::Not),
+            (at_most, 1.5, Verdict::Holds),
+            (at_most, 2.0, Verdict::Partly),
+            (at_most, 3.1, Verdict::Not),
+            (at_least, 50.0, Verdict::Holds),
+            (at_least, 30.0, Verdict::Partly),
+            (at_least, 24.0, Verdict::Not),
+            (Rule::Negative, -1.1, Verdict::Holds),
+            (Rule::Negative, -0.5, Verdict::Partly),
+            (Rule::Negative, 0.5, Verdict::Not),
+            (Rule::Positive, 1.1, Verdict::Holds),
+            (Rule::Positive, 0.5, Verdict::Partly),
+            (Rule::Positive, -2.0, Verdict::Not),
+            (at_most, f64::NAN, Verdict::Not),
+        ];
+        for (rule, mean, verdict) in judged {
+            assert_eq!(rule.judge(estimate(mean)), verdict, "{rule} on {mean}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_is_not_met_takes_the_whole_away() {
+        let mut claim = Claim {
+            id: "figure-0/test".to_owned(),
+            claim: "c",
+            paper: "p",
+            quantity: "q".to_owned(),
+            besides: None,
+            measured: Estimate { mean: -0.001, low: -0.004, high: f64::INFINITY },
+            unit: "%",
+            rule: Rule::AtMost { holds: 0.0, partly: 1.0 },
+            condition: Some(Condition { what: "the rest is so too", met: true }),
+            reading: "r",
+        };
+        assert_eq!(claim.verdict(), Verdict::Holds);
+        let written = serde_json::to_value(&claim).expect("plain data");
+        assert_eq!(written["measured"], "0.00 %: q");
+        assert_eq!(written["ci"], serde_json::Value::Null);
+        claim.condition = Some(Condition { what: "the rest is so too", met: false });
+        assert_eq!(claim.verdict(), Verdict::Partly);
+    }
+}

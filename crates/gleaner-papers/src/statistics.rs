@@ -1,0 +1,102 @@
+//! From a few runs to what can be said about all: means with 95 % confidence intervals.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A mean, and where the true one lies with 95 % confidence if runs are independent (Student's t).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// Of the sample.
+    pub mean: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Of one value a run. A single value says nothing about the spread: its interval is everything.
+    pub fn of(values: &[f64]) -> Self {
+        let mean = mean(values.iter().copied());
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let count = values.len() as f64;
+        Self::around(mean, squares / (count - 1.0) / count, count - 1.0)
+    }
+
+    /// Of something that is reckoned from all runs together, by the jackknife: `without` has what it would be
+    /// without each of them.
+    pub fn of_all(value: f64, without: &[f64]) -> Self {
+        let mean = mean(without.iter().copied());
+        let squares: f64 = without.iter().map(|value| (value - mean).powi(2)).sum();
+        let count = without.len() as f64;
+        Self::around(value, squares * (count - 1.0) / count, count - 1.0)
+    }
+
+    fn around(mean: f64, variance: f64, freedom: f64) -> Self {
+        if freedom < 1.0 {
+            return Self { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        }
+        let law = StudentsT::new(0.0, 1.0, freedom).expect("a positive number of degrees of freedom");
+        let reach = law.inverse_cdf(0.975) * variance.sqrt();
+        Self { mean, low: mean - reach, high: mean + reach }
+    }
+
+    /// Half the interval's width: what stands after ±.
+    pub fn reach(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The same for what cannot be below or above these, such as a share.
+    #[must_use]
+    pub fn within(self, lowest: f64, highest: f64) -> Self {
+        Self { low: self.low.max(lowest), high: self.high.min(highest), ..self }
+    }
+}
+
+/// The arithmetic mean; not a number where there are no values.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (count, sum) = values.into_iter().fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
+    sum / f64::from(count)
+}
+
+/// The smallest and the largest; infinite the wrong way round where there are no values.
+pub fn range(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    values.into_iter().fold(none, |(low, high), value| (low.min(value), high.max(value)))
+}
+
+/// The share of those for which something is so; not a number where there are none.
+pub fn share(cases: impl IntoIterator<Item = bool>) -> f64 {
+    mean(cases.into_iter().map(|is_so| f64::from(u8::from(is_so))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_those_of_students_tables() {
+        // t(0.975) is 12.706 with one degree of freedom, 2.776 with four, 1.984 with 99.
+        let estimate = Estimate::of(&[1.0, 3.0]);
+        assert!((estimate.mean - 2.0).abs() < 1e-12);
+        assert!((estimate.reach() - 12.7062).abs() < 1e-3, "{estimate:?}");
+        let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!((estimate.reach() - 2.776_445 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-5, "{estimate:?}");
+        let hundred: Vec<f64> = (0..100).map(f64::from).collect();
+        let error = (833.25_f64 / 99.0 * 100.0 / 100.0).sqrt();
+        assert!((Estimate::of(&hundred).reach() - 1.984_217 * error).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_own_interval() {
+        let values = [1.0, 2.0, 4.0, 8.0];
+        let without: Vec<f64> = values.iter().map(|value| (15.0 - value) / 3.0).collect();
+        let (plain, jackknife) = (Estimate::of(&values), Estimate::of_all(3.75, &without));
+        assert!((plain.low - jackknife.low).abs() < 1e-9 && (plain.high - jackknife.high).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equal_values_leave_no_doubt_and_one_value_leaves_all() {
+        assert_eq!(Estimate::of(&[4.0; 3]), Estimate { mean: 4.0, low: 4.0, high: 4.0 });
+        assert_eq!(Estimate::of(&[4.0]).within(0.0, 9.0), Estimate { mean: 4.0, low: 0.0, high: 9.0 });
+    }
+}

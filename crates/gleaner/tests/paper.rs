@@ -1,0 +1,50 @@
+//! `gleaner paper` from outside.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn gleaner(arguments: &[&str]) -> std::process::Output {
+    Command::new(assert_cmd::cargo::cargo_bin!("gleaner")).args(arguments).output().expect("it runs")
+}
+
+#[test]
+fn one_figure_as_json_and_as_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a plain path");
+    let output = gleaner(&["paper", "bertasi", "--figure", "2", "--seeds", "2", "--json", "--out", out]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!(document["version"], 1);
+    assert_eq!(document["paper"], "bertasi");
+    assert_eq!(document["seeds"], 2);
+    let claims = document["claims"].as_array().expect("a list");
+    assert!(!claims.is_empty() && claims.iter().all(|claim| claim["id"].as_str().is_some()));
+    for name in ["claims.json", "figure-2.svg", "figure-2.csv", "report.html"] {
+        assert!(dir.path().join(name).exists(), "{name}");
+    }
+    let written = std::fs::read(dir.path().join("claims.json")).expect("a file");
+    assert_eq!(serde_json::from_slice::<Value>(&written).expect("JSON"), document);
+}
+
+#[test]
+fn people_get_a_table_without_colours_in_a_pipe() {
+    let output = gleaner(&["paper", "bertasi", "--figure", "2", "--seeds", "2"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.starts_with("verdict  claim"), "{text}");
+    assert!(text.contains("figure-2/greedy-leaves-s3") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn what_there_is_not_is_bad_usage() {
+    let unknown = gleaner(&["paper", "nobody"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("bertasi"));
+    assert_eq!(gleaner(&["paper", "bertasi", "--figure", "9"]).status.code(), Some(2));
+    assert_eq!(gleaner(&["paper", "bertasi", "--seeds", "1"]).status.code(), Some(2));
+    let json = gleaner(&["paper", "bertasi", "--figure", "0", "--json"]);
+    assert_eq!(json.status.code(), Some(2));
+    let error: Value = serde_json::from_slice(&json.stderr).expect("JSON");
+    assert_eq!(error["code"], 2);
+}
