@@ -64,8 +64,8 @@
 //! - `unresolved`, `evalInEachContext` and `countMatches` of an attribute that does not exist leave `classad2`
 //!   evaluating the rest of the expression in another ad; here they do not.
 //! - Functions that HTCondor registers on top of the language (`stringListMember`, `split`, `userHome` and their
-//!   like) are always there; in `classad2` they are once an ad has been a value, or with `htcondor2` loaded. `0x1F`
-//!   is read by `classad2` until then, and always here.
+//!   like) are always there; in `classad2` they are once an ad has been a value, or with `htcondor2` loaded. Integers
+//!   such as `0x1F` and `010` are read by `classad2` until then, and always here.
 //! - `userMap` has no maps, `debug` writes nothing.
 //! - Comments that run to the end of the line are fine at the end of an expression.
 //!

@@ -138,7 +138,7 @@ fn work_that_doubles_ends() {
         let ad = doubling(wrap);
         let start = Instant::now();
         assert_eq!(ad.evaluate("a0", &Context::new()), Value::Error, "{ad}");
-        assert!(start.elapsed() < Duration::from_secs(20), "{ad} took {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_mins(1), "{ad} took {:?}", start.elapsed());
         // Getting ready to match does not multiply either.
         Party::new(&ad, &mut Names::new());
     }
