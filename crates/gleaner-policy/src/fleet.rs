@@ -13,7 +13,7 @@
 mod summary;
 mod tournament;
 
-pub use summary::Summary;
+pub use summary::{OWN_BOUNDS, Summary};
 pub use tournament::Tournament;
 
 use gleaner_core::Grid;
@@ -94,17 +94,22 @@ impl Fleet {
 
     /// The lowest machine whose score is at least `threshold`.
     pub fn lowest(&self, objective: &impl Objective, threshold: f64) -> Option<MachineId> {
-        let classes = self.classes.iter().enumerate();
-        let found = classes.filter_map(|(index, OneClass { machines, tournament })| {
+        let mut lowest = None;
+        for (index, OneClass { machines, tournament }) in self.classes.iter().enumerate() {
+            // Machines are in order of id: a class that begins after the lowest so far has none lower.
+            if machines.first().is_none_or(|first| lowest.is_some_and(|lowest| lowest < *first)) {
+                continue;
+            }
             let class = MachineClassId::new(index);
             let leaf = tournament.first(
                 threshold,
                 |summary| objective.bound(class, summary),
                 |leaf| objective.score(machines[leaf]),
             );
-            leaf.map(|leaf| machines[leaf])
-        });
-        found.min()
+            let found = leaf.map(|leaf| machines[leaf]);
+            lowest = lowest.into_iter().chain(found).min();
+        }
+        lowest
     }
 
     /// What differs from the index of the grid as it is.

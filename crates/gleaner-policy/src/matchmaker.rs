@@ -1,6 +1,6 @@
 //! The policy for time-shared machines: a task is placed when it arrives and may be moved later.
 
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::placement::place;
 use crate::recipe::{Recipe, Relocate, When};
 use crate::relocation::View;
@@ -71,6 +71,8 @@ impl Policy for Matchmaker {
             Change::ResidentsChanged(machine) | Change::LoadChanged(machine) => {
                 self.fleet.update(grid, machine);
             }
+            // The first classes have bounds of their own in the index. Costs O(machines), and that a few times ever.
+            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.rebuild(grid),
             // The index is about machines; what a task does shows in its machine's residents.
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)

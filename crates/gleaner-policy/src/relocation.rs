@@ -31,8 +31,7 @@ pub struct View<'a> {
 impl View<'_> {
     /// The best move away from a machine.
     pub fn push(&self, from: MachineId) -> Option<Move> {
-        let leaving: Vec<Leaving<'_>> = Leaving::all(self, from).collect();
-        choose(self.fleet, &leaving).map(|(machine, task)| (task, machine))
+        choose(self.fleet, Leaving::all(self, from)).map(|(machine, task)| (task, machine))
     }
 
     /// The best move to a machine.
@@ -41,16 +40,14 @@ impl View<'_> {
             return None;
         }
         let target = Target::of(self, to);
-        let joining: Vec<Joining<'_>> = Joining::all(self, target).collect();
-        choose(self.fleet, &joining).map(|(_, task)| (task, to))
+        choose(self.fleet, Joining::all(self, target)).map(|(_, task)| (task, to))
     }
 
     /// The best move anywhere. Costs O(machines that run anything × machine classes).
     pub fn rebalance(&self) -> Option<Move> {
         let machines = (0..self.grid.machines().len()).map(MachineId::new);
         let busy = machines.filter(|&machine| self.grid.machine(machine).count() > 0);
-        let leaving: Vec<Leaving<'_>> = busy.flat_map(|from| Leaving::all(self, from)).collect();
-        choose(self.fleet, &leaving).map(|(machine, task)| (task, machine))
+        choose(self.fleet, busy.flat_map(|from| Leaving::all(self, from))).map(|(machine, task)| (task, machine))
     }
 
     /// The gain of a move if it is worth its cost, and the lowest task of the class for which it is.
@@ -91,13 +88,21 @@ trait Mover: Objective {
 }
 
 /// The highest gain over all movers; among equals the lowest machine, then the lowest task.
-fn choose(fleet: &Fleet, movers: &[impl Mover]) -> Option<(MachineId, TaskId)> {
-    let best = movers.iter().fold(f64::NEG_INFINITY, |best, mover| fleet.best(mover, best));
-    if best == f64::NEG_INFINITY {
-        return None;
+fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Mover>) -> Option<(MachineId, TaskId)> {
+    let mut best = f64::NEG_INFINITY;
+    // Those that had the best so far or tied with it: seldom more than one, and none where nothing moves.
+    let mut leading = Vec::new();
+    for mover in movers {
+        // Just below, so that ties get through.
+        let floor = tie_threshold(best).next_down();
+        let own = fleet.best(&mover, floor);
+        if own > floor {
+            best = best.max(own);
+            leading.push(mover);
+        }
     }
     let threshold = tie_threshold(best);
-    let candidates = movers.iter().filter_map(|mover| {
+    let candidates = leading.iter().filter_map(|mover| {
         let machine = fleet.lowest(mover, threshold)?;
         Some((machine, mover.task(machine)?))
     });

@@ -2,6 +2,10 @@ use crate::score::sum_of_times;
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, TaskClassId};
 
+/// Of so many task classes, the first that were met, each has its own bound on what a newcomer would cost; what comes
+/// later is bounded less sharply. A grid has few classes, and each one more costs 16 bytes a machine.
+pub const OWN_BOUNDS: usize = 6;
+
 /// The extremes of some machines of one class, or one machine's own values.
 ///
 /// Machines whose owner leaves nothing cannot take a task: they do not count for the fields that say what a
@@ -16,6 +20,8 @@ pub struct Summary {
     pub next_crowding_min: f64,
     /// Smallest Σh/(1−λ) on a machine that can take one; +∞ if none can.
     pub next_times_min: f64,
+    /// By task class, for the first few: smallest ((n+1)·h + Σh)/(1−λ) on a machine that can take one.
+    pub next_burden_min: [f64; OWN_BOUNDS],
     /// Smallest share of a core that a resident gets; +∞ where there are no residents.
     pub share_min: f64,
     /// Most tasks.
@@ -37,6 +43,7 @@ impl Summary {
         next_count_min: f64::INFINITY,
         next_crowding_min: f64::INFINITY,
         next_times_min: f64::INFINITY,
+        next_burden_min: [f64::INFINITY; OWN_BOUNDS],
         share_min: f64::INFINITY,
         count_max: 0.0,
         crowding_max: 0.0,
@@ -67,6 +74,11 @@ impl Summary {
             summary.next_crowding_min = (n + 1.0) / free;
             summary.next_times_min = times / free;
             summary.total_min = n * times / free;
+            let known = grid.classes().task_classes().len();
+            for (index, burden) in summary.next_burden_min.iter_mut().enumerate().take(known) {
+                let h = grid.seconds_per_op(TaskClassId::new(index), id);
+                *burden = ((n + 1.0) * h + times) / free;
+            }
         }
         summary
     }
@@ -76,15 +88,18 @@ impl Summary {
     #[inline]
     pub fn join(&self, other: &Summary) -> Summary {
         Summary {
-            next_share_max: self.next_share_max.max(other.next_share_max),
-            next_count_min: self.next_count_min.min(other.next_count_min),
-            next_crowding_min: self.next_crowding_min.min(other.next_crowding_min),
-            next_times_min: self.next_times_min.min(other.next_times_min),
-            share_min: self.share_min.min(other.share_min),
-            count_max: self.count_max.max(other.count_max),
-            crowding_max: self.crowding_max.max(other.crowding_max),
-            times_max: self.times_max.max(other.times_max),
-            total_min: self.total_min.min(other.total_min),
+            next_share_max: larger(self.next_share_max, other.next_share_max),
+            next_count_min: smaller(self.next_count_min, other.next_count_min),
+            next_crowding_min: smaller(self.next_crowding_min, other.next_crowding_min),
+            next_times_min: smaller(self.next_times_min, other.next_times_min),
+            next_burden_min: std::array::from_fn(|class| {
+                smaller(self.next_burden_min[class], other.next_burden_min[class])
+            }),
+            share_min: smaller(self.share_min, other.share_min),
+            count_max: larger(self.count_max, other.count_max),
+            crowding_max: larger(self.crowding_max, other.crowding_max),
+            times_max: larger(self.times_max, other.times_max),
+            total_min: smaller(self.total_min, other.total_min),
             present: self.present | other.present,
         }
     }
@@ -98,4 +113,16 @@ impl Summary {
     fn bit(class: TaskClassId) -> u64 {
         1 << (class.index() % 64)
     }
+}
+
+// One instruction each, where `f64::min` and `f64::max` take three to get NaN right. There is none here.
+
+#[inline]
+fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
+
+#[inline]
+fn larger(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
 }

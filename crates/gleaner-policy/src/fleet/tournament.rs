@@ -8,9 +8,6 @@ pub struct Tournament {
     leaves: usize,
 }
 
-/// Depth of a tree over 2³² machines, times the one sibling that waits at each level.
-const STACK: usize = 40;
-
 impl Tournament {
     /// Adds a leaf at the end. Costs O(log n), and O(n) whenever the number doubles.
     pub fn push(&mut self, summary: Summary) {
@@ -51,27 +48,11 @@ impl Tournament {
     /// The highest score above `floor`, or `floor`.
     #[inline]
     pub fn best(&self, floor: f64, bound: impl Fn(&Summary) -> f64, score: impl Fn(usize) -> f64) -> f64 {
-        let mut best = floor;
-        let mut open = [0; STACK];
-        let mut depth = self.open_root(&mut open, |root| bound(root) > floor);
-        while depth > 0 {
-            depth -= 1;
-            let node = open[depth];
-            if bound(&self.nodes[node]) <= best {
-                continue;
-            }
-            if node >= self.width() {
-                best = best.max(score(node - self.width()));
-                continue;
-            }
-            // The more promising child goes on top of the stack.
-            let (left, right) = (2 * node, 2 * node + 1);
-            let left_first = bound(&self.nodes[left]) >= bound(&self.nodes[right]);
-            open[depth] = if left_first { right } else { left };
-            open[depth + 1] = if left_first { left } else { right };
-            depth += 2;
+        // Most searches end at the root: nothing below it could win.
+        match self.nodes.get(1) {
+            Some(root) if bound(root) > floor => self.best_below(1, floor, &bound, &score),
+            Some(_) | None => floor,
         }
-        best
     }
 
     /// The first leaf whose score is at least `threshold`.
@@ -82,36 +63,54 @@ impl Tournament {
         bound: impl Fn(&Summary) -> f64,
         score: impl Fn(usize) -> f64,
     ) -> Option<usize> {
-        let mut open = [0; STACK];
-        let mut depth = self.open_root(&mut open, |root| bound(root) >= threshold);
-        while depth > 0 {
-            depth -= 1;
-            let node = open[depth];
-            if bound(&self.nodes[node]) < threshold {
-                continue;
-            }
-            if node >= self.width() {
-                let leaf = node - self.width();
-                if score(leaf) >= threshold {
-                    return Some(leaf);
+        let width = self.width();
+        let mut node = 1;
+        loop {
+            if self.nodes.get(node).is_some_and(|summary| bound(summary) >= threshold) {
+                if node < width {
+                    node *= 2;
+                    continue;
                 }
-                continue;
+                if score(node - width) >= threshold {
+                    return Some(node - width);
+                }
             }
-            open[depth] = 2 * node + 1;
-            open[depth + 1] = 2 * node;
-            depth += 2;
+            // On to what comes after this node and all below it: after a right child, what comes after its parent;
+            // after the root, nothing.
+            node >>= node.trailing_ones();
+            if node == 0 {
+                return None;
+            }
+            node += 1;
         }
-        None
+    }
+
+    fn best_below(
+        &self,
+        node: usize,
+        floor: f64,
+        bound: &impl Fn(&Summary) -> f64,
+        score: &impl Fn(usize) -> f64,
+    ) -> f64 {
+        let width = self.width();
+        if node >= width {
+            return floor.max(score(node - width));
+        }
+        let (left, right) = (2 * node, 2 * node + 1);
+        let (left_bound, right_bound) = (bound(&self.nodes[left]), bound(&self.nodes[right]));
+        let left_first = left_bound >= right_bound;
+        let (first, second) = if left_first { (left, right) } else { (right, left) };
+        let mut best = floor;
+        if left_bound.max(right_bound) > best {
+            best = self.best_below(first, best, bound, score);
+        }
+        if left_bound.min(right_bound) > best {
+            best = self.best_below(second, best, bound, score);
+        }
+        best
     }
 
     fn width(&self) -> usize {
         self.nodes.len() / 2
-    }
-
-    #[inline]
-    fn open_root(&self, open: &mut [usize; STACK], wanted: impl Fn(&Summary) -> bool) -> usize {
-        let worth = self.nodes.get(1).is_some_and(wanted);
-        open[0] = 1;
-        usize::from(worth)
     }
 }
