@@ -1,0 +1,20 @@
+//! What speed is measured on. `cargo bench` and `gleaner bench` run the same workloads, so that a number that a user
+//! reports is one that a developer can take apart.
+//!
+//! - [`figure_3`] is the paper's largest experiment: many short runs on a grid of 70 machines.
+//! - [`growth`] keeps the tasks on each machine the same and multiplies the machines.
+//! - [`crowd`] is many tasks at once, on thousands of machines or on one.
+//! - [`table`] is what `gleaner bench` measures.
+//! - The loop over the processor-sharing engine alone is [`ClosedLoop`](gleaner_sim::sharing::ClosedLoop).
+//!
+//! **A workload depends on its parameters only**: not on time, and on no random source but a numbered one.
+
+pub mod figure_3;
+pub mod growth;
+pub mod table;
+
+mod processor_time;
+mod setups;
+
+pub use processor_time::processor_seconds;
+pub use setups::crowd;

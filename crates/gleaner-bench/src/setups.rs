@@ -1,0 +1,78 @@
+//! Grids and tasks.
+
+use gleaner_core::{GridConfig, MachineClass, Migration, Tags, TaskClass};
+use gleaner_papers::Stream;
+use gleaner_papers::bertasi::jobs::JobSet;
+use gleaner_papers::bertasi::{COMPOSITIONS, WEIGHTS, grids};
+use gleaner_sim::{Setup, Tasks};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, Time};
+
+/// Tells these streams from those of the papers.
+const STREAM: u64 = 0x6265_6e63;
+/// Operations a task has on average.
+const LENGTH_MEAN: f64 = 1e5;
+
+/// The jobs on the AEOLUS grid.
+pub(crate) fn of_jobs(jobs: JobSet) -> Setup {
+    Setup {
+        tasks: Tasks {
+            arrivals: jobs.arrivals,
+            lengths: jobs.lengths,
+            classes: jobs.kinds.into_iter().map(TaskClassId::new).collect(),
+        },
+        ..grid(grids::aeolus().len())
+    }
+}
+
+/// `tasks` tasks of the paper's five kinds that arrive evenly within `seconds`, on `machines` machines of the AEOLUS
+/// grid's kinds.
+pub fn crowd(machines: usize, tasks: usize, seconds: f64) -> Setup {
+    let mut setup = grid(machines);
+    setup.tasks = draw(tasks, |index| seconds * index as f64 / tasks as f64);
+    setup
+}
+
+/// The first so many machines of a row of AEOLUS grids.
+pub(crate) fn grid(machines: usize) -> Setup {
+    let mut kinds: Vec<grids::Speeds> = Vec::new();
+    let mut kind_of = |speeds: &grids::Speeds| {
+        kinds.iter().position(|known| known == speeds).unwrap_or_else(|| {
+            kinds.push(*speeds);
+            kinds.len() - 1
+        })
+    };
+    let machines = grids::aeolus()
+        .iter()
+        .cycle()
+        .take(machines)
+        .map(|speeds| MachineClassId::new(kind_of(speeds)))
+        .collect();
+    Setup {
+        config: GridConfig { weights: WEIGHTS.to_vec(), migration: Migration::default() },
+        machine_classes: kinds.iter().map(machine_class).collect(),
+        machines,
+        task_classes: COMPOSITIONS.iter().map(task_class).collect(),
+        tasks: Tasks::default(),
+        loads: Vec::new(),
+    }
+}
+
+fn machine_class(speeds: &grids::Speeds) -> MachineClass {
+    MachineClass { speeds: speeds.to_vec(), cores: 1, provides: Tags::new(), ad: None }
+}
+
+fn task_class(composition: &[f64; 3]) -> TaskClass {
+    TaskClass { composition: composition.to_vec(), requires: Tags::new(), ad: None }
+}
+
+pub(crate) fn draw(count: usize, arrival_s: impl Fn(usize) -> f64) -> Tasks {
+    let mut stream = Stream::new(1, STREAM);
+    let mut tasks = Tasks::default();
+    for index in 0..count {
+        let length = stream.uniform(1.0, 2.0 * LENGTH_MEAN).round();
+        tasks.arrivals.push(Time::from_seconds(arrival_s(index)).expect("neither negative nor huge"));
+        tasks.lengths.push(Ops::new(length).expect("at least 1"));
+        tasks.classes.push(TaskClassId::new(stream.uniform(0.0, COMPOSITIONS.len() as f64) as usize));
+    }
+    tasks
+}

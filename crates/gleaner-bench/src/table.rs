@@ -1,0 +1,121 @@
+//! The measurements that `gleaner bench` shows, each with what it is to be held against.
+
+use crate::growth::{self, Steady};
+use crate::{crowd, figure_3, processor_seconds};
+use gleaner_sim::sharing::ClosedLoop;
+
+/// The least of so many runs counts: what disturbs a run only makes it slower.
+const RUNS: usize = 3;
+const COMPLETIONS: u64 = 300_000;
+const ARRIVALS: usize = 10_000;
+/// With relocation the largest grid takes a second for each few thousand arrivals.
+const GROWTH_SCHEMES: [usize; 3] = [0, 2, 4];
+
+/// One line of the table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measurement {
+    /// What was measured.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What it is to be held against, in the same unit.
+    pub aim: Option<Aim>,
+}
+
+/// What a number should keep to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Aim {
+    /// No less.
+    AtLeast(f64),
+    /// No more.
+    AtMost(f64),
+}
+
+/// One or more lines that are measured together.
+pub struct Step(Box<dyn Fn() -> Vec<Measurement>>);
+
+impl Step {
+    fn of(measure: impl Fn() -> Vec<Measurement> + 'static) -> Self {
+        Self(Box::new(measure))
+    }
+
+    /// Takes from some milliseconds to a few seconds.
+    pub fn measure(&self) -> Vec<Measurement> {
+        self.0()
+    }
+}
+
+/// All of them, in order.
+pub fn steps() -> Vec<Step> {
+    let engine = [(70, 30, Some(8e6)), (7_000, 30, Some(5e6)), (1, 40, None), (1, 4_000, None)];
+    let engine = engine.map(|(machines, tasks, aim)| Step::of(move || vec![sharing(machines, tasks, aim)]));
+    let large = [0, 2, 4].map(|scheme| Step::of(move || vec![large_grid(scheme)]));
+    let grown = GROWTH_SCHEMES.map(|scheme| Step::of(move || growth_of(scheme)));
+    engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).collect()
+}
+
+fn least(measure: impl Fn() -> f64) -> f64 {
+    (0..RUNS).map(|_| measure()).fold(f64::INFINITY, f64::min)
+}
+
+fn seconds<T>(work: impl FnOnce() -> T) -> f64 {
+    // What comes of it is used, so that the work is not optimised away.
+    processor_seconds(|| drop(std::hint::black_box(work())))
+}
+
+fn sharing(machines: usize, tasks: usize, aim: Option<f64>) -> Measurement {
+    let mut looped = ClosedLoop::new(machines, tasks, 1);
+    looped.run(COMPLETIONS);
+    let took = (0..RUNS).map(|_| seconds(|| looped.run(COMPLETIONS))).fold(f64::INFINITY, f64::min);
+    Measurement {
+        name: format!("sharing engine, {machines} × {tasks} tasks"),
+        value: 2.0 * COMPLETIONS as f64 / took,
+        unit: "events/s",
+        aim: aim.map(Aim::AtLeast),
+    }
+}
+
+fn figure() -> Vec<Measurement> {
+    let setups = figure_3::setups();
+    let line =
+        |name: &str, value| Measurement { name: format!("figure 3, {name}"), value, unit: "s", aim: None };
+    let mut lines: Vec<Measurement> = figure_3::schemes()
+        .map(|scheme| line(scheme.name, least(|| seconds(|| figure_3::run(&setups, scheme.recipe)))))
+        .into();
+    let all = lines.iter().map(|line| line.value).sum();
+    lines.push(Measurement { aim: Some(Aim::AtMost(2.0)), ..line("all six schemes, 720 runs", all) });
+    lines
+}
+
+fn large_grid(scheme: usize) -> Measurement {
+    let (setup, scheme) = (crowd(7_000, 200_000, 100.0), figure_3::schemes()[scheme]);
+    Measurement {
+        name: format!("200,000 tasks, 7,000 machines, {}", scheme.name),
+        value: least(|| seconds(|| figure_3::run(std::slice::from_ref(&setup), scheme.recipe))),
+        unit: "s",
+        aim: Some(Aim::AtMost(1.0)),
+    }
+}
+
+fn growth_of(scheme: usize) -> Vec<Measurement> {
+    let scheme = figure_3::schemes()[scheme];
+    let points = growth::MACHINES.map(|machines| {
+        let steady = Steady::new(machines, ARRIVALS);
+        (machines as f64, least(|| steady.seconds_per_event(scheme.recipe)))
+    });
+    let line = |(machines, seconds): (f64, f64)| Measurement {
+        name: format!("event under {}, {machines} machines", scheme.name),
+        value: 1e9 * seconds,
+        unit: "ns",
+        aim: None,
+    };
+    let exponent = Measurement {
+        name: format!("growth under {}, 70 to 70,000 machines", scheme.name),
+        value: growth::exponent(&points),
+        unit: "exponent",
+        aim: None,
+    };
+    points.into_iter().map(line).chain([exponent]).collect()
+}

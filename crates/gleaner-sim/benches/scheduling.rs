@@ -1,0 +1,34 @@
+//! Whole runs: the scheduler and the simulated world together.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use gleaner_bench::{crowd, figure_3, growth};
+
+fn main() {
+    divan::main();
+}
+
+const SCHEMES: [usize; 6] = [0, 1, 2, 3, 4, 5];
+
+/// All 120 runs of one line of figure 3.
+#[divan::bench(args = SCHEMES, sample_count = 5)]
+fn figure_3_line(bencher: Bencher, scheme: usize) {
+    let (setups, recipe) = (figure_3::setups(), figure_3::schemes()[scheme].recipe);
+    bencher.bench_local(|| figure_3::run(&setups, recipe));
+}
+
+/// 200,000 tasks on 7,000 machines, placed and not moved.
+#[divan::bench(args = [0, 2, 4], sample_count = 3)]
+fn large_grid(bencher: Bencher, scheme: usize) {
+    let (setup, recipe) = (crowd(7_000, 200_000, 100.0), figure_3::schemes()[scheme].recipe);
+    let tasks = ItemsCount::new(setup.tasks.len());
+    bencher.counter(tasks).bench_local(|| figure_3::run(std::slice::from_ref(&setup), recipe));
+}
+
+/// One event when machines multiply and the tasks on each stay the same.
+#[divan::bench(args = growth::MACHINES, sample_count = 3)]
+fn event_under_greedy(bencher: Bencher, machines: usize) {
+    let steady = growth::Steady::new(machines, 20_000);
+    let recipe = figure_3::schemes()[0].recipe;
+    bencher.bench_local(|| steady.seconds_per_event(recipe));
+}
