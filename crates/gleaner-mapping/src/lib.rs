@@ -1,5 +1,6 @@
 //! Independent tasks to machines.
 mod batch;
+pub mod by_class;
 mod heuristic;
 mod immediate;
 mod instance;
@@ -8,9 +9,11 @@ mod matrix;
 mod min_min;
 mod passes;
 pub mod reference;
+mod scan;
 mod sorting;
 mod standings;
 mod tournament;
+pub mod workload;
 
 pub use heuristic::{Heuristic, UnknownHeuristic};
 pub use instance::InstanceError;

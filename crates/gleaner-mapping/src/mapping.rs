@@ -1,6 +1,6 @@
 //! Which machine each task is given, and when the last machine is done.
 
-use crate::Matrix;
+use crate::{Matrix, scan};
 use gleaner_core::tie_threshold;
 
 /// A machine for every task.
@@ -46,21 +46,15 @@ pub(crate) fn highest_tie(least: f64) -> f64 {
 /// The machine that is done first with a task, the lowest of those that tie.
 #[inline]
 pub(crate) fn earliest(ready: &[f64], row: &[f64]) -> usize {
-    let done = || ready.iter().zip(row).map(|(ready, time)| ready + time);
-    let limit = highest_tie(least(done()));
-    done().position(|done| done <= limit).expect("the least ties with itself")
+    let limit = highest_tie(scan::least_sum(ready, row));
+    let mut ends = ready.iter().zip(row).map(|(ready, time)| ready + time);
+    ends.position(|end| end <= limit).expect("the least ties with itself")
 }
 
 /// The first of the least.
 pub(crate) fn lowest_least(values: &[f64]) -> usize {
-    let limit = highest_tie(least(values.iter().copied()));
+    let limit = highest_tie(scan::least(values));
     values.iter().position(|value| *value <= limit).expect("the least ties with itself")
-}
-
-/// Not [`f64::min`], which would ask about NaN at each step.
-#[inline]
-fn least(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(f64::INFINITY, |least, value| if value < least { value } else { least })
 }
 
 /// A mapping while it is made.

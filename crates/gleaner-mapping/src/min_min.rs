@@ -5,8 +5,8 @@
 //! of tasks that are equally long on a machine the first left is the lowest, and only it is looked at. Only lengths
 //! that differ by less than a tie's 1e-12 of the moment are looked at one by one.
 
-use crate::Matrix;
 use crate::mapping::{Building, Mapping, earliest, highest_tie};
+use crate::{Matrix, scan};
 
 const NO_TASK: u32 = u32::MAX;
 
@@ -53,8 +53,7 @@ impl<'a> Fronts<'a> {
     }
 
     fn next_task(&self) -> usize {
-        let best = self.done.iter().fold(f64::INFINITY, |best, &done| if done < best { done } else { best });
-        let limit = highest_tie(best);
+        let limit = highest_tie(scan::least(&self.done));
         let tied = self.done.iter().enumerate().filter(|(_, done)| **done <= limit);
         let lowest = tied.map(|(machine, _)| self.lowest_within(machine, limit)).min();
         lowest.expect("a task is left") as usize

@@ -1,68 +1,65 @@
 //! Each task's best two machines, kept up to date as machines become busier.
 //!
-//! **A machine never becomes free earlier**, so whatever lay behind a task's best two when they were found lies
-//! behind at least as far later on. A step that makes one machine busier concerns only the tasks that have it among
-//! their two (its followers), and of those only the ones that it pushes behind that mark look at all machines again.
+//! **A machine never becomes free earlier**, so whatever was not among a task's best few when it looked at all
+//! machines is no better than the best of that rest was then. A step that makes one machine busier concerns only
+//! the tasks that have it among their best two (its followers). Those compare the few machines on their short list
+//! again, and look at all machines again only when the rest might have caught up with the list.
 
 use crate::Matrix;
 use crate::batch::Metric;
+use crate::scan::LANES;
+
+/// How many machines are on a short list: two cache lines a task.
+const LISTED: usize = 8;
 
 /// Where a task could go best.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
+    /// The short list, with the task's time on each; where there are fewer machines, infinite times at the end.
+    machines: [u32; LISTED],
+    times: [f64; LISTED],
+    /// No machine off the list would be done before.
+    rest: f64,
     pub(crate) first: u32,
     second: u32,
-    /// When the first machine would be done; exact.
+    /// When the first machine would be done.
     pub(crate) first_end: f64,
-    /// When the second would be: exact while not behind `rest`, infinite with one machine.
+    /// When the second would be; infinite with one machine.
     pub(crate) second_end: f64,
-    /// No other machine is done before.
-    rest: f64,
 }
 
 impl Standing {
     fn look(ready: &[f64], row: &[f64]) -> Self {
-        let never = f64::INFINITY;
-        let mut standing = Self { first: 0, second: 0, first_end: never, second_end: never, rest: never };
-        for (machine, (ready, time)) in (0..).zip(ready.iter().zip(row)) {
-            let end = ready + time;
-            if end < standing.rest {
-                standing.insert(machine, end);
+        let nearest = Nearest::of(ready, row);
+        let machines = nearest.machines;
+        let of_row = |at: usize| if nearest.ends[at].is_finite() { row[machines[at] as usize] } else { f64::INFINITY };
+        Self {
+            machines,
+            times: std::array::from_fn(of_row),
+            rest: nearest.ends[LISTED],
+            first: machines[0],
+            second: machines[1],
+            first_end: nearest.ends[0],
+            second_end: nearest.ends[1],
+        }
+    }
+
+    /// Compares the machines on the list again.
+    fn compare(&mut self, ready: &[f64]) {
+        (self.first_end, self.second_end) = (f64::INFINITY, f64::INFINITY);
+        for (&machine, time) in self.machines.iter().zip(&self.times) {
+            let end = ready[machine as usize] + time;
+            if end < self.first_end {
+                (self.second, self.second_end) = (self.first, self.first_end);
+                (self.first, self.first_end) = (machine, end);
+            } else if end < self.second_end {
+                (self.second, self.second_end) = (machine, end);
             }
         }
-        standing
-    }
-
-    fn insert(&mut self, machine: u32, end: f64) {
-        if end >= self.second_end {
-            self.rest = end;
-            return;
-        }
-        self.rest = self.second_end;
-        (self.second, self.second_end) = (machine, end);
-        if end < self.first_end {
-            self.swap();
-        }
-    }
-
-    fn swap(&mut self) {
-        std::mem::swap(&mut self.first, &mut self.second);
-        std::mem::swap(&mut self.first_end, &mut self.second_end);
     }
 
     fn has(&self, machine: u32) -> bool {
         self.first == machine || self.second == machine
-    }
-
-    fn delay(&mut self, machine: u32, end: f64) {
-        if self.first == machine {
-            self.first_end = end;
-        } else {
-            self.second_end = end;
-        }
-        if self.second_end < self.first_end {
-            self.swap();
-        }
     }
 
     /// How much the second choice costs; 0 with one machine.
@@ -78,7 +75,7 @@ impl Standing {
         }
     }
 
-    /// Whether what the metric reads is known without a look at the other machines.
+    /// Whether what the metric reads is known without a look at the machines off the list.
     fn is_exact(&self, metric: Metric) -> bool {
         match metric {
             Metric::EarliestEnd => self.first_end <= self.rest,
@@ -145,20 +142,60 @@ impl<'a> Standings<'a> {
     }
 
     fn bring_up_to_date(&mut self, task: usize, machine: usize, ready: &[f64]) {
-        let row = self.matrix.row(task);
         let standing = &mut self.of[task];
-        standing.delay(machine as u32, ready[machine] + row[machine]);
-        if standing.is_exact(self.metric) {
-            return;
+        let before = [standing.first, standing.second];
+        standing.compare(ready);
+        if !standing.is_exact(self.metric) {
+            *standing = Standing::look(ready, self.matrix.row(task));
         }
-        let before = *standing;
-        let now = Standing::look(ready, row);
-        *standing = now;
-        for new in [now.first, now.second] {
+        for new in [standing.first, standing.second] {
             // `machine` keeps its own list.
-            if !before.has(new) && new as usize != machine {
+            if !before.contains(&new) && new as usize != machine {
                 self.followers[new as usize].push(task as u32);
             }
+        }
+    }
+}
+
+/// The machines that would be done first, while all are looked at.
+struct Nearest {
+    /// By end; the last is the best that is not on the list.
+    ends: [f64; LISTED + 1],
+    machines: [u32; LISTED],
+}
+
+impl Nearest {
+    fn of(ready: &[f64], row: &[f64]) -> Self {
+        let mut nearest = Self { ends: [f64::INFINITY; LISTED + 1], machines: [0; LISTED] };
+        let (readies, ready_rest) = ready.as_chunks::<LANES>();
+        let (times, times_rest) = row.as_chunks::<LANES>();
+        for (start, (ready, times)) in (0..).step_by(LANES).zip(readies.iter().zip(times)) {
+            let ends: [f64; LANES] = std::array::from_fn(|lane| ready[lane] + times[lane]);
+            // Mostly none: one branch for all.
+            if ends.iter().fold(false, |closer, end| closer | (*end < nearest.ends[LISTED])) {
+                nearest.insert_all(start, ends);
+            }
+        }
+        let ends = ready_rest.iter().zip(times_rest).map(|(ready, time)| ready + time);
+        nearest.insert_all((readies.len() * LANES) as u32, ends);
+        nearest
+    }
+
+    fn insert_all(&mut self, start: u32, ends: impl IntoIterator<Item = f64>) {
+        for (machine, end) in (start..).zip(ends) {
+            if end < self.ends[LISTED] {
+                self.insert(machine, end);
+            }
+        }
+    }
+
+    fn insert(&mut self, machine: u32, end: f64) {
+        let at = self.ends.iter().position(|listed| end < *listed).expect("it is before the last");
+        self.ends.copy_within(at..LISTED, at + 1);
+        self.ends[at] = end;
+        if at < LISTED {
+            self.machines.copy_within(at..LISTED - 1, at + 1);
+            self.machines[at] = machine;
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A tree of minima with eight children a node: a node's children fill one cache line. Changing a value, finding
 //! the least and finding the first that passes a test each cost O(log n), eight comparisons a level.
 
+use crate::scan::lesser;
+
 const CHILDREN: usize = 8;
 
 /// Values by index. A value that takes no part is infinite.
@@ -26,6 +28,12 @@ impl Tournament {
         least_of(&self.levels[self.levels.len() - 1])
     }
 
+    /// The largest value that takes part.
+    pub(crate) fn greatest(&self) -> f64 {
+        let finite = self.levels[0].iter().copied().filter(|value| value.is_finite());
+        finite.fold(f64::NEG_INFINITY, f64::max)
+    }
+
     #[inline]
     pub(crate) fn value(&self, index: usize) -> f64 {
         self.levels[0][index]
@@ -35,6 +43,10 @@ impl Tournament {
         let mut index = index;
         let mut value = value;
         for level in &mut self.levels {
+            if level[index] == value {
+                // Nothing above changes either.
+                return;
+            }
             level[index] = value;
             let parent = index / CHILDREN;
             value = least_of(&level[parent * CHILDREN..][..CHILDREN]);
@@ -55,7 +67,7 @@ impl Tournament {
 
 #[inline]
 fn least_of(node: &[f64]) -> f64 {
-    node.iter().fold(f64::INFINITY, |least, &value| if value < least { value } else { least })
+    node.iter().fold(f64::INFINITY, |least, &value| lesser(value, least))
 }
 
 fn padded(mut values: Vec<f64>) -> Vec<f64> {

@@ -29,3 +29,17 @@ fn heuristics_agree_with_the_reference() {
         }
     }
 }
+
+#[test]
+fn classes_agree_with_the_matrix_they_stand_for() {
+    for seed in 0..2000 {
+        let mut choices = Choices::seeded(seed);
+        let grid = choices.grid();
+        let ready = choices.ready(grid.machines());
+        let matrix = grid.to_matrix().expect("a matrix");
+        for heuristic in [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Mct] {
+            let expected = reference::map_from(heuristic, &matrix, &ready);
+            assert_eq!(grid.map_from(heuristic, &ready), Some(expected), "seed {seed}, {heuristic}");
+        }
+    }
+}

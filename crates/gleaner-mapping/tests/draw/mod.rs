@@ -1,6 +1,7 @@
 //! Random instances, odd on purpose.
 
 use gleaner_mapping::Matrix;
+use gleaner_mapping::by_class::{ClassedGrid, MachineClass};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
@@ -51,5 +52,29 @@ impl Choices {
             _ => 1e12 + self.below(3) as f64,
         };
         (0..machines).map(|_| moment()).collect()
+    }
+
+    /// Few classes and lengths, so that much ties, or many; some lengths differ by less than a tie.
+    pub(crate) fn grid(&mut self) -> ClassedGrid {
+        let kind = self.below(6);
+        let mut speed = || match kind {
+            0 => 0.1 + 3.0 * self.unit(),
+            1 => (1 + self.below(3)) as f64,
+            _ => (1 + self.below(4)) as f64 / 3.0,
+        };
+        let speeds: Vec<f64> = (0..6).map(|_| speed()).collect();
+        let count = 1 + self.below(6);
+        let class = |speed| MachineClass { speed, machines: 1 + self.below(5) };
+        let classes = speeds.into_iter().take(count).map(class).collect();
+        let mut length = || match kind {
+            0 | 1 => 50.0 * self.unit(),
+            2 => self.below(4) as f64,
+            3 => 1.0 + self.below(50) as f64 * 1e-13,
+            4 => 1e-12 + self.below(50) as f64 * 1e-13,
+            _ => (1 + self.below(5)) as f64 / 10.0,
+        };
+        let lengths = (0..90).map(|_| length()).collect::<Vec<_>>();
+        let tasks = 1 + self.below(90);
+        ClassedGrid::new(lengths[..tasks].to_vec(), classes).expect("a grid")
     }
 }
