@@ -18,7 +18,7 @@ use crate::mapping::Mapping;
 use crate::{Heuristic, InvalidMatrix, Matrix};
 use gleaner_core::tie_threshold;
 use lengths::Lengths;
-use pool::{Pool, Target};
+use pool::Pool;
 use thiserror::Error;
 
 /// Machines that are alike.
@@ -151,7 +151,8 @@ impl ClassedGrid {
             // Only what the shortest's look came close to can tie with it for a longer task.
             let tied = left.longer(shortest).take_while(|run| pool.reaches(left.length(*run), limit));
             let run = tied.min_by_key(|run| left.lowest(*run)).expect("the shortest ties with itself");
-            let target = if run == shortest { pool.target(left.length(run)) } else { pool.look(left.length(run)) };
+            let target =
+                if run == shortest { pool.target(left.length(run)) } else { pool.look(left.length(run)) };
             assignment[left.take(run)] = pool.assign(target);
         }
         finished(&pool, assignment)

@@ -1,5 +1,6 @@
 //! Independent tasks to machines.
 mod batch;
+pub mod bound;
 pub mod by_class;
 mod heuristic;
 mod immediate;
@@ -8,6 +9,7 @@ mod mapping;
 mod matrix;
 mod min_min;
 mod passes;
+pub mod polish;
 pub mod reference;
 mod scan;
 mod sorting;

@@ -32,7 +32,8 @@ impl Standing {
     fn look(ready: &[f64], row: &[f64]) -> Self {
         let nearest = Nearest::of(ready, row);
         let machines = nearest.machines;
-        let of_row = |at: usize| if nearest.ends[at].is_finite() { row[machines[at] as usize] } else { f64::INFINITY };
+        let of_row =
+            |at: usize| if nearest.ends[at].is_finite() { row[machines[at] as usize] } else { f64::INFINITY };
         Self {
             machines,
             times: std::array::from_fn(of_row),

@@ -5,6 +5,7 @@ mod cli;
 mod completions;
 mod failure;
 mod interrupt;
+mod map;
 mod paper;
 mod policy;
 mod progress;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     };
     let (json, result) = match arguments.command {
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
+        Command::Map(arguments) => (arguments.json, map::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
         Command::Bench(arguments) => (arguments.json, bench::run(&arguments)),

@@ -38,7 +38,8 @@ pub(super) struct Target {
 
 impl Pool {
     pub(super) fn new(classes: &[MachineClass], ready: &[f64]) -> Self {
-        let starts = classes.iter().scan(0, |next, class| Some(std::mem::replace(next, *next + class.machines)));
+        let starts =
+            classes.iter().scan(0, |next, class| Some(std::mem::replace(next, *next + class.machines)));
         let starts: Vec<usize> = starts.collect();
         let machines = starts.iter().zip(classes);
         let machines = machines.map(|(&start, class)| ready[start..start + class.machines].iter().copied());
@@ -76,7 +77,8 @@ impl Pool {
     fn estimate(&mut self, length: f64) -> f64 {
         let mut least = [f64::INFINITY; LANES];
         let (about, free) = (self.about.as_chunks_mut::<LANES>().0, self.free.as_chunks::<LANES>().0);
-        for ((about, free), inverses) in about.iter_mut().zip(free).zip(self.inverses.as_chunks::<LANES>().0) {
+        for ((about, free), inverses) in about.iter_mut().zip(free).zip(self.inverses.as_chunks::<LANES>().0)
+        {
             for lane in 0..LANES {
                 about[lane] = free[lane] + length * inverses[lane];
                 least[lane] = lesser(least[lane], about[lane]);
@@ -109,7 +111,8 @@ impl Pool {
     pub(super) fn assign(&mut self, target: Target) -> u32 {
         let time = target.length / self.speeds[target.class];
         let machines = &mut self.machines[target.class];
-        let machine = machines.first(|free| free + time <= target.limit).expect("the class is within the limit");
+        let machine =
+            machines.first(|free| free + time <= target.limit).expect("the class is within the limit");
         machines.set(machine, machines.value(machine) + time);
         self.free[target.class] = machines.least();
         self.numbers[target.class] + machine as u32
