@@ -47,7 +47,8 @@ impl View<'_> {
     pub fn rebalance(&self) -> Option<Move> {
         let machines = (0..self.grid.machines().len()).map(MachineId::new);
         let busy = machines.filter(|&machine| self.grid.machine(machine).count() > 0);
-        choose(self.fleet, busy.flat_map(|from| Leaving::all(self, from))).map(|(machine, task)| (task, machine))
+        choose(self.fleet, busy.flat_map(|from| Leaving::all(self, from)))
+            .map(|(machine, task)| (task, machine))
     }
 
     /// The gain of a move if it is worth its cost, and the lowest task of the class for which it is.

@@ -1,7 +1,9 @@
 //! The arguments of every command, and the help that goes with them.
 
+use crate::map::Budget;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use gleaner_mapping::Heuristic;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "Exit codes: 0 ok · 1 a task failed, or a comparison found a difference · \
@@ -22,6 +24,8 @@ pub(crate) enum Command {
     Simulate(SimulateArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
     Explain(ExplainArguments),
+    /// Map independent tasks to machines from a table of expected times
+    Map(MapArguments),
     /// Run a paper's experiments again and hold its claims against what comes out
     Paper(PaperArguments),
     /// Evaluate and match expressions in HTCondor's ClassAd language
@@ -121,6 +125,7 @@ pub(crate) struct ExplainArguments {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
 const PAPER_HELP: &str = "\
 Papers:
   bertasi  resource-driven allocation on time-shared machines (figures 1 to 4)
@@ -131,6 +136,43 @@ Examples:
   gleaner paper bertasi --out results        # and open results/report.html
   gleaner paper bertasi --figure 3 --seeds 100
   gleaner paper bertasi --json";
+
+const MAP_HELP: &str = "\
+FILE holds `tasks machines x` and then the times task by task, parted by blanks or line ends; x is anything.
+
+Batch:      min-min, max-min, sufferage (one task a step), sufferage-passes (Maheswaran et al.)
+Immediate:  mct, met, olb, kpb:P (the best P per cent of the machines)
+
+Examples:
+  gleaner map u_c_hihi.0 --heuristic min-min --bound
+  gleaner map u_c_hihi.0 --heuristic sufferage --bound --polish 10s --out results
+  gleaner map u_c_hihi.0 --heuristic mct --polish 1000000 --seed 7 --json";
+
+/// `gleaner map`.
+#[derive(Args, Debug)]
+#[command(after_long_help = MAP_HELP)]
+pub(crate) struct MapArguments {
+    /// The instance
+    pub(crate) file: PathBuf,
+    /// min-min, max-min, sufferage, sufferage-passes, mct, met, olb or kpb:P
+    #[arg(long, value_name = "NAME")]
+    pub(crate) heuristic: Heuristic,
+    /// Compute a lower bound, and the gap to it
+    #[arg(long)]
+    pub(crate) bound: bool,
+    /// Improve the mapping for so many seconds, as 10s, or by so many moves, as 1000000
+    #[arg(long, value_name = "SECONDS|MOVES")]
+    pub(crate) polish: Option<Budget>,
+    /// The seed of the moves
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "polish")]
+    pub(crate) seed: u64,
+    /// Write assignment.csv, and with --polish polish.csv and polish.svg, to this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the mapping as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `gleaner paper`.
 #[derive(Args, Debug)]

@@ -7,6 +7,7 @@ mod completions;
 mod explain;
 mod failure;
 mod interrupt;
+mod map;
 mod paper;
 mod policy;
 mod progress;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let (json, result) = match arguments.command {
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
         Command::Explain(arguments) => (arguments.json, explain::run(&arguments)),
+        Command::Map(arguments) => (arguments.json, map::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),

@@ -1,0 +1,124 @@
+//! The machines by class: when each is free, and which would be done first with a task of some length.
+
+use super::MachineClass;
+use crate::mapping::highest_tie;
+use crate::scan::{LANES, lesser};
+use crate::tournament::Tournament;
+
+/// More than a tie's 1e-12 and what multiplying by the inverse differs from dividing: a few units in 2⁻⁵².
+const CLOSE: f64 = 1.0 + 2e-12;
+
+pub(super) struct Pool {
+    speeds: Vec<f64>,
+    inverses: Vec<f64>,
+    /// When each class's first machine is free. This and what is read with it is padded to full lanes with classes
+    /// that are never free.
+    free: Vec<f64>,
+    /// When each machine is free, by class.
+    machines: Vec<Tournament>,
+    /// The number of each class's first machine.
+    numbers: Vec<u32>,
+    /// The last look: about when each class would be done.
+    about: Vec<f64>,
+    /// The classes that came close to the best of the last look, in order.
+    close: Vec<u32>,
+}
+
+/// Where a task goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// When the best machine would be done; the chosen one ties with it.
+    pub(super) end: f64,
+    /// The largest end that ties with that.
+    pub(super) limit: f64,
+    /// The lowest class that has a machine within the limit.
+    pub(super) class: usize,
+    length: f64,
+}
+
+impl Pool {
+    pub(super) fn new(classes: &[MachineClass], ready: &[f64]) -> Self {
+        let starts =
+            classes.iter().scan(0, |next, class| Some(std::mem::replace(next, *next + class.machines)));
+        let starts: Vec<usize> = starts.collect();
+        let machines = starts.iter().zip(classes);
+        let machines = machines.map(|(&start, class)| ready[start..start + class.machines].iter().copied());
+        let machines: Vec<Tournament> = machines.map(Tournament::new).collect();
+        let padding = classes.len().next_multiple_of(LANES) - classes.len();
+        let padded = |values: &mut dyn Iterator<Item = f64>, with: f64| -> Vec<f64> {
+            values.chain(std::iter::repeat_n(with, padding)).collect()
+        };
+        Self {
+            speeds: classes.iter().map(|class| class.speed).collect(),
+            inverses: padded(&mut classes.iter().map(|class| 1.0 / class.speed), 0.0),
+            free: padded(&mut machines.iter().map(Tournament::least), f64::INFINITY),
+            machines,
+            numbers: starts.into_iter().map(|start| start as u32).collect(),
+            about: vec![0.0; classes.len() + padding],
+            close: Vec::new(),
+        }
+    }
+
+    /// Which class would be done first with a task of that length.
+    pub(super) fn look(&mut self, length: f64) -> Target {
+        let close = self.estimate(length) * CLOSE + f64::MIN_POSITIVE;
+        self.close.clear();
+        for (chunk, about) in (0..).step_by(LANES).zip(self.about.as_chunks::<LANES>().0) {
+            // Mostly none: one branch for all.
+            if about.iter().fold(false, |any, about| any | (*about <= close)) {
+                let lanes = (chunk..).zip(about).filter(|(_, about)| **about <= close);
+                self.close.extend(lanes.map(|(class, _)| class));
+            }
+        }
+        self.target(length)
+    }
+
+    /// Fills `about`, and gives the least of it.
+    fn estimate(&mut self, length: f64) -> f64 {
+        let mut least = [f64::INFINITY; LANES];
+        let (about, free) = (self.about.as_chunks_mut::<LANES>().0, self.free.as_chunks::<LANES>().0);
+        for ((about, free), inverses) in about.iter_mut().zip(free).zip(self.inverses.as_chunks::<LANES>().0)
+        {
+            for lane in 0..LANES {
+                about[lane] = free[lane] + length * inverses[lane];
+                least[lane] = lesser(least[lane], about[lane]);
+            }
+        }
+        least.into_iter().fold(f64::INFINITY, lesser)
+    }
+
+    /// The same, if the last look was for this length.
+    pub(super) fn target(&self, length: f64) -> Target {
+        let ends = || self.close.iter().map(|&class| (class as usize, self.end(class as usize, length)));
+        let end = ends().fold(f64::INFINITY, |least, (_, end)| lesser(least, end));
+        let limit = highest_tie(end);
+        let (class, _) = ends().find(|(_, end)| *end <= limit).expect("the least ties with itself");
+        Target { end, limit, class, length }
+    }
+
+    /// Whether a class that came close in the last look would be done with a longer task by `limit`.
+    pub(super) fn reaches(&self, length: f64, limit: f64) -> bool {
+        self.close.iter().any(|class| self.end(*class as usize, length) <= limit)
+    }
+
+    /// When a class's first machine would be done.
+    #[inline]
+    pub(super) fn end(&self, class: usize, length: f64) -> f64 {
+        self.free[class] + length / self.speeds[class]
+    }
+
+    /// Gives the task to the lowest machine within the limit, and says which.
+    pub(super) fn assign(&mut self, target: Target) -> u32 {
+        let time = target.length / self.speeds[target.class];
+        let machines = &mut self.machines[target.class];
+        let machine =
+            machines.first(|free| free + time <= target.limit).expect("the class is within the limit");
+        machines.set(machine, machines.value(machine) + time);
+        self.free[target.class] = machines.least();
+        self.numbers[target.class] + machine as u32
+    }
+
+    pub(super) fn makespan(&self) -> f64 {
+        self.machines.iter().map(Tournament::greatest).fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,54 @@
+//! Scans over all machines, eight side by side, in a form that compilers turn into vector instructions.
+
+/// How many values a step of a scan looks at.
+pub(crate) const LANES: usize = 8;
+
+/// The least of `values`; infinite if there are none.
+#[inline]
+pub(crate) fn least(values: &[f64]) -> f64 {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [f64::INFINITY; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = lesser(lanes[lane], chunk[lane]);
+        }
+    }
+    rest.iter().copied().chain(lanes).fold(f64::INFINITY, lesser)
+}
+
+/// The least of the sums of what stands in the same place.
+#[inline]
+pub(crate) fn least_sum(left: &[f64], right: &[f64]) -> f64 {
+    let ((lefts, left_rest), (rights, right_rest)) = (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+    let mut lanes = [f64::INFINITY; LANES];
+    for (left, right) in lefts.iter().zip(rights) {
+        for lane in 0..LANES {
+            lanes[lane] = lesser(lanes[lane], left[lane] + right[lane]);
+        }
+    }
+    let rest = left_rest.iter().zip(right_rest).map(|(left, right)| left + right);
+    rest.chain(lanes).fold(f64::INFINITY, lesser)
+}
+
+/// Not [`f64::min`], which would ask about NaN at each step.
+#[inline]
+pub(crate) fn lesser(left: f64, right: f64) -> f64 {
+    if left < right { left } else { right }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_is_found_in_chunks_and_in_what_is_left_over() {
+        for length in 0..40_usize {
+            let left: Vec<f64> = (0..length).map(|at| ((at * 37 + 11) % 41) as f64).collect();
+            let right: Vec<f64> = (0..length).map(|at| ((at * 23 + 5) % 29) as f64).collect();
+            let least_left = left.iter().copied().fold(f64::INFINITY, f64::min);
+            assert_eq!(least(&left), least_left);
+            let sums = left.iter().zip(&right).map(|(left, right)| left + right);
+            assert_eq!(least_sum(&left, &right), sums.fold(f64::INFINITY, f64::min));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Each task's best two machines, kept up to date as machines become busier.
+//!
+//! **A machine never becomes free earlier**, so whatever was not among a task's best few when it looked at all
+//! machines is no better than the best of that rest was then. A step that makes one machine busier concerns only
+//! the tasks that have it among their best two (its followers). Those compare the few machines on their short list
+//! again, and look at all machines again only when the rest might have caught up with the list.
+
+use crate::Matrix;
+use crate::batch::Metric;
+use crate::scan::LANES;
+
+/// How many machines are on a short list: two cache lines a task.
+const LISTED: usize = 8;
+
+/// Where a task could go best.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// The short list, with the task's time on each; where there are fewer machines, infinite times at the end.
+    machines: [u32; LISTED],
+    times: [f64; LISTED],
+    /// No machine off the list would be done before.
+    rest: f64,
+    pub(crate) first: u32,
+    second: u32,
+    /// When the first machine would be done.
+    pub(crate) first_end: f64,
+    /// When the second would be; infinite with one machine.
+    pub(crate) second_end: f64,
+}
+
+impl Standing {
+    fn look(ready: &[f64], row: &[f64]) -> Self {
+        let nearest = Nearest::of(ready, row);
+        let machines = nearest.machines;
+        let of_row =
+            |at: usize| if nearest.ends[at].is_finite() { row[machines[at] as usize] } else { f64::INFINITY };
+        Self {
+            machines,
+            times: std::array::from_fn(of_row),
+            rest: nearest.ends[LISTED],
+            first: machines[0],
+            second: machines[1],
+            first_end: nearest.ends[0],
+            second_end: nearest.ends[1],
+        }
+    }
+
+    /// Compares the machines on the list again.
+    fn compare(&mut self, ready: &[f64]) {
+        (self.first_end, self.second_end) = (f64::INFINITY, f64::INFINITY);
+        for (&machine, time) in self.machines.iter().zip(&self.times) {
+            let end = ready[machine as usize] + time;
+            if end < self.first_end {
+                (self.second, self.second_end) = (self.first, self.first_end);
+                (self.first, self.first_end) = (machine, end);
+            } else if end < self.second_end {
+                (self.second, self.second_end) = (machine, end);
+            }
+        }
+    }
+
+    fn has(&self, machine: u32) -> bool {
+        self.first == machine || self.second == machine
+    }
+
+    /// How much the second choice costs; 0 with one machine.
+    pub(crate) fn sufferage(&self) -> f64 {
+        if self.second_end.is_finite() { self.second_end - self.first_end } else { 0.0 }
+    }
+
+    /// What decides which task is next; the largest wins.
+    pub(crate) fn metric(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::EarliestEnd => self.first_end,
+            Metric::Sufferage => self.sufferage(),
+        }
+    }
+
+    /// Whether what the metric reads is known without a look at the machines off the list.
+    fn is_exact(&self, metric: Metric) -> bool {
+        match metric {
+            Metric::EarliestEnd => self.first_end <= self.rest,
+            Metric::Sufferage => self.second_end <= self.rest,
+        }
+    }
+}
+
+/// The standings of all tasks.
+#[derive(Debug)]
+pub(crate) struct Standings<'a> {
+    matrix: &'a Matrix,
+    metric: Metric,
+    of: Vec<Standing>,
+    /// By machine; a task that no longer has the machine among its two is dropped when it is next met.
+    followers: Vec<Vec<u32>>,
+    /// The last change in which each task was met, so that one in a list twice counts once.
+    met: Vec<u32>,
+    changes: u32,
+}
+
+impl<'a> Standings<'a> {
+    pub(crate) fn new(matrix: &'a Matrix, ready: &[f64], metric: Metric) -> Self {
+        let of: Vec<_> = matrix.rows().map(|row| Standing::look(ready, row)).collect();
+        let mut followers = vec![Vec::new(); matrix.machines()];
+        for (task, standing) in (0..).zip(&of) {
+            followers[standing.first as usize].push(task);
+            if standing.second != standing.first {
+                followers[standing.second as usize].push(task);
+            }
+        }
+        let met = vec![0; of.len()];
+        Self { matrix, metric, of, followers, met, changes: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, task: usize) -> &Standing {
+        &self.of[task]
+    }
+
+    /// After `machine` became busier: brings the tasks that `is_left` up to date, and reports those that changed.
+    pub(crate) fn delay(
+        &mut self,
+        machine: usize,
+        ready: &[f64],
+        is_left: impl Fn(usize) -> bool,
+        mut changed: impl FnMut(usize, &Standing),
+    ) {
+        self.changes += 1;
+        let mut list = std::mem::take(&mut self.followers[machine]);
+        list.retain(|&follower| {
+            let task = follower as usize;
+            let known = &mut self.met[task];
+            if *known == self.changes || !is_left(task) || !self.of[task].has(machine as u32) {
+                return false;
+            }
+            *known = self.changes;
+            self.bring_up_to_date(task, machine, ready);
+            changed(task, &self.of[task]);
+            self.of[task].has(machine as u32)
+        });
+        list.append(&mut self.followers[machine]);
+        self.followers[machine] = list;
+    }
+
+    fn bring_up_to_date(&mut self, task: usize, machine: usize, ready: &[f64]) {
+        let standing = &mut self.of[task];
+        let before = [standing.first, standing.second];
+        standing.compare(ready);
+        if !standing.is_exact(self.metric) {
+            *standing = Standing::look(ready, self.matrix.row(task));
+        }
+        for new in [standing.first, standing.second] {
+            // `machine` keeps its own list.
+            if !before.contains(&new) && new as usize != machine {
+                self.followers[new as usize].push(task as u32);
+            }
+        }
+    }
+}
+
+/// The machines that would be done first, while all are looked at.
+struct Nearest {
+    /// By end; the last is the best that is not on the list.
+    ends: [f64; LISTED + 1],
+    machines: [u32; LISTED],
+}
+
+impl Nearest {
+    fn of(ready: &[f64], row: &[f64]) -> Self {
+        let mut nearest = Self { ends: [f64::INFINITY; LISTED + 1], machines: [0; LISTED] };
+        let (readies, ready_rest) = ready.as_chunks::<LANES>();
+        let (times, times_rest) = row.as_chunks::<LANES>();
+        for (start, (ready, times)) in (0..).step_by(LANES).zip(readies.iter().zip(times)) {
+            let ends: [f64; LANES] = std::array::from_fn(|lane| ready[lane] + times[lane]);
+            // Mostly none: one branch for all.
+            if ends.iter().fold(false, |closer, end| closer | (*end < nearest.ends[LISTED])) {
+                nearest.insert_all(start, ends);
+            }
+        }
+        let ends = ready_rest.iter().zip(times_rest).map(|(ready, time)| ready + time);
+        nearest.insert_all((readies.len() * LANES) as u32, ends);
+        nearest
+    }
+
+    fn insert_all(&mut self, start: u32, ends: impl IntoIterator<Item = f64>) {
+        for (machine, end) in (start..).zip(ends) {
+            if end < self.ends[LISTED] {
+                self.insert(machine, end);
+            }
+        }
+    }
+
+    fn insert(&mut self, machine: u32, end: f64) {
+        let at = self.ends.iter().position(|listed| end < *listed).expect("it is before the last");
+        self.ends.copy_within(at..LISTED, at + 1);
+        self.ends[at] = end;
+        if at < LISTED {
+            self.machines.copy_within(at..LISTED - 1, at + 1);
+            self.machines[at] = machine;
+        }
+    }
+}
