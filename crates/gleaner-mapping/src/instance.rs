@@ -96,7 +96,7 @@ impl<'a> Words<'a> {
         let before = &self.content[..at];
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         InstanceError {
-            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+            line: before.split(|byte| *byte == b'\n').count(),
             column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
             found,
             expected: expected.to_owned(),

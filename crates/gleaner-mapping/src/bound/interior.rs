@@ -208,7 +208,9 @@ impl System {
         // Close to the optimum the matrix alone says almost nothing about the prices' sum, which is known. Adding the
         // equation that holds it to every row changes no solution and keeps the system well determined.
         let hold = (0..machines).map(|at| matrix[at * (machines + 1)]).fold(0.0, f64::max);
-        matrix.iter_mut().for_each(|cell| *cell += hold);
+        for cell in &mut matrix {
+            *cell += hold;
+        }
         let factor = Factor::of(matrix, machines);
         let mut ones = vec![1.0; machines];
         factor.solve(&mut ones);
