@@ -2,7 +2,7 @@
 //!
 //! Only the tasks whose best two machines a step concerned are looked at again ([`Standings`]); the best metric, and
 //! the lowest task that ties with it, come from a [`Tournament`]. Cost: O(t·w) to begin with, O(w) a step for the
-//! machine, and for each task concerned O(log t), or O(w) where the step pushed its machine behind a third.
+//! machine, O(log t) for each task concerned, and O(w) for each whose metric has to be found afresh: few a step.
 
 use crate::Matrix;
 use crate::mapping::{Building, Mapping, earliest, highest_tie};
@@ -23,8 +23,7 @@ pub(crate) fn map(matrix: &Matrix, mut building: Building, metric: Metric) -> Ma
     // The tournament finds the least, so it holds the metric's negative.
     let mut tasks = Tournament::new((0..matrix.tasks()).map(|task| -standings.of(task).metric(metric)));
     for _ in 0..matrix.tasks() {
-        let limit = highest_tie(tasks.least());
-        let task = tasks.first(|value| value <= limit).expect("a task is left");
+        let task = next(&mut standings, &mut tasks, &building.ready, metric);
         let row = matrix.row(task);
         let machine = earliest(&building.ready, row);
         building.assign(task, machine, row[machine]);
@@ -37,4 +36,17 @@ pub(crate) fn map(matrix: &Matrix, mut building: Building, metric: Metric) -> Ma
         );
     }
     building.done()
+}
+
+/// The lowest of the tasks that have the largest metric. Inexact metrics are too large, so where neither the largest
+/// nor the one to be chosen is inexact, no other task can come before.
+fn next(standings: &mut Standings<'_>, tasks: &mut Tournament, ready: &[f64], metric: Metric) -> usize {
+    loop {
+        let largest = tasks.least();
+        let lowest_within = |limit: f64| tasks.first(|value| value <= limit).expect("a task is left");
+        let (best, lowest) = (lowest_within(largest), lowest_within(highest_tie(largest)));
+        let inexact = [best, lowest].into_iter().find(|task| standings.settle(*task, ready));
+        let Some(task) = inexact else { return lowest };
+        tasks.set(task, -standings.of(task).metric(metric));
+    }
 }

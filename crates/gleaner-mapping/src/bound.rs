@@ -13,11 +13,11 @@
 //!
 //! Where prices come from, by the size of the instance:
 //!
-//! - t·w² ≤ [`DENSE_MAX`]: an interior-point method on the whole program ([`interior`]); the optimum to about ten
+//! - t·w² ≤ [`DENSE_MAX`]: an interior-point method on the whole program (`interior`); the optimum to about ten
 //!   digits. Twenty to forty iterations of O(t·w²) at most: some 20 ms for 512 × 16.
 //! - Otherwise, the same on every n-th task, so that it stays within that, where at least [`SAMPLE_MIN`] tasks a
 //!   machine remain; then as below. The bound is proven on all tasks, and up to a few per cent below the optimum.
-//! - Otherwise, prices raised where too many tasks would go and lowered elsewhere ([`prices`]): O(t·w) a round, at
+//! - Otherwise, prices raised where too many tasks would go and lowered elsewhere (`prices`): O(t·w) a round, at
 //!   most [`ROUNDS_MAX`] of them. Often some per cent below the optimum.
 //!
 //! Deterministic: arithmetic is + − × ÷ √ only, and limits are counted in operations, never in seconds.

@@ -1,4 +1,27 @@
-//! Independent tasks to machines.
+//! Maps independent tasks to machines from the times they are expected to take.
+//!
+//! - [`Heuristic`]: Min-Min, Max-Min, Sufferage in both known forms, MCT, MET, OLB, KPB, on any [`Matrix`]; from
+//!   machines that are idle, or busy until given moments.
+//! - [`by_class`]: the same where machines of equal speed form classes, without a matrix.
+//! - [`bound`]: a lower bound of every makespan, proven by prices.
+//! - [`polish`]: improves any mapping towards that bound.
+//! - [`mod@reference`]: the heuristics written down plainly; [`workload`]: instances to measure with.
+//!
+//! Invariants: **each fast heuristic gives the mapping of its reference, to the bit**, ties included; **ties go to the
+//! lowest task, then to the lowest machine**, and two scores tie within 1e-12 relative of the best
+//! ([`gleaner_core::tie_threshold`]); **no clock, no I/O, no randomness but from a seed**.
+//!
+//! What is deliberately not here: arrivals, dependences between tasks, and machines that share their time.
+//!
+//! ```
+//! use gleaner_mapping::{Heuristic, Matrix, bound::Bound};
+//!
+//! let matrix = Matrix::parse(b"3 2 0  4 6  3 2  5 5").expect("an instance");
+//! let mapping = Heuristic::MinMin.map(&matrix);
+//! assert_eq!((&mapping.assignment[..], mapping.makespan), (&[0, 1, 1][..], 7.0));
+//! assert!(Bound::of(&matrix).value <= mapping.makespan);
+//! ```
+
 mod batch;
 pub mod bound;
 pub mod by_class;

@@ -119,7 +119,7 @@ const GATHERED: usize = 8;
 fn sorted_columns(matrix: &Matrix) -> Vec<u32> {
     let (tasks, machines) = (matrix.tasks(), matrix.machines());
     let mut sorted = Vec::with_capacity(tasks * machines);
-    let mut columns: Vec<Vec<_>> = (0..GATHERED).map(|_| Vec::with_capacity(tasks)).collect();
+    let mut columns = [const { Vec::new() }; GATHERED];
     for first in (0..machines).step_by(GATHERED) {
         let width = GATHERED.min(machines - first);
         columns.iter_mut().for_each(Vec::clear);

@@ -17,6 +17,9 @@ pub(crate) fn map(matrix: &Matrix, mut building: Building) -> Mapping {
     let mut standings = Standings::new(matrix, &building.ready, Metric::Sufferage);
     let mut left: Vec<usize> = (0..matrix.tasks()).collect();
     while !left.is_empty() {
+        for &task in &left {
+            standings.settle(task, &building.ready);
+        }
         let taken = one_pass(matrix, &building, &standings, &left);
         for &(task, machine) in &taken {
             building.assign(task, machine, matrix.time(task, machine));

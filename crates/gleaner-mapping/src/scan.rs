@@ -30,6 +30,16 @@ pub(crate) fn least_sum(left: &[f64], right: &[f64]) -> f64 {
     rest.chain(lanes).fold(f64::INFINITY, lesser)
 }
 
+/// Whether one of `values` is at most `limit`.
+#[inline]
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "all lanes are compared at once; a branch a lane would prevent that"
+)]
+pub(crate) fn any_within(values: &[f64; LANES], limit: f64) -> bool {
+    values.iter().fold(false, |any, value| any | (*value <= limit))
+}
+
 /// Not [`f64::min`], which would ask about NaN at each step.
 #[inline]
 pub(crate) fn lesser(left: f64, right: f64) -> f64 {

@@ -2,12 +2,13 @@
 //!
 //! **A machine never becomes free earlier**, so whatever was not among a task's best few when it looked at all
 //! machines is no better than the best of that rest was then. A step that makes one machine busier concerns only
-//! the tasks that have it among their best two (its followers). Those compare the few machines on their short list
-//! again, and look at all machines again only when the rest might have caught up with the list.
+//! the tasks that have it among their best two (its followers), and those compare the few machines on their short
+//! list again. Where the rest might have caught up with the list, the metric becomes an upper bound, and the task
+//! looks at all machines again only when it matters: when that bound is the largest metric of all.
 
 use crate::Matrix;
 use crate::batch::Metric;
-use crate::scan::LANES;
+use crate::scan::{LANES, any_within};
 
 /// How many machines are on a short list: two cache lines a task.
 const LISTED: usize = 8;
@@ -47,16 +48,18 @@ impl Standing {
 
     /// Compares the machines on the list again.
     fn compare(&mut self, ready: &[f64]) {
-        (self.first_end, self.second_end) = (f64::INFINITY, f64::INFINITY);
+        let mut first = (f64::INFINITY, self.first);
+        let mut second = (f64::INFINITY, self.second);
         for (&machine, time) in self.machines.iter().zip(&self.times) {
-            let end = ready[machine as usize] + time;
-            if end < self.first_end {
-                (self.second, self.second_end) = (self.first, self.first_end);
-                (self.first, self.first_end) = (machine, end);
-            } else if end < self.second_end {
-                (self.second, self.second_end) = (machine, end);
-            }
+            let new = (ready[machine as usize] + time, machine);
+            // Without branches: which is less is as good as random.
+            let is_first = new.0 < first.0;
+            let behind = if is_first { first } else { new };
+            first = if is_first { new } else { first };
+            second = if behind.0 < second.0 { behind } else { second };
         }
+        (self.first_end, self.first) = first;
+        (self.second_end, self.second) = second;
     }
 
     fn has(&self, machine: u32) -> bool {
@@ -68,11 +71,14 @@ impl Standing {
         if self.second_end.is_finite() { self.second_end - self.first_end } else { 0.0 }
     }
 
-    /// What decides which task is next; the largest wins.
+    /// What decides which task is next, or where that is not exact something larger.
     pub(crate) fn metric(&self, metric: Metric) -> f64 {
         match metric {
             Metric::EarliestEnd => self.first_end,
-            Metric::Sufferage => self.sufferage(),
+            Metric::Sufferage if self.second_end.is_finite() => {
+                self.second_end - self.first_end.min(self.rest)
+            }
+            Metric::Sufferage => 0.0,
         }
     }
 
@@ -134,7 +140,9 @@ impl<'a> Standings<'a> {
                 return false;
             }
             *known = self.changes;
-            self.bring_up_to_date(task, machine, ready);
+            let before = self.of[task];
+            self.of[task].compare(ready);
+            self.follow(task, &before);
             changed(task, &self.of[task]);
             self.of[task].has(machine as u32)
         });
@@ -142,17 +150,22 @@ impl<'a> Standings<'a> {
         self.followers[machine] = list;
     }
 
-    fn bring_up_to_date(&mut self, task: usize, machine: usize, ready: &[f64]) {
-        let standing = &mut self.of[task];
-        let before = [standing.first, standing.second];
-        standing.compare(ready);
-        if !standing.is_exact(self.metric) {
-            *standing = Standing::look(ready, self.matrix.row(task));
+    /// Looks at all machines where a task's metric is not exact, and says whether it did.
+    pub(crate) fn settle(&mut self, task: usize, ready: &[f64]) -> bool {
+        if self.of[task].is_exact(self.metric) {
+            return false;
         }
-        for new in [standing.first, standing.second] {
-            // `machine` keeps its own list.
-            if !before.contains(&new) && new as usize != machine {
-                self.followers[new as usize].push(task as u32);
+        let before = std::mem::replace(&mut self.of[task], Standing::look(ready, self.matrix.row(task)));
+        self.follow(task, &before);
+        true
+    }
+
+    /// Has a task follow the machines that are among its best two now and were not before.
+    fn follow(&mut self, task: usize, before: &Standing) {
+        let Standing { first, second, .. } = self.of[task];
+        for machine in [first, second] {
+            if !before.has(machine) {
+                self.followers[machine as usize].push(task as u32);
             }
         }
     }
@@ -173,7 +186,7 @@ impl Nearest {
         for (start, (ready, times)) in (0..).step_by(LANES).zip(readies.iter().zip(times)) {
             let ends: [f64; LANES] = std::array::from_fn(|lane| ready[lane] + times[lane]);
             // Mostly none: one branch for all.
-            if ends.iter().fold(false, |closer, end| closer | (*end < nearest.ends[LISTED])) {
+            if any_within(&ends, nearest.ends[LISTED]) {
                 nearest.insert_all(start, ends);
             }
         }
@@ -191,11 +204,16 @@ impl Nearest {
     }
 
     fn insert(&mut self, machine: u32, end: f64) {
-        let at = self.ends.iter().position(|listed| end < *listed).expect("it is before the last");
-        self.ends.copy_within(at..LISTED, at + 1);
+        let mut at = LISTED;
+        while at > 0 && end < self.ends[at - 1] {
+            self.ends[at] = self.ends[at - 1];
+            if at < LISTED {
+                self.machines[at] = self.machines[at - 1];
+            }
+            at -= 1;
+        }
         self.ends[at] = end;
         if at < LISTED {
-            self.machines.copy_within(at..LISTED - 1, at + 1);
             self.machines[at] = machine;
         }
     }

@@ -134,7 +134,8 @@ fn describe(
     lines.extend(
         arguments.out.as_deref().map(|dir| ("results", dir.join("assignment.csv").display().to_string())),
     );
-    lines.into_iter().map(|(what, value)| format!("{what:12} {value}\n")).collect()
+    let lines: Vec<String> = lines.into_iter().map(|(what, value)| format!("{what:12} {value}\n")).collect();
+    lines.concat()
 }
 
 fn write(dir: &Path, mapping: &Mapping, polished: Option<&Polished>) -> Outcome {

@@ -54,11 +54,8 @@ fn adjust(matrix: &Matrix, prices: &mut [f64], step: f64) {
 fn normalise(prices: &mut [f64]) {
     let most = prices.iter().copied().fold(0.0, f64::max);
     // Dividing by the largest first, so that the sum of very small ones is right too.
-    for price in prices.iter_mut() {
-        *price /= most;
-    }
-    let sum: f64 = prices.iter().sum();
-    for price in prices.iter_mut() {
-        *price /= sum;
+    let sum = prices.iter().map(|price| price / most).sum::<f64>();
+    for price in prices {
+        *price = *price / most / sum;
     }
 }

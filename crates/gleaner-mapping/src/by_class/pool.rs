@@ -2,7 +2,7 @@
 
 use super::MachineClass;
 use crate::mapping::highest_tie;
-use crate::scan::{LANES, lesser};
+use crate::scan::{LANES, any_within, lesser};
 use crate::tournament::Tournament;
 
 /// More than a tie's 1e-12 and what multiplying by the inverse differs from dividing: a few units in 2⁻⁵².
@@ -65,7 +65,7 @@ impl Pool {
         self.close.clear();
         for (chunk, about) in (0..).step_by(LANES).zip(self.about.as_chunks::<LANES>().0) {
             // Mostly none: one branch for all.
-            if about.iter().fold(false, |any, about| any | (*about <= close)) {
+            if any_within(about, close) {
                 let lanes = (chunk..).zip(about).filter(|(_, about)| **about <= close);
                 self.close.extend(lanes.map(|(class, _)| class));
             }
