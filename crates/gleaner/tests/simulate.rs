@@ -156,7 +156,7 @@ fn a_run_that_is_interrupted_goes_on_to_the_same_end() {
         [&arguments[..], &["--out", "parts", "--checkpoint", "run.save", "--checkpoint-every", "0"]];
     let mut running = start(&folder, &stopped.concat());
     wait_for(&folder.path("run.save"), &mut running);
-    let killed = Command::new("kill").args(["-INT", &running.id().to_string()]).status();
+    let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", running.id())]).status();
     assert!(killed.expect("kill runs").success());
     assert_eq!(running.wait().expect("it ends").code(), Some(130));
 
