@@ -260,7 +260,7 @@ impl<'t> Lexer<'t> {
                     None => return Err(self.fail(Problem::Unterminated("string"))),
                     Some(0) => return Err(self.fail(Problem::Nul)),
                     Some(byte) if byte == quote => break,
-                    Some(b'\\') if self.peek(1).is_some() => self.at += 2,
+                    Some(b'\\') if self.peek(1).is_some_and(|next| next != 0) => self.at += 2,
                     Some(_) => self.at += 1,
                 }
             }

@@ -193,3 +193,10 @@ fn odd_input_gets_an_answer() {
         assert!(Expr::parse(text).is_err(), "{}", String::from_utf8_lossy(text));
     }
 }
+
+#[test]
+fn a_nul_is_refused_behind_a_backslash_too() {
+    for text in [&b"\"a\0\""[..], b"\"a\\\0\"", b"'a\\\0'"] {
+        assert!(Expr::parse(text).is_err(), "{text:?}");
+    }
+}
