@@ -5,11 +5,11 @@
 //! to the bit, ties included; no matrix is made. Three things make it fast:
 //!
 //! - A shorter task ends no later on any machine, so Min-Min's next task is the shortest left and Max-Min's the
-//!   longest, but for ties (`lengths::Lengths`). This holds for rounded sums and quotients too.
-//! - A class offers its machine that is free first, so a task looks at classes, not at machines (`pool::Pool`).
+//!   longest, but for ties (`lengths`). This holds for rounded sums and quotients too.
+//! - A class offers its machine that is free first, so a task looks at classes, not at machines (`pool`).
 //! - That look multiplies by the inverse speed, in a loop without branches, and divides only where it comes close.
 //!
-//! Cost: O(t·log t) to sort, then O(classes + log machines) a step. Memory: 40 bytes a task and 10 a machine.
+//! Cost: O(t·log t) to sort, then O(classes + log machines) a step. Memory, input included: under 50 bytes for a task and a machine.
 
 mod lengths;
 mod pool;

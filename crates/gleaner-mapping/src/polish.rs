@@ -4,8 +4,8 @@
 //!   lets two tasks on two machines change places; both cost O(1).
 //! - **Prices guide it.** Σ price·load = bound + what all tasks cost beyond their cheapest machine, and no makespan
 //!   is below Σ price·load. So a mapping close to the bound puts hardly any task where it costs much more, and most
-//!   moves are drawn from the machines where a task costs at most `Guide::margin` more. One in eight is drawn from
-//!   all machines, for instances in which even the best mapping is far from the bound.
+//!   moves are drawn from the machines where a task costs at most a sixteenth of a mean task more. One in eight is
+//!   drawn from all machines, for instances in which even the best mapping is far from the bound.
 //! - **The start** is the linear program's solution, rounded: even where a heuristic's mapping is shorter, more of
 //!   its tasks are where they cost least. Only where it is much longer the given mapping is the start. The result is
 //!   never longer than the given mapping.

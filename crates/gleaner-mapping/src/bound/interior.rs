@@ -7,30 +7,52 @@
 //!
 //! Invariant: start and steps keep x, s, z and λ positive, so whatever the iterations end with are prices.
 
-use super::cholesky::Factor;
+mod system;
+
+use super::{prices, worth};
 use crate::Matrix;
 use crate::mapping::{loads, makespan_of};
+use system::System;
 
 /// Where the relative difference of both sides counts as nothing.
 const GAP_MIN: f64 = 1e-11;
-const ITERATIONS_MAX: usize = 60;
+const ITERATIONS_MIN: usize = 25;
+const ITERATIONS_MAX: usize = 100;
+/// How much t·w² times the iterations may be where more than the least number are made.
+const WORK_MAX: usize = 1 << 34;
+/// Where it is too small for better prices to matter.
+const GAP_SETTLED: f64 = 1e-7;
 /// How much of the way to the nearest wall a step goes.
 const REACH: f64 = 0.995;
 /// A step shorter than this, on both sides, leads nowhere.
 const STEP_MIN: f64 = 1e-8;
-/// Shares that weigh less, beside their task's heaviest, are left out of the system: they cannot be seen in it.
-const WEIGHTLESS: f64 = 1e-15;
+/// How much of a mean product the corrector takes back at most.
+const CORRECTION_MAX: f64 = 5.0;
+/// What part of the end both sides differ by at the start, about.
+const START_GAP: f64 = 0.1;
+/// How often the prices of the start are adjusted.
+const START_ROUNDS: usize = 40;
+/// The least of them, in even prices.
+const START_PRICE_MIN: f64 = 1e-4;
+/// How closely a task's worth is found at the start.
+const HALVINGS: usize = 20;
 
-/// The machines' prices, and for each task the machine with its largest share.
+/// The machines' prices, and for each task the machine with its largest share. Where the iterations do not come to
+/// their end, the prices are the best that adjusting them, or those of the start, gives.
 pub(super) fn solve(matrix: &Matrix) -> (Vec<f64>, Vec<u32>) {
-    let mut point = Point::new(matrix);
-    for _ in 0..ITERATIONS_MAX {
-        if point.gap() <= GAP_MIN || !point.improve() {
-            break;
-        }
+    let start = start_prices(matrix);
+    let mut point = Point::new(matrix, start.clone());
+    let size = matrix.tasks() * matrix.machines() * matrix.machines();
+    let mut left = (WORK_MAX / size).clamp(ITERATIONS_MIN, ITERATIONS_MAX);
+    while point.gap() > GAP_MIN && left > 0 && point.improve() {
+        left -= 1;
     }
     let rounded = point.x.chunks_exact(matrix.machines()).map(largest).collect();
-    (point.prices, rounded)
+    if point.gap() <= GAP_SETTLED {
+        return (point.prices, rounded);
+    }
+    let better = if worth(matrix, &point.prices) > worth(matrix, &start) { point.prices } else { start };
+    (prices::adjusted(matrix, better, START_ROUNDS), rounded)
 }
 
 fn largest(shares: &[f64]) -> u32 {
@@ -54,6 +76,8 @@ struct Point {
     prices: Vec<f64>,
     /// C.
     end: f64,
+    /// What is left of the differences between C and what machines are busy and idle, which the start has.
+    unequal: f64,
 }
 
 /// A change of a [`Point`].
@@ -73,37 +97,36 @@ struct Aim {
 }
 
 impl Point {
-    fn new(matrix: &Matrix) -> Self {
+    /// A point near those that the method follows: good prices, and for each task the worth and the shares that make
+    /// its products x·z equal.
+    fn new(matrix: &Matrix, prices: Vec<f64>) -> Self {
         let (tasks, machines) = (matrix.tasks(), matrix.machines());
         let greedy = crate::Heuristic::Mct.map(matrix);
         let scale = makespan_of(&loads(matrix, &greedy.assignment)).max(f64::MIN_POSITIVE);
         let times: Vec<f64> = matrix.rows().flatten().map(|time| time / scale).collect();
-        let (share, price) = (1.0 / machines as f64, 1.0 / machines as f64);
+        let product = START_GAP / (tasks * machines) as f64;
+        let (mut x, mut z, mut worths) =
+            (Vec::with_capacity(times.len()), Vec::with_capacity(times.len()), Vec::new());
         let mut busy = vec![0.0; machines];
         for row in times.chunks_exact(machines) {
-            busy.iter_mut().zip(row).for_each(|(busy, time)| *busy += time * share);
+            let costs: Vec<f64> = row.iter().zip(&prices).map(|(time, price)| time * price).collect();
+            let worth = worth_with(&costs, product);
+            let start = x.len();
+            worths.push(worth);
+            z.extend(costs.iter().map(|cost| cost - worth));
+            let sum: f64 = z[start..].iter().map(|z| product / z).sum();
+            x.extend(z[start..].iter().map(|z| product / z / sum));
+            let shares = row.iter().zip(&x[start..]);
+            busy.iter_mut().zip(shares).for_each(|(busy, (time, share))| *busy += time * share);
         }
-        let end = 1.1 * makespan_of(&busy).max(f64::MIN_POSITIVE);
-        // A little below what each task is worth at these prices, so that z is positive for times of 0 too.
-        let worth = |row: &[f64]| 0.5 * price * crate::scan::least(row) - 0.1 / tasks as f64;
-        let worths: Vec<f64> = times.chunks_exact(machines).map(worth).collect();
-        let z = times.chunks_exact(machines).zip(&worths);
-        let z = z.flat_map(|(row, worth)| row.iter().map(move |time| price * time - worth)).collect();
-        Self {
-            machines,
-            x: vec![share; times.len()],
-            z,
-            worths,
-            idle: busy.iter().map(|busy| end - busy).collect(),
-            prices: vec![price; machines],
-            end,
-            times,
-        }
+        let idle: Vec<f64> = prices.iter().map(|price| product / price).collect();
+        let end = dot(&busy, &prices) + dot(&idle, &prices);
+        Self { machines, times, x, z, worths, idle, prices, end, unequal: 1.0 }
     }
 
+    /// How far the point is from the optimum, in the end.
     fn gap(&self) -> f64 {
-        let worth: f64 = self.worths.iter().sum();
-        (self.end - worth) / self.end
+        (dot(&self.x, &self.z) + dot(&self.idle, &self.prices)) / self.end + self.unequal
     }
 
     /// One predictor and corrector; false where there is no way on.
@@ -138,11 +161,14 @@ impl Point {
             + moved(&self.idle, &predicted.idle, &self.prices, &predicted.prices);
         let left = (after / before).clamp(0.0, 1.0);
         let even = before / products * left * left * left;
+        // A correction far beyond the products themselves would leave no room for a step.
+        let most = CORRECTION_MAX * before / products;
+        let correction = |change: f64, other: f64| (change * other).clamp(-most, most);
         for (aim, (dx, dz)) in aim.x.iter_mut().zip(predicted.x.iter().zip(&predicted.z)) {
-            *aim += even - dx * dz;
+            *aim += even - correction(*dx, *dz);
         }
         for (aim, (ds, dprice)) in aim.idle.iter_mut().zip(predicted.idle.iter().zip(&predicted.prices)) {
-            *aim += even - ds * dprice;
+            *aim += even - correction(*ds, *dprice);
         }
         aim
     }
@@ -156,6 +182,7 @@ impl Point {
     }
 
     fn go(&mut self, step: &Step, primal: f64, dual: f64) {
+        self.unequal *= 1.0 - primal;
         add(&mut self.x, primal, &step.x);
         add(&mut self.idle, primal, &step.idle);
         self.end += primal * step.end;
@@ -163,6 +190,27 @@ impl Point {
         add(&mut self.worths, dual, &step.worths);
         add(&mut self.prices, dual, &step.prices);
     }
+}
+
+/// Prices that are nearly right, none of them nearly 0.
+fn start_prices(matrix: &Matrix) -> Vec<f64> {
+    let prices = prices::adjusted(matrix, prices::inverse_totals(matrix), START_ROUNDS);
+    let least = START_PRICE_MIN / prices.len() as f64;
+    let sum: f64 = prices.iter().map(|price| price.max(least)).sum();
+    prices.iter().map(|price| price.max(least) / sum).collect()
+}
+
+/// The worth u for which the shares product / (cost − u) add up to 1: between `product` and as many times that as
+/// there are machines below the least cost.
+fn worth_with(costs: &[f64], product: f64) -> f64 {
+    let least = crate::scan::least(costs);
+    let (mut low, mut high) = (product, product * costs.len() as f64);
+    for _ in 0..HALVINGS {
+        let below = 0.5 * (low + high);
+        let sum: f64 = costs.iter().map(|cost| product / (cost - least + below)).sum();
+        if sum > 1.0 { low = below } else { high = below }
+    }
+    least - high
 }
 
 /// How many times a step can be gone until something is no longer positive.
@@ -177,129 +225,4 @@ fn add(at: &mut [f64], part: f64, step: &[f64]) {
 
 fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
-}
-
-/// Newton's equations at a point, reduced to one row a machine and factored.
-struct System {
-    /// x/z.
-    weights: Vec<f64>,
-    /// The sum of a task's weights.
-    totals: Vec<f64>,
-    factor: Factor,
-    /// By how much every cell was raised.
-    hold: f64,
-    /// The solution for a right side of ones: what the end's change does to the prices.
-    ones: Vec<f64>,
-}
-
-impl System {
-    fn of(point: &Point) -> Self {
-        let machines = point.machines;
-        let weights: Vec<f64> = point.x.iter().zip(&point.z).map(|(x, z)| x / z).collect();
-        let totals: Vec<f64> = weights.chunks_exact(machines).map(|row| row.iter().sum()).collect();
-        let mut matrix = vec![0.0; machines * machines];
-        let mut seen = Vec::with_capacity(machines);
-        for (row, times) in weights.chunks_exact(machines).zip(point.times.chunks_exact(machines)) {
-            add_task(&mut matrix, machines, row, times, &mut seen);
-        }
-        for machine in 0..machines {
-            matrix[machine * (machines + 1)] += point.idle[machine] / point.prices[machine];
-        }
-        // Close to the optimum the matrix alone says almost nothing about the prices' sum, which is known. Adding the
-        // equation that holds it to every row changes no solution and keeps the system well determined.
-        let hold = (0..machines).map(|at| matrix[at * (machines + 1)]).fold(0.0, f64::max);
-        for cell in &mut matrix {
-            *cell += hold;
-        }
-        let factor = Factor::of(matrix, machines);
-        let mut ones = vec![1.0; machines];
-        factor.solve(&mut ones);
-        Self { weights, totals, factor, hold, ones }
-    }
-
-    fn step(&self, point: &Point, aim: &Aim) -> Step {
-        let machines = point.machines;
-        let rows = || point.times.chunks_exact(machines).zip(self.weights.chunks_exact(machines)).enumerate();
-        // What x changes by before prices and worths answer.
-        let mut x: Vec<f64> = Vec::with_capacity(point.x.len());
-        let mut lacks = Vec::with_capacity(point.worths.len());
-        let mut side: Vec<f64> = (0..machines)
-            .map(|machine| aim.idle[machine] / point.prices[machine] + point.idle[machine] - point.end)
-            .collect();
-        for (task, (times, weights)) in rows() {
-            let cells = task * machines..(task + 1) * machines;
-            let start = x.len();
-            for ((cell, time), weight) in cells.zip(times).zip(weights) {
-                let off = time * point.prices[cell - start] - point.worths[task] - point.z[cell];
-                x.push(aim.x[cell] / point.z[cell] - weight * off);
-            }
-            let lack =
-                1.0 - point.x[start..].iter().take(machines).sum::<f64>() - x[start..].iter().sum::<f64>();
-            lacks.push(lack);
-            for machine in 0..machines {
-                let busy = point.x[start + machine]
-                    + x[start + machine]
-                    + weights[machine] * lack / self.totals[task];
-                side[machine] += times[machine] * busy;
-            }
-        }
-        self.factor.solve(&mut side);
-        let unpriced = 1.0 - point.prices.iter().sum::<f64>();
-        let end = (side.iter().sum::<f64>() - unpriced) / self.ones.iter().sum::<f64>();
-        let prices: Vec<f64> = side.iter().zip(&self.ones).map(|(side, one)| side - end * one).collect();
-        let end = end + self.hold * unpriced;
-        let mut step = Step { x, z: Vec::new(), worths: Vec::new(), idle: Vec::new(), prices, end };
-        self.complete(point, aim, &lacks, &mut step);
-        step
-    }
-
-    /// Fills in what follows from the change of the prices.
-    fn complete(&self, point: &Point, aim: &Aim, lacks: &[f64], step: &mut Step) {
-        let machines = point.machines;
-        step.z.reserve_exact(point.z.len());
-        for (task, times) in point.times.chunks_exact(machines).enumerate() {
-            let start = task * machines;
-            let weights = &self.weights[start..start + machines];
-            let answer: f64 = (0..machines).map(|at| weights[at] * times[at] * step.prices[at]).sum();
-            let worth = (lacks[task] + answer) / self.totals[task];
-            step.worths.push(worth);
-            for at in 0..machines {
-                let cell = start + at;
-                let off = times[at] * point.prices[at] - point.worths[task] - point.z[cell];
-                step.z.push(off + times[at] * step.prices[at] - worth);
-                step.x[cell] += weights[at] * (worth - times[at] * step.prices[at]);
-            }
-        }
-        step.idle = (0..machines)
-            .map(|at| (aim.idle[at] - point.idle[at] * step.prices[at]) / point.prices[at])
-            .collect();
-    }
-}
-
-/// Adds diag(w·e²) − (w·e)(w·e)ᵀ/Σw of one task to the lower triangle. The diagonal is summed from what the other
-/// weights leave, since w·e² − (w·e)²/Σw would cancel where one weight is nearly all.
-fn add_task(
-    matrix: &mut [f64],
-    machines: usize,
-    weights: &[f64],
-    times: &[f64],
-    seen: &mut Vec<(usize, f64)>,
-) {
-    let heaviest = largest(weights) as usize;
-    let visible = weights[heaviest] * WEIGHTLESS;
-    seen.clear();
-    let visible_ones = weights.iter().enumerate().filter(|(_, weight)| **weight > visible);
-    seen.extend(visible_ones.map(|(at, weight)| (at, weight * times[at])));
-    let others: f64 =
-        weights.iter().enumerate().filter(|(at, _)| *at != heaviest).map(|(_, weight)| weight).sum();
-    let total = weights[heaviest] + others;
-    for (rank, &(at, value)) in seen.iter().enumerate() {
-        let row = &mut matrix[at * machines..(at + 1) * machines];
-        let rest = if at == heaviest { others } else { total - weights[at] };
-        row[at] += value * times[at] * (rest / total);
-        let factor = value / total;
-        for &(other, other_value) in &seen[..rank] {
-            row[other] -= factor * other_value;
-        }
-    }
 }

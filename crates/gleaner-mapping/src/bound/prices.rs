@@ -1,23 +1,25 @@
 //! Good prices for instances too large for the linear program: raised where too many tasks would go.
 
-use super::{ROUNDS_MAX, cheapest, worth};
+use super::{cheapest, worth};
 use crate::Matrix;
 
+/// By what part of themselves prices change at most in the first round.
+const FIRST_STEP: f64 = 0.1;
 /// How many times are looked at in all.
-const LOOKS_MAX: usize = 1 << 29;
+const LOOKS_MAX: usize = 1 << 32;
 
 /// Prices inverse to the machines' total times: the best where machines differ in speed alone.
 pub(super) fn inverse_totals(matrix: &Matrix) -> Vec<f64> {
     totals(matrix).into_iter().map(|total| 1.0 / total.max(f64::MIN_POSITIVE)).collect()
 }
 
-/// The best of all prices met from `prices` on; at first they change by at most the part `first_step` of themselves.
-pub(super) fn adjusted(matrix: &Matrix, mut prices: Vec<f64>, first_step: f64) -> Vec<f64> {
+/// The best of all prices met in so many rounds from `prices` on.
+pub(super) fn adjusted(matrix: &Matrix, mut prices: Vec<f64>, rounds: usize) -> Vec<f64> {
     normalise(&mut prices);
     let (mut best, mut best_worth) = (prices.clone(), worth(matrix, &prices));
-    let rounds = (LOOKS_MAX / (2 * matrix.tasks() * matrix.machines())).clamp(1, ROUNDS_MAX);
+    let rounds = rounds.min(LOOKS_MAX / (2 * matrix.tasks() * matrix.machines())).max(1);
     for round in 0..rounds {
-        let step = first_step / (1.0 + round as f64).sqrt();
+        let step = FIRST_STEP / (1.0 + round as f64).sqrt();
         adjust(matrix, &mut prices, step);
         let now = worth(matrix, &prices);
         if now > best_worth {
