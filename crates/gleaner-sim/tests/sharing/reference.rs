@@ -12,6 +12,12 @@ struct Machine {
     busy: f64,
 }
 
+/// When the first task has nothing left, if nothing changes before, and what it gets of its core until then.
+pub(crate) struct NextFinish {
+    pub after_seconds: f64,
+    pub share: f64,
+}
+
 pub(crate) struct Reference {
     machines: Vec<Machine>,
 }
@@ -21,9 +27,10 @@ impl Machine {
         (self.cores * (1.0 - self.load) / self.residents.len() as f64).min(1.0)
     }
 
-    fn next_finish(&self) -> Option<f64> {
+    fn next_finish(&self) -> Option<NextFinish> {
         let least = self.residents.iter().map(|resident| resident.left).min_by(f64::total_cmp)?;
-        (self.share() > 0.0).then(|| least.max(0.0) / self.share())
+        let share = self.share();
+        (share > 0.0).then(|| NextFinish { after_seconds: least.max(0.0) / share, share })
     }
 
     fn advance(&mut self, seconds: f64) {
@@ -43,9 +50,9 @@ impl Reference {
         Self { machines: cores.iter().map(machine).collect() }
     }
 
-    /// Seconds until the first task has nothing left, if nothing changes before.
-    pub(crate) fn next_finish(&self) -> Option<f64> {
-        self.machines.iter().filter_map(Machine::next_finish).min_by(f64::total_cmp)
+    pub(crate) fn next_finish(&self) -> Option<NextFinish> {
+        let finishes = self.machines.iter().filter_map(Machine::next_finish);
+        finishes.min_by(|one, other| one.after_seconds.total_cmp(&other.after_seconds))
     }
 
     /// Whether less than a nanosecond is left of some task: whether it ends now is for rounding to say.
