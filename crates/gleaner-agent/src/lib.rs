@@ -1,0 +1,1 @@
+//! The worker on someone's machine: probes, owner's rules, sandbox, runner.

@@ -1,0 +1,1 @@
+//! Keys, certificates and tokens, and the client side of a connection.

@@ -1,0 +1,1 @@
+//! The coordinator of the live grid: journal, agents' sessions, HTTP API.
