@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_row_has_one_value_for_each_name() {
-        let json = r#"{"rows": {"names": ["a", "b"], "values": ["1", "", "x\\ny", "ü"]}}"#;
+        let json = r#"{"rows": {"names": ["a", "b"], "values": ["1", "", "x\ny", "ü"]}}"#;
         let rows: TaskList = serde_json::from_str(json).expect("a list of tasks");
         let index = (INDEX, "1".to_owned());
         assert_eq!(rows.parameters(1), [index, ("a", "x\ny".to_owned()), ("b", "ü".to_owned())]);
