@@ -66,6 +66,8 @@ pub enum Fact {
         key: String,
         /// SHA-256 of the token that was used up.
         token: String,
+        /// What the machine is.
+        profile: Profile,
     },
     /// An agent may not come back.
     AgentRevoked {
@@ -74,7 +76,7 @@ pub enum Fact {
         /// By whose order.
         by: Actor,
     },
-    /// An agent's program was started afresh: whatever ran there before has ended. It is part of the grid from now on.
+    /// An agent's program was started afresh: whatever ran there before has ended.
     AgentStarted {
         /// Which.
         agent: MachineId,
@@ -158,13 +160,6 @@ pub enum Fact {
         agent: MachineId,
         /// How it ended.
         end: Box<End>,
-    },
-    /// How tasks of a label use a machine, as learnt.
-    LabelMeasured {
-        /// Which.
-        label: String,
-        /// The shares of CPU, disk and network.
-        composition: [f64; 3],
     },
     /// A wake-up that was asked for came.
     WokeUp,

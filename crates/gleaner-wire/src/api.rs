@@ -441,7 +441,7 @@ pub struct NewToken {
 }
 
 /// How an agent asks to be enrolled, with a join token.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Enrolment {
@@ -449,6 +449,8 @@ pub struct Enrolment {
     pub name: String,
     /// Its public key, in base64.
     pub key: String,
+    /// What the machine is.
+    pub profile: Profile,
 }
 
 /// An agent's number.
