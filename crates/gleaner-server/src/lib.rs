@@ -1,1 +1,4 @@
 //! The coordinator of the live grid: journal, agents' sessions, HTTP API.
+
+
+pub mod store;
