@@ -1,4 +1,4 @@
 //! The coordinator of the live grid: journal, agents' sessions, HTTP API.
 
-
+pub mod blobs;
 pub mod store;

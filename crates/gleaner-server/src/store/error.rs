@@ -115,7 +115,9 @@ pub enum OpenError {
 #[derive(Debug, Error)]
 pub enum CommitError {
     /// The rows were refused; nothing was written, and the store goes on.
-    #[error("row {index} of the commit has {found} {what}, and at most {limit} can be kept; nothing was committed")]
+    #[error(
+        "row {index} of the commit has {found} {what}, and at most {limit} can be kept; nothing was committed"
+    )]
     TooLarge {
         /// Which of the rows, from 0.
         index: usize,

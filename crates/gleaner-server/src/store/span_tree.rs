@@ -12,7 +12,7 @@ use std::iter;
 const LEAVES: i64 = 1 << 32;
 
 fn leaf(task: TaskId) -> i64 {
-    LEAVES + task.index() as i64
+    LEAVES | task.index().cast_signed() as i64
 }
 
 /// The fewest nodes that cover `range` and nothing else.
@@ -54,7 +54,8 @@ mod tests {
     #[test]
     fn a_task_meets_the_cover_of_a_range_once_if_it_is_in_it_and_never_otherwise() {
         let end = u32::MAX as usize;
-        let ranges = [(0, 0), (0, end), (3, 17), (8, 15), (7, 16), (0, 999_999), (end, end), (1, end), (end - 2, end)];
+        let ranges =
+            [(0, 0), (0, end), (3, 17), (8, 15), (7, 16), (0, 999_999), (end, end), (1, end), (end - 2, end)];
         let tasks = [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 18, 999_999, 1_000_000, end - 3, end - 2, end - 1, end];
         for range in ranges.map(|(first, last)| range(first, last)) {
             let cover: Vec<i64> = cover(range).collect();

@@ -1,4 +1,4 @@
-//! The journal in one SQLite file, `gleaner.db`.
+//! The journal in one `SQLite` file, `gleaner.db`.
 //!
 //! - **One sync per commit**: write-ahead log, `synchronous=FULL`. Every so many pages a commit also moves the log into
 //!   the file, and syncs that.
@@ -102,12 +102,14 @@ impl Store for SqliteStore {
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, ReadError> {
-        let reader = SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
+        let reader =
+            SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
         Ok(Box::new(reader))
     }
 
     fn snapshots(&self) -> Result<Box<dyn Snapshots>, ReadError> {
-        let reader = SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
+        let reader =
+            SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
         Ok(Box::new(SnapshotFiles::new(self.home.clone(), reader)))
     }
 }

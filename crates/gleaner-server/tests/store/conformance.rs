@@ -2,7 +2,8 @@
 
 use crate::{numbers, row, rows};
 use gleaner_server::store::{
-    BODY_LIMIT, CommitError, PAGE_BYTES, RANGES_LIMIT, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, verify,
+    BODY_LIMIT, CommitError, PAGE_BYTES, RANGES_LIMIT, Row, Seq, Snapshot, SnapshotError, Store, TaskRange,
+    verify,
 };
 use gleaner_units::{TaskId, Time};
 
@@ -51,8 +52,16 @@ fn reads_back_what_was_written<M: Medium>() {
     let range = |first, last| TaskRange::between(TaskId::new(first), TaskId::new(last)).unwrap();
     let odd = [
         Row { at: Time::ZERO, tasks: vec![], body: String::new() },
-        Row { at: Time::NEVER, tasks: vec![range(0, u32::MAX as usize)], body: "{\"name\":\"λ\\u0000\"}".into() },
-        Row { at: Time::from_nanos(7), tasks: vec![range(3, 9), range(5, 5), range(0, 1)], body: "\n".into() },
+        Row {
+            at: Time::NEVER,
+            tasks: vec![range(0, u32::MAX as usize)],
+            body: "{\"name\":\"λ\\u0000\"}".into(),
+        },
+        Row {
+            at: Time::from_nanos(7),
+            tasks: vec![range(3, 9), range(5, 5), range(0, 1)],
+            body: "\n".into(),
+        },
     ];
     let medium = M::default();
     medium.open().commit(&odd).unwrap();

@@ -1,7 +1,9 @@
 //! What was altered on the disk is named, or passed over where there is something older.
 
 use crate::{numbers, open, rows};
-use gleaner_server::store::{Damage, ReadError, Reader as _, Seq, Snapshot, SqliteReader, Store as _, verify};
+use gleaner_server::store::{
+    Damage, ReadError, Reader as _, Seq, Snapshot, SqliteReader, Store as _, verify,
+};
 use gleaner_units::TaskId;
 use rusqlite::Connection;
 use std::fs;
@@ -52,7 +54,10 @@ fn a_history_with_a_damaged_row_says_so() {
         let reader = SqliteReader::open(folder.path()).unwrap();
         let found = reader.history(TaskId::new(7), Seq::FIRST, 10);
         let expected = |seq, found| seq == Seq::new(7) && found == damage;
-        assert!(matches!(found, Err(ReadError::Damaged { seq, damage }) if expected(seq, damage)), "{found:?}");
+        assert!(
+            matches!(found, Err(ReadError::Damaged { seq, damage }) if expected(seq, damage)),
+            "{found:?}"
+        );
         assert_eq!(numbers(&reader.history(TaskId::new(8), Seq::FIRST, 10).unwrap()), [8]);
     }
 }
@@ -77,7 +82,11 @@ fn garbled_pages_are_never_believed() {
                 Ok(page) if page.is_empty() => break,
                 Ok(page) => {
                     for stored in &page {
-                        assert_eq!(stored.row, expected[stored.seq.number() as usize - 1], "garbled at {start}");
+                        assert_eq!(
+                            stored.row,
+                            expected[stored.seq.number() as usize - 1],
+                            "garbled at {start}"
+                        );
                     }
                     next = next.plus(page.len() as u64);
                 }

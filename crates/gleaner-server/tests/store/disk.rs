@@ -1,46 +1,14 @@
-//! Disks that are full, read-only or limited, for real: the test runs itself again in a small world of its own, a mount
-//! namespace that ends with it.
+//! Disks that are full, read-only or limited, for real.
 
+use crate::small_world::{folder, run_in_namespace, run_prepared};
 use crate::{open, row, rows};
 use gleaner_server::store::{
-    CommitError, Home, HomeError, NetworkFolder, OpenError, Row, Seq, Snapshot, SnapshotError, SqliteStore, Store, verify,
+    CommitError, Home, HomeError, NetworkFolder, OpenError, Row, Seq, Snapshot, SnapshotError, SqliteStore,
+    Store, verify,
 };
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
-
-const FOLDER: &str = "STORE_TEST_FOLDER";
-
-/// Runs the ignored test `name` with `FOLDER` set, behind a shell command that prepares `$FOLDER`.
-fn run_prepared(shell: &mut Command, prepare: &str, name: &str) {
-    let folder = TempDir::new().unwrap();
-    let script = format!("{prepare}\nexec \"$0\" --exact --ignored --nocapture disk::{name}");
-    let ran = shell.args(["sh", "-euc", &script]).arg(env::current_exe().unwrap());
-    let output = ran.env(FOLDER, folder.path()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    assert!(text.contains("1 passed"), "{text}");
-}
-
-fn run_in_namespace(prepare: &str, name: &str) {
-    let unshare = || {
-        let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount"]);
-        command
-    };
-    let folder = TempDir::new().unwrap();
-    let probe = unshare().args(["mount", "-t", "tmpfs", "none"]).arg(folder.path()).output();
-    if !probe.is_ok_and(|probe| probe.status.success()) {
-        eprintln!("NOT TESTED: {name}: this system lets nobody mount in a namespace of their own");
-        return;
-    }
-    run_prepared(&mut unshare(), prepare, name);
-}
-
-fn folder() -> PathBuf {
-    env::var_os(FOLDER).expect("run by another test").into()
-}
 
 fn large_row(number: u64) -> Row {
     Row { body: "x".repeat(1000), ..row(number) }
@@ -74,7 +42,7 @@ fn shows_what_was_committed(folder: &Path, last: Seq) {
 
 #[test]
 fn a_full_disk_stops_the_store_and_loses_nothing() {
-    run_in_namespace("mount -t tmpfs -o size=2m none \"$STORE_TEST_FOLDER\"", "full");
+    run_in_namespace("mount -t tmpfs -o size=4m none \"$TEST_FOLDER\"", "disk::full");
 }
 
 #[test]
@@ -82,14 +50,14 @@ fn a_full_disk_stops_the_store_and_loses_nothing() {
 fn full() {
     let folder = folder();
     let (home, ballast) = (folder.join("home"), folder.join("ballast"));
-    std::fs::write(&ballast, vec![0; 200_000]).unwrap();
+    std::fs::write(&ballast, vec![0; 2_000_000]).unwrap();
     let mut store = open(&home);
     let (last, error) = fill(&mut store);
     assert!(last > Seq::NONE);
     assert!(matches!(error, CommitError::DiskFull { last: kept } if kept == last), "{error:?}");
     stays_stopped(&mut store);
     let mut snapshots = store.snapshots().unwrap();
-    let saved = snapshots.save(&Snapshot { at: last, format: 1, body: vec![1; 4_000_000] });
+    let saved = snapshots.save(&Snapshot { at: last, format: 1, body: vec![1; 5_000_000] });
     assert!(matches!(saved, Err(SnapshotError::DiskFull)), "{saved:?}");
     drop((store, snapshots));
     std::fs::remove_file(ballast).unwrap();
@@ -98,7 +66,7 @@ fn full() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_told_as_such() {
-    run_in_namespace("mount -t tmpfs -o size=64k none \"$STORE_TEST_FOLDER\"", "full_from_the_start");
+    run_in_namespace("mount -t tmpfs -o size=64k none \"$TEST_FOLDER\"", "disk::full_from_the_start");
 }
 
 #[test]
@@ -115,7 +83,7 @@ fn full_from_the_start() {
 #[test]
 fn a_write_that_fails_for_another_reason_stops_the_store_and_loses_nothing() {
     // In blocks of 512 bytes. Ignoring the signal makes it an error of the write.
-    run_prepared(&mut Command::new("env"), "trap '' XFSZ; ulimit -f 400", "limited");
+    run_prepared(&mut Command::new("env"), "trap '' XFSZ; ulimit -f 400", "disk::limited");
 }
 
 #[test]
@@ -141,8 +109,8 @@ fn limited() {
 
 #[test]
 fn a_read_only_folder_is_told_as_such() {
-    let prepare = "mount -t tmpfs none \"$STORE_TEST_FOLDER\"; mount -o remount,ro \"$STORE_TEST_FOLDER\"";
-    run_in_namespace(prepare, "read_only");
+    let prepare = "mount -t tmpfs none \"$TEST_FOLDER\"; mount -o remount,ro \"$TEST_FOLDER\"";
+    run_in_namespace(prepare, "disk::read_only");
 }
 
 #[test]
@@ -156,7 +124,7 @@ fn read_only() {
 
 #[test]
 fn a_journal_on_a_disk_gone_read_only_is_told_as_such() {
-    run_in_namespace("mount -t tmpfs none \"$STORE_TEST_FOLDER\"", "gone_read_only");
+    run_in_namespace("mount -t tmpfs none \"$TEST_FOLDER\"", "disk::gone_read_only");
 }
 
 #[test]

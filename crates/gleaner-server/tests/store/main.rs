@@ -4,6 +4,8 @@ mod conformance;
 mod damage;
 mod disk;
 mod memory;
+#[path = "../small_world/mod.rs"]
+mod small_world;
 mod sqlite;
 mod torn_log;
 

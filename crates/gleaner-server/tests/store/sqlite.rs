@@ -36,7 +36,10 @@ fn a_second_coordinator_is_refused_by_the_first_ones_process_id() {
     let folder = TempDir::new().unwrap();
     let first = open(folder.path());
     let refused = Home::open(folder.path(), NetworkFolder::Refuse).unwrap_err();
-    assert!(matches!(refused, HomeError::Locked { pid: Some(pid), .. } if pid == std::process::id()), "{refused:?}");
+    assert!(
+        matches!(refused, HomeError::Locked { pid: Some(pid), .. } if pid == std::process::id()),
+        "{refused:?}"
+    );
     let text = refused.to_string();
     assert!(text.contains(&std::process::id().to_string()), "{text}");
     drop(first);
@@ -89,8 +92,10 @@ fn a_newer_journal_is_refused_and_left_as_it_was() {
 
 #[test]
 fn a_file_of_another_program_is_refused_and_left_as_it_was() {
-    let write_database = |file: &Path| Connection::open(file).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
-    let write_text = |file: &Path| fs::write(file, "not a database at all, but long enough\n".repeat(100)).unwrap();
+    let write_database =
+        |file: &Path| Connection::open(file).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let write_text =
+        |file: &Path| fs::write(file, "not a database at all, but long enough\n".repeat(100)).unwrap();
     for write in [&write_database as &dyn Fn(&Path), &write_text] {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join(DATABASE);

@@ -26,7 +26,8 @@ pub(super) fn nature(error: &rusqlite::Error, folder: &Path) -> Nature {
 }
 
 fn is_full(folder: &Path) -> bool {
-    rustix::fs::statvfs(folder).is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < LITTLE_SPACE)
+    rustix::fs::statvfs(folder)
+        .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < LITTLE_SPACE)
 }
 
 pub(super) fn open_error(error: rusqlite::Error, file: &Path) -> OpenError {

@@ -1,6 +1,7 @@
 //! Opening the file: whose it is, which version wrote it, and how it is written to.
 //!
-//! **A file of a newer version, or of another program, is refused before anything in it is changed.**
+//! - **A file of a newer version, or of another program, is refused before anything in it is changed.**
+//! - **What is read after opening is on the disk**, whatever a crash left half done.
 
 use super::nature::open_error;
 use crate::store::OpenError;
@@ -100,7 +101,8 @@ fn create_error(file: &Path, source: io::Error) -> OpenError {
 
 fn whose(connection: &Connection) -> rusqlite::Result<Whose> {
     let number = |name| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i32>(0));
-    let (application, format) = (number("application_id")?.cast_unsigned(), number("user_version")?.cast_unsigned());
+    let (application, format) =
+        (number("application_id")?.cast_unsigned(), number("user_version")?.cast_unsigned());
     if application == APPLICATION {
         return Ok(Whose::Ours { format });
     }
@@ -111,7 +113,9 @@ fn whose(connection: &Connection) -> rusqlite::Result<Whose> {
 fn refuse(found: &Whose, file: &Path) -> Result<(), OpenError> {
     match *found {
         Whose::Ours { format } if format <= FORMAT => Ok(()),
-        Whose::Ours { format: found } => Err(OpenError::Newer { file: file.to_owned(), found, known: FORMAT }),
+        Whose::Ours { format: found } => {
+            Err(OpenError::Newer { file: file.to_owned(), found, known: FORMAT })
+        }
         Whose::Nobodys | Whose::AnotherPrograms => Err(OpenError::Foreign { file: file.to_owned() }),
     }
 }
@@ -127,5 +131,16 @@ fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<()> {
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
     }
-    Ok(())
+    settle(connection)
+}
+
+/// Moves what a crash left in the log into the file, and syncs it. Rows whose sync failed or was never reached can still
+/// be read, from the system's cache: nothing may rest on them before they are on the disk.
+fn settle(connection: &Connection) -> rusqlite::Result<()> {
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| row.get(0))?;
+    if busy == 0 {
+        return Ok(());
+    }
+    let message = "another program holds on to an old state of it".to_owned();
+    Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), Some(message)))
 }

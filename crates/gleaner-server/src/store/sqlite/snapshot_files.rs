@@ -100,7 +100,8 @@ impl Snapshots for SnapshotFiles {
         let at = snapshot.at;
         let anchor = self.anchor(at)?.ok_or(SnapshotError::NotCommitted { at })?;
         let name = format!("{:020}{SUFFIX}", at.number());
-        self.write(&name, &header(anchor, snapshot), &snapshot.body).map_err(|source| self.failure(source))?;
+        self.write(&name, &header(anchor, snapshot), &snapshot.body)
+            .map_err(|source| self.failure(source))?;
         self.remove_older().map_err(|source| self.failure(source))
     }
 
