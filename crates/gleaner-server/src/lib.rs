@@ -9,7 +9,9 @@
 //!
 //! [`ledger`] is what is known, [`desk`] what is done about it; both are free of I/O.
 
+pub mod blobs;
 pub mod desk;
 pub mod journal;
 pub mod ledger;
 pub mod policy;
+pub mod store;
