@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const FILE_NAME: &str = "authority.pem";
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 const AUTHORITY_LIFE: Duration = Duration::from_secs(3652 * DAY.as_secs());
 /// A server certificate lives shortly, for its key is in memory only and is made anew at each start.
 pub(crate) const SERVER_LIFE: Duration = Duration::from_secs(90 * DAY.as_secs());
