@@ -25,6 +25,7 @@ mod grid;
 mod occasion;
 mod policy;
 mod scheduler;
+mod seen;
 mod ties;
 
 pub use ad::Ad;
@@ -38,4 +39,5 @@ pub use grid::{BrokenInvariant, Grid, GridConfig, Machine, Migration, Task, Task
 pub use occasion::{Cause, Occasion};
 pub use policy::Policy;
 pub use scheduler::{DECISIONS_MAX, Scheduler};
+pub use seen::Seen;
 pub use ties::{exceeds, tie_threshold};

@@ -1,10 +1,9 @@
 //! From a scenario's plain data to a setup and a policy.
 
 use crate::explain;
-use crate::seen::Seen;
 use crate::setup::{LoadChange, Setup, Tasks};
 use gleaner_classad::ClassAd;
-use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, TaskClass};
+use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Seen, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 use gleaner_workload::{Ids, InputError, LoadRow, RelocateScore, RelocateSettings, Scenario, Sharing};

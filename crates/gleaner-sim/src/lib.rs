@@ -14,7 +14,6 @@ mod agenda;
 mod experiment;
 mod history;
 mod saved;
-mod seen;
 mod setup;
 mod simulation;
 mod world;

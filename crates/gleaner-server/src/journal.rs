@@ -1,0 +1,184 @@
+//! The facts that the journal holds: what happened, what was configured and what was decided.
+//!
+//! **Everything the coordinator knows for longer than a connection lives follows from these alone.** The core's events
+//! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
+
+use gleaner_core::{Command, Settled};
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Actor, PolicySpec};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{Attempt, End, Profile};
+use serde::{Deserialize, Serialize};
+
+/// Something that happened, and when.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// On the coordinator's clock, which never goes back.
+    pub at: Time,
+    /// What.
+    pub fact: Fact,
+}
+
+/// One fact.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// The coordinator started.
+    CoordinatorStarted {
+        /// How often by now.
+        epoch: u32,
+        /// Which program.
+        program: String,
+    },
+    /// Tasks are placed and moved by this rule from now on.
+    PolicySet {
+        /// The rule.
+        policy: PolicySpec,
+        /// By whose order.
+        by: Actor,
+    },
+    /// A user may sign in with this token.
+    UserAdded {
+        /// The name; who bears it already gets this token instead of the old one.
+        user: String,
+        /// SHA-256 of the token.
+        token: String,
+        /// Whether the user may act on what is not their own.
+        admin: bool,
+    },
+    /// Whoever has this token may enrol one agent.
+    JoinTokenIssued {
+        /// SHA-256 of the token.
+        token: String,
+        /// When it is of no use any more.
+        expires: Time,
+        /// By whose order.
+        by: Actor,
+    },
+    /// An agent was enrolled.
+    AgentEnrolled {
+        /// The next machine.
+        agent: MachineId,
+        /// No other has it.
+        name: String,
+        /// Its public key, in base64.
+        key: String,
+        /// SHA-256 of the token that was used up.
+        token: String,
+        /// What the machine is.
+        profile: Profile,
+    },
+    /// An agent may not come back.
+    AgentRevoked {
+        /// Which.
+        agent: MachineId,
+        /// By whose order.
+        by: Actor,
+    },
+    /// An agent's program was started afresh: whatever ran there before has ended.
+    AgentStarted {
+        /// Which.
+        agent: MachineId,
+        /// Which of its starts.
+        incarnation: u64,
+        /// What the machine is.
+        profile: Profile,
+    },
+    /// What a machine is was measured again.
+    MachineProfiled {
+        /// Which.
+        agent: MachineId,
+        /// What it is now.
+        profile: Profile,
+    },
+    /// An agent was not heard of until its lease ended: what it ran has ended.
+    LeaseExpired {
+        /// Which.
+        agent: MachineId,
+    },
+    /// An agent whose lease had ended is back.
+    AgentReturned {
+        /// Which.
+        agent: MachineId,
+    },
+    /// New tasks may or may not start on a machine from now on.
+    MachineOpened {
+        /// Which.
+        agent: MachineId,
+        /// Whether they may.
+        open: bool,
+        /// For people.
+        why: String,
+        /// Whose wish.
+        by: Actor,
+    },
+    /// A machine's owner uses another share of it.
+    OwnerLoadReported {
+        /// Which.
+        agent: MachineId,
+        /// λ.
+        load: f64,
+        /// For people.
+        why: String,
+    },
+    /// A user submitted a job.
+    JobSubmitted {
+        /// The next job.
+        job: JobId,
+        /// Whose.
+        user: String,
+        /// What. Its tasks get the next ids.
+        spec: Box<JobSpec>,
+        /// What the user calls this submission, so that it counts once.
+        key: Option<String>,
+    },
+    /// A user stopped tasks for good.
+    TasksCancelled(Chosen),
+    /// A user took tasks out of the queue, or stopped them, until they are released.
+    TasksHeld(Chosen),
+    /// A user let held tasks wait again.
+    TasksReleased(Chosen),
+    /// A user let ended tasks run again.
+    TasksRerun(Chosen),
+    /// A run began.
+    AttemptStarted(Attempt),
+    /// A run is over, and how: the one result that counts.
+    AttemptEnded {
+        /// Which run.
+        attempt: Attempt,
+        /// Where.
+        agent: MachineId,
+        /// How.
+        end: Box<End>,
+    },
+    /// What came of a run that did not count.
+    ResultRefused {
+        /// Which run.
+        attempt: Attempt,
+        /// From where.
+        agent: MachineId,
+        /// How it ended.
+        end: Box<End>,
+    },
+    /// A wake-up that was asked for came.
+    WokeUp,
+    /// What the scheduler decided about all that came before, and where that left it.
+    Decided {
+        /// Its orders.
+        commands: Vec<Command>,
+        /// What it has still to answer.
+        settled: Settled,
+    },
+}
+
+/// Tasks of one job, and who chose them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Chosen {
+    /// Which job.
+    pub job: JobId,
+    /// Which of its tasks; none listed stands for all to which the order can apply.
+    pub tasks: Vec<TaskId>,
+    /// By whose order.
+    pub by: Actor,
+}

@@ -1,0 +1,324 @@
+//! What a user submits, and how one job becomes many tasks.
+//!
+//! A job is one program with parameters. In each of its texts (arguments, variables, file names), `{NAME}` stands for
+//! the task's value of that parameter; braces around anything else are left as they are. Each parameter is also a
+//! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
+
+use crate::{BlobHash, Words};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The parameter that each task has: its number within its job.
+pub const INDEX: &str = "GLEANER_INDEX";
+
+/// A program and how often, with what and where it runs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobSpec {
+    /// For people.
+    #[serde(default)]
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// One task, or many.
+    #[serde(default)]
+    pub tasks: TaskList,
+    /// Variables besides those that Gleaner sets.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Where it runs; its own empty folder if nothing is said. Only a task outside the sandbox may ask for another.
+    #[serde(default)]
+    pub cwd: Option<String>,
+    /// What it reads from standard input.
+    #[serde(default)]
+    pub stdin: Option<BlobHash>,
+    /// Files that lie in the task's folder before it starts.
+    #[serde(default)]
+    pub inputs: Vec<Input>,
+    /// Files in the task's folder, or patterns of them, that are kept when it ends.
+    #[serde(default)]
+    pub outputs: Vec<String>,
+    /// Tasks of one label are taken to be alike in how they use a machine: what is learnt from one holds for all.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// How its operations divide over CPU, disk and network, if the user knows; else it is learnt from the label.
+    #[serde(default)]
+    pub composition: Option<[f64; 3]>,
+    /// What it needs of a machine.
+    #[serde(default)]
+    pub needs: Needs,
+    /// Requirements on machines, in the `ClassAd` language.
+    #[serde(default)]
+    pub requirements: Option<String>,
+    /// Which machines it likes best, in the `ClassAd` language.
+    #[serde(default)]
+    pub rank: Option<String>,
+    /// Higher goes first; 0 unless something is said.
+    #[serde(default)]
+    pub priority: i32,
+    /// How often it is tried again when it fails.
+    #[serde(default)]
+    pub retries: u32,
+    /// How it can be stopped and go on elsewhere.
+    #[serde(default)]
+    pub checkpoint: Checkpointing,
+    /// Whether it waits to be released before it may start.
+    #[serde(default)]
+    pub hold: bool,
+    /// Where it may reach.
+    #[serde(default)]
+    pub confinement: Confinement,
+}
+
+/// Which tasks a job has.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TaskList {
+    /// One task, number 0.
+    #[default]
+    One,
+    /// One task for each number from `first` to `last`, `step` apart; a task's number is its own.
+    Array {
+        /// The first number.
+        first: u32,
+        /// No task has a higher number.
+        last: u32,
+        /// At least 1.
+        step: u32,
+    },
+    /// One task for each row of a table; numbered from 0.
+    Rows {
+        /// The names of the columns, which are the parameters.
+        names: Vec<String>,
+        /// Row after row.
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+        values: Words,
+    },
+    /// One task for each combination of values, the last parameter changing fastest; numbered from 0.
+    Sweep {
+        /// Each parameter with its values.
+        axes: Vec<(String, Vec<String>)>,
+    },
+}
+
+/// A file that a task finds in its folder.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Input {
+    /// Its name there, relative, without `..`.
+    pub path: String,
+    /// Its bytes, uploaded before.
+    pub blob: BlobHash,
+    /// Whether it may be run.
+    #[serde(default)]
+    pub executable: bool,
+}
+
+/// What a task needs of a machine while it runs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Needs {
+    /// How many places it takes on a machine.
+    pub cores: u32,
+    /// Bytes of memory that are kept free for it, and that it may not exceed; 0 for no claim and no limit.
+    pub memory: u64,
+    /// Bytes that its folder may grow to; 0 for no limit.
+    pub disk: u64,
+    /// Seconds after which an attempt is stopped as failed; 0 for no limit.
+    pub time_limit_s: f64,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self { cores: 1, memory: 0, disk: 0, time_limit_s: 0.0 }
+    }
+}
+
+/// How a task can be stopped without losing what it has done.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Checkpointing {
+    /// Whether it keeps in the folder `GLEANER_CHECKPOINT` what it needs to go on from there.
+    pub folder: bool,
+    /// An exit code by which it says: "I have checkpointed, run me again".
+    pub exit_code: Option<i32>,
+    /// Seconds from the request to stop (SIGTERM) until it is killed.
+    pub grace_s: f64,
+}
+
+impl Default for Checkpointing {
+    fn default() -> Self {
+        Self { folder: false, exit_code: None, grace_s: 10.0 }
+    }
+}
+
+/// What of its machine a task can reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Confinement {
+    /// Its own folder, and the system read-only.
+    #[default]
+    Sandbox,
+    /// Likewise, and the network.
+    SandboxWithNetwork,
+    /// All that its user can: only on agents that run as the very user who submitted it.
+    None,
+}
+
+impl TaskList {
+    /// How many tasks; saturates far above [`TASKS_PER_JOB_MAX`](crate::limits::TASKS_PER_JOB_MAX).
+    pub fn count(&self) -> u32 {
+        let count = match self {
+            Self::One => 1,
+            Self::Array { first, last, step } if first <= last => {
+                u64::from((last - first) / (*step).max(1)) + 1
+            }
+            Self::Array { .. } => 0,
+            Self::Rows { names, values } => (values.len() / names.len().max(1)) as u64,
+            Self::Sweep { axes } => {
+                axes.iter().fold(1, |all: u64, (_, values)| all.saturating_mul(values.len() as u64))
+            }
+        };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// The number within its job of the task at a position, counted from 0.
+    pub fn number(&self, position: u32) -> u32 {
+        match self {
+            Self::Array { first, step, .. } => first + position * step,
+            Self::One | Self::Rows { .. } | Self::Sweep { .. } => position,
+        }
+    }
+
+    /// The position of the task with that number.
+    pub fn position(&self, number: u32) -> Option<u32> {
+        let position = match self {
+            Self::Array { first, step, .. } => {
+                let offset = number.checked_sub(*first)?;
+                (offset % step == 0).then(|| offset / step)?
+            }
+            Self::One | Self::Rows { .. } | Self::Sweep { .. } => number,
+        };
+        (position < self.count()).then_some(position)
+    }
+
+    /// The parameters of the task at a position, each with its value; [`INDEX`] first.
+    pub fn parameters(&self, position: u32) -> Vec<(&str, String)> {
+        let mut parameters = vec![(INDEX, self.number(position).to_string())];
+        match self {
+            Self::One | Self::Array { .. } => {}
+            Self::Rows { names, values } => {
+                let row = position as usize * names.len();
+                let pairs = names.iter().zip(row..);
+                parameters.extend(pairs.map(|(name, at)| (name.as_str(), values.get(at).to_owned())));
+            }
+            Self::Sweep { axes } => {
+                let mut rest = position as usize;
+                let mut chosen = Vec::new();
+                for (name, values) in axes.iter().rev() {
+                    chosen.push((name.as_str(), values[rest % values.len()].clone()));
+                    rest /= values.len();
+                }
+                parameters.extend(chosen.into_iter().rev());
+            }
+        }
+        parameters
+    }
+}
+
+/// `text` with each `{NAME}` of a parameter replaced by its value. What a value contains is not looked at again.
+pub fn fill_in(text: &str, parameters: &[(&str, String)]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        filled.push_str(&rest[..open]);
+        rest = &rest[open..];
+        let named = rest.find('}').and_then(|close| {
+            let value = parameters.iter().find(|(name, _)| *name == &rest[1..close]);
+            value.map(|(_, value)| (close, value))
+        });
+        let used = if let Some((close, value)) = named {
+            filled.push_str(value);
+            close + 1
+        } else {
+            filled.push('{');
+            1
+        };
+        rest = &rest[used..];
+    }
+    filled.push_str(rest);
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep() -> TaskList {
+        let values = |values: &[&str]| values.iter().map(ToString::to_string).collect();
+        TaskList::Sweep {
+            axes: vec![("a".into(), values(&["1", "2"])), ("b".into(), values(&["x", "y", "z"]))],
+        }
+    }
+
+    #[test]
+    fn numbers_and_positions_agree() {
+        let rows = TaskList::Rows {
+            names: vec!["a".into(), "b".into()],
+            values: ["", "b", "", "", "e", "f"].into_iter().collect(),
+        };
+        let array = TaskList::Array { first: 3, last: 10, step: 3 };
+        for (list, numbers) in [(TaskList::One, vec![0]), (array, vec![3, 6, 9]), (rows, vec![0, 1, 2])] {
+            assert_eq!(list.count() as usize, numbers.len());
+            let found: Vec<u32> = (0..list.count()).map(|position| list.number(position)).collect();
+            assert_eq!(found, numbers);
+            for number in 0..12 {
+                let position = numbers.iter().position(|&other| other == number);
+                assert_eq!(list.position(number), position.map(|position| position as u32), "{number}");
+            }
+        }
+        assert_eq!(TaskList::Array { first: 5, last: 4, step: 1 }.count(), 0);
+        assert_eq!(TaskList::Array { first: 0, last: u32::MAX, step: 1 }.count(), u32::MAX);
+    }
+
+    #[test]
+    fn a_row_has_one_value_for_each_name() {
+        let json = r#"{"rows": {"names": ["a", "b"], "values": ["1", "", "x\ny", "ü"]}}"#;
+        let rows: TaskList = serde_json::from_str(json).expect("a list of tasks");
+        let index = (INDEX, "1".to_owned());
+        assert_eq!(rows.parameters(1), [index, ("a", "x\ny".to_owned()), ("b", "ü".to_owned())]);
+        let written = serde_json::to_string(&rows).expect("plain data");
+        assert_eq!(serde_json::from_str::<TaskList>(&written).expect("it was just written"), rows);
+    }
+
+    #[test]
+    fn the_last_parameter_of_a_sweep_changes_fastest() {
+        let sweep = sweep();
+        let tasks = (0..sweep.count()).map(|position| {
+            let parameters = sweep.parameters(position);
+            parameters.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("")
+        });
+        assert_eq!(tasks.collect::<Vec<_>>(), ["01x", "11y", "21z", "32x", "42y", "52z"]);
+    }
+
+    #[test]
+    fn only_parameters_are_filled_in_and_only_once() {
+        let parameters = [("a", "{b}".to_owned()), ("b", "2".to_owned())];
+        for (text, expected) in [
+            ("{a}{b}", "{b}2"),
+            ("awk '{print $1}' {b}", "awk '{print $1}' 2"),
+            ("{{b}}", "{2}"),
+            ("{b", "{b"),
+            ("{}", "{}"),
+            ("ü{b}ü", "ü2ü"),
+        ] {
+            assert_eq!(fill_in(text, &parameters), expected);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! How much anyone may hand in. What is larger is refused with the limit's name.
+
+/// Tasks of one job.
+pub const TASKS_PER_JOB_MAX: u32 = 10_000_000;
+/// Bytes of a job's description as JSON.
+pub const JOB_BYTES_MAX: usize = 512 << 20;
+/// Bytes of any other request's body.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+/// Bytes of one message between coordinator and agent.
+pub const FRAME_BYTES_MAX: usize = 8 << 20;
+/// Bytes of output in one message.
+pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
+/// Bytes kept of what one attempt writes to one of its streams.
+pub const OUTPUT_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of a checkpoint, or of one input or output file.
+pub const BLOB_BYTES_MAX: u64 = 16 << 30;
+/// Bytes of a name: of a job, a label, a machine, a user, a key.
+pub const NAME_BYTES_MAX: usize = 128;
+/// Bytes of one argument, or of one variable's value.
+pub const WORD_BYTES_MAX: usize = 128 << 10;
+/// Arguments, variables, inputs or outputs of a job, each.
+pub const ITEMS_MAX: usize = 4_096;
+/// Bytes of requirements or of a rank.
+pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
+/// Agents of one grid.
+pub const AGENTS_MAX: usize = 100_000;

@@ -1,0 +1,421 @@
+//! What a coordinator and an agent say to each other over a WebSocket, one message a frame.
+//!
+//! The agent dials. It says who it is ([`Hello`]), proves it with its key, and then both talk at will. After a
+//! reconnection the coordinator lists the attempts that are the agent's ([`ToAgent::Yours`]): the agent ends all others
+//! and starts what it does not know, so that a lost message does no harm.
+//!
+//! **Every message about a run carries the attempt's number; every connection the coordinator's epoch.** An agent turns
+//! away a coordinator with a lower epoch than it has met.
+
+use crate::BlobHash;
+use crate::job::{Checkpointing, Confinement, Input, Needs};
+use crate::limits::FRAME_BYTES_MAX;
+use gleaner_units::TaskId;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// One run of one task.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Which task.
+    pub task: TaskId,
+    /// Its how-manieth run, from 1.
+    pub number: u32,
+}
+
+/// From an agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum FromAgent {
+    /// The first message; answered by [`ToAgent::Challenge`].
+    Hello(Hello),
+    /// The signature over the challenge.
+    Proof {
+        /// 64 bytes.
+        #[serde(with = "crate::bytes")]
+        signature: Vec<u8>,
+    },
+    /// The agent lives; answered by [`ToAgent::Beat`] with the same number.
+    Heartbeat {
+        /// Counts up.
+        number: u64,
+        /// How things are; kept in memory only.
+        sample: Sample,
+    },
+    /// What the machine is has changed or was measured again.
+    Profile(Profile),
+    /// The owner's share of the machine crossed a threshold.
+    OwnerLoad {
+        /// λ, from 0 to 1; 1 while everything is suspended.
+        load: f64,
+        /// In words, for people.
+        why: String,
+    },
+    /// Whether new tasks may start there, by the owner's rules or by hand.
+    Open {
+        /// Whether they may.
+        open: bool,
+        /// In words, for people.
+        why: String,
+    },
+    /// The program runs.
+    Started(Attempt),
+    /// A piece of what the program wrote.
+    Output {
+        /// Which run.
+        attempt: Attempt,
+        /// Where it was written.
+        stream: Stream,
+        /// How much came before, of this run and stream.
+        offset: u64,
+        /// At most [`OUTPUT_CHUNK_MAX`](crate::limits::OUTPUT_CHUNK_MAX).
+        #[serde(with = "crate::bytes")]
+        bytes: Vec<u8>,
+    },
+    /// The run is over. Sent again until [`ToAgent::Settled`] answers.
+    Ended {
+        /// Which run.
+        attempt: Attempt,
+        /// How it ended.
+        end: End,
+    },
+}
+
+/// To an agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum ToAgent {
+    /// Sign this together with the coordinator's fingerprint.
+    Challenge {
+        /// 32 random bytes.
+        #[serde(with = "crate::bytes")]
+        nonce: Vec<u8>,
+    },
+    /// The agent is who it says it is.
+    Welcome {
+        /// Counts the starts of the coordinator.
+        epoch: u32,
+        /// How long the agent may go on without a [`Beat`](ToAgent::Beat), from the moment it sent the heartbeat.
+        lease_s: f64,
+        /// How often to send a heartbeat.
+        heartbeat_s: f64,
+        /// For files, over HTTP.
+        token: String,
+    },
+    /// The session is refused; there is no use in trying again as things are.
+    Refused {
+        /// For the agent's owner.
+        why: String,
+    },
+    /// A heartbeat arrived: the lease is renewed as of when it was sent.
+    Beat {
+        /// The heartbeat's.
+        number: u64,
+    },
+    /// The attempts that are the agent's: those it runs or should run. Sent after [`Welcome`](ToAgent::Welcome).
+    Yours {
+        /// All others must end.
+        attempts: Vec<Attempt>,
+    },
+    /// Run this.
+    Run(Box<Run>),
+    /// End this, with a checkpoint if there is a folder for it.
+    Stop {
+        /// Which run.
+        attempt: Attempt,
+        /// What for.
+        cause: StopCause,
+    },
+    /// What an [`Ended`](FromAgent::Ended) led to: the agent may forget it.
+    Settled {
+        /// Which run.
+        attempt: Attempt,
+        /// Whether it counts; if not, the task had been given to another meanwhile.
+        accepted: bool,
+    },
+    /// Measure the machine again.
+    Measure,
+    /// Let new tasks start, or do not: an order by hand.
+    SetOpen {
+        /// Whether they may.
+        open: bool,
+    },
+}
+
+/// Who dials.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`SESSION_VERSION`](crate::SESSION_VERSION).
+    pub version: u32,
+    /// The agent's number, given when it was enrolled.
+    pub agent: u32,
+    /// Differs each time the agent's program starts: what it ran before has ended.
+    pub incarnation: u64,
+    /// The highest epoch it has met.
+    pub epoch: u32,
+    /// What the machine is.
+    pub profile: Profile,
+    /// The runs that go on there now.
+    pub running: Vec<Attempt>,
+}
+
+/// What a machine is and offers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Profile {
+    /// Operations a second for CPU, disk and network, as measured and rounded.
+    pub speeds: [f64; 3],
+    /// How many tasks run at full speed side by side.
+    pub cores: u32,
+    /// How many tasks run there at most; as many as cores where the grid is exclusive.
+    pub slots: u32,
+    /// Bytes of memory for tasks.
+    pub memory: u64,
+    /// Whether it can build the sandbox, and if not, why not.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub sandbox: Result<String, String>,
+    /// The user as whom it runs programs outside the sandbox, where the coordinator knows the user.
+    pub user: String,
+    /// Words that tasks may ask for.
+    pub tags: Vec<String>,
+    /// Further attributes, in the `ClassAd` language, such as `Arch = "x86_64"`.
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// How a machine is at a moment.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Sample {
+    /// The share of the machine that its owner uses, unfiltered.
+    pub load: f64,
+    /// Bytes.
+    pub free_memory: Option<u64>,
+    /// Bytes, where tasks have their folders.
+    pub free_disk: Option<u64>,
+    /// The share of the last 10 s in which something waited for the CPU.
+    pub cpu_pressure: Option<f64>,
+    /// Likewise for memory.
+    pub memory_pressure: Option<f64>,
+    /// Likewise for disks.
+    pub io_pressure: Option<f64>,
+    /// The hottest sensor, in °C.
+    pub temperature: Option<f64>,
+}
+
+/// One of the two streams of a program's output.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Everything an agent needs to run a task once.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// Which run.
+    pub attempt: Attempt,
+    /// The job and the task's number in it, as users write them: `7/42`.
+    pub name: String,
+    /// Who submitted it.
+    pub user: String,
+    /// The program and its arguments, parameters filled in.
+    pub command: Vec<String>,
+    /// The variables, parameters among them.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, unless in its own folder.
+    pub cwd: Option<String>,
+    /// What it reads.
+    pub stdin: Option<BlobHash>,
+    /// Files in its folder.
+    pub inputs: Vec<Input>,
+    /// Which files to keep.
+    pub outputs: Vec<String>,
+    /// Its limits.
+    pub needs: Needs,
+    /// How it is stopped.
+    pub checkpoint: Checkpointing,
+    /// What it goes on from.
+    pub resume_from: Option<Stored>,
+    /// Where it may reach.
+    pub confinement: Confinement,
+}
+
+/// Something stored, and how large it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Stored {
+    /// Its name.
+    pub blob: BlobHash,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// Why a run is stopped before its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum StopCause {
+    /// It goes on elsewhere.
+    Move,
+    /// Its user wants it gone.
+    Cancel,
+    /// Its user wants it to wait.
+    Hold,
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct End {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What it used.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What it left to go on from: kept if it was stopped, or asked to be run again.
+    #[serde(default)]
+    pub checkpoint: Option<Stored>,
+    /// Its output files, as a tar archive.
+    #[serde(default)]
+    pub files: Option<Stored>,
+    /// Short output that was not sent before.
+    #[serde(default)]
+    pub stdout: Tail,
+    /// Likewise.
+    #[serde(default)]
+    pub stderr: Tail,
+}
+
+/// The end of a stream.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tail {
+    /// How much was sent before.
+    pub offset: u64,
+    /// The rest.
+    #[serde(with = "crate::bytes")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub bytes: Vec<u8>,
+    /// How many bytes were dropped, because there were more than the limit.
+    pub dropped: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Outcome {
+    /// The program ended by itself.
+    Exited {
+        /// Its exit code.
+        code: i32,
+    },
+    /// A signal that Gleaner did not send ended it.
+    Signalled {
+        /// Its number.
+        signal: i32,
+    },
+    /// It was stopped, because it was asked for.
+    Stopped,
+    /// It took longer than it may.
+    TimedOut,
+    /// It used more than it may of something.
+    OverLimit {
+        /// Of what.
+        what: String,
+    },
+    /// The machine's lease ended or the agent was told to end it: it counts as lost.
+    Abandoned {
+        /// Why, for people.
+        why: String,
+    },
+    /// It could not be started here.
+    NotStarted {
+        /// Why, for people.
+        why: String,
+    },
+}
+
+/// What a run used.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Usage {
+    /// From its start to its end, without the time it was suspended.
+    pub elapsed_s: f64,
+    /// Of all its processes.
+    pub cpu_s: f64,
+    /// From disks.
+    pub read_bytes: u64,
+    /// To disks.
+    pub written_bytes: u64,
+    /// Both ways; where the machine can tell.
+    pub network_bytes: Option<u64>,
+    /// At its peak.
+    pub memory_bytes: u64,
+}
+
+/// A message that is none.
+#[derive(Debug, Error)]
+pub enum FrameError {
+    /// More than anyone may send.
+    #[error("a message of {0} bytes; at most {FRAME_BYTES_MAX} are taken")]
+    TooLong(usize),
+    /// Not a message of this version.
+    #[error("a message that cannot be read: {0}")]
+    Malformed(#[from] rmp_serde::decode::Error),
+}
+
+/// The bytes of a message.
+///
+/// # Panics
+/// Never: all messages can be written.
+pub fn encode(message: &impl Serialize) -> Vec<u8> {
+    rmp_serde::to_vec_named(message).expect("messages are plain data")
+}
+
+/// The message in some bytes.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FrameError> {
+    if bytes.len() > FRAME_BYTES_MAX {
+        return Err(FrameError::TooLong(bytes.len()));
+    }
+    Ok(rmp_serde::from_slice(bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(bytes: &[u8]) -> FromAgent {
+        let attempt = Attempt { task: TaskId::new(7), number: 2 };
+        FromAgent::Output { attempt, stream: Stream::Stderr, offset: 5, bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn messages_read_back() {
+        for bytes in [&b"text"[..], b"", b"\xff\x00"] {
+            let message = output(bytes);
+            assert_eq!(decode::<FromAgent>(&encode(&message)).expect("it was just written"), message);
+            let json = serde_json::to_string(&message).expect("plain data");
+            assert_eq!(serde_json::from_str::<FromAgent>(&json).expect("it was just written"), message);
+        }
+    }
+
+    #[test]
+    fn bytes_cost_no_more_than_themselves() {
+        let size = encode(&output(&vec![200; 60_000])).len();
+        assert!(size < 60_200, "{size}");
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        assert!(matches!(decode::<FromAgent>(&vec![0; FRAME_BYTES_MAX + 1]), Err(FrameError::TooLong(_))));
+        assert!(matches!(decode::<FromAgent>(b"\x81"), Err(FrameError::Malformed(_))));
+    }
+}
