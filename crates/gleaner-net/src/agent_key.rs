@@ -55,7 +55,7 @@ pub struct Challenge<'a> {
 #[error("the signature is not that of the agent's key under this session's challenge")]
 pub struct SignatureRefused;
 
-/// Bytes that travel as base64url text of one length.
+/// Bytes of one length, which travel as they are or as base64url text.
 macro_rules! text_of_bytes {
     ($(#[$doc:meta])* $name:ident, $size:literal, $what:literal) => {
         $(#[$doc])*
@@ -71,6 +71,14 @@ macro_rules! text_of_bytes {
             /// Its bytes.
             pub fn as_bytes(&self) -> &[u8; $size] {
                 &self.0
+            }
+        }
+
+        impl TryFrom<&[u8]> for $name {
+            type Error = NotBytes;
+
+            fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
+                bytes.try_into().map(Self).map_err(|_| NotBytes { what: $what, bytes: $size })
             }
         }
 
@@ -96,9 +104,9 @@ macro_rules! text_of_bytes {
     };
 }
 
-/// A text that is not the bytes it should be.
+/// Too few or too many bytes, or a text that does not stand for them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a {what} is {bytes} bytes in base64url without padding, and this is not")]
+#[error("a {what} is {bytes} bytes (as text: in base64url without padding), and this is not")]
 pub struct NotBytes {
     what: &'static str,
     bytes: usize,
@@ -256,13 +264,15 @@ mod tests {
         }
 
         #[test]
-        fn keys_and_signatures_travel_as_text(seed: [u8; 32], nonce: [u8; 32]) {
+        fn keys_and_signatures_travel_as_text_and_bytes(seed: [u8; 32], nonce: [u8; 32]) {
             let key = key(seed);
             let nonce = SessionNonce(nonce);
             let signature = key.sign_session(&Challenge { authority: None, agent: "a1", nonce });
             prop_assert_eq!(key.public().to_string().parse(), Ok(key.public()));
             prop_assert_eq!(signature.to_string().parse(), Ok(signature));
             prop_assert_eq!(nonce.to_string().parse(), Ok(nonce));
+            prop_assert_eq!(signature.as_bytes()[..].try_into(), Ok(signature));
+            prop_assert!(SessionSignature::try_from(&signature.as_bytes()[1..]).is_err());
         }
     }
 }
