@@ -41,11 +41,11 @@ pub enum AgentKeyError {
 
 /// What an agent signs to open a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Challenge<'a> {
+pub struct Challenge {
     /// The coordinator's authority; none on plain loopback.
     pub authority: Option<Fingerprint>,
-    /// The agent's id.
-    pub agent: &'a str,
+    /// The agent's number.
+    pub agent: u32,
     /// What the coordinator made up for this session.
     pub nonce: SessionNonce,
 }
@@ -150,7 +150,7 @@ impl AgentKey {
     }
 
     /// Signs a challenge.
-    pub fn sign_session(&self, challenge: &Challenge<'_>) -> SessionSignature {
+    pub fn sign_session(&self, challenge: &Challenge) -> SessionSignature {
         SessionSignature(self.0.sign(&challenge.signed_text()).to_bytes())
     }
 }
@@ -164,7 +164,7 @@ impl fmt::Debug for AgentKey {
 /// Whether `signature` is that of the key `public` under `challenge`.
 pub fn verify_session(
     public: &AgentPublicKey,
-    challenge: &Challenge<'_>,
+    challenge: &Challenge,
     signature: &SessionSignature,
 ) -> Result<(), SignatureRefused> {
     let key = VerifyingKey::from_bytes(&public.0).map_err(|_| SignatureRefused)?;
@@ -173,11 +173,11 @@ pub fn verify_session(
         .map_err(|_| SignatureRefused)
 }
 
-impl Challenge<'_> {
-    /// Only the last field varies in length, so no two challenges have one text.
+impl Challenge {
+    /// Each field has one length, so no two challenges have one text.
     fn signed_text(&self) -> Vec<u8> {
         let authority = self.authority.as_ref().map_or(&[0; 32], Fingerprint::as_bytes);
-        [PURPOSE.as_slice(), authority, &self.nonce.0, self.agent.as_bytes()].concat()
+        [PURPOSE.as_slice(), authority, &self.nonce.0, &self.agent.to_be_bytes()].concat()
     }
 }
 
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_weak_key_vouches_for_nothing() {
-        let challenge = Challenge { authority: None, agent: "a1", nonce: SessionNonce([1; 32]) };
+        let challenge = Challenge { authority: None, agent: 1, nonce: SessionNonce([1; 32]) };
         // The neutral element: under plain verification it accepts a signature anybody can make.
         let mut neutral = [0; 32];
         neutral[0] = 1;
@@ -238,12 +238,12 @@ mod tests {
             seed: [u8; 32],
             authority: [u8; 32],
             nonce: [u8; 32],
-            agent in "[a-z0-9-]{1,40}",
+            agent: u32,
             bit in 0_usize..512,
         ) {
             let key = key(seed);
             let fingerprint = Some(Fingerprint::of_der(&authority));
-            let challenge = Challenge { authority: fingerprint, agent: &agent, nonce: SessionNonce(nonce) };
+            let challenge = Challenge { authority: fingerprint, agent, nonce: SessionNonce(nonce) };
             let signature = key.sign_session(&challenge);
             prop_assert_eq!(verify_session(&key.public(), &challenge, &signature), Ok(()));
 
@@ -251,13 +251,11 @@ mod tests {
             prop_assert!(verify_session(&public, &challenge, &signature).is_err());
             let changed = SessionSignature(flipped(signature.0, bit));
             prop_assert!(verify_session(&key.public(), &challenge, &changed).is_err());
-            let longer = format!("{agent}0");
             for other in [
                 Challenge { nonce: SessionNonce(flipped(nonce, bit)), ..challenge },
                 Challenge { authority: Some(Fingerprint::of_der(&flipped(authority, bit))), ..challenge },
                 Challenge { authority: None, ..challenge },
-                Challenge { agent: &agent[1..], ..challenge },
-                Challenge { agent: &longer, ..challenge },
+                Challenge { agent: agent ^ 1 << (bit % 32), ..challenge },
             ] {
                 prop_assert!(verify_session(&key.public(), &other, &signature).is_err());
             }
@@ -267,7 +265,7 @@ mod tests {
         fn keys_and_signatures_travel_as_text_and_bytes(seed: [u8; 32], nonce: [u8; 32]) {
             let key = key(seed);
             let nonce = SessionNonce(nonce);
-            let signature = key.sign_session(&Challenge { authority: None, agent: "a1", nonce });
+            let signature = key.sign_session(&Challenge { authority: None, agent: 1, nonce });
             prop_assert_eq!(key.public().to_string().parse(), Ok(key.public()));
             prop_assert_eq!(signature.to_string().parse(), Ok(signature));
             prop_assert_eq!(nonce.to_string().parse(), Ok(nonce));
