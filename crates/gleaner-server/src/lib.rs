@@ -8,10 +8,15 @@
 //! ```
 //!
 //! [`ledger`] is what is known, [`desk`] what is done about it; both are free of I/O.
+//! [`driver`] owns them on one thread and commits; [`store`], [`blobs`] and [`outputs`] are the disk.
 
 pub mod blobs;
+pub mod clock;
 pub mod desk;
+pub mod driver;
 pub mod journal;
 pub mod ledger;
+mod live;
+pub mod outputs;
 pub mod policy;
 pub mod store;
