@@ -12,7 +12,7 @@ use super::Measured;
 const WINDOW: Duration = Duration::from_millis(300);
 /// The first window also wakes the core from its low clock.
 const WINDOWS: usize = 4;
-/// Operations between two looks at the clock: some tens of microseconds.
+/// Operations between two looks at the clock: a fraction of a millisecond.
 const CHUNK: u32 = 20_000;
 
 /// The speed of the best window in millions of operations a second, and the best for each second on a core.
