@@ -138,7 +138,9 @@ fn of_several_reasons_the_first_counts() {
     ];
     for (line, (rules, words, sample, minute, expected)) in table.into_iter().enumerate() {
         let mut attendance = Attendance::new();
-        words.split_whitespace().for_each(|said| attendance.hear(word(said)));
+        for said in words.split_whitespace() {
+            attendance.hear(word(said));
+        }
         attendance.observe(&rules, Time::ZERO, sample);
         let verdict = decide(&rules, &attendance, sample, minute, Verdict::Run);
         assert_eq!(verdict, expected, "line {line}");
@@ -217,7 +219,9 @@ proptest! {
         let rules = Rules { suspend_on_return, ..Rules::default() };
         let sample = Sample { load, session_idle: idle.and_then(Span::from_seconds), ..quiet() };
         let mut attendance = Attendance::new();
-        said.iter().for_each(|&said| attendance.hear(said));
+        for &word in &said {
+            attendance.hear(word);
+        }
         attendance.observe(&rules, Time::ZERO, &sample);
         let verdict = decide(&rules, &attendance, &sample, DayMinute::new(3, minute).unwrap(), Verdict::Run);
         if verdict == Verdict::Run {

@@ -17,7 +17,7 @@ impl QuotaCgroup {
         let name = format!("gleaner-{test}-{}", std::process::id());
         let made = Self::v1(&name).or_else(|v1| Self::v2(&name).map_err(|v2| format!("{v1}; {v2}")));
         made.inspect_err(|reason| {
-            eprintln!("SKIPPED {test}: no cgroup with a CPU quota can be made: {reason}")
+            eprintln!("SKIPPED {test}: no cgroup with a CPU quota can be made: {reason}");
         })
         .ok()
     }

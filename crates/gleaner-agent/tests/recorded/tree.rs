@@ -11,7 +11,7 @@ pub(crate) struct Tree(tempfile::TempDir);
 
 /// The wall clock of all samples.
 pub(crate) fn wall() -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+    SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
 }
 
 impl Tree {
@@ -52,7 +52,7 @@ impl Tree {
     /// The first sample of this machine.
     pub(crate) fn observe(&self) -> Observation {
         let domain = Domain::detect(&self.root()).unwrap();
-        self.sampler(domain).sample(at(0.0), &Ours::Processes(Vec::new()))
+        self.sampler(domain).sample(at(0.0), Ours::Processes(&[]))
     }
 
     /// An error's text without the folder that the tree happens to lie in.
