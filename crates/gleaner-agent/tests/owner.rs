@@ -177,6 +177,18 @@ fn a_hot_machine_must_cool() {
 }
 
 #[test]
+fn a_verdict_says_why() {
+    let table = [
+        (Verdict::Run, "tasks run"),
+        (Verdict::Suspend(Reason::OwnerHere(Sign::Session)), "suspended: somebody works in a login session"),
+        (Verdict::NoNewTasks(Reason::Draining), "no new tasks: drained by hand"),
+    ];
+    for (verdict, expected) in table {
+        assert_eq!(verdict.to_string(), expected);
+    }
+}
+
+#[test]
 fn rules_are_read_and_checked() {
     let read = |text: &str| toml::from_str::<Rules>(text);
     assert_eq!(read("").unwrap(), Rules::default());

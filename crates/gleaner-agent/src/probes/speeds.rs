@@ -30,6 +30,13 @@ impl Speeds {
     }
 }
 
+/// In the order of the wire: CPU, disk, network.
+impl From<Speeds> for [f64; 3] {
+    fn from(speeds: Speeds) -> Self {
+        [speeds.cpu, speeds.disk, speeds.net]
+    }
+}
+
 fn rounded(speed: f64) -> f64 {
     // What is not a number was not measured, and promises nothing.
     let speed = speed.max(0.0);
