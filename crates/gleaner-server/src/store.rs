@@ -23,6 +23,7 @@ mod sqlite;
 mod verify;
 
 pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source};
+pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};

@@ -8,7 +8,7 @@ mod incoming;
 
 use super::verifying::Verifying;
 use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
-use crate::store::Home;
+use crate::store::{Home, make_folder};
 use gleaner_units::Time;
 use incoming::Incoming;
 use std::collections::BTreeSet;
@@ -42,12 +42,13 @@ impl FolderBlobs {
         let folder = home.folder().join(FOLDER);
         let incoming = folder.join(INCOMING);
         sweep(&incoming).map_err(|source| BlobError { path: incoming, source })?;
-        let total = AtomicU64::new(0);
-        for_each_blob(&folder, |_, found| {
-            total.fetch_add(found.len(), Ordering::Relaxed);
+        make_folders(&folder).map_err(|source| BlobError { path: folder.clone(), source })?;
+        let mut total = 0;
+        for_each_blob(&folder, |_, _, found| {
+            total += found.len();
             Ok(())
         })?;
-        let total = Mutex::new(total.into_inner());
+        let total = Mutex::new(total);
         Ok(Self { folder, next_incoming: AtomicU64::new(0), total, _home: home.clone() })
     }
 
@@ -73,7 +74,6 @@ impl FolderBlobs {
     fn publish(&self, incoming: Incoming, put: Put) -> io::Result<()> {
         let path = self.path(put.id);
         let folder = path.parent().expect("a blob lies in a folder");
-        make_folder(folder)?;
         {
             let mut total = self.total();
             let before = unless_missing(fs::metadata(&path))?.map_or(0, |found| found.len());
@@ -126,9 +126,8 @@ impl Blobs for FolderBlobs {
     fn remove_unreferenced(&self, keep: &BTreeSet<BlobId>, before: Time) -> Result<Removed, BlobError> {
         let before = moment(before);
         let mut removed = Removed::default();
-        for_each_blob(&self.folder, |path, found| {
-            let id = id_of(path).filter(|id| !keep.contains(id));
-            if id.is_some() && found.modified()? < before {
+        for_each_blob(&self.folder, |id, path, found| {
+            if !keep.contains(&id) && found.modified()? < before {
                 self.remove_older(path, before, &mut removed)?;
             }
             Ok(())
@@ -162,17 +161,16 @@ fn find(path: &Path) -> Result<Option<(File, Metadata)>, BlobError> {
     open().map_err(|source| BlobError { path: path.to_owned(), source })
 }
 
-/// Makes a folder of its parent's that outlasts the loss of power.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
-        made => made?,
+/// Makes the folders of all names at once, so that a `put` need not see to it that they outlast the loss of power.
+fn make_folders(folder: &Path) -> io::Result<()> {
+    for byte in 0..=u8::MAX {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder.join(format!("{byte:02x}")))?;
     }
-    folder.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+    File::open(folder)?.sync_all()
 }
 
 fn sweep(incoming: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(incoming)?;
+    make_folder(incoming)?;
     fs::read_dir(incoming)?.try_for_each(|entry| fs::remove_file(entry?.path()))
 }
 
@@ -186,7 +184,7 @@ fn id_of(path: &Path) -> Option<BlobId> {
 /// Visits the blobs in no order; one that disappears meanwhile is left out.
 fn for_each_blob(
     folder: &Path,
-    mut visit: impl FnMut(&Path, &Metadata) -> io::Result<()>,
+    mut visit: impl FnMut(BlobId, &Path, &Metadata) -> io::Result<()>,
 ) -> Result<(), BlobError> {
     let mut walk = || {
         for part in fs::read_dir(folder)? {
@@ -196,11 +194,9 @@ fn for_each_blob(
             }
             for entry in fs::read_dir(part.path())? {
                 let path = entry?.path();
-                if id_of(&path).is_none() {
-                    continue;
-                }
+                let Some(id) = id_of(&path) else { continue };
                 if let Some(found) = unless_missing(fs::metadata(&path))? {
-                    visit(&path, &found)?;
+                    visit(id, &path, &found)?;
                 }
             }
         }

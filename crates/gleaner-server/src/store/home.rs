@@ -34,8 +34,7 @@ pub struct Home {
 impl Home {
     /// Takes `folder`, which is made if it does not exist.
     pub fn open(folder: &Path, network: NetworkFolder) -> Result<Self, HomeError> {
-        let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        make.map_err(|source| failure(folder, folder, source))?;
+        make_folder(folder).map_err(|source| failure(folder, folder, source))?;
         if network == NetworkFolder::Refuse {
             refuse_network(folder)?;
         }
@@ -49,6 +48,20 @@ impl Home {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+/// Makes `folder`, and those above it that are missing, so that they outlast the loss of power.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    make_folder(parent)?;
+    DirBuilder::new().mode(0o700).create(folder)?;
+    File::open(parent)?.sync_all()
 }
 
 fn failure(folder: &Path, path: &Path, source: io::Error) -> HomeError {

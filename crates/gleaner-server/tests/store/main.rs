@@ -7,6 +7,7 @@ mod memory;
 #[path = "../small_world/mod.rs"]
 mod small_world;
 mod sqlite;
+mod syncs;
 mod torn_log;
 
 use gleaner_server::store::{Home, NetworkFolder, Row, SqliteStore, StoredRow, TaskRange};

@@ -74,6 +74,20 @@ fn a_garbled_log_loses_the_last_commit_as_a_whole_or_not_at_all() {
     }
 }
 
+/// What a killed coordinator wrote and did not sync is read from the system's cache: a start must bring it to the disk
+/// before anything rests on it. It does so by moving it out of the log.
+#[test]
+fn after_a_start_nothing_rests_on_the_log() {
+    let crashed = Crashed::new();
+    let (folder, without_log) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    fs::write(folder.path().join("gleaner.db"), &crashed.database).unwrap();
+    fs::write(folder.path().join(LOG), &crashed.log).unwrap();
+    let started = open(folder.path());
+    fs::copy(folder.path().join("gleaner.db"), without_log.path().join("gleaner.db")).unwrap();
+    assert_eq!(started.last(), Seq::new(BEFORE + LAST));
+    assert_eq!(open(without_log.path()).last(), started.last());
+}
+
 /// Sectors reach the disk in any order: the tail may be there and the middle not.
 #[test]
 fn a_log_with_a_hole_loses_the_last_commit_as_a_whole() {

@@ -8,10 +8,12 @@
 //!   differently does not take it for its own.
 
 use super::SqliteReader;
-use crate::store::{Home, ReadError, Reader as _, Seq, Snapshot, SnapshotError, Snapshots, StoredRow};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use crate::store::{
+    Home, ReadError, Reader as _, Seq, Snapshot, SnapshotError, Snapshots, StoredRow, make_folder,
+};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "snapshots";
@@ -48,7 +50,7 @@ impl SnapshotFiles {
     }
 
     fn write(&self, name: &str, header: &[u8], body: &[u8]) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        make_folder(&self.folder)?;
         let unfinished = self.folder.join(UNFINISHED);
         let written = write_synced(&unfinished, header, body);
         if written.is_err() {
