@@ -64,7 +64,9 @@ pub enum DriverError {
     #[error(transparent)]
     Replay(#[from] ReplayError),
     /// A row is no fact that this program knows.
-    #[error("row {seq} of the journal cannot be read ({why}); it may be from a newer version: install that one")]
+    #[error(
+        "row {seq} of the journal cannot be read ({why}); it may be from a newer version: install that one"
+    )]
     Row {
         /// Which.
         seq: Seq,
@@ -333,7 +335,7 @@ impl Work {
                 let session = SessionId(self.next_id());
                 self.sessions.insert(session, to_agent);
                 // If nobody waits any more, the connection is gone, and that is reported too.
-                drop(reply.send(session));
+                let _ = reply.send(session);
                 self.desk.handle(now, Input::Connected { session, hello, token });
             }
             Message::Input(input) => {
@@ -371,7 +373,9 @@ impl Work {
         let body = self.desk.ledger().save();
         let snapshot = Snapshot { at: self.store.last(), format: FORMAT, body };
         match self.snapshots.save(&snapshot) {
-            Ok(()) => tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved"),
+            Ok(()) => {
+                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved")
+            }
             // The journal has it all; only the next start takes longer.
             Err(error) => tracing::warn!("no snapshot was saved: {error}"),
         }

@@ -14,7 +14,8 @@ pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMu
     for Recorded { entry, tasks } in recorded {
         let at_s = entry.at.seconds();
         let text = text(&entry.fact);
-        let blank = LiveEvent { at_s, job: None, task: None, machine: None, phase: None, text: text.to_owned() };
+        let blank =
+            LiveEvent { at_s, job: None, task: None, machine: None, phase: None, text: text.to_owned() };
         if let Some(agent) = machine(&entry.fact) {
             let machine = Some(ledger.agent(agent).name.clone());
             each(LiveEvent { machine, ..blank.clone() });
@@ -37,13 +38,7 @@ fn of_task(ledger: &Ledger, task: TaskId, blank: LiveEvent) -> LiveEvent {
     let (id, job) = ledger.job_of(task);
     let record = ledger.record(task);
     let machine = record.machine.map(|on| ledger.agent(on).name.clone());
-    LiveEvent {
-        job: Some(id),
-        task: Some(job.number(task)),
-        machine,
-        phase: Some(record.phase),
-        ..blank
-    }
+    LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(record.phase), ..blank }
 }
 
 fn machine(fact: &Fact) -> Option<MachineId> {

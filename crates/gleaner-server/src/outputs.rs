@@ -74,7 +74,13 @@ impl Outputs {
 }
 
 /// A part of what a run wrote to a stream: at most `at_most` bytes from `offset` on. Nothing where it wrote nothing.
-pub fn read(home: &Path, attempt: Attempt, stream: Stream, offset: u64, at_most: usize) -> io::Result<Vec<u8>> {
+pub fn read(
+    home: &Path,
+    attempt: Attempt,
+    stream: Stream,
+    offset: u64,
+    at_most: usize,
+) -> io::Result<Vec<u8>> {
     let Some(file) = open_existing(&path(&folder(home), attempt, stream))? else { return Ok(Vec::new()) };
     let length = file.metadata()?.len().saturating_sub(offset).min(at_most as u64);
     let mut bytes = vec![0; length as usize];

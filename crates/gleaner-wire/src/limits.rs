@@ -3,7 +3,7 @@
 /// Tasks of one job.
 pub const TASKS_PER_JOB_MAX: u32 = 10_000_000;
 /// Bytes of a job's description as JSON.
-pub const JOB_BYTES_MAX: usize = 512 << 20;
+pub const JOB_BYTES_MAX: usize = 192 << 20;
 /// Bytes of any other request's body.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// Bytes of one message between coordinator and agent.
