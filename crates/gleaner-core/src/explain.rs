@@ -1,9 +1,11 @@
 //! Why a task can or cannot run: which condition rules out how many machines, and what would let it run.
 
+pub mod words;
+
 use crate::ad::{context, or_nothing};
 use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
 use gleaner_classad::{Comparison, Expr, REQUIREMENTS, Value};
-use gleaner_units::{MachineClassId, TaskClassId};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -94,6 +96,14 @@ impl Explanation {
             remedies: remedies(&groups),
         }
     }
+}
+
+/// What keeps one machine from running a task of a class now; nothing where it can.
+pub fn obstacles(grid: &Grid, task: TaskClassId, on: MachineId) -> Vec<Condition> {
+    let (task, machine) = (grid.classes().task_class(task), grid.machine(on));
+    let class = grid.classes().machine_class(machine.class());
+    let lasting = failures(task, class).into_iter().map(|failure| failure.condition);
+    lasting.chain(passing(machine, class.room, task.needs)).collect()
 }
 
 /// What keeps a machine from taking a task now, though it could at another time. A machine whose room is too small when

@@ -4,13 +4,15 @@
 //! fails ends the thread**, and with it the coordinator: what was acknowledged is on the disk, and nothing else left.
 
 use crate::clock::Clock;
-use crate::desk::{Answer, Batch, Desk, Effect, Input, Order, OrderId, Rejection, Requester, SessionId};
+use crate::desk::{
+    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, SessionId,
+};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{CommitError, ReadError, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, TaskRange};
-use gleaner_units::{TaskId, Time};
+use crate::store::{CommitError, ReadError, Row, Seq, Snapshot, SnapshotError, Snapshots, Store};
+use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
 use std::collections::BTreeMap;
@@ -313,7 +315,7 @@ impl Work {
                 self.outputs.seal(*attempt)?;
             }
         }
-        let rows: Vec<Row> = batch.recorded.iter().map(|one| row(&one.entry, &one.tasks)).collect();
+        let rows: Vec<Row> = batch.recorded.iter().map(row).collect();
         if !rows.is_empty() {
             self.store.commit(&rows)?;
             self.since_snapshot += rows.len() as u64;
@@ -394,13 +396,10 @@ fn is_about_people(fact: &Fact) -> bool {
 }
 
 /// A fact as the journal keeps it.
-pub fn row(entry: &Entry, tasks: &[TaskId]) -> Row {
-    let body = serde_json::to_string(&entry.fact).expect("facts are plain data");
-    Row { at: entry.at, tasks: ranges(tasks), body }
-}
-
-/// Neighbours as one range each.
-fn ranges(tasks: &[TaskId]) -> Vec<TaskRange> {
-    let groups = tasks.chunk_by(|one, next| one.index() + 1 == next.index());
-    groups.filter_map(|group| TaskRange::between(group[0], group[group.len() - 1])).collect()
+///
+/// # Panics
+/// Never: facts are plain data.
+pub fn row(recorded: &Recorded) -> Row {
+    let body = serde_json::to_string(&recorded.entry.fact).expect("facts are plain data");
+    Row { at: recorded.entry.at, tasks: recorded.tasks.clone(), body }
 }

@@ -3,9 +3,9 @@
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
+use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
 use gleaner_policy::placement::ratings;
-use gleaner_sim::explain::{change, failing};
 use gleaner_sim::{Experiment, Simulation};
 use gleaner_units::{MachineId, TaskId};
 use gleaner_workload::Scenario;
