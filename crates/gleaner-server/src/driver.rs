@@ -90,6 +90,8 @@ pub struct Stopped;
 pub struct Handle {
     queue: Sender<Message>,
     room: Arc<Semaphore>,
+    /// Closed when the thread ends.
+    ended: Arc<Semaphore>,
     people: Arc<RwLock<Arc<People>>>,
     live: broadcast::Sender<Arc<LiveEvent>>,
     clock: Clock,
@@ -149,6 +151,12 @@ impl Handle {
         self.clock.now()
     }
 
+    /// Waits until the thread has ended.
+    pub async fn closed(&self) {
+        // It has no permit to give: what ends the wait is that it is closed.
+        drop(self.ended.acquire().await);
+    }
+
     /// Ends the thread after what is in the queue.
     pub fn stop(&self) {
         // If it has ended already, all the better.
@@ -183,7 +191,8 @@ impl Driver {
         let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
         let (live, _) = broadcast::channel(LIVE_BACKLOG);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
-        let handle = Handle { queue, room, people, live, clock };
+        let ended = Arc::new(Semaphore::new(0));
+        let handle = Handle { queue, room, ended, people, live, clock };
         let work = Work {
             desk,
             store,
@@ -255,6 +264,7 @@ impl Work {
         let end = self.serve();
         // Whoever waits for room or an answer hears that there will be none.
         self.shared.room.close();
+        self.shared.ended.close();
         end
     }
 
@@ -272,7 +282,8 @@ impl Work {
             }
             self.turn()?;
             if !going_on {
-                return self.take_snapshot();
+                self.take_snapshot();
+                return Ok(());
             }
         }
     }
@@ -299,7 +310,7 @@ impl Work {
         batch.effects.into_iter().for_each(|effect| self.let_out(effect));
         self.looks.drain(..).for_each(|release| release());
         if self.since_snapshot >= SNAPSHOT_ROWS {
-            self.take_snapshot()?;
+            self.take_snapshot();
         }
         Ok(())
     }
@@ -371,18 +382,17 @@ impl Work {
         }
     }
 
-    fn take_snapshot(&mut self) -> Result<(), DriverError> {
+    fn take_snapshot(&mut self) {
         let body = self.desk.ledger().save();
         let snapshot = Snapshot { at: self.store.last(), format: FORMAT, body };
         match self.snapshots.save(&snapshot) {
             Ok(()) => {
-                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved")
+                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved");
             }
             // The journal has it all; only the next start takes longer.
             Err(error) => tracing::warn!("no snapshot was saved: {error}"),
         }
         self.since_snapshot = 0;
-        Ok(())
     }
 
     fn next_id(&mut self) -> u64 {
