@@ -258,7 +258,8 @@ fn keep_nearest(kept: &mut [Failure], others: &[Failure]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GridConfig, Tags};
+    use crate::{Decision, Event, GridConfig, Tags};
+    use gleaner_units::{MachineId, TaskId, Time};
 
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
@@ -310,6 +311,36 @@ mod tests {
         };
         assert_eq!(found.remedies[0], nearest);
         assert_eq!(found.remedies.len(), 2);
+    }
+
+    #[test]
+    fn a_full_machine_and_a_small_one_fail_otherwise() {
+        let [small, full, closed] = [1, 2, 2].map(|slots| {
+            let room = Room { slots: Some(slots), memory: Some(8) };
+            MachineClass { speeds: vec![1.0], cores: slots, room, provides: Tags::new(), ad: None }
+        });
+        let needs = Needs { cores: 2, memory: 8 };
+        let task = TaskClass { composition: vec![1.0], needs, priority: 0, requires: Tags::new(), ad: None };
+        let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
+        let each = [0, 1, 2].map(MachineClassId::new);
+        let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);
+        let class = TaskClassId::new(0);
+        let mut changes = Vec::new();
+        let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class };
+        grid.apply(Time::ZERO, &submitted, &mut changes);
+        let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
+        grid.admit(Time::ZERO, start, &mut changes).expect("an empty machine");
+        let closed = Event::MachineClosed { machine: MachineId::new(2) };
+        grid.apply(Time::ZERO, &closed, &mut changes);
+        let found = Explanation::of(&grid, class);
+        let ruled: Vec<_> = found.ruled_out.into_iter().map(|ruled| (ruled.condition, ruled.alone)).collect();
+        let expected = [
+            (Condition::HasCores(2), 1),
+            (Condition::IsOpen, 1),
+            (Condition::CoresAreFree(2), 0),
+            (Condition::MemoryIsFree(8), 0),
+        ];
+        assert_eq!(ruled, expected);
     }
 
     #[test]
