@@ -120,7 +120,9 @@ impl Now<'_> {
         let mut needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
         let newcomer = self.needs(task);
         if newcomer.memory == 0 {
-            needs.iter_mut().for_each(|needs| needs.memory = 0);
+            for needs in &mut needs {
+                needs.memory = 0;
+            }
         }
         needs.push(newcomer);
         fits(&needs, self.0.classes().machine_class(self.0.machine(machine).class()))

@@ -78,7 +78,7 @@ pub fn setup_with_room(seed: u64) -> Setup {
             cores: if several { 1 + choices.below(4) as u32 } else { 1 },
             memory: if choices.one_in(2) { choices.below(65) as u64 * MEMORY } else { 0 },
         };
-        class.priority = choices.below(3) as i32 - 1;
+        class.priority = [-1, 0, 1][choices.below(3)];
     }
     setup
 }
