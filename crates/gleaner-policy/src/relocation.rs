@@ -5,11 +5,11 @@
 //! way one end is given, and the search is over task classes and machine classes: no task is scored by itself.
 
 use crate::Score;
-use crate::fleet::{Fleet, Objective, Summary};
+use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::placement::ROUNDING;
 use crate::recipe::Relocate;
 use crate::score::{self, sum_of_times};
-use gleaner_core::{Grid, Needs, TaskState, exceeds, tie_threshold};
+use gleaner_core::{Grid, TaskState, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
 /// A task and the machine to take it to.
@@ -114,7 +114,7 @@ fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Mover>) -> Option<(Ma
 struct Leaving<'a> {
     view: &'a View<'a>,
     class: TaskClassId,
-    needs: Needs,
+    size: Size,
     from: MachineId,
     seconds_per_op: &'a [f64],
     /// τ now.
@@ -136,7 +136,7 @@ impl<'a> Leaving<'a> {
             Leaving {
                 view,
                 class,
-                needs: view.grid.classes().task_class(class).needs,
+                size: Size::from(view.grid.classes().task_class(class).needs),
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
                 affinity: machine.share(machine.count()) / h,
@@ -152,7 +152,7 @@ impl Objective for Leaving<'_> {
     #[inline]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
-        if h == f64::INFINITY || !summary.may_take(self.needs) {
+        if h == f64::INFINITY || !summary.may_take(self.size) {
             return f64::NEG_INFINITY;
         }
         let rule = self.view.rule;

@@ -114,9 +114,17 @@ impl Now<'_> {
         self.0.classes().task_class(self.0.task(task).class()).needs
     }
 
+    /// What is too small for those that are there, since it was measured anew, still has room for nothing.
     fn has_room(&self, task: TaskId, machine: MachineId) -> bool {
-        let there = self.tasks_on(machine).into_iter().chain([task]);
-        let needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
+        let there = self.tasks_on(machine).into_iter();
+        let mut needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
+        let newcomer = self.needs(task);
+        if newcomer.memory == 0 {
+            for needs in &mut needs {
+                needs.memory = 0;
+            }
+        }
+        needs.push(newcomer);
         fits(&needs, self.0.classes().machine_class(self.0.machine(machine).class()))
     }
 

@@ -109,7 +109,7 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
         text += &format!("  {score:>14.6}  {machine}{mark}\n");
     }
     match scores.len() {
-        0 => text += "  none: it waits until an owner leaves some of a machine that it can use\n",
+        0 => text += "  none: it waits until a machine that it can use takes it\n",
         count if count > RATINGS_SHOWN => text += &format!("  … and {} more\n", count - RATINGS_SHOWN),
         _ => {}
     }
