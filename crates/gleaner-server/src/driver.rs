@@ -11,7 +11,7 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{CommitError, ReadError, Row, Seq, Snapshot, SnapshotError, Snapshots, Store};
+use crate::store::{CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -225,16 +225,27 @@ impl Driver {
 }
 
 /// The ledger as the journal has it, and how many rows were read since the snapshot.
-pub fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
-    let (mut ledger, mut from) = match snapshots.latest(FORMAT)? {
+fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
+    let (mut ledger, from) = match snapshots.latest(FORMAT)? {
         Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at.next()),
         None => (Ledger::new(), Seq::FIRST),
     };
-    let reader = store.reader()?;
+    let rows = replay(&mut ledger, &*store.reader()?, from)?;
+    Ok((ledger, rows))
+}
+
+/// The ledger as the whole journal has it, whatever the snapshots say, and how many rows that are.
+pub fn replay_all(reader: &dyn Reader) -> Result<(Ledger, u64), DriverError> {
+    let mut ledger = Ledger::new();
+    let rows = replay(&mut ledger, reader, Seq::FIRST)?;
+    Ok((ledger, rows))
+}
+
+fn replay(ledger: &mut Ledger, reader: &dyn Reader, mut from: Seq) -> Result<u64, DriverError> {
     let mut read = 0;
     loop {
         let rows = reader.read(from, PAGE)?;
-        let Some(last) = rows.last() else { return Ok((ledger, read)) };
+        let Some(last) = rows.last() else { return Ok(read) };
         from = last.seq.next();
         read += rows.len() as u64;
         for row in rows {
