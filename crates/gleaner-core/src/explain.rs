@@ -163,6 +163,7 @@ mod tests {
             composition: vec![0.5, 0.5],
             needs: Needs::default(),
             priority: 0,
+            restarts: false,
             requires: Tags::from(["linux".to_owned()]),
             ad: Some(Ad::parse(task_ad).expect("an ad")),
         };
@@ -211,7 +212,14 @@ mod tests {
             MachineClass { speeds: vec![1.0], cores: slots, room, provides: Tags::new(), ad: None }
         });
         let needs = Needs { cores: 2, memory: 8 };
-        let task = TaskClass { composition: vec![1.0], needs, priority: 0, requires: Tags::new(), ad: None };
+        let task = TaskClass {
+            composition: vec![1.0],
+            needs,
+            priority: 0,
+            restarts: false,
+            requires: Tags::new(),
+            ad: None,
+        };
         let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
         let each = [0, 1, 2].map(MachineClassId::new);
         let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);

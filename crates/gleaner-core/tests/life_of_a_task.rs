@@ -47,6 +47,7 @@ fn class(cores: u32, memory: u64, priority: i32) -> Event {
         composition: vec![1.0],
         needs,
         priority,
+        restarts: false,
         requires: Tags::new(),
         ad: None,
     })

@@ -64,13 +64,26 @@ impl View<'_> {
             Score::MinNum => 0.0,
             Score::Greedy | Score::Social | Score::SocialAsPrinted => self.grid.migration_seconds(from, to),
         };
-        let pays = |task: TaskId| {
+        let is_worth = |task: TaskId| {
             let task = self.grid.task(task);
+            let run = task.seconds_run(self.now);
             matches!(task.state(), TaskState::Running(_))
-                && (cost == 0.0 || exceeds(gain * task.seconds_run(self.now), cost))
+                && if self.grid.classes().task_class(class).restarts {
+                    self.is_worth_restarting(run, gain, cost, from)
+                } else {
+                    cost == 0.0 || exceeds(gain * run, cost)
+                }
         };
-        let task = self.grid.machine(from).tasks_of(class).find(|&task| pays(task))?;
+        let task = self.grid.machine(from).tasks_of(class).find(|&task| is_worth(task))?;
         Some((gain, task))
+    }
+
+    /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
+    /// it stands still, anything is better; and a difference in numbers says nothing of time.
+    fn is_worth_restarting(&self, run: f64, gain: f64, cost: f64, from: MachineId) -> bool {
+        let stands_still = self.grid.machine(from).capacity() <= 0.0;
+        let is_time = self.rule.score != Score::MinNum;
+        stands_still || (is_time && exceeds(gain * run, cost + run / (1.0 + gain)))
     }
 }
 

@@ -268,11 +268,19 @@ impl Naive {
                 let gain = now.gain(relocation.rule, task, from, to);
                 let cost = grid.migration_seconds(from, to);
                 let paid = gain * grid.task(task).seconds_run(time);
-                let worth = if relocation.rule == Rule::MinNum {
+                let by_number = relocation.rule == Rule::MinNum;
+                let mut worth = if by_number {
                     gain >= relocation.difference
                 } else {
                     more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
                 };
+                if grid.classes().task_class(grid.task(task).class()).restarts {
+                    let idle = grid.machine(from).load() >= 1.0;
+                    let again = grid.task(task).seconds_run(time) / (1.0 + gain);
+                    let enough =
+                        if by_number { gain >= relocation.difference } else { more(gain, relocation.theta) };
+                    worth = enough && (idle || (!by_number && more(paid, cost + again)));
+                }
                 if worth {
                     candidates.push((gain, other, task));
                 }

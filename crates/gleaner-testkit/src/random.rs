@@ -117,6 +117,7 @@ fn task_class(choices: &mut Choices) -> TaskClass {
         composition: vec![cpu, disk, 1.0 - cpu - disk],
         needs: Needs::default(),
         priority: 0,
+        restarts: choices.one_in(4),
         requires,
         ad: task_ad(choices),
     }

@@ -109,6 +109,7 @@ pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> R
         ad: Some(Ad::from(task_ad(user, spec)?)),
         needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory },
         priority: spec.priority,
+        restarts: !spec.checkpoint.folder,
     })
 }
 
