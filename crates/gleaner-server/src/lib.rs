@@ -15,6 +15,7 @@ pub mod blobs;
 pub mod clock;
 pub mod desk;
 pub mod driver;
+pub mod http;
 pub mod journal;
 pub mod ledger;
 mod live;
