@@ -7,7 +7,11 @@ use crate::driver::{Driver, DriverError, Handle, Stopped};
 use crate::http;
 use crate::listener;
 use crate::outputs::Outputs;
+use crate::sessions;
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
+use axum::Router;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::routing::get;
 use gleaner_net::{
     Authority, AuthorityError, Fingerprint, JoinToken, NoRandomness, ServerIdentity, Token, TokenError,
     TokenKind, is_loopback,
@@ -194,11 +198,18 @@ async fn listen<F: Future<Output = ()>>(
             () = desk.closed() => {}
         }
     };
-    listener::serve(listener, tls.map(Arc::new), http::router(Arc::new(app)), ended).await;
+    listener::serve(listener, tls.map(Arc::new), router(Arc::new(app)), ended).await;
     if let Some(renewed) = renewed {
         renewed.abort();
     }
     Ok(())
+}
+
+/// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
+fn router(app: Arc<App>) -> Router {
+    let sessions = Arc::clone(&app);
+    let open = async move |upgrade: WebSocketUpgrade| sessions::open(Arc::clone(&sessions), upgrade);
+    http::router(app).route("/api/v1/session", get(open))
 }
 
 async fn renew(identity: Arc<ServerIdentity>) {
