@@ -1,1 +1,54 @@
 //! Keys, certificates and tokens, and the client side of a connection.
+//!
+//! Trust starts from one number, the [`Fingerprint`] of the coordinator's own [`Authority`]. It travels in the join
+//! line; whoever has it can tell the coordinator from anybody else, without files or certificate stores.
+//!
+//! - The coordinator holds an [`Authority`] and shows a [`ServerIdentity`] issued by it.
+//! - A client pins the authority: [`client_config`] accepts no server that the fingerprint does not lead to.
+//! - Users and joining agents show a [`Token`], of which the coordinator stores a [`TokenHash`] only.
+//! - A joined agent signs a [`Challenge`] with its [`AgentKey`].
+//! - [`Client`] speaks HTTP and blocks; `connect_session` (feature `tokio`) opens an agent's WebSocket.
+//!
+//! **Invariants.** No byte leaves unencrypted for an address that is not loopback. No `Debug` or error shows a secret.
+//! A private key is in a file only its owner may read, and that file appears whole or not at all. Whatever the other
+//! side sends is bounded before it is stored.
+
+mod address;
+mod agent_key;
+mod authority;
+mod base64url;
+mod client;
+mod fingerprint;
+mod pinning;
+mod private_file;
+mod server_identity;
+#[cfg(feature = "tokio")]
+mod session;
+mod token;
+
+pub use address::{Address, AddressError, is_loopback};
+pub use agent_key::{
+    AgentKey, AgentKeyError, AgentPublicKey, Challenge, NotBytes, SessionNonce, SessionSignature,
+    SignatureRefused, verify_session,
+};
+pub use authority::{Authority, AuthorityError, Damage};
+pub use client::{Client, ClientError, Events, Limits, ServerEvent};
+pub use fingerprint::{BadFingerprint, Fingerprint};
+pub use pinning::{AuthorityRefused, TlsFailure, client_config};
+pub use private_file::PrivateFileError;
+pub use server_identity::{Renewal, ServerIdentity};
+#[cfg(feature = "tokio")]
+pub use session::{SessionLimits, SessionStream, connect_session};
+pub use token::{JoinToken, Token, TokenError, TokenHash, TokenKind};
+
+/// The system gave no random bytes. Nothing secret can be made without them.
+#[derive(Debug, thiserror::Error)]
+#[error("the system has no random bytes to give: {0}")]
+pub struct NoRandomness(#[from] getrandom::Error);
+
+/// Bytes nobody can guess.
+fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,190 @@
+//! The blocking client: JSON calls, bodies of any size, and events, over one connection that is kept open.
+//!
+//! **Invariants.** What is read is bounded by [`Limits`] or by the caller. A peer that falls silent for longer than
+//! the limit is an error, however much it sent before. A refusal by the server is told apart from not reaching it.
+
+mod body;
+mod connect;
+mod error;
+mod events;
+
+pub use error::ClientError;
+pub use events::{Events, ServerEvent};
+
+use crate::address::Address;
+use crate::fingerprint::Fingerprint;
+use crate::token::{Token, bearer};
+use body::{Outgoing, forward, read_all};
+use connect::PinnedConnector;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{Read, Write};
+use std::time::Duration;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::{Agent, AsSendBody, Body, SendBody};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
+const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// How long a client waits, and how much it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For one address to accept a connection.
+    pub connect: Duration,
+    /// For the other side to say or take something. It must exceed the pause between a stream's signs of life.
+    pub silence: Duration,
+    /// For a JSON answer, in bytes.
+    pub json_bytes: u64,
+    /// For a line of an event stream and for the data of one event, in bytes.
+    pub event_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            silence: Duration::from_secs(60),
+            json_bytes: 256 << 20,
+            event_bytes: 1 << 20,
+        }
+    }
+}
+
+/// A client of one coordinator. Clones share its connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    agent: Agent,
+    address: Address,
+    authorization: HeaderValue,
+    limits: Limits,
+}
+
+impl Client {
+    /// A client with the usual limits. An `https` address needs the fingerprint of the coordinator's authority; an
+    /// `http` one, which is always loopback, has no use for it. Nothing is connected yet.
+    pub fn new(address: Address, authority: Option<Fingerprint>, token: &Token) -> Result<Self, ClientError> {
+        Self::with_limits(address, authority, token, Limits::default())
+    }
+
+    /// A client with limits of its own.
+    pub fn with_limits(
+        address: Address,
+        authority: Option<Fingerprint>,
+        token: &Token,
+        limits: Limits,
+    ) -> Result<Self, ClientError> {
+        let connector = PinnedConnector::new(address.clone(), authority, limits)?;
+        // The connector keeps time by silence, not by call: an upload or an event stream may take hours.
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .user_agent(concat!("gleaner/", env!("CARGO_PKG_VERSION")))
+            .max_idle_connections_per_host(1)
+            .build();
+        let agent = Agent::with_parts(config, connector, DefaultResolver::default());
+        let authorization = bearer(token);
+        Ok(Self { agent, address, authorization, limits })
+    }
+
+    /// Where it connects to.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The JSON document at `path`, which begins with `/` and may have a query.
+    pub fn get<R: DeserializeOwned>(&self, path: &str) -> Result<R, ClientError> {
+        let response = self.call(Method::GET, path, &[(ACCEPT, JSON)], ())?;
+        self.json(response)
+    }
+
+    /// Sends `body` as JSON, and reads the answer.
+    pub fn post<B: Serialize + ?Sized, R: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+    ) -> Result<R, ClientError> {
+        let body = serde_json::to_vec(body).map_err(ClientError::NotJson)?;
+        let response =
+            self.call(Method::POST, path, &[(ACCEPT, JSON), (CONTENT_TYPE, JSON)], body.as_slice())?;
+        self.json(response)
+    }
+
+    /// Deletes what is at `path`, and reads the answer.
+    pub fn delete<R: DeserializeOwned>(&self, path: &str) -> Result<R, ClientError> {
+        let response = self.call(Method::DELETE, path, &[(ACCEPT, JSON)], ())?;
+        self.json(response)
+    }
+
+    /// Puts the next `length_bytes` of `from` at `path`, and reads the answer. Nothing is held in memory.
+    pub fn upload<R: DeserializeOwned>(
+        &self,
+        path: &str,
+        from: &mut dyn Read,
+        length_bytes: u64,
+    ) -> Result<R, ClientError> {
+        let mut outgoing = Outgoing::new(from, length_bytes);
+        let headers = [(ACCEPT, JSON), (CONTENT_TYPE, BYTES), (CONTENT_LENGTH, length_bytes.into())];
+        let sent = self.call(Method::PUT, path, &headers, SendBody::from_reader(&mut outgoing));
+        if let Some(why) = outgoing.into_failure() {
+            return Err(ClientError::Local(why));
+        }
+        self.json(sent?)
+    }
+
+    /// Writes what is at `path` to `into` as it arrives, and tells how many bytes it was. More than `limit_bytes` are
+    /// refused, if the server tells the length then before anything is written.
+    pub fn download(&self, path: &str, into: &mut dyn Write, limit_bytes: u64) -> Result<u64, ClientError> {
+        let response = self.call(Method::GET, path, &[(ACCEPT, BYTES)], ())?;
+        forward(response.into_body(), into, limit_bytes, &self.address)
+    }
+
+    /// The events at `path`, as they arrive, until the server ends the stream.
+    pub fn events(&self, path: &str) -> Result<Events, ClientError> {
+        let response = self.call(Method::GET, path, &[(ACCEPT, EVENT_STREAM)], ())?;
+        let kind = response.headers().get(CONTENT_TYPE);
+        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM.as_bytes())) {
+            return Err(ClientError::malformed("the answer is no stream of events"));
+        }
+        Ok(Events::new(response.into_body().into_reader(), self.limits.event_bytes, self.address.clone()))
+    }
+
+    /// The server's answer, if it is not a refusal.
+    fn call(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(http::HeaderName, HeaderValue)],
+        body: impl AsSendBody,
+    ) -> Result<Response<Body>, ClientError> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.address))
+            .header(AUTHORIZATION, self.authorization.clone());
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(body).map_err(|_| ClientError::Path(path.into()))?;
+        let response = self.agent.run(request).map_err(|why| ClientError::broken(&self.address, why))?;
+        if response.status().is_success() { Ok(response) } else { Err(self.refusal(response)) }
+    }
+
+    fn refusal(&self, response: Response<Body>) -> ClientError {
+        let status = response.status();
+        match read_all(response.into_body(), error::PROBLEM_MAX_BYTES, &self.address) {
+            Ok(body) => ClientError::refused(status, &body),
+            // The status alone says more than how reading its explanation failed.
+            Err(_) => ClientError::refused(status, b""),
+        }
+    }
+
+    fn json<R: DeserializeOwned>(&self, response: Response<Body>) -> Result<R, ClientError> {
+        let body = read_all(response.into_body(), self.limits.json_bytes, &self.address)?;
+        // An answer without content is `()` to whoever expects nothing.
+        let document = if body.is_empty() { b"null" } else { body.as_slice() };
+        serde_json::from_slice(document).map_err(|why| ClientError::malformed(why.to_string()))
+    }
+}

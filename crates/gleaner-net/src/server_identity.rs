@@ -1,0 +1,135 @@
+//! What a coordinator shows to those who connect: a certificate that its authority issued.
+//!
+//! The certificate is made at each start and replaced while the server runs, before it ends; connections that are
+//! open stay open.
+
+use crate::authority::{Authority, AuthorityError, SERVER_LIFE};
+use rustls::ServerConfig;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+/// A certificate is replaced when less than a third of its life is left.
+const RENEWED_BEFORE_END: Duration = Duration::from_secs(SERVER_LIFE.as_secs() / 3);
+
+/// A server's certificate and key, and the authority to renew them.
+pub struct ServerIdentity {
+    authority: Authority,
+    names: Vec<String>,
+    provider: Arc<CryptoProvider>,
+    current: RwLock<Current>,
+}
+
+struct Current {
+    certified: Arc<CertifiedKey>,
+    expires_at: SystemTime,
+}
+
+/// What [`ServerIdentity::renew`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewal {
+    /// The certificate is good for long enough.
+    Kept,
+    /// There is a new one, which new connections see.
+    Reissued,
+}
+
+impl ServerIdentity {
+    /// A certificate for a server that is reached under `names`: host names and IP addresses.
+    pub fn new(
+        authority: Authority,
+        names: Vec<String>,
+        now: SystemTime,
+    ) -> Result<Arc<Self>, AuthorityError> {
+        let provider = Arc::new(ring::default_provider());
+        let current = RwLock::new(issue(&authority, &names, &provider, now)?);
+        Ok(Arc::new(Self { authority, names, provider, current }))
+    }
+
+    /// The authority behind it.
+    pub fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// Issues a new certificate if the present one ends soon. Call it once a day.
+    pub fn renew(&self, now: SystemTime) -> Result<Renewal, AuthorityError> {
+        if now + RENEWED_BEFORE_END < self.expires_at() {
+            return Ok(Renewal::Kept);
+        }
+        let renewed = issue(&self.authority, &self.names, &self.provider, now)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = renewed;
+        Ok(Renewal::Reissued)
+    }
+
+    /// When the present certificate ends.
+    pub fn expires_at(&self) -> SystemTime {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).expires_at
+    }
+
+    /// For a TLS 1.2 or 1.3 server that speaks HTTP/1.1. It shows the present certificate to each new connection.
+    pub fn server_config(self: &Arc<Self>) -> Result<ServerConfig, AuthorityError> {
+        let mut config = ServerConfig::builder_with_provider(self.provider.clone())
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_cert_resolver(self.clone());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+fn issue(
+    authority: &Authority,
+    names: &[String],
+    provider: &CryptoProvider,
+    now: SystemTime,
+) -> Result<Current, AuthorityError> {
+    let issued = authority.issue(names, now)?;
+    let certified = CertifiedKey::from_der(issued.chain, issued.key, provider)?;
+    Ok(Current { certified: Arc::new(certified), expires_at: issued.expires_at })
+}
+
+impl ResolvesServerCert for ServerIdentity {
+    /// The same for every name asked for: a client that asked for another one refuses it itself.
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current.read().unwrap_or_else(PoisonError::into_inner).certified.clone())
+    }
+}
+
+impl fmt::Debug for ServerIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerIdentity")
+            .field("authority", &self.authority)
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Renewal, ServerIdentity};
+    use crate::authority::Authority;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn it_is_renewed_in_its_last_month() {
+        let home = tempfile::tempdir().unwrap();
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let after = |days: u64| start + Duration::from_secs(days * 24 * 60 * 60);
+        let authority = Authority::open_or_create(home.path(), start).unwrap();
+        let identity = ServerIdentity::new(authority, vec!["localhost".into()], start).unwrap();
+        let table = [
+            (0, Renewal::Kept, 90),
+            (59, Renewal::Kept, 90),
+            (60, Renewal::Reissued, 150),
+            (61, Renewal::Kept, 150),
+            (400, Renewal::Reissued, 490),
+        ];
+        for (day, renewal, expires) in table {
+            assert_eq!(identity.renew(after(day)).unwrap(), renewal, "day {day}");
+            assert_eq!(identity.expires_at(), after(expires), "day {day}");
+        }
+    }
+}
