@@ -25,6 +25,7 @@ mod tests;
 pub use log::Range;
 pub use ruling::Exit;
 
+use crate::owner::Verdict;
 use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::session::{
@@ -57,8 +58,8 @@ pub enum Event {
     Began(Attempt),
     /// Program and all its processes are gone, and all its output was read.
     Exited(Attempt, Exit, Usage),
-    /// The keeper is gone, and with it all programs; all their output was read.
-    KeeperLost,
+    /// What held the run is gone, and with it the program; all its output was read.
+    KeeperLost(Attempt),
     /// A program has written: so much is kept in all, so much was dropped.
     Wrote {
         /// Which run.
@@ -91,17 +92,6 @@ pub enum Event {
     Leave,
     /// It is to kill its runs and end.
     LeaveAtOnce,
-}
-
-/// What the owner's rules allow.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// Everything.
-    Run,
-    /// What runs may go on; nothing new may start.
-    NoNewTasks(String),
-    /// Nothing.
-    Suspend(String),
 }
 
 /// Why something could not be fetched from or stored at the coordinator.
@@ -246,7 +236,7 @@ impl Duties {
             Event::Prepared(attempt, result) => self.prepared(attempt, result),
             Event::Began(attempt) => self.began(now, attempt),
             Event::Exited(attempt, exit, usage) => self.exited(now, attempt, exit, usage),
-            Event::KeeperLost => self.lose_keeper(now),
+            Event::KeeperLost(attempt) => self.lose_keeper(now, attempt),
             Event::Wrote { attempt, stream, written, dropped } => {
                 if let Some(held) = self.runs.get_mut(&attempt) {
                     held.logs[stream as usize].wrote(now, written, dropped);

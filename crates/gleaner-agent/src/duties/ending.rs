@@ -41,7 +41,9 @@ impl Duties {
             let kill_at = held.ending.and_then(|ending| ending.kill_at);
             held.is_alive() && kill_at.is_some_and(|at| at <= now)
         });
-        late.into_iter().for_each(|attempt| self.kill(attempt));
+        for attempt in late {
+            self.kill(attempt);
+        }
         let over_time = self.attempts_where(|held| held.time_limit().is_some_and(|at| at <= now));
         for attempt in over_time {
             let grace = self.runs[&attempt].grace();
@@ -109,13 +111,11 @@ impl Duties {
         }
     }
 
-    pub(super) fn lose_keeper(&mut self, now: Time) {
-        for attempt in self.attempts_where(super::Held::is_alive) {
-            if let Some(held) = self.runs.get_mut(&attempt) {
-                held.ending.get_or_insert(Ending { reason: Reason::KeeperGone, kill_at: None });
-            }
-            self.exited(now, attempt, Exit::Signal(9), Usage::default());
+    pub(super) fn lose_keeper(&mut self, now: Time, attempt: Attempt) {
+        if let Some(held) = self.runs.get_mut(&attempt) {
+            held.ending.get_or_insert(Ending { reason: Reason::KeeperGone, kill_at: None });
         }
+        self.exited(now, attempt, Exit::Signal(9), Usage::default());
     }
 
     pub(super) fn collect_what_is_due(&mut self, now: Time) {

@@ -98,16 +98,18 @@ impl Held {
 
     /// When something has to be done about it.
     pub(crate) fn due(&self) -> Option<Time> {
-        let stage = match &self.stage {
+        match &self.stage {
             Stage::Launched | Stage::Running => {
                 let kill_at = self.ending.and_then(|ending| ending.kill_at);
                 [kill_at, self.time_limit()].into_iter().flatten().min()
             }
             Stage::Uncollected { retry_at, .. } => Some(*retry_at),
-            Stage::Queued | Stage::Unprepared | Stage::Preparing => None,
-            Stage::Collecting { .. } | Stage::Over { .. } => None,
-        };
-        stage
+            Stage::Queued
+            | Stage::Unprepared
+            | Stage::Preparing
+            | Stage::Collecting { .. }
+            | Stage::Over { .. } => None,
+        }
     }
 }
 

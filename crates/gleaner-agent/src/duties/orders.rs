@@ -2,9 +2,10 @@
 
 use super::held::{Held, Stage};
 use super::ruling::{Reason, abandoned};
-use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError, Verdict};
+use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
+use crate::owner::Verdict;
 use gleaner_units::{Span, Time};
-use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, ToAgent, Usage};
+use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, Tail, ToAgent, Usage};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -186,8 +187,8 @@ fn unknown_here() -> End {
         usage: Usage::default(),
         checkpoint: None,
         files: None,
-        stdout: Default::default(),
-        stderr: Default::default(),
+        stdout: Tail::default(),
+        stderr: Tail::default(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the owner wants, and what the coordinator is told of it.
 
 use super::held::Stage;
-use super::{Deed, Duties, Signal, Verdict};
+use super::{Deed, Duties, Signal};
+use crate::owner::{Reason, Sign, Verdict};
 use gleaner_units::Time;
 use gleaner_wire::session::FromAgent;
 
@@ -36,20 +37,35 @@ impl Duties {
     }
 
     pub(super) fn tell_load(&mut self) {
-        let (load, why) = match &self.verdict {
-            Verdict::Suspend(why) => (1.0, why.clone()),
+        let (load, why) = match self.verdict {
+            Verdict::Suspend(reason) => (1.0, words(reason).to_owned()),
             Verdict::Run | Verdict::NoNewTasks(_) => self.load.clone(),
         };
         self.send(FromAgent::OwnerLoad { load, why });
     }
 
     pub(super) fn tell_open(&mut self) {
-        let (open, why) = match &self.verdict {
-            _ if self.leaving.is_some() => (false, "the agent was told to leave".to_owned()),
-            Verdict::Suspend(why) | Verdict::NoNewTasks(why) => (false, why.clone()),
-            Verdict::Run if !self.is_opened => (false, "closed at the coordinator".to_owned()),
-            Verdict::Run => (true, "nothing speaks against it".to_owned()),
+        let (open, why) = match self.verdict {
+            _ if self.leaving.is_some() => (false, "the agent was told to leave"),
+            Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => (false, words(reason)),
+            Verdict::Run if !self.is_opened => (false, "closed at the coordinator"),
+            Verdict::Run => (true, "nothing speaks against it"),
         };
-        self.send(FromAgent::Open { open, why });
+        self.send(FromAgent::Open { open, why: why.to_owned() });
+    }
+}
+
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Paused => "the owner paused it",
+        Reason::OwnerHere(Sign::ByHand) => "the owner says to be here",
+        Reason::OwnerHere(Sign::Session) => "someone is logged in and not idle",
+        Reason::OwnerHere(Sign::Programs) => "the owner's programs are running",
+        Reason::TooHot => "the machine is too hot",
+        Reason::OnBattery => "the machine lives on its battery",
+        Reason::OutsideHours => "the owner's hours do not include this one",
+        Reason::Draining => "the owner drains it",
+        Reason::LoadTooHigh => "the owner's load is too high",
+        Reason::LoadUnknown => "the owner's load is not known yet",
     }
 }
