@@ -98,6 +98,17 @@ pub fn size(folder: &Path) -> Option<u64> {
     archive::list(folder, &[]).ok().as_ref().map(archive::size)
 }
 
+/// Removes a folder in which a program left nothing; false if there is more to do.
+pub fn remove_if_empty(folder: &Path) -> bool {
+    for inner in [TEMPORARY, CHECKPOINT] {
+        let _ = fs::remove_dir(folder.join(inner));
+    }
+    match fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(why) => why.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 /// Packs what is listed, and puts it where the coordinator keeps such things; none if nothing is listed.
 fn store(
     folder: &Path,

@@ -5,6 +5,7 @@
 //! agent.key       its key; never leaves the machine
 //! identity.json   who it is, and with whom it is enrolled
 //! epoch           the highest epoch of a coordinator it has met
+//! speeds.json     how fast the machine was measured to be
 //! rules.toml      its owner's rules, if they wrote some
 //! owner.sock      where its owner says something by hand
 //! cache/          inputs, by their hashes
@@ -12,6 +13,7 @@
 //! tasks/          a folder for each run, and what its program has written
 //! ```
 
+use crate::probes::Speeds;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{FlockOperation, flock};
@@ -35,6 +37,14 @@ pub enum HomeError {
     /// Another agent uses it.
     #[error("{path} is in use by another agent; give this one a folder of its own, or stop that one", path = .0.display())]
     InUse(PathBuf),
+    /// The owner's rules make no sense.
+    #[error("{path}: {why}", path = path.display())]
+    Rules {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with them.
+        why: String,
+    },
     /// A file of it holds something else than it should.
     #[error("{path} cannot be read: {why}; move the folder away and join again", path = path.display())]
     Damaged {
@@ -192,6 +202,16 @@ impl Home {
     /// Remembers the highest epoch met.
     pub fn remember_epoch(&self, epoch: u32) -> Result<(), HomeError> {
         self.replace("epoch", &format!("{epoch}\n"))
+    }
+
+    /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
+    pub fn speeds(&self) -> Option<Speeds> {
+        serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
+    }
+
+    /// Remembers how fast the machine is.
+    pub fn remember_speeds(&self, speeds: &Speeds) -> Result<(), HomeError> {
+        self.replace("speeds.json", &serde_json::to_string(speeds).expect("it is plain data"))
     }
 
     /// Writes a file whole or not at all.
