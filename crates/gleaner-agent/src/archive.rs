@@ -131,7 +131,8 @@ pub fn unpack(archive: impl Read, folder: &Path) -> Result<(), ArchiveError> {
             return Err(ArchiveError::TooMany(folder.into()));
         }
         left = left.checked_sub(entry.size()).ok_or_else(|| ArchiveError::TooLarge(folder.into()))?;
-        let is_inside = entry.unpack_in(folder).map_err(|why| ArchiveError::File { path: folder.join(&name), why })?;
+        let is_inside =
+            entry.unpack_in(folder).map_err(|why| ArchiveError::File { path: folder.join(&name), why })?;
         if !is_inside {
             return Err(ArchiveError::Foreign(name));
         }

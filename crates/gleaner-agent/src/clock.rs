@@ -2,8 +2,8 @@
 
 use gleaner_units::Time;
 use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
 };
 use std::io;
 use std::os::fd::OwnedFd;
@@ -27,6 +27,10 @@ pub struct Alarm {
 
 impl Alarm {
     /// An alarm that is not set. Call it within a runtime.
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe to call; the timer is owned here and closed by nobody else"
+    )]
     pub fn new() -> io::Result<Self> {
         let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         Ok(Self { timer: AsyncFd::new(timer)?, set_for: None })

@@ -20,24 +20,29 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Where a program keeps what it needs to go on, in its folder.
-pub const CHECKPOINT: &str = ".checkpoint";
+pub(crate) const CHECKPOINT: &str = ".checkpoint";
 /// Where a program may put what nobody needs afterwards, in its folder.
-pub const TEMPORARY: &str = ".tmp";
+pub(crate) const TEMPORARY: &str = ".tmp";
 /// What it reads, in its folder.
-pub const STDIN: &str = ".stdin";
+pub(crate) const STDIN: &str = ".stdin";
 
 /// Whether making the folder takes more than a moment.
-pub fn needs_transfers(run: &Run) -> bool {
+pub(crate) fn needs_transfers(run: &Run) -> bool {
     !run.inputs.is_empty() || run.stdin.is_some() || run.resume_from.is_some()
 }
 
 /// Whether the program keeps something to go on from.
-pub fn has_checkpoint(checkpoint: &Checkpointing) -> bool {
+pub(crate) fn has_checkpoint(checkpoint: &Checkpointing) -> bool {
     checkpoint.folder || checkpoint.exit_code.is_some()
 }
 
 /// Makes the folder of a run with its inputs and its checkpoint.
-pub fn prepare(run: &Run, folder: &Path, cache: &Cache, client: Option<&Client>) -> Result<(), TransferError> {
+pub(crate) fn prepare(
+    run: &Run,
+    folder: &Path,
+    cache: &Cache,
+    client: Option<&Client>,
+) -> Result<(), TransferError> {
     patterns(&run.outputs)?;
     make(folder)?;
     make(&folder.join(TEMPORARY))?;
@@ -68,15 +73,19 @@ pub fn prepare(run: &Run, folder: &Path, cache: &Cache, client: Option<&Client>)
     }
     if let Some(checkpoint) = &run.resume_from {
         let blob = &checkpoint.blob;
-        let file =
-            cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
+        let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
         archive::unpack(file, &folder.join(CHECKPOINT)).map_err(from_archive)?;
     }
     Ok(())
 }
 
 /// Stores at the coordinator what a run left.
-pub fn collect(run: &Run, folder: &Path, wanted: Wanted, client: &Client) -> Result<Collected, TransferError> {
+pub(crate) fn collect(
+    run: &Run,
+    folder: &Path,
+    wanted: Wanted,
+    client: &Client,
+) -> Result<Collected, TransferError> {
     let mut collected = Collected::default();
     if wanted.checkpoint {
         let checkpoint = folder.join(CHECKPOINT);
@@ -85,8 +94,7 @@ pub fn collect(run: &Run, folder: &Path, wanted: Wanted, client: &Client) -> Res
     }
     if wanted.files {
         let patterns = patterns(&run.outputs)?;
-        let mut listing =
-            archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(from_archive)?;
+        let mut listing = archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(from_archive)?;
         listing.retain(|path, kind| kind.is_file() && path.ancestors().any(|part| patterns.is_match(part)));
         collected.files = store(folder, &listing, folder, client)?;
     }
@@ -94,12 +102,12 @@ pub fn collect(run: &Run, folder: &Path, wanted: Wanted, client: &Client) -> Res
 }
 
 /// Bytes of all files below a folder; none if it cannot be looked through.
-pub fn size(folder: &Path) -> Option<u64> {
+pub(crate) fn size(folder: &Path) -> Option<u64> {
     archive::list(folder, &[]).ok().as_ref().map(archive::size)
 }
 
 /// Removes a folder in which a program left nothing; false if there is more to do.
-pub fn remove_if_empty(folder: &Path) -> bool {
+pub(crate) fn remove_if_empty(folder: &Path) -> bool {
     for inner in [TEMPORARY, CHECKPOINT] {
         let _ = fs::remove_dir(folder.join(inner));
     }

@@ -192,10 +192,9 @@ impl Home {
         match fs::read_to_string(&path) {
             Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(0),
             Err(why) => Err(HomeError::File { path, why }),
-            Ok(text) => text.trim().parse().map_err(|_| HomeError::Damaged {
-                path,
-                why: "expected a number".into(),
-            }),
+            Ok(text) => {
+                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
+            }
         }
     }
 

@@ -78,7 +78,9 @@ pub enum WorkError {
     #[error(transparent)]
     Home(#[from] HomeError),
     /// It has not joined a grid, and was not told which.
-    #[error("this agent has joined no grid yet: take the line from `gleaner up` on the coordinator's machine")]
+    #[error(
+        "this agent has joined no grid yet: take the line from `gleaner up` on the coordinator's machine"
+    )]
     NotJoined,
     /// It could not join.
     #[error("joining {address}: {why}")]

@@ -78,9 +78,14 @@ fn what_cannot_start_in_a_sandbox_says_why() {
     if let Confinement::Sandbox(sandbox) = &mut no_input.confinement {
         sandbox.inputs.push(Input { from: "/no/such/input".into(), at: "/inputs/one".into() });
     }
-    for (spec, part) in [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")] {
+    for (spec, part) in
+        [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")]
+    {
         let (outcome, _) = stage.run(spec);
-        assert!(matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)), "{outcome:?} has no {part:?}");
+        assert!(
+            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)),
+            "{outcome:?} has no {part:?}"
+        );
     }
 }
 
@@ -118,7 +123,8 @@ fn attacks_come_to_nothing() {
     fs::set_permissions(stage.path("secret"), fs::Permissions::from_mode(0o644)).unwrap();
     for (name, attack) in ATTACKS {
         let _ = fs::remove_file(stage.path("out"));
-        let mut spec = stage.boxed(&format!("if timeout 10 bash -c '{attack}'; then echo got in; else echo kept out; fi"));
+        let mut spec = stage
+            .boxed(&format!("if timeout 10 bash -c '{attack}'; then echo got in; else echo kept out; fi"));
         spec.env = vec![
             ("SECRET".to_owned(), stage.path("secret").display().to_string()),
             ("PORT".to_owned(), port.to_string()),
@@ -132,7 +138,8 @@ fn attacks_come_to_nothing() {
 fn other_processes_are_neither_seen_nor_reached() {
     let Some((mut stage, _)) = stage() else { return };
     let mut victim = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-    let spec = stage.boxed(&format!("ls -d /proc/[0-9]* | wc -l; kill -9 {}; kill -9 -1; exit 1", victim.id()));
+    let spec =
+        stage.boxed(&format!("ls -d /proc/[0-9]* | wc -l; kill -9 {}; kill -9 -1; exit 1", victim.id()));
     let (outcome, _) = stage.run(spec);
     assert!(lives(victim.id()), "{outcome:?}");
     victim.kill().unwrap();
@@ -146,7 +153,8 @@ fn other_processes_are_neither_seen_nor_reached() {
 #[test]
 fn refused_system_calls_are_refused() {
     let Some((mut stage, _)) = stage() else { return };
-    let numbers = [libc::SYS_ptrace, libc::SYS_bpf, libc::SYS_keyctl, libc::SYS_io_uring_setup, libc::SYS_userfaultfd];
+    let numbers =
+        [libc::SYS_ptrace, libc::SYS_bpf, libc::SYS_keyctl, libc::SYS_io_uring_setup, libc::SYS_userfaultfd];
     let script = format!(
         "import ctypes,errno\nc=ctypes.CDLL(None,use_errno=True)\n\
          for n in {numbers:?}:\n  assert c.syscall(n,0,0,0,0)==-1 and ctypes.get_errno()==errno.EPERM,n\n\

@@ -166,8 +166,9 @@ impl Consumed {
 
     fn now() -> Self {
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("getrusage of our own children cannot fail");
-        let microseconds =
-            |time: nix::sys::time::TimeVal| time.tv_sec().cast_unsigned() * 1_000_000 + time.tv_usec().cast_unsigned();
+        let microseconds = |time: nix::sys::time::TimeVal| {
+            time.tv_sec().cast_unsigned() * 1_000_000 + time.tv_usec().cast_unsigned()
+        };
         Self {
             user_us: microseconds(usage.user_time()),
             system_us: microseconds(usage.system_time()),

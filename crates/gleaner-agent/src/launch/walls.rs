@@ -25,7 +25,9 @@ pub(super) fn build(walls: &Walls) -> Result<u8, LaunchError> {
 }
 
 fn restrict(walls: &Walls) -> Result<u8, RulesetError> {
-    let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(ABI_WANTED))?.scope(Scope::from_all(ABI_WANTED))?;
+    let mut ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI_WANTED))?
+        .scope(Scope::from_all(ABI_WANTED))?;
     if walls.network == Network::None {
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI_WANTED))?;
     }

@@ -102,7 +102,9 @@ impl Dialler {
                 Ok(Message::Binary(bytes)) => bytes,
                 Ok(Message::Ping(_) | Message::Pong(_)) => continue,
                 Ok(Message::Close(_)) => break,
-                Ok(Message::Text(_) | Message::Frame(_)) => return "it sent something else than messages".into(),
+                Ok(Message::Text(_) | Message::Frame(_)) => {
+                    return "it sent something else than messages".into();
+                }
                 Err(why) => return why.to_string(),
             };
             match decode(&bytes) {
@@ -117,7 +119,11 @@ impl Dialler {
         "the coordinator closed it".into()
     }
 
-    async fn write(&self, mut sink: SplitSink<SessionStream, Message>, mut queue: mpsc::Receiver<FromAgent>) -> String {
+    async fn write(
+        &self,
+        mut sink: SplitSink<SessionStream, Message>,
+        mut queue: mpsc::Receiver<FromAgent>,
+    ) -> String {
         while let Some(message) = queue.recv().await {
             let mut result = sink.feed(binary(&message)).await;
             while result.is_ok()

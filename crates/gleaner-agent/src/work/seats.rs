@@ -64,11 +64,6 @@ impl Seats {
         Self { program, keeper, limiter, home, events, made: 0, idle: Vec::new(), busy: BTreeMap::new() }
     }
 
-    /// The process below which all programs run.
-    pub(crate) fn keeper(&self) -> u32 {
-        self.keeper.pid()
-    }
-
     /// Starts a run's program.
     pub(crate) fn start(&mut self, run: &Run, profile: &Profile) -> Result<(), SeatError> {
         let seat = match self.idle.pop() {
@@ -136,10 +131,7 @@ impl Seats {
         let seated = Seated {
             stream: UnixStream::from_std(stream)?,
             inbox: Inbox::default(),
-            spools: [
-                Spool::make(&outputs[0], Stream::Stdout)?,
-                Spool::make(&outputs[1], Stream::Stderr)?,
-            ],
+            spools: [Spool::make(&outputs[0], Stream::Stdout)?, Spool::make(&outputs[1], Stream::Stderr)?],
             home: self.home.clone(),
             events: self.events.clone(),
             run: None,
@@ -249,7 +241,9 @@ fn number_of(attempt: Attempt) -> u64 {
 fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
     match outcome {
         // Whatever became of the rest of it then.
-        Outcome::Code(1..) | Outcome::Signal(_) if usage.killed_for_memory > 0 => Exit::OverLimit("memory".into()),
+        Outcome::Code(1..) | Outcome::Signal(_) if usage.killed_for_memory > 0 => {
+            Exit::OverLimit("memory".into())
+        }
         Outcome::Code(code) => Exit::Code(code),
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),

@@ -59,7 +59,10 @@ fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
         return Err(format!("this agent cannot build the sandbox: {why}"));
     }
     if run.cwd.is_some() {
-        return Err("in the sandbox a task runs in its own folder; a working folder can only be chosen outside".into());
+        return Err(
+            "in the sandbox a task runs in its own folder; a working folder can only be chosen outside"
+                .into(),
+        );
     }
     Ok(Walls::Sandbox(Sandbox { folder: folder.into(), inputs: Vec::new(), network }))
 }

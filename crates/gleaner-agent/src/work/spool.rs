@@ -5,10 +5,10 @@
 //! before there is output. **Pipes are used again by the next run**, which costs nothing; a run is over only when all
 //! its processes are gone and its pipes are empty.
 
-use gleaner_wire::limits::OUTPUT_BYTES_MAX;
-use gleaner_wire::session::{Attempt, Stream};
 use crate::duties::{Event, Range};
 use crate::home::Home;
+use gleaner_wire::limits::OUTPUT_BYTES_MAX;
+use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::File;
 use std::io::{self, Write};

@@ -57,7 +57,11 @@ impl Stage {
         fs::create_dir_all(&task).unwrap();
         RunSpec {
             cwd: "/task".into(),
-            confinement: Confinement::Sandbox(Sandbox { folder: task, inputs: Vec::new(), network: Network::None }),
+            confinement: Confinement::Sandbox(Sandbox {
+                folder: task,
+                inputs: Vec::new(),
+                network: Network::None,
+            }),
             ..self.own(script)
         }
     }
