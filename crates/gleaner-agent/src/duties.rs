@@ -194,6 +194,8 @@ pub struct Duties {
     load: (f64, String),
     /// Whether the coordinator lets new tasks start here.
     is_opened: bool,
+    /// Whether it wants what runs to stand still.
+    is_paused: bool,
     leaving: Option<Leaving>,
     deeds: VecDeque<Deed>,
 }
@@ -220,6 +222,7 @@ impl Duties {
             verdict: Verdict::Run,
             load: (0.0, "nothing was measured yet".into()),
             is_opened: true,
+            is_paused: false,
             leaving: None,
             deeds: VecDeque::new(),
         }
@@ -233,7 +236,7 @@ impl Duties {
             Event::Connected => self.greet(now),
             Event::Disconnected => self.link.down(),
             Event::Received(message) => self.receive(now, message),
-            Event::Prepared(attempt, result) => self.prepared(attempt, result),
+            Event::Prepared(attempt, result) => self.prepared(now, attempt, result),
             Event::Began(attempt) => self.began(now, attempt),
             Event::Exited(attempt, exit, usage) => self.exited(now, attempt, exit, usage),
             Event::KeeperLost(attempt) => self.lose_keeper(now, attempt),

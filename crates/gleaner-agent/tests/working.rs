@@ -230,30 +230,26 @@ fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
     );
     session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &stubborn))));
     session.until_started(attempt(1, 1));
-    let pid = wait_for(&pid);
+    let pid = wait_for(&file);
+    std::fs::remove_file(&file).unwrap();
     drop(session);
     // A connection alone renews nothing: the coordinator has to answer.
-    let _deaf = coordinator.session();
-    while Path::new(&format!("/proc/{pid}")).exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    drop(_deaf);
+    let deaf = coordinator.session();
+    until_gone(pid);
+    drop(deaf);
     let (mut session, hello) = coordinator.welcome(1, 30.0);
     assert_eq!(hello.running, [attempt(1, 1)]);
     let end = session.until_ended(attempt(1, 1));
     assert!(matches!(end.outcome, Outcome::Abandoned { .. }), "{end:?}");
     session.settle(attempt(1, 1));
-    session.say(&ToAgent::Run(Box::new(script(attempt(2, 1), "sleep 600"))));
+    session.say(&ToAgent::Run(Box::new(script(attempt(2, 1), &stubborn))));
     session.until_started(attempt(2, 1));
+    let pid = wait_for(&file);
     drop(session);
     let (mut session, hello) = coordinator.welcome(1, 30.0);
     assert_eq!(hello.running, [attempt(2, 1)]);
     session.say(&ToAgent::Yours { attempts: Vec::new() });
-    drop(session);
-    let mut running = vec![attempt(2, 1)];
-    while !running.is_empty() {
-        running = coordinator.welcome(1, 30.0).1.running;
-    }
+    until_gone(pid);
 }
 
 #[test]
@@ -321,6 +317,12 @@ fn a_refused_agent_ends_with_the_reason() {
     let mut session = coordinator.session();
     session.say(&ToAgent::Refused { why: "it was revoked".into() });
     assert!(agent.ended().unwrap_err().to_string().contains("it was revoked"));
+}
+
+fn until_gone(pid: u32) {
+    while Path::new(&format!("/proc/{pid}")).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }
 
 /// The process id in a file, once it is there.

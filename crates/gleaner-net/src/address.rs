@@ -25,20 +25,20 @@ enum Host {
     Ip(IpAddr),
 }
 
-/// Why a text is not the address of a coordinator.
+/// Why a text is not the address of a coordinator. The text is not quoted: a token or a password may be in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// It is not a URL at all.
-    #[error("{0:?} is not an address: write https://HOST:PORT")]
-    NotAUrl(String),
+    #[error("this is not an address: write https://HOST:PORT")]
+    NotAUrl,
     /// Its scheme is not one of the two.
-    #[error("{0:?} does not begin with https:// (or http:// for this machine)")]
-    Scheme(String),
+    #[error("an address begins with https:// (or http:// for this machine), and this does not")]
+    Scheme,
     /// It has more than scheme, host and port.
-    #[error("{0:?} has more than a host and a port: write https://HOST:PORT")]
-    Excess(String),
+    #[error("this has more than a host and a port: write https://HOST:PORT")]
+    Excess,
     /// Its host is neither a name nor an IP address.
-    #[error("{0:?} names no host that a certificate could be for")]
+    #[error("no certificate could be for the host {0:?}: write a host name or an IP address")]
     Host(String),
     /// It would send secrets over a network unencrypted.
     #[error(
@@ -113,28 +113,28 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.len() > TEXT_MAX_BYTES {
-            return Err(AddressError::NotAUrl(text.chars().take(40).chain("…".chars()).collect()));
+            return Err(AddressError::NotAUrl);
         }
-        let uri: Uri = text.parse().map_err(|_| AddressError::NotAUrl(text.into()))?;
+        let uri: Uri = text.parse().map_err(|_| AddressError::NotAUrl)?;
         let (encrypted, usual_port) = match uri.scheme_str() {
             Some("https") => (true, 443),
             Some("http") => (false, 80),
-            Some(_) | None => return Err(AddressError::Scheme(text.into())),
+            Some(_) | None => return Err(AddressError::Scheme),
         };
-        let authority = uri.authority().ok_or_else(|| AddressError::NotAUrl(text.into()))?;
+        let authority = uri.authority().ok_or(AddressError::NotAUrl)?;
         // The parser drops what follows `#`, so that is looked for in the text.
         let excess = uri.query().is_some() || uri.path() != "/" || text.contains(['@', '#']);
         if excess {
-            return Err(AddressError::Excess(text.into()));
+            return Err(AddressError::Excess);
         }
-        let host = host(authority.host()).ok_or_else(|| AddressError::Host(text.into()))?;
+        let host = host(authority.host()).ok_or_else(|| AddressError::Host(authority.host().into()))?;
         if !encrypted && !host.is_loopback() {
             return Err(AddressError::Unencrypted(authority.host().into()));
         }
         let port = match authority.port() {
             Some(port) => port.as_u16(),
             None if authority.as_str().len() == authority.host().len() => usual_port,
-            None => return Err(AddressError::NotAUrl(text.into())),
+            None => return Err(AddressError::NotAUrl),
         };
         Ok(Self { host, port, encrypted })
     }
@@ -186,12 +186,15 @@ mod tests {
     #[test]
     fn bad_addresses() {
         use AddressError as E;
-        let table: &[(&str, fn(String) -> E)] = &[
+        let long = "h".repeat(5000);
+        for (text, error) in [
             ("", E::NotAUrl),
+            (&*long, E::NotAUrl),
             ("https://", E::NotAUrl),
             ("https://host:70000", E::NotAUrl),
             ("https://host:", E::NotAUrl),
             ("https://a b", E::NotAUrl),
+            ("https://[::1", E::NotAUrl),
             ("host:7077", E::Scheme),
             ("/path", E::Scheme),
             ("ftp://host", E::Scheme),
@@ -199,12 +202,9 @@ mod tests {
             ("https://host/?query", E::Excess),
             ("https://host#part", E::Excess),
             ("https://user:secret@host", E::Excess),
-            ("https://under score", E::NotAUrl),
-            ("https://[::1", E::NotAUrl),
-            ("https://-host", E::Host),
-        ];
-        for (text, error) in table {
-            assert_eq!(text.parse::<Address>(), Err(error((*text).into())), "{text}");
+            ("https://-host", E::Host("-host".into())),
+        ] {
+            assert_eq!(text.parse::<Address>(), Err(error), "{text:.60}");
         }
         for (text, host) in [
             ("http://10.0.0.4:7077", "10.0.0.4"),
@@ -215,7 +215,6 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Address>(), Err(E::Unencrypted(host.into())), "{text}");
         }
-        assert!(matches!("h".repeat(5000).parse::<Address>(), Err(E::NotAUrl(text)) if text.len() < 60));
     }
 
     #[test]

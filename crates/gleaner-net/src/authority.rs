@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const FILE_NAME: &str = "authority.pem";
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 const AUTHORITY_LIFE: Duration = Duration::from_secs(3652 * DAY.as_secs());
 /// A server certificate lives shortly, for its key is in memory only and is made anew at each start.
 pub(crate) const SERVER_LIFE: Duration = Duration::from_secs(90 * DAY.as_secs());
@@ -184,7 +184,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     fn now() -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
     }
 
     #[test]
@@ -202,6 +202,7 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_told_apart() {
+        type Expected = fn(&Damage) -> bool;
         let home = tempfile::tempdir().unwrap();
         let whole = [1, 2].map(|n| {
             let dir = home.path().join(n.to_string());
@@ -211,7 +212,7 @@ mod tests {
         let cut = whole[0].find("-----BEGIN CERTIFICATE").unwrap();
         let other_cut = whole[1].find("-----BEGIN CERTIFICATE").unwrap();
         let mixed = format!("{}{}", &whole[0][..cut], &whole[1][other_cut..]);
-        let table: [(&str, fn(&Damage) -> bool); 4] = [
+        let table: [(&str, Expected); 4] = [
             ("", |why| matches!(why, Damage::Pem(_))),
             (&whole[0][..cut], |why| matches!(why, Damage::Pem(_))),
             (&whole[0][cut..], |why| matches!(why, Damage::Pem(_))),
@@ -246,7 +247,7 @@ mod tests {
     fn no_server_certificate_outlives_its_authority() {
         let home = tempfile::tempdir().unwrap();
         let authority = Authority::open_or_create(home.path(), now()).unwrap();
-        let late = now() + AUTHORITY_LIFE - Duration::from_secs(60);
+        let late = now() + AUTHORITY_LIFE - Duration::from_mins(1);
         assert_eq!(authority.issue(&["a".into()], late).unwrap().expires_at, authority.expires_at);
     }
 }

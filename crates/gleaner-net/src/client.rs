@@ -46,7 +46,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
-            silence: Duration::from_secs(60),
+            silence: Duration::from_mins(1),
             json_bytes: 256 << 20,
             event_bytes: 1 << 20,
         }

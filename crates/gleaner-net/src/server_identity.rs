@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn it_is_renewed_in_its_last_month() {
         let home = tempfile::tempdir().unwrap();
-        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-        let after = |days: u64| start + Duration::from_secs(days * 24 * 60 * 60);
+        let start = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
+        let after = |days: u64| start + Duration::from_hours(24 * days);
         let authority = Authority::open_or_create(home.path(), start).unwrap();
         let identity = ServerIdentity::new(authority, vec!["localhost".into()], start).unwrap();
         let table = [

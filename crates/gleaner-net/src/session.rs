@@ -40,13 +40,11 @@ pub async fn connect_session(
     limits: SessionLimits,
 ) -> Result<SessionStream, ClientError> {
     let opening = open(address, authority, path, token, limits.message_bytes);
-    match tokio::time::timeout(limits.connect, opening).await {
-        Ok(opened) => opened,
-        Err(_) => {
-            let why = io::Error::new(io::ErrorKind::TimedOut, "it did not answer in time");
-            Err(ClientError::Unreachable { address: address.clone(), why })
-        }
-    }
+    let opened = tokio::time::timeout(limits.connect, opening).await;
+    opened.unwrap_or_else(|_| {
+        let why = io::Error::new(io::ErrorKind::TimedOut, "it did not answer in time");
+        Err(ClientError::Unreachable { address: address.clone(), why })
+    })
 }
 
 async fn open(

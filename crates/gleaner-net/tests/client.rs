@@ -27,8 +27,12 @@ impl Server {
 
     fn client(&self) -> Client {
         let address = format!("http://127.0.0.1:{}", self.port).parse().unwrap();
-        let limits =
-            Limits { json_bytes: 100, event_bytes: 100, silence: Duration::from_secs(20), ..limits() };
+        let limits = Limits {
+            json_bytes: 100,
+            event_bytes: 100,
+            silence: Duration::from_secs(20),
+            ..Limits::default()
+        };
         Client::with_limits(address, None, &token(), limits).unwrap()
     }
 
@@ -36,10 +40,6 @@ impl Server {
     fn requests(self) -> Vec<String> {
         self.served.join().unwrap()
     }
-}
-
-fn limits() -> Limits {
-    Limits::default()
 }
 
 fn token() -> Token {
@@ -118,13 +118,14 @@ fn refusals_carry_what_the_server_said() {
 
 #[test]
 fn answers_that_are_not_taken() {
+    type Expected = fn(&ClientError) -> bool;
     let large = answer("200 OK", &"1".repeat(101));
     let chunked = format!(
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n65\r\n{}\r\n0\r\n\r\n",
         "1".repeat(101)
     );
     let head = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(200_000));
-    let table: [(&str, fn(&ClientError) -> bool); 7] = [
+    let table: [(&str, Expected); 7] = [
         (&large, |why| matches!(why, ClientError::TooLarge { limit_bytes: 100 })),
         (&chunked, |why| matches!(why, ClientError::TooLarge { limit_bytes: 100 })),
         (&head, |why| matches!(why, ClientError::TooLarge { .. })),
@@ -153,7 +154,7 @@ fn answers_that_are_not_taken() {
 fn no_server_and_a_silent_one_cannot_be_reached() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", silent.local_addr().unwrap());
-    let limits = Limits { silence: Duration::from_millis(50), ..limits() };
+    let limits = Limits { silence: Duration::from_millis(50), ..Limits::default() };
     let client = Client::with_limits(address.parse().unwrap(), None, &token(), limits).unwrap();
     let text = client.get::<()>("/").unwrap_err().to_string();
     assert_eq!(text, format!("{address} cannot be reached: it did not answer in time"));

@@ -6,7 +6,6 @@
 //! - [`bound`] says how early the last task could end at best.
 
 pub mod bound;
-pub mod explain;
 pub mod output;
 pub mod sharing;
 
@@ -14,7 +13,6 @@ mod agenda;
 mod experiment;
 mod history;
 mod saved;
-mod seen;
 mod setup;
 mod simulation;
 mod world;

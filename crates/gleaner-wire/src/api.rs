@@ -1,10 +1,10 @@
 //! What the HTTP API under `/api/v1` answers. Times are seconds since 1970.
 
 use crate::JobId;
-use crate::journal::{Actor, PolicySpec};
 use crate::session::{Outcome, Profile, Sample, Stored, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Where a task is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -441,7 +441,7 @@ pub struct NewToken {
 }
 
 /// How an agent asks to be enrolled, with a join token.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Enrolment {
@@ -449,6 +449,8 @@ pub struct Enrolment {
     pub name: String,
     /// Its public key, in base64.
     pub key: String,
+    /// What the machine is.
+    pub profile: Profile,
 }
 
 /// An agent's number.
@@ -517,4 +519,56 @@ pub struct ProblemDetail {
     pub code: String,
     /// What, where, and what to do.
     pub message: String,
+}
+
+/// Who caused something.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Actor {
+    /// A user, by name.
+    User(String),
+    /// An agent, by its machine's name: its owner's rules, or what happened there.
+    Agent(String),
+    /// The coordinator itself.
+    Coordinator,
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(name) => write!(f, "user {name}"),
+            Self::Agent(name) => write!(f, "agent {name}"),
+            Self::Coordinator => f.write_str("coordinator"),
+        }
+    }
+}
+
+/// A rule by which to schedule, as a scenario's `[policy]` has it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PolicySpec {
+    /// A policy's name.
+    pub preset: String,
+    /// How running tasks are moved; not at all, if nothing is said.
+    #[serde(default)]
+    pub relocate: Option<RelocateSpec>,
+}
+
+/// How running tasks are moved.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RelocateSpec {
+    /// What a move is judged by.
+    pub score: String,
+    /// The most moves at one occasion.
+    pub moves_max: u32,
+    /// What a gain must exceed.
+    pub gain_min: f64,
+    /// For `min-num`: how many tasks more the source must have.
+    pub difference_min: u32,
+    /// Seconds between two rounds; 0 to move at events.
+    pub period_s: f64,
 }

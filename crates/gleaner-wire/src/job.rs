@@ -4,7 +4,7 @@
 //! the task's value of that parameter; braces around anything else are left as they are. Each parameter is also a
 //! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
 
-use crate::BlobHash;
+use crate::{BlobHash, Words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -93,7 +93,8 @@ pub enum TaskList {
         /// The names of the columns, which are the parameters.
         names: Vec<String>,
         /// Row after row.
-        values: Vec<String>,
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+        values: Words,
     },
     /// One task for each combination of values, the last parameter changing fastest; numbered from 0.
     Sweep {
@@ -214,8 +215,8 @@ impl TaskList {
             Self::One | Self::Array { .. } => {}
             Self::Rows { names, values } => {
                 let row = position as usize * names.len();
-                let pairs = names.iter().zip(&values[row..]);
-                parameters.extend(pairs.map(|(name, value)| (name.as_str(), value.clone())));
+                let pairs = names.iter().zip(row..);
+                parameters.extend(pairs.map(|(name, at)| (name.as_str(), values.get(at).to_owned())));
             }
             Self::Sweep { axes } => {
                 let mut rest = position as usize;
@@ -268,7 +269,10 @@ mod tests {
 
     #[test]
     fn numbers_and_positions_agree() {
-        let rows = TaskList::Rows { names: vec!["a".into(), "b".into()], values: vec![String::new(); 6] };
+        let rows = TaskList::Rows {
+            names: vec!["a".into(), "b".into()],
+            values: ["", "b", "", "", "e", "f"].into_iter().collect(),
+        };
         let array = TaskList::Array { first: 3, last: 10, step: 3 };
         for (list, numbers) in [(TaskList::One, vec![0]), (array, vec![3, 6, 9]), (rows, vec![0, 1, 2])] {
             assert_eq!(list.count() as usize, numbers.len());
@@ -281,6 +285,16 @@ mod tests {
         }
         assert_eq!(TaskList::Array { first: 5, last: 4, step: 1 }.count(), 0);
         assert_eq!(TaskList::Array { first: 0, last: u32::MAX, step: 1 }.count(), u32::MAX);
+    }
+
+    #[test]
+    fn a_row_has_one_value_for_each_name() {
+        let json = r#"{"rows": {"names": ["a", "b"], "values": ["1", "", "x\ny", "ü"]}}"#;
+        let rows: TaskList = serde_json::from_str(json).expect("a list of tasks");
+        let index = (INDEX, "1".to_owned());
+        assert_eq!(rows.parameters(1), [index, ("a", "x\ny".to_owned()), ("b", "ü".to_owned())]);
+        let written = serde_json::to_string(&rows).expect("plain data");
+        assert_eq!(serde_json::from_str::<TaskList>(&written).expect("it was just written"), rows);
     }
 
     #[test]

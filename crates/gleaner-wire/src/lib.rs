@@ -1,16 +1,17 @@
 //! The versioned types that cross a boundary: what users submit ([`job`]), what the coordinator and its agents tell
-//! each other ([`session`]), what the HTTP API answers ([`api`]) and what the journal holds ([`journal`]).
+//! each other ([`session`]).
 //!
 //! **A field may be added if it has a default; nothing is renamed, and no meaning changes, without a new version.**
-//! Messages between programs are MessagePack with named fields, since they carry bytes; the journal is JSON text, so
-//! that any tool that reads SQLite reads it.
+//! Messages between coordinator and agents are MessagePack with named fields, since they carry bytes; all else is JSON.
 
 pub mod api;
 mod bytes;
 pub mod job;
-pub mod journal;
 pub mod limits;
 pub mod session;
+mod words;
+
+pub use words::Words;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,8 +20,6 @@ use std::fmt;
 pub const VERSION: u32 = 1;
 /// The version of the agents' sessions: both sides must have the same.
 pub const SESSION_VERSION: u32 = 1;
-/// The version of what the journal's rows mean.
-pub const JOURNAL_VERSION: u32 = 1;
 
 /// A job's number, counted from 1 in the order of submission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

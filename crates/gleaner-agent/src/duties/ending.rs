@@ -51,7 +51,8 @@ impl Duties {
         }
     }
 
-    /// Has a run end for some reason; its program is killed after the grace.
+    /// Has a run end for some reason; its program is killed after the grace. One that has ended already is reported,
+    /// wanted or not: the coordinator says what counts.
     pub(super) fn end(&mut self, now: Time, attempt: Attempt, reason: Reason, grace: Span) {
         let Some(held) = self.runs.get_mut(&attempt) else { return };
         if held.is_alive() {
@@ -67,7 +68,7 @@ impl Duties {
             } else if is_first {
                 self.ask_to_end(now, attempt);
             }
-        } else if reason == Reason::Disowned {
+        } else if held.is_before_its_start() && reason == Reason::Disowned {
             self.forget(attempt);
         } else if held.is_before_its_start() {
             self.over(attempt, outcome_of(reason));

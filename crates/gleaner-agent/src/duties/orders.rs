@@ -3,7 +3,6 @@
 use super::held::{Held, Stage};
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
-use crate::owner::Verdict;
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, Tail, ToAgent, Usage};
 use std::collections::BTreeSet;
@@ -44,6 +43,7 @@ impl Duties {
                 self.is_opened = open;
                 self.tell_open();
             }
+            ToAgent::SetPaused { paused } => self.set_paused(now, paused),
             ToAgent::Challenge { .. } | ToAgent::Welcome { .. } | ToAgent::Refused { .. } => {
                 self.close("it greets twice");
             }
@@ -104,7 +104,8 @@ impl Duties {
     }
 
     pub(super) fn prepare_if_alone(&mut self, attempt: Attempt) {
-        let is_alone = self.runs_of(attempt.task).count() == 1;
+        let goes_on = |held: &Held| held.is_alive() || held.is_before_its_start();
+        let is_alone = !self.runs_of(attempt.task).any(|(other, held)| *other < attempt && goes_on(held));
         if let Some(held) = self.runs.get_mut(&attempt)
             && is_alone
             && matches!(held.stage, Stage::Queued)
@@ -114,7 +115,7 @@ impl Duties {
         }
     }
 
-    pub(super) fn prepared(&mut self, attempt: Attempt, result: Result<(), TransferError>) {
+    pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
         else {
             // It was ended meanwhile; what was just made must not stay.
@@ -124,6 +125,7 @@ impl Duties {
         match result {
             Ok(()) => {
                 held.stage = Stage::Launched;
+                held.active.go(now);
                 self.deeds.push_back(Deed::Launch(held.run.clone()));
             }
             Err(TransferError::Unreachable(_)) if !self.link.is_up() => held.stage = Stage::Unprepared,
@@ -135,13 +137,13 @@ impl Duties {
     }
 
     pub(super) fn began(&mut self, now: Time, attempt: Attempt) {
+        let is_suspended = self.is_suspended();
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Launched))
         else {
             return;
         };
         held.stage = Stage::Running;
-        held.active.go(now);
-        if matches!(self.verdict, Verdict::Suspend(_)) && held.ending.is_none() {
+        if is_suspended && held.ending.is_none() {
             held.active.pause(now);
             self.deeds.push_back(Deed::Signal(attempt, Signal::Freeze));
         }
@@ -160,7 +162,7 @@ impl Duties {
 
     fn settled(&mut self, now: Time, attempt: Attempt) {
         let Some(held) = self.runs.get(&attempt) else { return };
-        if !held.stage.is_over() {
+        if held.is_alive() || held.is_before_its_start() {
             self.end(now, attempt, Reason::Disowned, Span::ZERO);
             return;
         }
@@ -174,7 +176,7 @@ impl Duties {
     pub(super) fn forget(&mut self, attempt: Attempt) {
         self.runs.remove(&attempt);
         self.deeds.push_back(Deed::Clear(attempt));
-        let next = self.runs_of(attempt.task).next().map(|(next, _)| *next);
+        let next = self.runs_of(attempt.task).last().map(|(next, _)| *next);
         if let Some(next) = next {
             self.prepare_if_alone(next);
         }
@@ -204,5 +206,6 @@ fn name_of(message: &ToAgent) -> &'static str {
         ToAgent::Settled { .. } => "settled",
         ToAgent::Measure => "measure",
         ToAgent::SetOpen { .. } => "set open",
+        ToAgent::SetPaused { .. } => "set paused",
     }
 }

@@ -6,14 +6,31 @@ use crate::owner::{Reason, Sign, Verdict};
 use gleaner_units::Time;
 use gleaner_wire::session::FromAgent;
 
+const PAUSED: &str = "paused at the coordinator";
+
 impl Duties {
     pub(super) fn judged(&mut self, now: Time, verdict: Verdict) {
         if verdict == self.verdict {
             return;
         }
-        let was_suspended = matches!(self.verdict, Verdict::Suspend(_));
-        let is_suspended = matches!(verdict, Verdict::Suspend(_));
+        let was_suspended = self.is_suspended();
         self.verdict = verdict;
+        self.suspend_or_not(now, was_suspended);
+    }
+
+    pub(super) fn set_paused(&mut self, now: Time, paused: bool) {
+        let was_suspended = self.is_suspended();
+        self.is_paused = paused;
+        self.suspend_or_not(now, was_suspended);
+    }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_paused || matches!(self.verdict, Verdict::Suspend(_))
+    }
+
+    /// Stops first, and tells then.
+    fn suspend_or_not(&mut self, now: Time, was_suspended: bool) {
+        let is_suspended = self.is_suspended();
         if was_suspended != is_suspended {
             self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
         }
@@ -39,6 +56,7 @@ impl Duties {
     pub(super) fn tell_load(&mut self) {
         let (load, why) = match self.verdict {
             Verdict::Suspend(reason) => (1.0, words(reason).to_owned()),
+            _ if self.is_paused => (1.0, PAUSED.to_owned()),
             Verdict::Run | Verdict::NoNewTasks(_) => self.load.clone(),
         };
         self.send(FromAgent::OwnerLoad { load, why });
@@ -48,6 +66,7 @@ impl Duties {
         let (open, why) = match self.verdict {
             _ if self.leaving.is_some() => (false, "the agent was told to leave"),
             Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => (false, words(reason)),
+            Verdict::Run if self.is_paused => (false, PAUSED),
             Verdict::Run if !self.is_opened => (false, "closed at the coordinator"),
             Verdict::Run => (true, "nothing speaks against it"),
         };

@@ -1,5 +1,7 @@
 //! What follows from the owner's rules for the tasks of this machine.
 
+use std::fmt;
+
 use super::attendance::{Attendance, Hand, Owner, Sign};
 use super::hours::DayMinute;
 use super::rules::Rules;
@@ -88,4 +90,32 @@ fn surroundings(rules: &Rules, sample: &Sample, minute: DayMinute, before: Verdi
         return Some(Reason::OnBattery);
     }
     rules.hours.is_some_and(|hours| !hours.contain(minute)).then_some(Reason::OutsideHours)
+}
+
+/// For people, as the end of "no new tasks: …" or "suspended: …".
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Paused => "paused by hand",
+            Self::OwnerHere(Sign::ByHand) => "the owner says that they are here",
+            Self::OwnerHere(Sign::Session) => "somebody works in a login session",
+            Self::OwnerHere(Sign::Programs) => "the owner's programs use the CPU",
+            Self::TooHot => "the machine is too hot",
+            Self::OnBattery => "the machine lives on its battery",
+            Self::OutsideHours => "outside the owner's hours",
+            Self::Draining => "drained by hand",
+            Self::LoadTooHigh => "the owner's load is too high",
+            Self::LoadUnknown => "the owner's load is not measured yet",
+        })
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run => f.write_str("tasks run"),
+            Self::Suspend(reason) => write!(f, "suspended: {reason}"),
+            Self::NoNewTasks(reason) => write!(f, "no new tasks: {reason}"),
+        }
+    }
 }

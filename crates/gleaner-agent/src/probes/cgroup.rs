@@ -150,15 +150,12 @@ impl Cgroup {
     /// Bytes read from and written to block devices.
     pub(crate) fn io_bytes(&self) -> Result<Option<(u64, u64)>, ProbeError> {
         let Some(place) = &self.io else { return Ok(None) };
-        let (file, count): (_, fn(Line<'_>) -> Result<(u64, u64), ProbeError>) = if place.hierarchy.is_v2() {
-            ("io.stat", v2_io)
-        } else {
-            ("blkio.throttle.io_service_bytes_recursive", v1_io)
-        };
+        let is_v2 = place.hierarchy.is_v2();
+        let file = if is_v2 { "io.stat" } else { "blkio.throttle.io_service_bytes_recursive" };
         let Some(text) = self.root.read(&format!("{}/{file}", place.folder))? else { return Ok(None) };
         let mut sum = (0u64, 0u64);
         for line in text.lines() {
-            let (read, written) = count(line)?;
+            let (read, written) = if is_v2 { v2_io(line)? } else { v1_io(line)? };
             sum = (sum.0.saturating_add(read), sum.1.saturating_add(written));
         }
         Ok(Some(sum))

@@ -91,10 +91,9 @@ mod tests {
             };
             let rates = Speeds { cpu: rates[0], disk: rates[1], net: rates[2] };
             let shares = composition(&usage, Span::from_nanos(elapsed), &rates);
-            for share in [shares.cpu, shares.disk, shares.net] {
-                prop_assert!((0.0..=1.0).contains(&share), "{shares:?}");
-            }
-            prop_assert!((shares.cpu + shares.disk + shares.net - 1.0).abs() < 1e-9, "{shares:?}");
+            let shares = <[f64; 3]>::from(shares);
+            prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
         }
     }
 }

@@ -21,13 +21,13 @@ pub struct Domain {
 }
 
 /// Whose CPU use is not the owner's.
-#[derive(Clone, Debug)]
-pub enum Ours {
+#[derive(Clone, Copy, Debug)]
+pub enum Ours<'a> {
     /// Everything in one cgroup and below it: exact.
-    Cgroup(Cgroup),
+    Cgroup(&'a Cgroup),
     /// These processes. List the agent itself and every living process of a task: then the use of one that ends
     /// stays in the sum, since whoever waited for it is listed.
-    Processes(Vec<u32>),
+    Processes(&'a [u32]),
 }
 
 impl Domain {
@@ -101,9 +101,9 @@ impl Domain {
     }
 }
 
-impl Ours {
+impl Ours<'_> {
     /// The CPU time that is ours. A process or cgroup that is gone adds nothing.
-    pub(crate) fn cpu_used(&self, root: &Root) -> Result<Span, ProbeError> {
+    pub(crate) fn cpu_used(self, root: &Root) -> Result<Span, ProbeError> {
         match self {
             Self::Cgroup(cgroup) => Ok(cgroup.cpu_used()?.unwrap_or(Span::ZERO)),
             Self::Processes(pids) => {

@@ -86,7 +86,7 @@ impl Sampler {
     }
 
     /// The state at `now`, with the load since the call before. `ours` is whose CPU use is not the owner's.
-    pub fn sample(&mut self, now: Moment, ours: &Ours) -> Observation {
+    pub fn sample(&mut self, now: Moment, ours: Ours<'_>) -> Observation {
         let mut faults = Vec::new();
         let counters = keep(self.counters(now.steady, ours), &mut faults);
         let load =
@@ -110,7 +110,7 @@ impl Sampler {
         Observation { sample, faults }
     }
 
-    fn counters(&self, at: Time, ours: &Ours) -> Result<Option<Counters>, ProbeError> {
+    fn counters(&self, at: Time, ours: Ours<'_>) -> Result<Option<Counters>, ProbeError> {
         let ours = ours.cpu_used(self.domain.root())?;
         let all = self.domain.cpu_used()?;
         Ok(all.map(|all| Counters { at, all, ours }))

@@ -30,7 +30,16 @@ impl Speeds {
     }
 }
 
+/// In the order of the wire: CPU, disk, network.
+impl From<Speeds> for [f64; 3] {
+    fn from(speeds: Speeds) -> Self {
+        [speeds.cpu, speeds.disk, speeds.net]
+    }
+}
+
 fn rounded(speed: f64) -> f64 {
+    // What is not a number was not measured, and promises nothing.
+    let speed = speed.max(0.0);
     let values =
         DECADES.iter().flat_map(|&decade| MANTISSAS.iter().map(move |&mantissa| value(mantissa, decade)));
     let mut below = value(MANTISSAS[0], DECADES[0]);
@@ -58,7 +67,7 @@ mod tests {
     fn rounds_to_the_preferred_numbers() {
         let table = [
             (0.0, 0.1),
-            (f64::NAN, 91e6),
+            (f64::NAN, 0.1),
             (f64::INFINITY, 91e6),
             (0.104, 0.1),
             (1.2, 1.2),

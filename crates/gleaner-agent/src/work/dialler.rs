@@ -20,6 +20,8 @@ const QUEUE_MAX: usize = 4_096;
 const QUEUE_LOW: usize = 4;
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
+/// A connection that lasted so long was one.
+const STEADY: Duration = Duration::from_secs(1);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
 /// Something that came from the connection.
@@ -69,7 +71,7 @@ impl Dialler {
                     let started = tokio::time::Instant::now();
                     let why = self.converse(session).await;
                     // One that breaks at once is no better than none.
-                    if started.elapsed() > PAUSE_MAX {
+                    if started.elapsed() > STEADY {
                         pause = PAUSE_FIRST;
                     }
                     why

@@ -265,9 +265,8 @@ impl Worker {
             self.results.push_back(Event::Disconnected);
             return;
         };
-        let agent = self.identity.agent.to_string();
         let nonce = SessionNonce::from_bytes(nonce);
-        let challenge = Challenge { authority: self.identity.authority, agent: &agent, nonce };
+        let challenge = Challenge { authority: self.identity.authority, agent: self.identity.agent, nonce };
         let signature = self.key.sign_session(&challenge).as_bytes().to_vec();
         self.send(FromAgent::Proof { signature });
     }

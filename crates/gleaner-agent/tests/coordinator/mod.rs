@@ -218,7 +218,7 @@ pub(crate) fn attempt(task: usize, number: u32) -> Attempt {
 pub(crate) fn script(attempt: Attempt, text: &str) -> Run {
     Run {
         attempt,
-        name: format!("1/{}", attempt.task),
+        name: format!("1/{}", attempt.task.index()),
         user: "ada".into(),
         command: ["/bin/sh", "-c", text].map(str::to_owned).to_vec(),
         env: BTreeMap::new(),

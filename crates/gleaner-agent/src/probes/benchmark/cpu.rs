@@ -8,11 +8,12 @@ use rustix::time::{ClockId, clock_gettime};
 use super::Measured;
 
 /// A whole number of the 100 ms in which the kernel hands out CPU quotas: then a window holds the same number of
-/// shares wherever in such a period it begins, and a quota is seen as it is.
-const WINDOW: Duration = Duration::from_millis(300);
+/// shares wherever in such a period it begins, and a quota is seen as it is, to within the tick by which the kernel may
+/// be late to enforce it.
+const WINDOW: Duration = Duration::from_millis(500);
 /// The first window also wakes the core from its low clock.
-const WINDOWS: usize = 4;
-/// Operations between two looks at the clock: some tens of microseconds.
+const WINDOWS: usize = 3;
+/// Operations between two looks at the clock: a fraction of a millisecond.
 const CHUNK: u32 = 20_000;
 
 /// The speed of the best window in millions of operations a second, and the best for each second on a core.

@@ -1,7 +1,7 @@
 //! Writing and reading one file, past the cache.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,9 +15,12 @@ use super::Measured;
 const FILE_MAX: usize = 64 << 20;
 /// The first step. Each further one is twice as long, until one takes [`STEP_ENOUGH`] or [`STEP_MAX`] is reached: on a
 /// fast disk a short step would measure the synchronisation and not the writing.
-const STEP_FIRST: usize = 1 << 20;
+const STEP_FIRST: usize = BLOCK;
 const STEP_MAX: usize = 16 << 20;
 const STEP_ENOUGH: Duration = Duration::from_millis(30);
+/// What is read at once, and the longest stretch of it whose speed is measured.
+const BLOCK: usize = 1 << 20;
+const READ_STEP_MAX: usize = 8 << 20;
 /// When to stop writing, and when to stop reading.
 const TIME_MAX: Duration = Duration::from_millis(400);
 /// What direct reads must be aligned to, on every disk there is.
@@ -106,16 +109,18 @@ fn write_steps(file: &mut File) -> io::Result<Vec<Step>> {
 }
 
 fn read_steps(reader: &mut File, length: usize) -> io::Result<Vec<Step>> {
-    let mut buffer = vec![0u8; STEP_FIRST + ALIGNMENT];
+    let mut buffer = vec![0u8; BLOCK + ALIGNMENT];
     let offset = buffer.as_ptr().align_offset(ALIGNMENT);
-    let block = &mut buffer[offset..offset + STEP_FIRST];
+    let block = &mut buffer[offset..offset + BLOCK];
+    let blocks_in_step = (length / BLOCK).clamp(1, READ_STEP_MAX / BLOCK);
     let mut steps = Vec::new();
     let start = Instant::now();
-    reader.seek(SeekFrom::Start(0))?;
-    for _ in 0..length / STEP_FIRST {
+    for _ in 0..length / BLOCK / blocks_in_step {
         let begun = Instant::now();
-        reader.read_exact(block)?;
-        steps.push(Step { bytes: STEP_FIRST, took: begun.elapsed() });
+        for _ in 0..blocks_in_step {
+            reader.read_exact(block)?;
+        }
+        steps.push(Step { bytes: blocks_in_step * BLOCK, took: begun.elapsed() });
         if start.elapsed() >= TIME_MAX {
             break;
         }

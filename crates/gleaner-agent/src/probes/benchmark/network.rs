@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::Measured;
 
-/// What is taken for the network where there is nobody to measure it with, or only loopback: a gigabit link.
-pub const NETWORK_DEFAULT: Measured = Measured { speed: 125.0, spread: 0.0 };
+/// What is taken for the network where there is nobody to measure it with, or only loopback: a gigabit link, less
+/// what its packets need for themselves.
+pub const NETWORK_DEFAULT: Measured = Measured { speed: 120.0, spread: 0.0 };
 
 const BLOCK_FIRST: usize = 64 << 10;
 const BLOCK_MAX: usize = 1 << 20;

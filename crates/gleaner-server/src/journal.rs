@@ -3,12 +3,13 @@
 //! **Everything the coordinator knows for longer than a connection lives follows from these alone.** The core's events
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
-use crate::job::JobSpec;
-use crate::session::{Attempt, End, Profile};
-use crate::{BlobHash, JobId};
+use gleaner_core::{Command, Settled};
 use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Actor, PolicySpec};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{Attempt, End, Profile};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Something that happened, and when.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -17,29 +18,6 @@ pub struct Entry {
     pub at: Time,
     /// What.
     pub fact: Fact,
-}
-
-/// Who caused something.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Actor {
-    /// A user, by name.
-    User(String),
-    /// An agent, by its machine's name: its owner's rules, or what happened there.
-    Agent(String),
-    /// The coordinator itself.
-    Coordinator,
-}
-
-impl fmt::Display for Actor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::User(name) => write!(f, "user {name}"),
-            Self::Agent(name) => write!(f, "agent {name}"),
-            Self::Coordinator => f.write_str("coordinator"),
-        }
-    }
 }
 
 /// One fact.
@@ -88,6 +66,8 @@ pub enum Fact {
         key: String,
         /// SHA-256 of the token that was used up.
         token: String,
+        /// What the machine is.
+        profile: Profile,
     },
     /// An agent may not come back.
     AgentRevoked {
@@ -96,7 +76,7 @@ pub enum Fact {
         /// By whose order.
         by: Actor,
     },
-    /// An agent's program was started afresh: whatever ran there before has ended. It is part of the grid from now on.
+    /// An agent's program was started afresh: whatever ran there before has ended.
     AgentStarted {
         /// Which.
         agent: MachineId,
@@ -148,12 +128,8 @@ pub enum Fact {
         job: JobId,
         /// Whose.
         user: String,
-        /// What. Its list of tasks is here only if it is short.
+        /// What. Its tasks get the next ids.
         spec: Box<JobSpec>,
-        /// Where the list of tasks is, if it is long.
-        rows: Option<BlobHash>,
-        /// How many tasks: their ids are the next.
-        count: u32,
         /// What the user calls this submission, so that it counts once.
         key: Option<String>,
     },
@@ -185,21 +161,14 @@ pub enum Fact {
         /// How it ended.
         end: Box<End>,
     },
-    /// How tasks of a label use a machine, as learnt.
-    LabelMeasured {
-        /// Which.
-        label: String,
-        /// The shares of CPU, disk and network.
-        composition: [f64; 3],
-    },
     /// A wake-up that was asked for came.
     WokeUp,
     /// What the scheduler decided about all that came before, and where that left it.
     Decided {
-        /// Its orders, as the core writes them.
-        commands: serde_json::Value,
-        /// What it has still to answer, likewise.
-        settled: serde_json::Value,
+        /// Its orders.
+        commands: Vec<Command>,
+        /// What it has still to answer.
+        settled: Settled,
     },
 }
 
@@ -212,33 +181,4 @@ pub struct Chosen {
     pub tasks: Vec<TaskId>,
     /// By whose order.
     pub by: Actor,
-}
-
-/// A rule by which to schedule, as a scenario's `[policy]` has it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PolicySpec {
-    /// A policy's name.
-    pub preset: String,
-    /// How running tasks are moved; not at all, if nothing is said.
-    #[serde(default)]
-    pub relocate: Option<RelocateSpec>,
-}
-
-/// How running tasks are moved.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RelocateSpec {
-    /// What a move is judged by.
-    pub score: String,
-    /// The most moves at one occasion.
-    pub moves_max: u32,
-    /// What a gain must exceed.
-    pub gain_min: f64,
-    /// For `min-num`: how many tasks more the source must have.
-    pub difference_min: u32,
-    /// Seconds between two rounds; 0 to move at events.
-    pub period_s: f64,
 }

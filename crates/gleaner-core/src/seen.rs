@@ -4,7 +4,8 @@ use gleaner_classad::{ClassAd, Expr, Name, RANK, REQUIREMENTS};
 use std::collections::BTreeSet;
 
 /// The attributes that matter.
-pub(crate) enum Seen {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Seen {
     /// These.
     Names(BTreeSet<Name>),
     /// Some expression looks at whatever there is.
@@ -14,7 +15,7 @@ pub(crate) enum Seen {
 impl Seen {
     /// What requirements and ranks mention, and what the attributes so mentioned mention in turn, on either side.
     /// Costs O(size of the ads), once for each round of mentions.
-    pub(crate) fn in_ads(ads: &[&ClassAd]) -> Self {
+    pub fn in_ads(ads: &[&ClassAd]) -> Self {
         let mut names = BTreeSet::from([REQUIREMENTS, RANK].map(Name::new));
         loop {
             let visible = || ads.iter().flat_map(|ad| ad.iter()).filter(|(name, _)| names.contains(*name));
@@ -32,7 +33,7 @@ impl Seen {
     }
 
     /// The part of an ad that matters; nothing if none does.
-    pub(crate) fn part_of(&self, ad: &ClassAd) -> Option<ClassAd> {
+    pub fn part_of(&self, ad: &ClassAd) -> Option<ClassAd> {
         let Self::Names(names) = self else { return Some(ad.clone()) };
         let mut part = ClassAd::new();
         for (name, expr) in ad.iter().filter(|(name, _)| names.contains(*name)) {

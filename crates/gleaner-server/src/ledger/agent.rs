@@ -1,0 +1,53 @@
+//! The agents and what is known of their machines for longer than a connection lives.
+
+use gleaner_units::TaskId;
+use gleaner_wire::session::Profile;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// An agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Agent {
+    /// No other has it.
+    pub name: String,
+    /// Its public key, in base64.
+    pub key: String,
+    /// Whether it may not come back.
+    pub revoked: bool,
+    /// Which of its starts is the latest known; none before the first.
+    pub incarnation: Option<u64>,
+    /// Whether it was not heard of until its lease ended, or never yet.
+    pub lost: bool,
+    /// Whether new tasks may start there.
+    pub open: bool,
+    /// Why, if someone wanted it otherwise.
+    pub why: Option<String>,
+    /// λ as it was reported last; 1 while its tasks are suspended.
+    pub load: f64,
+    /// What the machine is.
+    pub profile: Profile,
+    /// The tasks of which it has, or may have, a run.
+    pub live: BTreeSet<TaskId>,
+}
+
+impl Agent {
+    pub(super) fn new(name: String, key: String, profile: Profile) -> Self {
+        Self {
+            name,
+            key,
+            revoked: false,
+            incarnation: None,
+            lost: true,
+            open: true,
+            why: None,
+            load: 0.0,
+            profile,
+            live: BTreeSet::new(),
+        }
+    }
+
+    /// Whether its owner has all of it, so that what runs there stands still.
+    pub fn is_suspended(&self) -> bool {
+        self.load >= 1.0
+    }
+}

@@ -1,0 +1,118 @@
+//! What is learnt of labels: how their tasks' operations divide over CPU, disk and network.
+
+use gleaner_units::TaskClassId;
+use gleaner_wire::session::Usage;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is counted with until anything is known.
+pub(crate) const UNKNOWN: [f64; 3] = [1.0, 0.0, 0.0];
+/// Runs after which the mean moves as if there had been no more: programs change.
+const RUNS_MAX: f64 = 50.0;
+/// Shares are rounded to steps of this size, so that alike labels stay alike and the scheduler hears of real changes
+/// only.
+const STEP: f64 = 0.05;
+const BYTES_PER_OPERATION: f64 = 1e6;
+
+/// A label.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Label {
+    /// From how many runs.
+    pub runs: u64,
+    /// The running mean of the shares.
+    pub mean: [f64; 3],
+    /// The mean, rounded: what the scheduler counts with.
+    pub composition: [f64; 3],
+    /// The classes of its tasks.
+    pub classes: Vec<TaskClassId>,
+}
+
+/// By name.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Labels {
+    labels: BTreeMap<String, Label>,
+}
+
+impl Labels {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Label)> {
+        self.labels.iter()
+    }
+
+    pub(crate) fn composition(&self, name: &str) -> [f64; 3] {
+        self.labels.get(name).map_or(UNKNOWN, |label| label.composition)
+    }
+
+    /// Tasks of this class follow what is learnt of the label.
+    pub(crate) fn follow(&mut self, name: &str, class: TaskClassId) {
+        let new = || Label { runs: 0, mean: UNKNOWN, composition: UNKNOWN, classes: Vec::new() };
+        let label = self.labels.entry(name.to_owned()).or_insert_with(new);
+        if !label.classes.contains(&class) {
+            label.classes.push(class);
+        }
+    }
+
+    /// Learns from a run on a machine of these speeds; the label, if what is counted with changed.
+    pub(crate) fn learn(&mut self, name: &str, usage: &Usage, speeds: &[f64; 3]) -> Option<&Label> {
+        let label = self.labels.get_mut(name)?;
+        let shares = shares(usage, speeds)?;
+        label.runs += 1;
+        let weight = 1.0 / (label.runs as f64).min(RUNS_MAX);
+        for (mean, share) in label.mean.iter_mut().zip(shares) {
+            *mean += (share - *mean) * weight;
+        }
+        let rounded = rounded(label.mean);
+        let changed = rounded != label.composition;
+        label.composition = rounded;
+        changed.then_some(&*label)
+    }
+}
+
+/// The shares of the operations that a run did; none if it did too little to tell.
+fn shares(usage: &Usage, speeds: &[f64; 3]) -> Option<[f64; 3]> {
+    let disk = (usage.read_bytes + usage.written_bytes) as f64 / BYTES_PER_OPERATION;
+    let network = usage.network_bytes.unwrap_or(0) as f64 / BYTES_PER_OPERATION;
+    let operations = [usage.cpu_s.max(0.0) * speeds[0], disk, network];
+    let total: f64 = operations.iter().sum();
+    (total.is_finite() && total > 0.0).then(|| operations.map(|kind| kind / total))
+}
+
+/// To steps, and so that they still add up to 1: what rounding took goes to the largest.
+fn rounded(shares: [f64; 3]) -> [f64; 3] {
+    let steps = shares.map(|share| (share / STEP).round());
+    let mut rounded = steps.map(|steps| steps * STEP);
+    let largest = (0..3).max_by(|&one, &other| shares[one].total_cmp(&shares[other])).unwrap_or(0);
+    rounded[largest] = 1.0 - (0..3).filter(|&kind| kind != largest).map(|kind| rounded[kind]).sum::<f64>();
+    rounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(cpu_s: f64, disk: u64) -> Usage {
+        Usage { cpu_s, written_bytes: disk, ..Usage::default() }
+    }
+
+    #[test]
+    fn a_label_is_learnt_from_its_runs() {
+        let mut labels = Labels::default();
+        labels.follow("sort", TaskClassId::new(0));
+        let speeds = [1000.0, 100.0, 100.0];
+        assert_eq!(labels.composition("sort"), UNKNOWN);
+        assert!(labels.learn("sort", &usage(0.0, 0), &speeds).is_none(), "nothing was done");
+        // 500 operations of CPU and 1,500 of disk.
+        let learnt = labels.learn("sort", &usage(0.5, 1_500_000_000), &speeds).expect("it changed");
+        assert_eq!(learnt.composition, [0.25, 0.75, 0.0]);
+        assert!(labels.learn("sort", &usage(0.5, 1_510_000_000), &speeds).is_none(), "it hardly changed");
+        assert!(labels.learn("other", &usage(1.0, 0), &speeds).is_none());
+    }
+
+    #[test]
+    fn rounded_shares_add_up_to_one() {
+        for shares in [[0.333, 0.333, 0.334], [0.024, 0.951, 0.025], [1.0, 0.0, 0.0], [0.476, 0.476, 0.048]] {
+            let sum: f64 = rounded(shares).iter().sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{shares:?}");
+            assert!(rounded(shares).iter().all(|&share| share >= 0.0));
+        }
+    }
+}
