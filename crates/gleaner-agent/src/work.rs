@@ -117,9 +117,13 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let system = |what| move |why| WorkError::System { what, why };
     let home = Arc::new(Home::open(&options.home)?);
     let rules = watch::rules_of(&home)?;
-    let (identity, key) = joining::join(&home, options.join.as_ref())?;
+    if options.join.is_none() && home.identity()?.is_none() {
+        // Said before anything is measured.
+        return Err(WorkError::NotJoined);
+    }
     let keeper = Keeper::start(&options.program)?;
     let machine = joining::measure(&home, &keeper, &options)?;
+    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(2))

@@ -223,10 +223,10 @@ fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
     let coordinator = Coordinator::new();
     let agent = coordinator.agent();
     let (mut session, _) = coordinator.welcome(1, 2.0);
-    let pid = agent.home().join("pid");
+    let file = agent.home().join("pid");
     let stubborn = format!(
         "trap '' TERM; echo $$ > {0}.new; mv {0}.new {0}; while :; do sleep 0.1; done",
-        pid.display()
+        file.display()
     );
     session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &stubborn))));
     session.until_started(attempt(1, 1));

@@ -21,22 +21,27 @@ pub(super) struct Machine {
 }
 
 /// Who this agent is: as its folder says, or as the coordinator does, which is then remembered.
-pub(super) fn join(home: &Home, join: Option<&Join>) -> Result<(Identity, AgentKey), WorkError> {
+pub(super) fn join(
+    home: &Home,
+    join: Option<&Join>,
+    profile: &Profile,
+) -> Result<(Identity, AgentKey), WorkError> {
     let key = AgentKey::open_or_create(&home.key())?;
     let known = home.identity()?;
     let identity = match (known, join) {
         (None, None) => return Err(WorkError::NotJoined),
         (Some(known), None) => return Ok((known, key)),
         (Some(known), Some(join)) => Identity { address: join.address.clone(), ..known },
-        (None, Some(join)) => enrol(join, &key)?,
+        (None, Some(join)) => enrol(join, &key, profile)?,
     };
     home.enrol(&identity)?;
     Ok((identity, key))
 }
 
-fn enrol(join: &Join, key: &AgentKey) -> Result<Identity, WorkError> {
+fn enrol(join: &Join, key: &AgentKey, profile: &Profile) -> Result<Identity, WorkError> {
     let authority = join.token.authority();
-    let enrolment = Enrolment { name: join.name.clone(), key: key.public().to_string() };
+    let (name, key) = (join.name.clone(), key.public().to_string());
+    let enrolment = Enrolment { name, key, profile: profile.clone() };
     let enrolled: Enrolled = Client::new(join.address.clone(), authority, join.token.token())
         .and_then(|client| client.post("/api/v1/agents", &enrolment))
         .map_err(|why| WorkError::Joining { address: join.address.clone(), why })?;

@@ -46,7 +46,7 @@ impl Watch {
     /// Takes a sample; what follows from it, the most urgent first.
     pub(crate) fn look(&mut self, now: Time) -> Vec<Event> {
         let moment = Moment { steady: now, wall: SystemTime::now() };
-        let observation = self.sampler.sample(moment, &Ours::Processes(family(std::process::id())));
+        let observation = self.sampler.sample(moment, Ours::Processes(&family(std::process::id())));
         self.complain(&observation.faults);
         self.sample = observation.sample;
         self.attendance.observe(&self.rules, now, &self.sample);
