@@ -1,1 +1,4 @@
 //! The worker on someone's machine: probes, owner's rules, sandbox, runner.
+
+pub mod owner;
+pub mod probes;

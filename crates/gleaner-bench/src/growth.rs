@@ -43,7 +43,7 @@ impl Steady {
 
 /// Until so many tasks have arrived.
 fn run_until(run: &mut Simulation<'_, Matchmaker>, arrived: usize) {
-    while run.scheduler().grid().tasks().len() < arrived && run.step() {}
+    while run.scheduler().grid().task_count() < arrived && run.step() {}
 }
 
 /// The power with which the second of each pair grows in the first: the slope of the line that fits their logarithms

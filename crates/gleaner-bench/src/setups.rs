@@ -1,6 +1,6 @@
 //! Grids and tasks.
 
-use gleaner_core::{GridConfig, MachineClass, Migration, Tags, TaskClass};
+use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
 use gleaner_papers::Stream;
 use gleaner_papers::bertasi::jobs::JobSet;
 use gleaner_papers::bertasi::{COMPOSITIONS, WEIGHTS, grids};
@@ -58,11 +58,17 @@ pub(crate) fn grid(machines: usize) -> Setup {
 }
 
 fn machine_class(speeds: &grids::Speeds) -> MachineClass {
-    MachineClass { speeds: speeds.to_vec(), cores: 1, provides: Tags::new(), ad: None }
+    MachineClass { speeds: speeds.to_vec(), cores: 1, room: Room::default(), provides: Tags::new(), ad: None }
 }
 
 fn task_class(composition: &[f64; 3]) -> TaskClass {
-    TaskClass { composition: composition.to_vec(), requires: Tags::new(), ad: None }
+    TaskClass {
+        composition: composition.to_vec(),
+        needs: Needs::default(),
+        priority: 0,
+        requires: Tags::new(),
+        ad: None,
+    }
 }
 
 pub(crate) fn draw(count: usize, arrival_s: impl Fn(usize) -> f64) -> Tasks {

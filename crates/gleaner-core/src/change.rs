@@ -8,16 +8,29 @@ pub enum Change {
     MachineClassMet(MachineClassId),
     /// A task class got its id.
     TaskClassMet(TaskClassId),
+    /// A task class has another composition than before, and so other times per operation.
+    TaskClassMeasured(TaskClassId),
     /// A machine is part of the grid.
     MachineJoined(MachineId),
-    /// A task waits to be started.
-    Waits(TaskId),
+    /// A machine is of another class than before.
+    MachineMeasured(MachineId),
+    /// A machine takes tasks where it took none, or no longer does.
+    AvailabilityChanged(MachineId),
+    /// Tasks wait to be started.
+    Wait {
+        /// The lowest; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
+    },
     /// The tasks on a machine, or on their way to it, are others than before.
     ResidentsChanged(MachineId),
     /// A task began to run.
     Started(TaskId),
     /// A task came to its end.
     Finished(TaskId),
+    /// A task is to be run no more, unless it returns.
+    Withdrawn(TaskId),
     /// The owner's share of a machine is another than before.
     LoadChanged(MachineId),
     /// A reply bore the number of an attempt that is over; nothing came of it.

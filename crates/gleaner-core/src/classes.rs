@@ -1,6 +1,7 @@
 //! What the scheduler cannot tell apart is one class; whatever depends only on classes is computed once.
 
 use crate::ad::{Ad, agree, liking};
+use crate::room::{Needs, Room};
 use gleaner_classad::RANK;
 use gleaner_units::{MachineClassId, TaskClassId};
 use serde::{Deserialize, Serialize};
@@ -13,24 +14,30 @@ pub type Tags = BTreeSet<String>;
 /// How far from 1 the shares of a composition may add up.
 const COMPOSITION_TOLERANCE: f64 = 1e-9;
 
-/// All machines with the same speeds, cores, tags and ad.
+/// All machines with the same speeds, cores, room, tags and ad.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MachineClass {
     /// S: operations a second of each kind.
     pub speeds: Vec<f64>,
     /// How many tasks run at full speed side by side.
     pub cores: u32,
+    /// What it takes in at a time.
+    pub room: Room,
     /// What tasks may ask of it.
     pub provides: Tags,
     /// What it says of itself, and what its owner asks of tasks.
     pub ad: Option<Ad>,
 }
 
-/// All tasks with the same composition and needs.
+/// All tasks with the same composition, needs and priority.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskClass {
     /// C: how the operations divide over the kinds.
     pub composition: Vec<f64>,
+    /// What it takes of a machine's room.
+    pub needs: Needs,
+    /// Of the tasks that wait, those with the highest go first.
+    pub priority: i32,
     /// The task's domain: the machines that provide all of these.
     pub requires: Tags,
     /// What it says of itself, asks of machines, and likes in them.
@@ -59,7 +66,7 @@ pub enum InvalidClass {
     /// The shares of a composition must make a whole.
     #[error("the shares add up to {0}; expected 1")]
     Sum(f64),
-    /// A machine has at least one core.
+    /// A machine has, and a task needs, at least one core.
     #[error("no cores; expected at least 1")]
     NoCores,
 }
@@ -84,6 +91,11 @@ fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
         Some(index) => Err(InvalidClass::Component { index, value: values[index] }),
         None => Ok(()),
     }
+}
+
+fn check_sum(composition: &[f64]) -> Result<(), InvalidClass> {
+    let sum: f64 = composition.iter().sum();
+    if (sum - 1.0).abs() <= COMPOSITION_TOLERANCE { Ok(()) } else { Err(InvalidClass::Sum(sum)) }
 }
 
 impl Classes {
@@ -151,9 +163,16 @@ impl Classes {
 
     /// Whether the class means something here, for whoever is about to report it.
     pub fn check_task_class(&self, class: &TaskClass) -> Result<(), InvalidClass> {
-        check_vector(&class.composition, self.weights.len())?;
-        let sum: f64 = class.composition.iter().sum();
-        if (sum - 1.0).abs() <= COMPOSITION_TOLERANCE { Ok(()) } else { Err(InvalidClass::Sum(sum)) }
+        if class.needs.cores == 0 {
+            return Err(InvalidClass::NoCores);
+        }
+        self.check_composition(&class.composition)
+    }
+
+    /// Whether a composition means something here, for whoever is about to report that it was measured.
+    pub fn check_composition(&self, composition: &[f64]) -> Result<(), InvalidClass> {
+        check_vector(composition, self.weights.len())?;
+        check_sum(composition)
     }
 
     pub(crate) fn add_machine_class(&mut self, class: MachineClass) -> MachineClassId {
@@ -169,6 +188,14 @@ impl Classes {
         MachineClassId::new(self.machines.len() - 1)
     }
 
+    /// Costs O(machine classes).
+    pub(crate) fn measure_task_class(&mut self, id: TaskClassId, composition: Vec<f64>) {
+        let class = &mut self.tasks[id.index()];
+        class.composition = composition;
+        let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, class, machine));
+        self.seconds_per_op[id.index()] = row.collect();
+    }
+
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
         let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine));
         self.seconds_per_op.push(row.collect());
@@ -180,9 +207,11 @@ impl Classes {
     }
 }
 
-/// The sum in equation (1) of the first paper; infinite where task and machine do not want each other.
+/// The sum in equation (1) of the first paper; infinite where task and machine do not want each other, or the machine
+/// is too small.
 fn seconds_per_op(weights: &[f64], task: &TaskClass, machine: &MachineClass) -> f64 {
-    if !task.requires.is_subset(&machine.provides) || !agree(task.ad.as_ref(), machine.ad.as_ref()) {
+    let wanted = task.requires.is_subset(&machine.provides) && agree(task.ad.as_ref(), machine.ad.as_ref());
+    if !wanted || !machine.room.holds(task.needs) {
         return f64::INFINITY;
     }
     let terms = weights.iter().zip(&task.composition).zip(&machine.speeds);

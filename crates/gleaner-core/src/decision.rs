@@ -1,3 +1,4 @@
+use crate::{Needs, Room};
 use gleaner_units::{MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -42,6 +43,21 @@ pub enum Refusal {
     /// The machine lacks a speed or a tag that the task needs, or its owner uses all of it.
     #[error("{0} cannot run on {1} now")]
     CannotRun(TaskId, MachineId),
+    /// The machine is paused, drained or out of reach.
+    #[error("{0} takes no tasks now")]
+    Closed(MachineId),
+    /// What is there already leaves too little.
+    #[error("{task} needs {needs} where {on} has {free} free")]
+    NoRoom {
+        /// What was to go there.
+        task: TaskId,
+        /// Where.
+        on: MachineId,
+        /// What it takes.
+        needs: Needs,
+        /// What is left.
+        free: Room,
+    },
     /// A wake-up must lie ahead.
     #[error("{0} has passed")]
     Passed(Time),

@@ -2,7 +2,8 @@ use crate::classes::{MachineClass, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId};
 use serde::{Deserialize, Serialize};
 
-/// What happened outside. Events are facts: the grid never refuses one.
+/// What happened outside. Events are facts: the grid never refuses one. One that says what the grid knows already
+/// changes nothing.
 ///
 /// Ids are dense: whoever reports a new class, machine or task gives it the next id of its kind.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -11,19 +12,66 @@ pub enum Event {
     MachineClassMet(MachineClass),
     /// A kind of task was met for the first time; it gets the next [`TaskClassId`].
     TaskClassMet(TaskClass),
-    /// A machine joined, idle and with no owner load.
+    /// The composition of a kind of task is another than was thought.
+    TaskClassMeasured {
+        /// Which kind.
+        class: TaskClassId,
+        /// C: how the operations divide over the kinds.
+        composition: Vec<f64>,
+    },
+    /// A machine joined, open, idle and with no owner load.
     MachineJoined {
         /// The next machine id.
         machine: MachineId,
         /// What kind of machine it is.
         class: MachineClassId,
     },
-    /// A user handed in a task.
-    TaskSubmitted {
-        /// The next task id.
-        task: TaskId,
-        /// What kind of task it is.
+    /// A machine is of another kind than was thought. The tasks on it stay until they end or are moved.
+    MachineMeasured {
+        /// Which machine.
+        machine: MachineId,
+        /// What kind of machine it is from now on.
+        class: MachineClassId,
+    },
+    /// A machine was paused or is being drained: nothing new starts there; what runs there goes on, or is moved away.
+    MachineClosed {
+        /// Which machine.
+        machine: MachineId,
+    },
+    /// A closed machine takes tasks again.
+    MachineOpened {
+        /// Which machine.
+        machine: MachineId,
+    },
+    /// A machine is out of reach: its tasks wait again, and nothing starts there until it returns.
+    MachineLost {
+        /// Which machine.
+        machine: MachineId,
+    },
+    /// A machine that was lost is back: open, empty and with no owner load.
+    MachineReturned {
+        /// Which machine.
+        machine: MachineId,
+    },
+    /// A user handed in tasks of one kind.
+    TasksSubmitted {
+        /// The next task id; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
+        /// What kind of tasks they are.
         class: TaskClassId,
+    },
+    /// A task was cancelled or is held: it waits no more, and if it was on a machine, it leaves it at once. Replies
+    /// about it are stale from now on.
+    TaskWithdrawn {
+        /// Which task.
+        task: TaskId,
+    },
+    /// A task that was withdrawn, or had ended, waits again.
+    TaskReturned {
+        /// Which task.
+        task: TaskId,
     },
     /// The owner of a machine now uses this share of it.
     OwnerLoadReported {
@@ -39,9 +87,17 @@ pub enum Event {
         /// The attempt that the command named.
         attempt: u32,
     },
-    /// An attempt ran to its end.
+    /// An attempt ran to its end. It counts even if its machine was thought lost, as long as the task was not given
+    /// to another.
     AttemptFinished {
         /// The task that ended.
+        task: TaskId,
+        /// The attempt that the command named.
+        attempt: u32,
+    },
+    /// An attempt is over and the task is not done: it failed, was refused, or asks to be run again.
+    AttemptLost {
+        /// The task that waits again.
         task: TaskId,
         /// The attempt that the command named.
         attempt: u32,

@@ -1,7 +1,7 @@
 //! Why a task can or cannot run: which condition rules out how many machines, and what would let it run.
 
 use crate::ad::{context, or_nothing};
-use crate::{Ad, Grid, MachineClass, TaskClass};
+use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
 use gleaner_classad::{Comparison, Expr, REQUIREMENTS, Value};
 use gleaner_units::{MachineClassId, TaskClassId};
 use serde::Serialize;
@@ -19,8 +19,18 @@ pub enum Condition {
     TaskRequires(String),
     /// A clause of the machine's requirements holds of the task.
     MachineRequires(String),
+    /// The machine lets tasks have so many cores.
+    HasCores(u32),
+    /// The machine lets tasks have so many bytes of memory.
+    HasMemory(u64),
     /// The owner leaves some of the machine.
     OwnerLeavesSome,
+    /// The machine is neither paused, nor drained, nor out of reach.
+    IsOpen,
+    /// The tasks on the machine leave so many of its cores.
+    CoresAreFree(u32),
+    /// The tasks on the machine leave so many bytes of its memory.
+    MemoryIsFree(u64),
 }
 
 /// A condition, and what it keeps from running the task.
@@ -86,18 +96,37 @@ impl Explanation {
     }
 }
 
-/// Machines by what they fail: one group for each machine class that has any, and one for its sleeping ones.
-fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize)> {
-    let mut counts: BTreeMap<(MachineClassId, bool), usize> = BTreeMap::new();
-    for machine in grid.machines() {
-        *counts.entry((machine.class(), machine.capacity() > 0.0)).or_default() += 1;
+/// What keeps a machine from taking a task now, though it could at another time. A machine whose room is too small when
+/// it is empty is ruled out for good, and not here.
+fn passing(machine: &Machine, room: Room, needs: Needs) -> Vec<Condition> {
+    let Needs { cores, memory } = needs;
+    let free = machine.free();
+    let conditions = [
+        (machine.capacity() <= 0.0, Condition::OwnerLeavesSome),
+        (machine.availability() != Availability::Open, Condition::IsOpen),
+        (room.has_slots(cores) && !free.has_slots(cores), Condition::CoresAreFree(cores)),
+        (room.has_memory(memory) && !free.has_memory(memory), Condition::MemoryIsFree(memory)),
+    ];
+    conditions.into_iter().filter(|(fails, _)| *fails).map(|(_, condition)| condition).collect()
+}
+
+impl From<Condition> for Failure {
+    fn from(condition: Condition) -> Self {
+        Self { condition, instead: None }
     }
+}
+
+/// Machines by what they fail: one group for each machine class and each set of passing conditions that any is in.
+fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize)> {
     let task = grid.classes().task_class(task);
-    let groups = counts.into_iter().map(|((class, awake), count)| {
+    let mut counts: BTreeMap<(MachineClassId, Vec<Condition>), usize> = BTreeMap::new();
+    for machine in grid.machines() {
+        let room = grid.classes().machine_class(machine.class()).room;
+        *counts.entry((machine.class(), passing(machine, room, task.needs))).or_default() += 1;
+    }
+    let groups = counts.into_iter().map(|((class, passing), count)| {
         let mut failures = failures(task, grid.classes().machine_class(class));
-        if !awake {
-            failures.push(Failure { condition: Condition::OwnerLeavesSome, instead: None });
-        }
+        failures.extend(passing.into_iter().map(Failure::from));
         (failures, count)
     });
     groups.collect()
@@ -107,8 +136,11 @@ fn failures(task: &TaskClass, machine: &MachineClass) -> Vec<Failure> {
     let missing = task.requires.difference(&machine.provides).cloned().map(Condition::Provides);
     let needs = task.composition.iter().zip(&machine.speeds).enumerate();
     let stuck = needs.filter(|(_, (share, speed))| **share > 0.0 && **speed == 0.0);
+    let Needs { cores, memory } = task.needs;
+    let few_cores = (!machine.room.has_slots(cores)).then_some(Condition::HasCores(cores));
+    let little_memory = (!machine.room.has_memory(memory)).then_some(Condition::HasMemory(memory));
     let plain = missing.chain(stuck.map(|(kind, _)| Condition::HasSpeed(kind)));
-    let plain = plain.map(|condition| Failure { condition, instead: None });
+    let plain = plain.chain(few_cores).chain(little_memory).map(Failure::from);
     let asked = failed_clauses(task.ad.as_ref(), machine.ad.as_ref(), Condition::TaskRequires);
     let owners = failed_clauses(machine.ad.as_ref(), task.ad.as_ref(), Condition::MachineRequires);
     plain.chain(asked).chain(owners).collect()
@@ -231,12 +263,14 @@ mod tests {
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
         let ad = (!ad.is_empty()).then(|| Ad::parse(ad).expect("an ad"));
-        MachineClass { speeds: speeds.to_vec(), cores: 1, provides, ad }
+        MachineClass { speeds: speeds.to_vec(), cores: 1, room: Room::default(), provides, ad }
     }
 
     fn explained(task_ad: &str, machines: &[MachineClass]) -> Explanation {
         let task = TaskClass {
             composition: vec![0.5, 0.5],
+            needs: Needs::default(),
+            priority: 0,
             requires: Tags::from(["linux".to_owned()]),
             ad: Some(Ad::parse(task_ad).expect("an ad")),
         };

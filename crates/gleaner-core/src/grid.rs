@@ -2,19 +2,23 @@
 
 mod admit;
 mod apply;
+mod attempts;
 mod check;
 mod machine;
 mod task;
+mod task_table;
 mod waiting;
 
 pub use check::BrokenInvariant;
-pub use machine::Machine;
+pub use machine::{Availability, Machine};
 pub use task::{Task, TaskState};
 
-use crate::{Classes, Event, MachineClass, Occasion, TaskClass};
+use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
+use task_table::TaskTable;
 use waiting::Waiting;
 
 /// What a relocation costs: a fixed time, and the time to carry the task's state.
@@ -43,7 +47,7 @@ pub struct Grid {
     classes: Classes,
     migration: Migration,
     machines: Vec<Machine>,
-    tasks: Vec<Task>,
+    tasks: TaskTable,
     waiting: Waiting,
     /// How many tasks of each class are on machines or on their way to one.
     placed: Vec<u32>,
@@ -59,7 +63,7 @@ impl Grid {
             classes: Classes::new(config.weights),
             migration: config.migration,
             machines: Vec::new(),
-            tasks: Vec::new(),
+            tasks: TaskTable::default(),
             waiting: Waiting::default(),
             placed: Vec::new(),
             placed_total: 0,
@@ -105,20 +109,34 @@ impl Grid {
         &self.machines[id.index()]
     }
 
+    /// How many tasks were ever submitted.
+    pub fn task_count(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// In order of submission.
-    pub fn tasks(&self) -> &[Task] {
-        &self.tasks
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, Task)> + '_ {
+        (0..self.tasks.len()).map(TaskId::new).map(|id| (id, self.tasks.get(id)))
     }
 
     /// The task of that id.
     #[inline]
-    pub fn task(&self, id: TaskId) -> &Task {
-        &self.tasks[id.index()]
+    pub fn task(&self, id: TaskId) -> Task {
+        self.tasks.get(id)
     }
 
-    /// The task that has waited longest among those of the classes asked for. Costs O(classes that wait).
+    /// Of the waiting tasks of the classes asked for, one with the highest priority, and of those the one that was
+    /// submitted first. Costs O(classes that wait).
     pub fn longest_waiting(&self, of: impl Fn(TaskClassId) -> bool) -> Option<TaskId> {
-        self.waiting.first(of)
+        let firsts = self.waiting.first_of_each().filter(|(class, _)| of(*class));
+        let first =
+            firsts.min_by_key(|&(class, task)| (Reverse(self.classes.task_class(class).priority), task));
+        first.map(|(_, task)| task)
+    }
+
+    /// The task of that class that was submitted first among those that wait.
+    pub fn longest_waiting_of(&self, class: TaskClassId) -> Option<TaskId> {
+        self.waiting.first_of(class)
     }
 
     /// The classes that have tasks on machines or on their way to one.
@@ -143,10 +161,14 @@ impl Grid {
         self.classes.seconds_per_op(class, self.machine(on).class())
     }
 
-    /// Whether a task of that class would make any progress on the machine as its owner uses it now.
+    /// Whether the machine could take a task of that class now: it is open, has room, and would make some progress as
+    /// its owner uses it.
     #[inline]
     pub fn can_run(&self, class: TaskClassId, on: MachineId) -> bool {
-        self.machine(on).capacity() > 0.0 && self.seconds_per_op(class, on).is_finite()
+        let machine = self.machine(on);
+        machine.takes_tasks()
+            && self.seconds_per_op(class, on).is_finite()
+            && machine.free().holds(self.needs(class))
     }
 
     /// What moving a task between two machines costs, in seconds.
@@ -159,6 +181,25 @@ impl Grid {
         seconds + volume / speed(from).min(speed(to))
     }
 
+    #[inline]
+    fn needs(&self, class: TaskClassId) -> Needs {
+        self.classes.task_class(class).needs
+    }
+
+    /// The fact that keeps a machine from taking a task, if there is one.
+    fn check_can_run(&self, task: TaskId, on: MachineId) -> Result<(), Refusal> {
+        let class = self.task(task).class;
+        let machine = self.machine(on);
+        if machine.availability() != Availability::Open {
+            return Err(Refusal::Closed(on));
+        }
+        if machine.capacity() <= 0.0 || !self.seconds_per_op(class, on).is_finite() {
+            return Err(Refusal::CannotRun(task, on));
+        }
+        let (needs, free) = (self.needs(class), machine.free());
+        if free.holds(needs) { Ok(()) } else { Err(Refusal::NoRoom { task, on, needs, free }) }
+    }
+
     fn class_of(&self, machine: MachineId) -> &MachineClass {
         self.classes.machine_class(self.machine(machine).class())
     }
@@ -168,9 +209,22 @@ impl Grid {
         self.occasions.front().copied()
     }
 
+    /// How many occasions still want an answer.
+    pub(crate) fn occasions(&self) -> usize {
+        self.occasions.len()
+    }
+
     /// The policy is content with the first occasion.
     pub(crate) fn settle(&mut self) {
         self.occasions.pop_front();
+    }
+
+    /// As many occasions are left as an earlier run left, the last ones, with what it did about the first of them.
+    pub(crate) fn settle_as(&mut self, earlier: Settled) {
+        self.occasions.drain(..self.occasions.len() - earlier.occasions_left);
+        if let Some(occasion) = self.occasions.front_mut() {
+            occasion.moves = earlier.moves;
+        }
     }
 
     /// The machines of a class, in order. Costs O(machines).

@@ -1,19 +1,28 @@
-use gleaner_units::{MachineId, TaskId};
+use gleaner_units::{MachineId, TaskClassId};
 use serde::{Deserialize, Serialize};
 
 /// Something that a policy may want to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Cause {
-    /// A task arrived.
-    Submitted(TaskId),
+    /// Tasks of a class came to wait, or can run elsewhere than before. However many they are, it is one occasion:
+    /// what holds for the first of them holds for all.
+    Submitted(TaskClassId),
     /// A machine joined.
     Joined(MachineId),
+    /// A machine takes tasks again, or is another than was thought.
+    Opened(MachineId),
+    /// A machine takes no more tasks; those on it may leave.
+    Closed(MachineId),
+    /// A machine is out of reach; its tasks wait.
+    Lost(MachineId),
     /// An owner took more of a machine.
     LoadRose(MachineId),
     /// An owner took less of a machine.
     LoadFell(MachineId),
     /// A task ended on a machine.
     Freed(MachineId),
+    /// A task left a machine without an end, and what waits could run there now.
+    Vacated(MachineId),
     /// The moment that the policy asked for came.
     WokeUp,
 }

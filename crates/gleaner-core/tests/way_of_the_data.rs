@@ -1,8 +1,8 @@
 //! Events in, commands out: what is admitted, what is refused, and what a late reply does.
 
 use gleaner_core::{
-    Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration,
-    Occasion, Policy, Refusal, Scheduler, Tags, TaskClass, TaskState,
+    Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs,
+    Occasion, Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
@@ -54,14 +54,21 @@ fn grid() -> Grid {
         Event::MachineClassMet(MachineClass {
             speeds: speeds.to_vec(),
             cores: 1,
+            room: Room::default(),
             provides: Tags::new(),
             ad: None,
         })
     };
     let joined =
         |index, class| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(class) };
-    let submitted = Event::TaskSubmitted { task: task(), class: TaskClassId::new(0) };
-    let kind = TaskClass { composition: vec![0.5, 0.5], requires: Tags::new(), ad: None };
+    let submitted = Event::TasksSubmitted { first: task(), count: 1, class: TaskClassId::new(0) };
+    let kind = TaskClass {
+        composition: vec![0.5, 0.5],
+        needs: Needs::default(),
+        priority: 0,
+        requires: Tags::new(),
+        ad: None,
+    };
     let events = [
         class([1.0, 1.0]),
         class([1.0, 0.0]),

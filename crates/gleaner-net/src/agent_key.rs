@@ -41,11 +41,11 @@ pub enum AgentKeyError {
 
 /// What an agent signs to open a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Challenge<'a> {
+pub struct Challenge {
     /// The coordinator's authority; none on plain loopback.
     pub authority: Option<Fingerprint>,
-    /// The agent's id.
-    pub agent: &'a str,
+    /// The agent's number.
+    pub agent: u32,
     /// What the coordinator made up for this session.
     pub nonce: SessionNonce,
 }
@@ -55,7 +55,7 @@ pub struct Challenge<'a> {
 #[error("the signature is not that of the agent's key under this session's challenge")]
 pub struct SignatureRefused;
 
-/// Bytes that travel as base64url text of one length.
+/// Bytes of one length, which travel as they are or as base64url text.
 macro_rules! text_of_bytes {
     ($(#[$doc:meta])* $name:ident, $size:literal, $what:literal) => {
         $(#[$doc])*
@@ -71,6 +71,14 @@ macro_rules! text_of_bytes {
             /// Its bytes.
             pub fn as_bytes(&self) -> &[u8; $size] {
                 &self.0
+            }
+        }
+
+        impl TryFrom<&[u8]> for $name {
+            type Error = NotBytes;
+
+            fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
+                bytes.try_into().map(Self).map_err(|_| NotBytes { what: $what, bytes: $size })
             }
         }
 
@@ -96,9 +104,9 @@ macro_rules! text_of_bytes {
     };
 }
 
-/// A text that is not the bytes it should be.
+/// Too few or too many bytes, or a text that does not stand for them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a {what} is {bytes} bytes in base64url without padding, and this is not")]
+#[error("a {what} is {bytes} bytes (as text: in base64url without padding), and this is not")]
 pub struct NotBytes {
     what: &'static str,
     bytes: usize,
@@ -142,7 +150,7 @@ impl AgentKey {
     }
 
     /// Signs a challenge.
-    pub fn sign_session(&self, challenge: &Challenge<'_>) -> SessionSignature {
+    pub fn sign_session(&self, challenge: &Challenge) -> SessionSignature {
         SessionSignature(self.0.sign(&challenge.signed_text()).to_bytes())
     }
 }
@@ -156,7 +164,7 @@ impl fmt::Debug for AgentKey {
 /// Whether `signature` is that of the key `public` under `challenge`.
 pub fn verify_session(
     public: &AgentPublicKey,
-    challenge: &Challenge<'_>,
+    challenge: &Challenge,
     signature: &SessionSignature,
 ) -> Result<(), SignatureRefused> {
     let key = VerifyingKey::from_bytes(&public.0).map_err(|_| SignatureRefused)?;
@@ -165,11 +173,11 @@ pub fn verify_session(
         .map_err(|_| SignatureRefused)
 }
 
-impl Challenge<'_> {
-    /// Only the last field varies in length, so no two challenges have one text.
+impl Challenge {
+    /// Each field has one length, so no two challenges have one text.
     fn signed_text(&self) -> Vec<u8> {
         let authority = self.authority.as_ref().map_or(&[0; 32], Fingerprint::as_bytes);
-        [PURPOSE.as_slice(), authority, &self.nonce.0, self.agent.as_bytes()].concat()
+        [PURPOSE.as_slice(), authority, &self.nonce.0, &self.agent.to_be_bytes()].concat()
     }
 }
 
@@ -214,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_weak_key_vouches_for_nothing() {
-        let challenge = Challenge { authority: None, agent: "a1", nonce: SessionNonce([1; 32]) };
+        let challenge = Challenge { authority: None, agent: 1, nonce: SessionNonce([1; 32]) };
         // The neutral element: under plain verification it accepts a signature anybody can make.
         let mut neutral = [0; 32];
         neutral[0] = 1;
@@ -230,12 +238,12 @@ mod tests {
             seed: [u8; 32],
             authority: [u8; 32],
             nonce: [u8; 32],
-            agent in "[a-z0-9-]{1,40}",
+            agent: u32,
             bit in 0_usize..512,
         ) {
             let key = key(seed);
             let fingerprint = Some(Fingerprint::of_der(&authority));
-            let challenge = Challenge { authority: fingerprint, agent: &agent, nonce: SessionNonce(nonce) };
+            let challenge = Challenge { authority: fingerprint, agent, nonce: SessionNonce(nonce) };
             let signature = key.sign_session(&challenge);
             prop_assert_eq!(verify_session(&key.public(), &challenge, &signature), Ok(()));
 
@@ -243,26 +251,26 @@ mod tests {
             prop_assert!(verify_session(&public, &challenge, &signature).is_err());
             let changed = SessionSignature(flipped(signature.0, bit));
             prop_assert!(verify_session(&key.public(), &challenge, &changed).is_err());
-            let longer = format!("{agent}0");
             for other in [
                 Challenge { nonce: SessionNonce(flipped(nonce, bit)), ..challenge },
                 Challenge { authority: Some(Fingerprint::of_der(&flipped(authority, bit))), ..challenge },
                 Challenge { authority: None, ..challenge },
-                Challenge { agent: &agent[1..], ..challenge },
-                Challenge { agent: &longer, ..challenge },
+                Challenge { agent: agent ^ 1 << (bit % 32), ..challenge },
             ] {
                 prop_assert!(verify_session(&key.public(), &other, &signature).is_err());
             }
         }
 
         #[test]
-        fn keys_and_signatures_travel_as_text(seed: [u8; 32], nonce: [u8; 32]) {
+        fn keys_and_signatures_travel_as_text_and_bytes(seed: [u8; 32], nonce: [u8; 32]) {
             let key = key(seed);
             let nonce = SessionNonce(nonce);
-            let signature = key.sign_session(&Challenge { authority: None, agent: "a1", nonce });
+            let signature = key.sign_session(&Challenge { authority: None, agent: 1, nonce });
             prop_assert_eq!(key.public().to_string().parse(), Ok(key.public()));
             prop_assert_eq!(signature.to_string().parse(), Ok(signature));
             prop_assert_eq!(nonce.to_string().parse(), Ok(nonce));
+            prop_assert_eq!(signature.as_bytes()[..].try_into(), Ok(signature));
+            prop_assert!(SessionSignature::try_from(&signature.as_bytes()[1..]).is_err());
         }
     }
 }

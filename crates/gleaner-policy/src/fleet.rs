@@ -17,7 +17,7 @@ pub use summary::{OWN_BOUNDS, Summary};
 pub use tournament::Tournament;
 
 use gleaner_core::Grid;
-use gleaner_units::{MachineClassId, MachineId};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 
 /// What a search looks for: the machine with the highest score.
 pub trait Objective {
@@ -64,18 +64,31 @@ impl Fleet {
         tournament.push(Summary::of(grid, machine));
     }
 
-    /// Takes note that a machine's load or tasks changed.
+    /// Takes note that a machine's load or tasks changed, or whether it takes any.
     #[inline]
     pub fn update(&mut self, grid: &Grid, machine: MachineId) {
         let class = grid.machine(machine).class().index();
         self.classes[class].tournament.set(self.seats[machine.index()], Summary::of(grid, machine));
     }
 
-    /// The machine classes of which some machine can take a task now.
-    pub fn classes_with_room(&self) -> impl Iterator<Item = MachineClassId> + '_ {
+    /// The machine classes of which some machine can take a task of `task` now.
+    pub fn classes_that_take<'a>(
+        &'a self,
+        grid: &'a Grid,
+        task: TaskClassId,
+    ) -> impl Iterator<Item = MachineClassId> + 'a {
+        let needs = grid.classes().task_class(task).needs;
+        let takes = move |class: &OneClass| {
+            let able = |yes: bool| if yes { 0.0 } else { f64::NEG_INFINITY };
+            let found = class.tournament.first(
+                0.0,
+                |summary| able(summary.may_take(needs)),
+                |leaf| able(grid.can_run(task, class.machines[leaf])),
+            );
+            found.is_some()
+        };
         let classes = self.classes.iter().enumerate();
-        let open = classes.filter(|(_, class)| class.tournament.all().next_share_max > f64::NEG_INFINITY);
-        open.map(|(index, _)| MachineClassId::new(index))
+        classes.filter(move |(_, class)| takes(class)).map(|(index, _)| MachineClassId::new(index))
     }
 
     /// The highest score above `floor`, or `floor`.

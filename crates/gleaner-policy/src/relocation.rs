@@ -9,7 +9,7 @@ use crate::fleet::{Fleet, Objective, Summary};
 use crate::placement::ROUNDING;
 use crate::recipe::Relocate;
 use crate::score::{self, sum_of_times};
-use gleaner_core::{Grid, TaskState, exceeds, tie_threshold};
+use gleaner_core::{Grid, Needs, TaskState, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
 /// A task and the machine to take it to.
@@ -36,7 +36,7 @@ impl View<'_> {
 
     /// The best move to a machine.
     pub fn pull(&self, to: MachineId) -> Option<Move> {
-        if self.grid.machine(to).capacity() <= 0.0 {
+        if !self.grid.machine(to).takes_tasks() {
             return None;
         }
         let target = Target::of(self, to);
@@ -114,6 +114,7 @@ fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Mover>) -> Option<(Ma
 struct Leaving<'a> {
     view: &'a View<'a>,
     class: TaskClassId,
+    needs: Needs,
     from: MachineId,
     seconds_per_op: &'a [f64],
     /// τ now.
@@ -135,6 +136,7 @@ impl<'a> Leaving<'a> {
             Leaving {
                 view,
                 class,
+                needs: view.grid.classes().task_class(class).needs,
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
                 affinity: machine.share(machine.count()) / h,
@@ -150,7 +152,7 @@ impl Objective for Leaving<'_> {
     #[inline]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
-        if h == f64::INFINITY || summary.next_share_max == f64::NEG_INFINITY {
+        if h == f64::INFINITY || !summary.may_take(self.needs) {
             return f64::NEG_INFINITY;
         }
         let rule = self.view.rule;
@@ -214,7 +216,7 @@ struct Joining<'a> {
 
 impl<'a> Joining<'a> {
     fn all(view: &'a View<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
-        let fits = move |&class: &TaskClassId| view.grid.seconds_per_op(class, target.machine).is_finite();
+        let fits = move |&class: &TaskClassId| view.grid.can_run(class, target.machine);
         view.grid.placed_classes().filter(fits).map(move |class| {
             let h = view.grid.seconds_per_op(class, target.machine);
             Joining {

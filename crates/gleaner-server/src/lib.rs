@@ -1,1 +1,23 @@
-//! The coordinator of the live grid: journal, agents' sessions, HTTP API.
+//! The coordinator of the live grid.
+//!
+//! ```text
+//! users, agents ──Input──▶ Desk ──Fact──▶ Ledger ──Event──▶ Scheduler (the simulator's own)
+//!                            │                                  │
+//!                            ◀───────────Command, Errand────────┘
+//!                            └──Batch──▶ commit ──▶ effects: replies, messages to agents
+//! ```
+//!
+//! [`ledger`] is what is known, [`desk`] what is done about it; both are free of I/O.
+//! [`driver`] owns them on one thread and commits; [`store`], [`blobs`] and [`outputs`] are the disk.
+
+pub mod app;
+pub mod blobs;
+pub mod clock;
+pub mod desk;
+pub mod driver;
+pub mod journal;
+pub mod ledger;
+mod live;
+pub mod outputs;
+pub mod policy;
+pub mod store;

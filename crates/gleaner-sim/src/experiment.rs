@@ -3,7 +3,7 @@
 use crate::explain;
 use crate::setup::{LoadChange, Setup, Tasks};
 use gleaner_classad::ClassAd;
-use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Seen, TaskClass};
+use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Seen, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 use gleaner_workload::{Ids, InputError, LoadRow, RelocateScore, RelocateSettings, Scenario, Sharing};
@@ -33,10 +33,6 @@ impl Experiment {
     /// Refuses what this simulator has no model for, at the key that asks for it.
     pub fn of(scenario: Scenario) -> Result<Self, InputError> {
         let recipe = recipe(&scenario)?;
-        if scenario.sharing == Sharing::Exclusive {
-            let expected = "\"time\": this version simulates time-shared machines";
-            return Err(InputError::at_key(&scenario, "grid.sharing", "\"exclusive\"", expected));
-        }
         let network = scenario.dimensions.iter().position(|name| name == "net").unwrap_or(0);
         let migration =
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
@@ -93,11 +89,14 @@ fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
     let machine_classes = Merged::of(machines.kinds(), |kind| MachineClass {
         speeds: kind.speeds.clone(),
         cores: kind.cores,
+        room: room(scenario.sharing, kind.cores),
         provides: kind.provides.clone(),
         ad: ad(&kind.ad),
     });
     let task_classes = Merged::of(tasks.kinds(), |kind| TaskClass {
         composition: kind.composition.clone(),
+        needs: Needs::default(),
+        priority: 0,
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
     });
@@ -117,6 +116,14 @@ fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
         machine_classes: machine_classes.classes,
         task_classes: task_classes.classes,
         loads: scenario.loads.iter().map(load_change).collect(),
+    }
+}
+
+/// An exclusive core has one task at a time; tasks that find none wait.
+fn room(sharing: Sharing, cores: u32) -> Room {
+    match sharing {
+        Sharing::Time => Room::default(),
+        Sharing::Exclusive => Room { slots: Some(cores), ..Room::default() },
     }
 }
 

@@ -9,7 +9,12 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
         Condition::HasSpeed(kind) => format!("have no {} speed", dimensions[*kind]),
         Condition::TaskRequires(clause) => format!("fail the task's clause {clause}"),
         Condition::MachineRequires(clause) => format!("have an owner whose clause {clause} the task fails"),
+        Condition::HasCores(cores) => format!("have fewer than {cores} cores for tasks"),
+        Condition::HasMemory(bytes) => format!("have less than {bytes} bytes of memory for tasks"),
         Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
+        Condition::IsOpen => "take no tasks now".to_owned(),
+        Condition::CoresAreFree(cores) => format!("have fewer than {cores} cores free"),
+        Condition::MemoryIsFree(bytes) => format!("have less than {bytes} bytes of memory free"),
     }
 }
 
@@ -19,7 +24,12 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
         let written = match condition {
             Condition::Provides(word) => return format!("without {word} in its domain"),
             Condition::HasSpeed(kind) => return format!("without {} operations", dimensions[*kind]),
+            Condition::HasCores(cores) => return format!("with fewer than {cores} cores"),
+            Condition::HasMemory(bytes) => return format!("with less than {bytes} bytes of memory"),
             Condition::OwnerLeavesSome => return "once the owner leaves some of it".to_owned(),
+            Condition::IsOpen => return "once it takes tasks again".to_owned(),
+            Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
+            Condition::MemoryIsFree(bytes) => return format!("once {bytes} bytes of its memory are free"),
             Condition::TaskRequires(clause) | Condition::MachineRequires(clause) => clause,
         };
         match instead {

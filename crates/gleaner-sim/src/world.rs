@@ -111,7 +111,7 @@ impl World {
             Next::Arrival => {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
-                Event::TaskSubmitted { task, class: setup.tasks.classes[task.index()] }
+                Event::TasksSubmitted { first: task, count: 1, class: setup.tasks.classes[task.index()] }
             }
             Next::WakeUp => {
                 self.wake_at = None;

@@ -1,8 +1,10 @@
 //! Each fast policy equals its naive reference, decision for decision, on random grids; and each fault put into a
 //! policy on purpose is noticed.
 
+use gleaner_core::Grid;
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::Setup;
+use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive::{Naive, Relocation, Rule};
 use gleaner_testkit::random::{self, Choices};
@@ -17,6 +19,11 @@ const PAIRS: [Pair; 4] = [
     (Score::SocialAsPrinted, Rule::SocialAsPrinted),
     (Score::MinNum, Rule::MinNum),
 ];
+
+/// Before anything happened, with what the seed says of weights and migration.
+fn grid(seed: u64) -> Grid {
+    Grid::new(random::setup(seed).config)
+}
 
 /// Every placement with every relocation and none, with parameters drawn from the seed.
 fn combination(seed: u64) -> (Recipe, Naive) {
@@ -46,27 +53,63 @@ fn seeds() -> impl Iterator<Item = u64> {
 #[test]
 fn fast_policies_equal_their_references() {
     for seed in seeds() {
-        let setup = random::setup(seed);
         let (recipe, naive) = combination(seed);
-        let fast = run_checked(&setup, recipe.build())
-            .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
-        let reference = run(&setup, naive);
-        if let Some(difference) = first_difference(&fast, &reference) {
+        for setup in [random::setup(seed), random::setup_with_room(seed)] {
+            let fast = run_checked(&setup, recipe.build())
+                .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+            let reference = run(&setup, naive);
+            if let Some(difference) = first_difference(&fast, &reference) {
+                panic!("seed {seed}, {recipe:?}: {difference}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fast_policies_equal_their_references_on_live_grids() {
+    for seed in seeds() {
+        let (recipe, naive) = combination(seed);
+        if let Some(difference) = history::first_difference(seed, &grid(seed), recipe.build(), naive) {
             panic!("seed {seed}, {recipe:?}: {difference}");
         }
     }
 }
 
-/// How many seeds it takes until the comparison with the reference fails.
-fn noticed_after((score, rule): Pair, relocate: Option<Pair>, fault: Fault) -> Option<u64> {
-    let recipe = Recipe { place: score, relocate: relocate.map(|(score, _)| Relocate::by(score)) };
+#[test]
+fn a_live_grid_is_whole_after_every_event() {
+    for seed in seeds() {
+        let (recipe, _) = combination(seed);
+        let whole = history::live(seed, grid(seed), recipe.build(), |step| {
+            step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
+        });
+        whole.unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+    }
+}
+
+fn pair((score, rule): Pair, relocate: Option<Pair>) -> (Recipe, Naive) {
     let relocation = |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0 };
-    let naive = Naive { place: rule, relocate: relocate.map(relocation) };
+    (
+        Recipe { place: score, relocate: relocate.map(|(score, _)| Relocate::by(score)) },
+        Naive { place: rule, relocate: relocate.map(relocation) },
+    )
+}
+
+/// How many seeds it takes until the comparison with the reference fails.
+fn noticed_after(place: Pair, relocate: Option<Pair>, fault: Fault) -> Option<u64> {
+    let (recipe, naive) = pair(place, relocate);
     let differs = |setup: &Setup, seed: u64| {
         let mutant = run(setup, Mutant::new(recipe.build(), fault, seed));
         first_difference(&mutant, &run(setup, naive)).is_some()
     };
     (1..=60).find(|&seed| differs(&random::setup(seed), seed))
+}
+
+fn noticed_live_after(place: Pair, relocate: Option<Pair>, fault: Fault) -> Option<u64> {
+    let (recipe, naive) = pair(place, relocate);
+    (1..=60).find(|&seed| {
+        let mutant = Mutant::new(recipe.build(), fault, seed);
+        history::first_difference(seed, &grid(seed), mutant, naive).is_some()
+    })
 }
 
 #[test]
@@ -76,6 +119,8 @@ fn a_fault_in_any_policy_is_noticed() {
             for fault in [Fault::Deaf(7), Fault::Astray(7)] {
                 let seed = noticed_after(place, relocate, fault);
                 assert!(seed.is_some(), "{place:?} {relocate:?} with {fault:?} went unnoticed");
+                let seed = noticed_live_after(place, relocate, fault);
+                assert!(seed.is_some(), "{place:?} {relocate:?} with {fault:?} went unnoticed on live grids");
             }
         }
     }

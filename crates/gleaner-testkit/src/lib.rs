@@ -4,9 +4,11 @@
 //! - [`naive`]: the policies as a reader of the papers would write them, each machine and task scored afresh. They
 //!   share no code with the policies under test.
 //! - [`random`]: grids drawn from a seed.
+//! - [`history`]: what the outside of a live grid may report, drawn from a seed.
 //! - [`mutant`]: policies with a fault put in on purpose, which a test worth its name must notice.
 //! - [`record`]: what passed between the world and the scheduler, to be compared.
 
+pub mod history;
 pub mod mutant;
 pub mod naive;
 pub mod random;

@@ -37,7 +37,10 @@ fn elsewhere(grid: &Grid, task: TaskId, on: MachineId) -> Option<MachineId> {
 
 impl<P: Policy> Policy for Mutant<P> {
     fn observe(&mut self, grid: &Grid, change: &Change) {
-        let noticed = matches!(change, Change::ResidentsChanged(_) | Change::LoadChanged(_));
+        let noticed = matches!(
+            change,
+            Change::ResidentsChanged(_) | Change::LoadChanged(_) | Change::AvailabilityChanged(_)
+        );
         match self.fault {
             Fault::Deaf(n) if noticed && self.choices.one_in(n) => {}
             Fault::Deaf(_) | Fault::Astray(_) => self.policy.observe(grid, change),

@@ -2,8 +2,11 @@
 //! over the tasks themselves, nothing kept. They read the grid and share no code with the policies under test.
 
 use gleaner_classad::{ClassAd, Context};
-use gleaner_core::{Ad, Cause, Change, Decision, Grid, Occasion, Policy, TaskState};
+use gleaner_core::{
+    Ad, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, TaskState,
+};
 use gleaner_units::{MachineId, TaskId, Time};
+use std::cmp::Reverse;
 
 /// Which formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,8 +67,8 @@ impl Now<'_> {
     }
 
     fn tasks_on(&self, machine: MachineId) -> Vec<TaskId> {
-        let tasks = (0..self.0.tasks().len()).map(TaskId::new);
-        tasks.filter(|&task| self.0.task(task).placed_on() == Some(machine)).collect()
+        let tasks = self.0.tasks().filter(|(_, task)| task.placed_on() == Some(machine));
+        tasks.map(|(id, _)| id).collect()
     }
 
     fn h(&self, task: TaskId, machine: MachineId) -> f64 {
@@ -73,6 +76,9 @@ impl Now<'_> {
         let task = classes.task_class(self.0.task(task).class());
         let machine = classes.machine_class(self.0.machine(machine).class());
         if task.requires.iter().any(|tag| !machine.provides.contains(tag)) {
+            return f64::INFINITY;
+        }
+        if !fits(&[task.needs], machine) {
             return f64::INFINITY;
         }
         if !wants(task.ad.as_ref(), machine.ad.as_ref()) || !wants(machine.ad.as_ref(), task.ad.as_ref()) {
@@ -104,8 +110,30 @@ impl Now<'_> {
         (cores * self.free(machine) / tasks as f64).min(1.0)
     }
 
+    fn needs(&self, task: TaskId) -> Needs {
+        self.0.classes().task_class(self.0.task(task).class()).needs
+    }
+
+    fn has_room(&self, task: TaskId, machine: MachineId) -> bool {
+        let there = self.tasks_on(machine).into_iter().chain([task]);
+        let needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
+        fits(&needs, self.0.classes().machine_class(self.0.machine(machine).class()))
+    }
+
     fn possible(&self, task: TaskId, machine: MachineId) -> bool {
-        self.free(machine) > 0.0 && self.h(task, machine).is_finite()
+        self.0.machine(machine).availability() == Availability::Open
+            && self.free(machine) > 0.0
+            && self.h(task, machine).is_finite()
+            && self.has_room(task, machine)
+    }
+
+    /// Those that wait, in the order in which they are to be started.
+    fn waiting(&self) -> Vec<TaskId> {
+        let waiting = self.0.tasks().filter(|(_, task)| task.state() == TaskState::Waiting);
+        let mut waiting: Vec<TaskId> = waiting.map(|(id, _)| id).collect();
+        let priority = |task: &TaskId| self.0.classes().task_class(self.0.task(*task).class()).priority;
+        waiting.sort_by_key(|task| (Reverse(priority(task)), *task));
+        waiting
     }
 
     /// τ of a task on a machine with that many tasks, itself among them.
@@ -178,6 +206,14 @@ impl Now<'_> {
     }
 }
 
+/// Whether all of these tasks have their place on an empty machine at once.
+fn fits(needs: &[Needs], machine: &MachineClass) -> bool {
+    let cores: u64 = needs.iter().map(|needs| u64::from(needs.cores)).sum();
+    let memory: u64 = needs.iter().map(|needs| needs.memory).sum();
+    let enough_cores = machine.room.slots.is_none_or(|slots| cores <= u64::from(slots));
+    enough_cores && machine.room.memory.is_none_or(|bytes| memory <= bytes)
+}
+
 /// Whether what one asks for holds of the other; who asks for nothing wants everyone.
 fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
     let Some(asking) = one.map(Ad::class_ad) else { return true };
@@ -204,8 +240,11 @@ impl Naive {
         let mut candidates: Vec<Candidate> = Vec::new();
         for (from, to) in now.machines().flat_map(|a| now.machines().map(move |b| (a, b))) {
             let other = match occasion.cause {
-                Cause::LoadRose(machine) if machine == from => to,
-                Cause::LoadFell(machine) | Cause::Freed(machine) | Cause::Joined(machine)
+                Cause::LoadRose(machine) | Cause::Closed(machine) if machine == from => to,
+                Cause::LoadFell(machine)
+                | Cause::Freed(machine)
+                | Cause::Joined(machine)
+                | Cause::Opened(machine)
                     if machine == to =>
                 {
                     from
@@ -233,9 +272,12 @@ impl Naive {
         }
         let (other, task) = pick(&candidates)?;
         let to = match occasion.cause {
-            Cause::LoadRose(_) => other,
-            Cause::LoadFell(machine) | Cause::Freed(machine) | Cause::Joined(machine) => machine,
-            Cause::Submitted(_) | Cause::WokeUp => return None,
+            Cause::LoadRose(_) | Cause::Closed(_) => other,
+            Cause::LoadFell(machine)
+            | Cause::Freed(machine)
+            | Cause::Joined(machine)
+            | Cause::Opened(machine) => machine,
+            Cause::Submitted(_) | Cause::Vacated(_) | Cause::Lost(_) | Cause::WokeUp => return None,
         };
         Some(Decision::Relocate { task, to })
     }
@@ -246,14 +288,20 @@ impl Policy for Naive {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let view = Now(grid);
-        let mut waiting = (0..grid.tasks().len()).map(TaskId::new);
-        let waits = |&task: &TaskId| grid.task(task).state() == TaskState::Waiting;
+        let mut waiting = view.waiting().into_iter();
         let start = match occasion.cause {
-            Cause::Submitted(task) => Some(task).filter(waits).and_then(|task| self.start(&view, task)),
-            Cause::LoadFell(_) | Cause::Joined(_) => {
-                waiting.by_ref().filter(waits).find_map(|task| self.start(&view, task))
+            Cause::Submitted(class) => waiting
+                .find(|&task| grid.task(task).class() == class)
+                .and_then(|task| self.start(&view, task)),
+            Cause::LoadFell(machine)
+            | Cause::Joined(machine)
+            | Cause::Opened(machine)
+            | Cause::Freed(machine)
+            | Cause::Vacated(machine) => {
+                waiting.find(|&task| view.possible(task, machine)).and_then(|task| self.start(&view, task))
             }
-            Cause::LoadRose(_) | Cause::Freed(_) | Cause::WokeUp => None,
+            Cause::Lost(_) => waiting.find_map(|task| self.start(&view, task)),
+            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => None,
         };
         start.or_else(|| self.relocate(grid, now, occasion))
     }

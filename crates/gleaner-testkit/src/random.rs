@@ -1,6 +1,6 @@
 //! Grids drawn from a seed: small, and odd on purpose.
 
-use gleaner_core::{Ad, GridConfig, MachineClass, Migration, TaskClass};
+use gleaner_core::{Ad, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 use rand_core::Rng;
@@ -55,6 +55,31 @@ pub fn setup(seed: u64) -> Setup {
     setup
 }
 
+/// The same with room on machines, exclusive or otherwise, and with tasks that need some of it and have priorities.
+pub fn setup_with_room(seed: u64) -> Setup {
+    let mut setup = setup(seed);
+    let choices = &mut Choices::seeded(seed ^ 0x726f_6f6d);
+    let exclusive = choices.one_in(2);
+    for (index, class) in setup.machine_classes.iter_mut().enumerate() {
+        // The first class holds every task.
+        let slots = if index == 0 { 4 } else { 1 + choices.below(4) as u32 };
+        let memory = if index == 0 { 64 } else { 1 << choices.below(7) };
+        class.room = Room {
+            slots: if exclusive { Some(class.cores) } else { Some(slots).filter(|_| !choices.one_in(4)) },
+            memory: Some(memory).filter(|_| choices.one_in(2)),
+        };
+    }
+    for class in &mut setup.task_classes {
+        let several = !exclusive && choices.one_in(2);
+        class.needs = Needs {
+            cores: if several { 1 + choices.below(4) as u32 } else { 1 },
+            memory: if choices.one_in(2) { choices.below(65) as u64 } else { 0 },
+        };
+        class.priority = choices.below(3) as i32 - 1;
+    }
+    setup
+}
+
 fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
     let mut speeds =
         vec![1.0 + 3.0 * choices.unit(), 50.0 + 800.0 * choices.unit(), 250.0 + 750.0 * choices.unit()];
@@ -68,7 +93,13 @@ fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
     // The first class has most memory and takes everyone.
     let memory = if index == 0 { 64 } else { 1 << choices.below(7) };
     let wish = if index > 0 && choices.one_in(4) { "; Requirements = TARGET.Owner != \"eve\"" } else { "" };
-    MachineClass { speeds, cores, provides, ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))) }
+    MachineClass {
+        speeds,
+        cores,
+        room: Room::default(),
+        provides,
+        ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))),
+    }
 }
 
 fn ad(text: &str) -> Ad {
@@ -79,7 +110,13 @@ fn task_class(choices: &mut Choices) -> TaskClass {
     let cpu = choices.unit();
     let disk = if choices.one_in(2) { 0.0 } else { (1.0 - cpu) * choices.unit() };
     let requires = choices.one_in(5).then(|| "big".to_owned()).into_iter().collect();
-    TaskClass { composition: vec![cpu, disk, 1.0 - cpu - disk], requires, ad: task_ad(choices) }
+    TaskClass {
+        composition: vec![cpu, disk, 1.0 - cpu - disk],
+        needs: Needs::default(),
+        priority: 0,
+        requires,
+        ad: task_ad(choices),
+    }
 }
 
 fn task_ad(choices: &mut Choices) -> Option<Ad> {

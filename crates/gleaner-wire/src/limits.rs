@@ -3,13 +3,15 @@
 /// Tasks of one job.
 pub const TASKS_PER_JOB_MAX: u32 = 10_000_000;
 /// Bytes of a job's description as JSON.
-pub const JOB_BYTES_MAX: usize = 512 << 20;
+pub const JOB_BYTES_MAX: usize = 192 << 20;
 /// Bytes of any other request's body.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// Bytes of one message between coordinator and agent.
 pub const FRAME_BYTES_MAX: usize = 8 << 20;
 /// Bytes of output in one message.
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
+/// Bytes of a run's output that are kept in the journal; longer output has files of its own.
+pub const OUTPUT_INLINE_MAX: usize = 4 << 10;
 /// Bytes kept of what one attempt writes to one of its streams.
 pub const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of a checkpoint, or of one input or output file.
@@ -24,3 +26,7 @@ pub const ITEMS_MAX: usize = 4_096;
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 /// Agents of one grid.
 pub const AGENTS_MAX: usize = 100_000;
+/// Machines' slots, tags or attributes, each.
+pub const PROFILE_ITEMS_MAX: usize = 1_024;
+/// Places on one machine, or that one task takes.
+pub const SLOTS_MAX: u32 = 65_536;

@@ -140,6 +140,11 @@ pub enum ToAgent {
         /// Whether they may.
         open: bool,
     },
+    /// Let what runs stand still, or go on: an order by hand.
+    SetPaused {
+        /// Whether it is to stand still.
+        paused: bool,
+    },
 }
 
 /// Who dials.

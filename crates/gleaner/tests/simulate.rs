@@ -95,7 +95,6 @@ fn what_has_no_meaning_here_is_refused_at_its_key() {
     scenario(&folder);
     for (setting, field) in [
         ("policy.preset=bertasi/gredy", "policy.preset"),
-        ("grid.sharing=exclusive", "grid.sharing"),
         ("policy.budget={ rule = \"b\", recharge = 10, period_s = 60 }", "policy.budget"),
         ("policy.relocate.scores=greedy", "policy.relocate"),
     ] {

@@ -27,9 +27,7 @@ impl Grid {
         if self.task(id).state != TaskState::Waiting {
             return Err(Refusal::NotWaiting(id));
         }
-        if !self.can_run(class, on) {
-            return Err(Refusal::CannotRun(id, on));
-        }
+        self.check_can_run(id, on)?;
         self.waiting.remove(class, id);
         self.placed[class.index()] += 1;
         self.placed_total += 1;
@@ -45,25 +43,25 @@ impl Grid {
         if from == to {
             return Err(Refusal::AlreadyThere(id, to));
         }
-        if !self.can_run(class, to) {
-            return Err(Refusal::CannotRun(id, to));
-        }
-        self.machines[from.index()].remove(class, id);
+        self.check_can_run(id, to)?;
+        let needs = self.needs(class);
+        self.machines[from.index()].remove(class, id, needs);
         changes.push(Change::ResidentsChanged(from));
         let attempt = self.send(id, class, to, changes);
         if let Some(occasion) = self.occasions.front_mut() {
             occasion.moves += 1;
         }
+        self.vacated(from);
         Ok(Command::Move { task: id, attempt, from, to })
     }
 
     /// A new attempt begins on its way; replies about the one before no longer count.
     fn send(&mut self, id: TaskId, class: TaskClassId, on: MachineId, changes: &mut Vec<Change>) -> u32 {
-        let task = &mut self.tasks[id.index()];
-        task.state = TaskState::Sent(on);
-        task.attempt += 1;
+        let task = self.tasks.get_mut(id);
+        task.send(on);
         let attempt = task.attempt;
-        self.machines[on.index()].add(class, id);
+        let needs = self.needs(class);
+        self.machines[on.index()].add(class, id, needs);
         changes.push(Change::ResidentsChanged(on));
         attempt
     }

@@ -1,9 +1,10 @@
-use super::{Grid, Machine, Task, TaskState};
+use super::{Availability, Grid, Machine};
 use crate::{Cause, Change, Event, Occasion};
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
 impl Grid {
-    /// Writes a fact into the grid and says what changed. Costs O(log tasks).
+    /// Writes a fact into the grid and says what changed. Costs O(log tasks), but for a lost machine (O(tasks there)), a
+    /// measured class (O(machine classes)), and an array (see [`super::task_table`]).
     ///
     /// # Panics
     /// Where ids are not the next of their kind or name nothing: the outside checks before it reports.
@@ -18,16 +19,24 @@ impl Grid {
                 self.placed.push(0);
                 changes.push(Change::TaskClassMet(id));
             }
-            Event::MachineJoined { machine, class } => {
-                assert_eq!(machine.index(), self.machines.len(), "{machine} is not the next machine");
-                self.machines.push(Machine::new(class, self.classes.machine_class(class).cores));
-                changes.push(Change::MachineJoined(machine));
-                self.ask(Cause::Joined(machine));
+            Event::TaskClassMeasured { class, ref composition } => {
+                self.classes.measure_task_class(class, composition.clone());
+                changes.push(Change::TaskClassMeasured(class));
+                self.ask(Cause::Submitted(class));
             }
-            Event::TaskSubmitted { task, class } => self.submitted(task, class, changes),
+            Event::MachineJoined { machine, class } => self.joined(machine, class, changes),
+            Event::MachineMeasured { machine, class } => self.measured(machine, class, changes),
+            Event::MachineClosed { machine } => self.closed(machine, changes),
+            Event::MachineOpened { machine } => self.opened(machine, changes),
+            Event::MachineLost { machine } => self.lost(machine, changes),
+            Event::MachineReturned { machine } => self.returned(machine, changes),
+            Event::TasksSubmitted { first, count, class } => self.submitted(first, count, class, changes),
+            Event::TaskWithdrawn { task } => self.task_withdrawn(task, changes),
+            Event::TaskReturned { task } => self.task_returned(task, changes),
             Event::OwnerLoadReported { machine, load } => self.load_reported(machine, load, changes),
-            Event::AttemptStarted { task, attempt } => self.started(now, task, attempt, changes),
-            Event::AttemptFinished { task, attempt } => self.finished(task, attempt, changes),
+            Event::AttemptStarted { task, attempt } => self.attempt_started(now, task, attempt, changes),
+            Event::AttemptFinished { task, attempt } => self.attempt_finished(task, attempt, changes),
+            Event::AttemptLost { task, attempt } => self.attempt_lost(task, attempt, changes),
             Event::WokeUp => {
                 self.wake_at = None;
                 changes.push(Change::WakeChanged);
@@ -36,16 +45,87 @@ impl Grid {
         }
     }
 
-    fn ask(&mut self, cause: Cause) {
+    pub(super) fn ask(&mut self, cause: Cause) {
         self.occasions.push_back(Occasion { cause, moves: 0 });
     }
 
-    fn submitted(&mut self, task: TaskId, class: TaskClassId, changes: &mut Vec<Change>) {
-        assert_eq!(task.index(), self.tasks.len(), "{task} is not the next task");
-        self.tasks.push(Task::new(class));
-        self.waiting.add(class, task);
-        changes.push(Change::Waits(task));
-        self.ask(Cause::Submitted(task));
+    /// A machine has more room than before, though no task ended there. An occasion only where that helps a task that
+    /// waits: machines without bounds are never short of room.
+    pub(super) fn vacated(&mut self, machine: MachineId) {
+        if self.longest_waiting(|class| self.can_run(class, machine)).is_some() {
+            self.ask(Cause::Vacated(machine));
+        }
+    }
+
+    fn joined(&mut self, machine: MachineId, class: MachineClassId, changes: &mut Vec<Change>) {
+        assert_eq!(machine.index(), self.machines.len(), "{machine} is not the next machine");
+        self.machines.push(Machine::new(class, self.classes.machine_class(class)));
+        changes.push(Change::MachineJoined(machine));
+        self.ask(Cause::Joined(machine));
+    }
+
+    fn measured(&mut self, machine: MachineId, class: MachineClassId, changes: &mut Vec<Change>) {
+        if self.machine(machine).class() == class {
+            return;
+        }
+        self.machines[machine.index()].set_class(class, self.classes.machine_class(class));
+        changes.push(Change::MachineMeasured(machine));
+        if self.machine(machine).availability() == Availability::Open {
+            self.ask(Cause::Opened(machine));
+        }
+    }
+
+    fn closed(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+        if self.machine(machine).availability() == Availability::Open {
+            self.set_availability(machine, Availability::Closed, changes);
+            self.ask(Cause::Closed(machine));
+        }
+    }
+
+    fn opened(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+        if self.machine(machine).availability() == Availability::Closed {
+            self.set_availability(machine, Availability::Open, changes);
+            self.ask(Cause::Opened(machine));
+        }
+    }
+
+    fn lost(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+        if self.machine(machine).availability() == Availability::Lost {
+            return;
+        }
+        let there = self.machine(machine);
+        let residents: Vec<TaskId> = there.counts().flat_map(|(class, _)| there.tasks_of(class)).collect();
+        for task in residents {
+            self.leave(task, machine);
+            self.wait_again(task, Some(machine), changes);
+        }
+        changes.push(Change::ResidentsChanged(machine));
+        self.set_availability(machine, Availability::Lost, changes);
+        self.ask(Cause::Lost(machine));
+    }
+
+    fn returned(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+        if self.machine(machine).availability() == Availability::Lost {
+            self.machines[machine.index()].set_load(0.0);
+            self.set_availability(machine, Availability::Open, changes);
+            self.ask(Cause::Opened(machine));
+        }
+    }
+
+    fn set_availability(&mut self, machine: MachineId, to: Availability, changes: &mut Vec<Change>) {
+        self.machines[machine.index()].set_availability(to);
+        changes.push(Change::AvailabilityChanged(machine));
+    }
+
+    fn submitted(&mut self, first: TaskId, count: u32, class: TaskClassId, changes: &mut Vec<Change>) {
+        assert_eq!(first.index(), self.tasks.len(), "{first} is not the next task");
+        if count == 0 {
+            return;
+        }
+        self.tasks.submit(class, count);
+        self.waiting.add(class, first, count);
+        changes.push(Change::Wait { first, count });
+        self.ask(Cause::Submitted(class));
     }
 
     fn load_reported(&mut self, machine: MachineId, load: f64, changes: &mut Vec<Change>) {
@@ -56,34 +136,5 @@ impl Grid {
         self.machines[machine.index()].set_load(load);
         changes.push(Change::LoadChanged(machine));
         self.ask(if load > before { Cause::LoadRose(machine) } else { Cause::LoadFell(machine) });
-    }
-
-    fn started(&mut self, now: Time, id: TaskId, attempt: u32, changes: &mut Vec<Change>) {
-        let task = &mut self.tasks[id.index()];
-        match task.state {
-            TaskState::Sent(on) if task.attempt == attempt => {
-                task.state = TaskState::Running(on);
-                task.started = task.started.min(now);
-                changes.push(Change::Started(id));
-            }
-            _ => changes.push(Change::StaleReply { task: id, attempt }),
-        }
-    }
-
-    fn finished(&mut self, id: TaskId, attempt: u32, changes: &mut Vec<Change>) {
-        let task = &mut self.tasks[id.index()];
-        match task.state {
-            TaskState::Running(on) if task.attempt == attempt => {
-                task.state = TaskState::Finished(on);
-                let class = task.class;
-                self.machines[on.index()].remove(class, id);
-                self.placed[class.index()] -= 1;
-                self.placed_total -= 1;
-                changes.push(Change::Finished(id));
-                changes.push(Change::ResidentsChanged(on));
-                self.ask(Cause::Freed(on));
-            }
-            _ => changes.push(Change::StaleReply { task: id, attempt }),
-        }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Grid, Machine, TaskState};
+use super::{Availability, Grid, Machine, TaskState};
 use gleaner_units::{MachineId, TaskId};
 use thiserror::Error;
 
@@ -28,28 +28,28 @@ pub enum BrokenInvariant {
         /// As it should be.
         expected: u32,
     },
-    /// A task is on a machine that could never run it.
-    #[error("{0} is on {1}, which cannot run it")]
-    Misplaced(TaskId, MachineId),
+    /// A machine out of reach has tasks all the same.
+    #[error("{0} is on {1}, which is out of reach")]
+    OutOfReach(TaskId, MachineId),
 }
 
 impl Grid {
     /// Derives every index of the grid afresh and compares. Costs O(machines + tasks·log): for tests and for
     /// `gleaner journal verify`.
     pub fn check(&self) -> Result<(), BrokenInvariant> {
-        let mut machines: Vec<Machine> =
-            self.machines.iter().map(|machine| Machine::new(machine.class(), machine.cores())).collect();
+        let empty =
+            |machine: &Machine| Machine::new(machine.class(), self.classes.machine_class(machine.class()));
+        let mut machines: Vec<Machine> = self.machines.iter().map(empty).collect();
         let mut placed = vec![0; self.placed.len()];
-        for (index, task) in self.tasks.iter().enumerate() {
-            let id = TaskId::new(index);
+        for (id, task) in self.tasks() {
             if (task.state == TaskState::Waiting) != self.waiting.contains(task.class, id) {
                 return Err(BrokenInvariant::Waiting(id));
             }
             if let Some(on) = task.placed_on() {
-                if !self.seconds_per_op(task.class, on).is_finite() {
-                    return Err(BrokenInvariant::Misplaced(id, on));
+                if self.machine(on).availability() == Availability::Lost {
+                    return Err(BrokenInvariant::OutOfReach(id, on));
                 }
-                machines[on.index()].add(task.class, id);
+                machines[on.index()].add(task.class, id, self.needs(task.class));
                 placed[task.class.index()] += 1;
             }
         }
@@ -79,5 +79,6 @@ fn describe(machine: &Machine) -> String {
         let tasks: Vec<String> = machine.tasks_of(class).map(|task| task.to_string()).collect();
         format!("{class}: {}", tasks.join(" "))
     });
-    format!("{} tasks ({})", machine.count(), groups.collect::<Vec<_>>().join("; "))
+    let groups: Vec<_> = groups.collect();
+    format!("{} tasks ({}) that leave {}", machine.count(), groups.join("; "), machine.free())
 }

@@ -1,3 +1,4 @@
+use crate::{MachineClass, Needs, Room};
 use gleaner_units::{MachineClassId, TaskClassId, TaskId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -9,11 +10,32 @@ struct Group {
     tasks: VecDeque<TaskId>,
 }
 
+/// Whether a machine takes tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Availability {
+    /// It does.
+    Open,
+    /// It does not, but goes on with those that it has.
+    Closed,
+    /// It is out of reach and has none, as far as is known.
+    Lost,
+}
+
+/// What all tasks on a machine take together. Wide enough that no number of tasks overflows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct Taken {
+    slots: u64,
+    memory: u128,
+}
+
 /// Whatever runs tasks, as the grid knows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     class: MachineClassId,
     cores: u32,
+    availability: Availability,
+    room: Room,
+    taken: Taken,
     load: f64,
     count: u32,
     /// In order of class; a group stays when its last task leaves, since another like it is likely.
@@ -21,8 +43,17 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(class: MachineClassId, cores: u32) -> Self {
-        Self { class, cores, load: 0.0, count: 0, groups: Vec::new() }
+    pub(super) fn new(id: MachineClassId, class: &MachineClass) -> Self {
+        Self {
+            class: id,
+            cores: class.cores,
+            availability: Availability::Open,
+            room: class.room,
+            taken: Taken::default(),
+            load: 0.0,
+            count: 0,
+            groups: Vec::new(),
+        }
     }
 
     /// What kind of machine it is.
@@ -34,6 +65,28 @@ impl Machine {
     /// How many tasks run at full speed side by side.
     pub fn cores(&self) -> u32 {
         self.cores
+    }
+
+    /// Whether it takes tasks.
+    #[inline]
+    pub fn availability(&self) -> Availability {
+        self.availability
+    }
+
+    /// What the tasks here, and those on their way here, leave of its room.
+    #[inline]
+    pub fn free(&self) -> Room {
+        // Neither difference is more than the number it is taken from, and so it fits. It may be below 0 where the
+        // machine turned out to be smaller than was thought.
+        let slots = self.room.slots.map(|slots| u64::from(slots).saturating_sub(self.taken.slots) as u32);
+        let memory = self.room.memory.map(|bytes| u128::from(bytes).saturating_sub(self.taken.memory) as u64);
+        Room { slots, memory }
+    }
+
+    /// Whether it could take some task: it is open, its owner leaves some of it, and not all slots are taken.
+    #[inline]
+    pub fn takes_tasks(&self) -> bool {
+        self.availability == Availability::Open && self.capacity() > 0.0 && self.free().has_slots(1)
     }
 
     /// λ: the share that the owner uses.
@@ -78,8 +131,16 @@ impl Machine {
         self.load = load;
     }
 
+    pub(super) fn set_availability(&mut self, availability: Availability) {
+        self.availability = availability;
+    }
+
+    pub(super) fn set_class(&mut self, id: MachineClassId, class: &MachineClass) {
+        (self.class, self.cores, self.room) = (id, class.cores, class.room);
+    }
+
     /// Costs O(classes here), and O(tasks of the class here) only where the task is not the newest.
-    pub(super) fn add(&mut self, class: TaskClassId, task: TaskId) {
+    pub(super) fn add(&mut self, class: TaskClassId, task: TaskId, needs: Needs) {
         let at = self.groups.partition_point(|group| group.class < class);
         if self.groups.get(at).is_none_or(|group| group.class != class) {
             self.groups.insert(at, Group { class, tasks: VecDeque::new() });
@@ -92,14 +153,18 @@ impl Machine {
             tasks.insert(position, task);
         }
         self.count += 1;
+        self.taken.slots += u64::from(needs.cores);
+        self.taken.memory += u128::from(needs.memory);
     }
 
-    pub(super) fn remove(&mut self, class: TaskClassId, task: TaskId) {
+    pub(super) fn remove(&mut self, class: TaskClassId, task: TaskId, needs: Needs) {
         let at = self.groups.partition_point(|group| group.class < class);
         let tasks = &mut self.groups[at].tasks;
         let position = tasks.partition_point(|&other| other < task);
         assert_eq!(tasks.get(position), Some(&task), "{task} is not where the grid has it");
         tasks.remove(position);
         self.count -= 1;
+        self.taken.slots -= u64::from(needs.cores);
+        self.taken.memory -= u128::from(needs.memory);
     }
 }

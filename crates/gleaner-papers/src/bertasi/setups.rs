@@ -4,7 +4,7 @@ use super::grids::{SYNTHETIC, Speeds, aeolus};
 use super::jobs::{JobSet, MissingShare, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
 use super::owners::{self, OwnerChange};
 use super::{COMPOSITIONS, WEIGHTS};
-use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
+use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 use std::collections::BTreeSet;
@@ -42,7 +42,13 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
         machines,
         task_classes: COMPOSITIONS
             .iter()
-            .map(|shares| TaskClass { composition: shares.to_vec(), requires: BTreeSet::new(), ad: None })
+            .map(|shares| TaskClass {
+                composition: shares.to_vec(),
+                needs: Needs::default(),
+                priority: 0,
+                requires: BTreeSet::new(),
+                ad: None,
+            })
             .collect(),
         tasks: Tasks {
             arrivals: jobs.arrivals,
@@ -67,6 +73,7 @@ fn classes(grid: &[Speeds]) -> (Vec<MachineClass>, Vec<MachineClassId>) {
     let class = |speeds: &Speeds| MachineClass {
         speeds: speeds.to_vec(),
         cores: 1,
+        room: Room::default(),
         provides: BTreeSet::new(),
         ad: None,
     };

@@ -1,5 +1,5 @@
 use crate::score::sum_of_times;
-use gleaner_core::Grid;
+use gleaner_core::{Grid, Needs};
 use gleaner_units::{MachineId, TaskClassId};
 
 /// Of so many task classes, the first that were met, each has its own bound on what a newcomer would cost; what comes
@@ -8,8 +8,8 @@ pub const OWN_BOUNDS: usize = 6;
 
 /// The extremes of some machines of one class, or one machine's own values.
 ///
-/// Machines whose owner leaves nothing cannot take a task: they do not count for the fields that say what a
-/// newcomer would find, named `next_*`.
+/// Machines that are closed, whose owner leaves nothing, or whose slots are all taken cannot take a task: they do not
+/// count for the fields that say what a newcomer would find, named `next_*`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
     /// Largest share of a core that a newcomer would get; −∞ if none can take one.
@@ -20,6 +20,10 @@ pub struct Summary {
     pub next_crowding_min: f64,
     /// Smallest Σh/(1−λ) on a machine that can take one; +∞ if none can.
     pub next_times_min: f64,
+    /// Most free slots on a machine that can take a task; `u32::MAX` where there is no bound.
+    pub next_slots_max: u32,
+    /// Most free bytes of memory on a machine that can take a task; `u64::MAX` where there is no bound.
+    pub next_memory_max: u64,
     /// By task class, for the first few: smallest ((n+1)·h + Σh)/(1−λ) on a machine that can take one.
     pub next_burden_min: [f64; OWN_BOUNDS],
     /// Smallest share of a core that a resident gets; +∞ where there are no residents.
@@ -43,6 +47,8 @@ impl Summary {
         next_count_min: f64::INFINITY,
         next_crowding_min: f64::INFINITY,
         next_times_min: f64::INFINITY,
+        next_slots_max: 0,
+        next_memory_max: 0,
         next_burden_min: [f64::INFINITY; OWN_BOUNDS],
         share_min: f64::INFINITY,
         count_max: 0.0,
@@ -69,11 +75,16 @@ impl Summary {
             summary.times_max = times / free;
         }
         if free > 0.0 {
+            summary.total_min = n * times / free;
+        }
+        if machine.takes_tasks() {
+            let room = machine.free();
+            summary.next_slots_max = room.slots.unwrap_or(u32::MAX);
+            summary.next_memory_max = room.memory.unwrap_or(u64::MAX);
             summary.next_share_max = machine.share(machine.count() + 1);
             summary.next_count_min = n;
             summary.next_crowding_min = (n + 1.0) / free;
             summary.next_times_min = times / free;
-            summary.total_min = n * times / free;
             let known = grid.classes().task_classes().len();
             for (index, burden) in summary.next_burden_min.iter_mut().enumerate().take(known) {
                 let h = grid.seconds_per_op(TaskClassId::new(index), id);
@@ -92,6 +103,8 @@ impl Summary {
             next_count_min: smaller(self.next_count_min, other.next_count_min),
             next_crowding_min: smaller(self.next_crowding_min, other.next_crowding_min),
             next_times_min: smaller(self.next_times_min, other.next_times_min),
+            next_slots_max: self.next_slots_max.max(other.next_slots_max),
+            next_memory_max: self.next_memory_max.max(other.next_memory_max),
             next_burden_min: std::array::from_fn(|class| {
                 smaller(self.next_burden_min[class], other.next_burden_min[class])
             }),
@@ -108,6 +121,12 @@ impl Summary {
     #[inline]
     pub fn may_hold(&self, class: TaskClassId) -> bool {
         self.present & Self::bit(class) != 0
+    }
+
+    /// Whether a machine here may have room for a task with these needs; certain only where it says no.
+    #[inline]
+    pub fn may_take(&self, needs: Needs) -> bool {
+        needs.cores <= self.next_slots_max && needs.memory <= self.next_memory_max
     }
 
     fn bit(class: TaskClassId) -> u64 {

@@ -62,6 +62,8 @@ pub struct Record {
     pub checkpoint: Option<Stored>,
     /// How its last run ended.
     pub last: Option<Box<Last>>,
+    /// The last run of which an end was reported, and whether it counted.
+    pub settled: Option<(u32, bool)>,
 }
 
 const UNTOUCHED: Record = Record {
@@ -76,7 +78,14 @@ const UNTOUCHED: Record = Record {
     ended: None,
     checkpoint: None,
     last: None,
+    settled: None,
 };
+
+impl Default for Record {
+    fn default() -> Self {
+        UNTOUCHED
+    }
+}
 
 /// All records, by task.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -1,0 +1,19 @@
+//! The rules of a machine's owner: when tasks may run, and when they must stop.
+//!
+//! [`Attendance`] keeps what is known of the owner: what they said, and when they last showed. [`Rules`] is what they
+//! configured, and [`decide`] makes a [`Verdict`] of the two and a [`Sample`](crate::probes::Sample).
+//!
+//! - **The owner always wins.** Nothing that the grid wants is an input here.
+//! - **No clock and no files**: time is an argument, and so is what was measured. What is not known does not forbid,
+//!   but for the load: before it was measured, nothing new starts.
+//! - **Of several reasons one is given**: what suspends before what does not, then in the order of [`Reason`].
+
+mod attendance;
+mod hours;
+mod rules;
+mod verdict;
+
+pub use attendance::{Attendance, Hand, Owner, Sign, Word};
+pub use hours::{DayMinute, Hours, HoursError};
+pub use rules::{Rules, RulesError, Sessions};
+pub use verdict::{COOLING, Reason, Verdict, decide};

@@ -1,0 +1,122 @@
+//! Whether the owner is here: by what they said, by whether they type, by whether their programs run.
+
+use gleaner_units::Time;
+
+use super::rules::{Rules, Sessions};
+use crate::probes::Sample;
+
+/// What the owner says by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// I am here: everything stops until [`Word::Away`].
+    Here,
+    /// I am away: takes back `Here`, and ends the wait after the last sign of me.
+    Away,
+    /// Stop everything until [`Word::Resume`].
+    Pause,
+    /// Finish what runs, and take nothing new until [`Word::Resume`].
+    Drain,
+    /// Take back `Pause` and `Drain`.
+    Resume,
+}
+
+/// What the owner ordered last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hand {
+    /// Nothing, or to resume.
+    #[default]
+    Off,
+    /// To stop everything.
+    Paused,
+    /// To take nothing new.
+    Draining,
+}
+
+/// How the owner showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// They said so.
+    ByHand,
+    /// A login session is not idle.
+    Session,
+    /// Programs that are not ours use the CPU.
+    Programs,
+}
+
+/// Whether the owner is here, and by which sign; of several the one that is first in [`Sign`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// No sign of them, for long enough.
+    Away,
+    /// Here, or was so a moment ago.
+    Here(Sign),
+}
+
+/// What is known of the owner. They are back with the first sample that shows a sign of them, and away only after
+/// [`Rules::idle_seconds`] without one: so samples have to be taken at least once a second.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attendance {
+    hand: Hand,
+    here_by_hand: bool,
+    last_sign: Option<(Time, Sign)>,
+}
+
+impl Attendance {
+    /// Nobody has shown or said anything yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The owner says something.
+    pub fn hear(&mut self, word: Word) {
+        match word {
+            Word::Here => self.here_by_hand = true,
+            Word::Away => {
+                self.here_by_hand = false;
+                self.last_sign = None;
+            }
+            Word::Pause => self.hand = Hand::Paused,
+            Word::Drain => self.hand = Hand::Draining,
+            Word::Resume => self.hand = Hand::Off,
+        }
+    }
+
+    /// A sample was taken at `now`.
+    pub fn observe(&mut self, rules: &Rules, now: Time, sample: &Sample) {
+        if let Some(sign) = sign_in(rules, sample) {
+            self.last_sign = Some((now, sign));
+        } else if self
+            .last_sign
+            .is_some_and(|(at, _)| now.since(at).seconds() >= f64::from(rules.idle_seconds))
+        {
+            self.last_sign = None;
+        }
+    }
+
+    /// Whether the owner is here, as of the last sample.
+    pub fn owner(&self) -> Owner {
+        match self.last_sign {
+            _ if self.here_by_hand => Owner::Here(Sign::ByHand),
+            Some((_, sign)) => Owner::Here(sign),
+            None => Owner::Away,
+        }
+    }
+
+    /// What the owner ordered last.
+    pub fn hand(&self) -> Hand {
+        self.hand
+    }
+}
+
+fn sign_in(rules: &Rules, sample: &Sample) -> Option<Sign> {
+    let idle_enough = f64::from(rules.idle_seconds);
+    let is_typing = match rules.sessions {
+        Sessions::Watch => sample.session_idle.is_some_and(|idle| idle.seconds() < idle_enough),
+        Sessions::Ignore => false,
+    };
+    if is_typing {
+        return Some(Sign::Session);
+    }
+    let cores = sample.load? * sample.cores;
+    (cores >= rules.busy_threshold(sample.cores)).then_some(Sign::Programs)
+}

@@ -1,0 +1,121 @@
+//! What follows from the owner's rules for the tasks of this machine.
+
+use std::fmt;
+
+use super::attendance::{Attendance, Hand, Owner, Sign};
+use super::hours::DayMinute;
+use super::rules::Rules;
+use crate::probes::Sample;
+
+/// How many degrees below the limit a machine must cool before tasks that were suspended for heat go on.
+pub const COOLING: f64 = 5.0;
+
+/// What tasks may do on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Run, and take new ones.
+    Run,
+    /// What runs is suspended, and nothing starts.
+    Suspend(Reason),
+    /// What runs goes on, and nothing starts.
+    NoNewTasks(Reason),
+}
+
+/// Why not. Of several reasons that suspend, or else of several that do not, the first in this order is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The owner paused the agent by hand.
+    Paused,
+    /// The owner is here.
+    OwnerHere(Sign),
+    /// The machine is too hot.
+    TooHot,
+    /// The machine lives on its battery.
+    OnBattery,
+    /// It is not the time of day.
+    OutsideHours,
+    /// The owner drains the agent by hand.
+    Draining,
+    /// The owner's load is as high as the rules allow, or higher.
+    LoadTooHigh,
+    /// The owner's load has not been measured yet.
+    LoadUnknown,
+}
+
+/// The verdict for now. `before` is the verdict so far, which only a hot machine needs: it must cool by [`COOLING`].
+///
+/// What suspends goes before what only keeps new tasks away: where [`Rules::suspend_on_return`] is off, the owner's
+/// return stands between the hours and the draining.
+pub fn decide(
+    rules: &Rules,
+    attendance: &Attendance,
+    sample: &Sample,
+    minute: DayMinute,
+    before: Verdict,
+) -> Verdict {
+    let hand = attendance.hand();
+    if hand == Hand::Paused {
+        return Verdict::Suspend(Reason::Paused);
+    }
+    let owner = attendance.owner();
+    if let Owner::Here(sign) = owner
+        && (rules.suspend_on_return || sign == Sign::ByHand)
+    {
+        return Verdict::Suspend(Reason::OwnerHere(sign));
+    }
+    if let Some(reason) = surroundings(rules, sample, minute, before) {
+        return Verdict::Suspend(reason);
+    }
+    if let Owner::Here(sign) = owner {
+        return Verdict::NoNewTasks(Reason::OwnerHere(sign));
+    }
+    if hand == Hand::Draining {
+        return Verdict::NoNewTasks(Reason::Draining);
+    }
+    match sample.load {
+        None => Verdict::NoNewTasks(Reason::LoadUnknown),
+        Some(load) if load >= rules.run_below_load => Verdict::NoNewTasks(Reason::LoadTooHigh),
+        Some(_) => Verdict::Run,
+    }
+}
+
+/// What suspends tasks although nobody is there.
+fn surroundings(rules: &Rules, sample: &Sample, minute: DayMinute, before: Verdict) -> Option<Reason> {
+    let cooling = if before == Verdict::Suspend(Reason::TooHot) { COOLING } else { 0.0 };
+    let is_hot = |(degrees, limit): (f64, f64)| degrees >= limit - cooling;
+    if sample.temperature.zip(rules.temperature_max).is_some_and(is_hot) {
+        return Some(Reason::TooHot);
+    }
+    if rules.not_on_battery && sample.on_battery == Some(true) {
+        return Some(Reason::OnBattery);
+    }
+    rules.hours.is_some_and(|hours| !hours.contain(minute)).then_some(Reason::OutsideHours)
+}
+
+/// For people, as the end of "no new tasks: …" or "suspended: …".
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Paused => "paused by hand",
+            Self::OwnerHere(Sign::ByHand) => "the owner says that they are here",
+            Self::OwnerHere(Sign::Session) => "somebody works in a login session",
+            Self::OwnerHere(Sign::Programs) => "the owner's programs use the CPU",
+            Self::TooHot => "the machine is too hot",
+            Self::OnBattery => "the machine lives on its battery",
+            Self::OutsideHours => "outside the owner's hours",
+            Self::Draining => "drained by hand",
+            Self::LoadTooHigh => "the owner's load is too high",
+            Self::LoadUnknown => "the owner's load is not measured yet",
+        })
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run => f.write_str("tasks run"),
+            Self::Suspend(reason) => write!(f, "suspended: {reason}"),
+            Self::NoNewTasks(reason) => write!(f, "no new tasks: {reason}"),
+        }
+    }
+}

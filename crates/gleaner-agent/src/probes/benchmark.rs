@@ -1,0 +1,132 @@
+//! The microbenchmark that fills the speed vector, in less than three seconds on a machine that is not stuck.
+//!
+//! Every part is measured several times, and the best counts: what disturbs a measurement only ever makes it slower.
+//! How far the worst lies below is reported as its spread. All is wall time, so that an agent that may use only a
+//! quarter of a core comes out a quarter as fast.
+
+mod cpu;
+mod disk;
+mod network;
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::speeds::Speeds;
+
+pub use disk::ReadPath;
+pub use network::{NETWORK_DEFAULT, measure_network};
+
+/// A speed and how much its measurements disagreed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The best measurement.
+    pub speed: f64,
+    /// How far the worst lies below the best, as a share of it, from 0 to 1.
+    pub spread: f64,
+}
+
+/// What a machine was measured to do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Benchmark {
+    /// Millions of reference operations a second of wall time, on one thread.
+    pub cpu: Measured,
+    /// The same for each second that the thread was on a core; more than `cpu` where there is a quota.
+    pub cpu_on_core: f64,
+    /// Megabytes a second written, with `fdatasync`.
+    pub disk_write: Measured,
+    /// Megabytes a second read.
+    pub disk_read: Measured,
+    /// How the reading got past the cache.
+    pub read_path: ReadPath,
+    /// Megabytes a second to the coordinator.
+    pub net: Measured,
+}
+
+/// The share of its core that a thread gets where nothing else wants it, less what the system itself needs.
+const UNDISTURBED: f64 = 0.85;
+
+/// Measures CPU and disk; the file that this needs lies in `folder`, has no name, and holds 64 MiB at most. `net` is
+/// from [`measure_network`], or [`NETWORK_DEFAULT`].
+pub fn benchmark(folder: &Path, net: Measured) -> io::Result<Benchmark> {
+    let (cpu, cpu_on_core) = cpu::measure();
+    let disk = disk::measure(folder)?;
+    Ok(Benchmark {
+        cpu,
+        cpu_on_core,
+        disk_write: disk.write,
+        disk_read: disk.read,
+        read_path: disk.read_path,
+        net,
+    })
+}
+
+impl Benchmark {
+    /// S, not yet rounded. A megabyte of disk is half written and half read.
+    pub fn speeds(&self) -> Speeds {
+        Speeds { cpu: self.cpu.speed, disk: self.disk(), net: self.net.speed }
+    }
+
+    /// What a second of each device's time is worth in operations, for [`super::composition`].
+    pub fn rates(&self) -> Speeds {
+        Speeds { cpu: self.cpu_on_core, ..self.speeds() }
+    }
+
+    /// Whether other programs took so much of the core that this should be measured again at a quieter time. `cores`
+    /// is what there is to use, [`super::Domain::cores`]: a quota is no disturbance.
+    pub fn was_disturbed(&self, cores: f64) -> bool {
+        self.cpu.speed < UNDISTURBED * self.cpu_on_core * cores.min(1.0)
+    }
+
+    fn disk(&self) -> f64 {
+        2.0 / (1.0 / self.disk_write.speed + 1.0 / self.disk_read.speed)
+    }
+}
+
+impl Measured {
+    /// The best of several, each above 0; at least one.
+    fn best_of(speeds: &[f64]) -> Self {
+        let best = speeds.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let worst = speeds.iter().copied().fold(best, f64::min);
+        Self { speed: best, spread: (best - worst) / best }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn benchmark(cpu: f64) -> Benchmark {
+        let measured = |speed| Measured { speed, spread: 0.0 };
+        Benchmark {
+            cpu: measured(cpu),
+            cpu_on_core: 100.0,
+            disk_write: measured(100.0),
+            disk_read: measured(300.0),
+            read_path: ReadPath::Direct,
+            net: NETWORK_DEFAULT,
+        }
+    }
+
+    #[test]
+    fn a_megabyte_of_disk_is_half_written_and_half_read() {
+        assert_eq!(benchmark(25.0).speeds(), Speeds { cpu: 25.0, disk: 150.0, net: 120.0 });
+        assert_eq!(benchmark(25.0).rates(), Speeds { cpu: 100.0, disk: 150.0, net: 120.0 });
+    }
+
+    #[test]
+    fn a_quota_is_no_disturbance_and_other_programs_are() {
+        for (cpu, cores, disturbed) in
+            [(99.0, 4.0, false), (60.0, 4.0, true), (25.0, 0.25, false), (12.0, 0.25, true)]
+        {
+            assert_eq!(benchmark(cpu).was_disturbed(cores), disturbed, "{cpu} with {cores} cores");
+        }
+    }
+
+    #[test]
+    fn the_best_counts_and_the_worst_is_told() {
+        assert_eq!(Measured::best_of(&[80.0, 100.0, 75.0]), Measured { speed: 100.0, spread: 0.25 });
+        assert_eq!(NETWORK_DEFAULT.speed, benchmark(1.0).speeds().rounded().net);
+    }
+}

@@ -1,0 +1,33 @@
+//! One process's CPU time and I/O, from `/proc/PID`.
+
+use gleaner_units::Span;
+
+use super::error::ProbeError;
+use super::machine::TICK;
+use super::root::Root;
+
+/// User and system time, of the process and of its children that were waited for, counted after the process's name.
+const TIMES: [usize; 4] = [11, 12, 13, 14];
+
+/// The CPU time of a process and of those of its children that ended and were waited for; `None` once it is gone.
+pub(crate) fn cpu_used(root: &Root, pid: u32) -> Result<Option<Span>, ProbeError> {
+    let Some(stat) = root.read(&format!("/proc/{pid}/stat"))? else { return Ok(None) };
+    let line = stat.first();
+    let expected = "PID (NAME) STATE and at least fourteen numbers";
+    // A program may call itself anything, brackets and spaces included.
+    let (_, numbers) = line.text.rsplit_once(')').ok_or_else(|| line.garbled(expected))?;
+    let mut ticks = 0u64;
+    for field in TIMES {
+        let word = numbers.split_whitespace().nth(field);
+        let time: u64 = word.and_then(|word| word.parse().ok()).ok_or_else(|| line.garbled(expected))?;
+        ticks = ticks.saturating_add(time);
+    }
+    Ok(Some(Span::from_nanos(ticks.saturating_mul(TICK))))
+}
+
+/// Bytes that the process had read from and written to storage; `None` where the kernel does not count them.
+pub(crate) fn io_bytes(root: &Root, pid: u32) -> Result<Option<(u64, u64)>, ProbeError> {
+    let Some(io) = root.read(&format!("/proc/{pid}/io"))? else { return Ok(None) };
+    let (read, written) = (io.find_number("read_bytes:")?, io.find_number("write_bytes:")?);
+    Ok(read.zip(written))
+}

@@ -1,0 +1,6 @@
+//! The probes on recorded machines.
+
+mod loads;
+mod samples;
+mod tree;
+mod usage;

@@ -1,0 +1,67 @@
+//! What a machine has room for at a time, and what a task takes of it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much a machine takes in at a time, or still could; nothing where it has no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Room {
+    /// Cores that tasks may have to themselves.
+    pub slots: Option<u32>,
+    /// Bytes.
+    pub memory: Option<u64>,
+}
+
+/// What a task takes of a machine's [`Room`] for as long as it is there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Needs {
+    /// At least 1; as many slots.
+    pub cores: u32,
+    /// Bytes.
+    pub memory: u64,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self { cores: 1, memory: 0 }
+    }
+}
+
+impl Room {
+    /// Whether there are as many slots.
+    #[inline]
+    pub fn has_slots(&self, cores: u32) -> bool {
+        self.slots.is_none_or(|slots| cores <= slots)
+    }
+
+    /// Whether there are as many bytes.
+    #[inline]
+    pub fn has_memory(&self, bytes: u64) -> bool {
+        self.memory.is_none_or(|memory| bytes <= memory)
+    }
+
+    /// Whether a task with these needs has its place in it.
+    #[inline]
+    pub fn holds(&self, needs: Needs) -> bool {
+        self.has_slots(needs.cores) && self.has_memory(needs.memory)
+    }
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.slots {
+            Some(slots) => write!(f, "{slots} cores")?,
+            None => f.write_str("any number of cores")?,
+        }
+        match self.memory {
+            Some(memory) => write!(f, " and {memory} bytes"),
+            None => f.write_str(" and any number of bytes"),
+        }
+    }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cores and {} bytes", self.cores, self.memory)
+    }
+}

@@ -1,0 +1,206 @@
+//! Blobs as files: `blobs/ab/cdef…` in the coordinator's folder.
+//!
+//! - **A file under its final name is whole**: it is written and synced as `blobs/incoming/N`, then renamed, and the
+//!   folder is synced. What a crash leaves in `incoming` is swept at the next start.
+//! - **The time of a file's last change is when it was last put or renewed**, as the caller told it.
+
+mod incoming;
+
+use super::verifying::Verifying;
+use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
+use crate::store::{Home, make_folder};
+use gleaner_units::Time;
+use incoming::Incoming;
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+
+const FOLDER: &str = "blobs";
+const INCOMING: &str = "incoming";
+/// How many digits of a name are the folder's name.
+const SPLIT: usize = 2;
+
+/// The embedded form of [`Blobs`].
+#[derive(Debug)]
+pub struct FolderBlobs {
+    folder: PathBuf,
+    next_incoming: AtomicU64,
+    /// How many bytes there are. Whoever makes a blob appear, younger or disappear holds this, so that nothing that was
+    /// just put is removed as old.
+    total: Mutex<u64>,
+    _home: Home,
+}
+
+impl FolderBlobs {
+    /// The blobs in `home`.
+    pub fn open(home: &Home) -> Result<Self, BlobError> {
+        let folder = home.folder().join(FOLDER);
+        let incoming = folder.join(INCOMING);
+        sweep(&incoming).map_err(|source| BlobError { path: incoming, source })?;
+        make_folders(&folder).map_err(|source| BlobError { path: folder.clone(), source })?;
+        let mut total = 0;
+        for_each_blob(&folder, |_, _, found| {
+            total += found.len();
+            Ok(())
+        })?;
+        let total = Mutex::new(total);
+        Ok(Self { folder, next_incoming: AtomicU64::new(0), total, _home: home.clone() })
+    }
+
+    fn path(&self, id: BlobId) -> PathBuf {
+        let name = id.to_string();
+        self.folder.join(&name[..SPLIT]).join(&name[SPLIT..])
+    }
+
+    fn total(&self) -> MutexGuard<'_, u64> {
+        self.total.lock().expect("nobody panics while counting")
+    }
+
+    fn receive(&self, body: &mut dyn Read, terms: Terms) -> Result<(Incoming, Put), PutError> {
+        let number = self.next_incoming.fetch_add(1, Ordering::Relaxed);
+        let mut incoming = Incoming::create(self.folder.join(INCOMING).join(number.to_string()))?;
+        let put = incoming.fill(body, terms.at_most)?;
+        match terms.claimed {
+            Some(claimed) if claimed != put.id => Err(PutError::OtherContent { claimed, found: put.id }),
+            _ => Ok((incoming, put)),
+        }
+    }
+
+    fn publish(&self, incoming: Incoming, put: Put) -> io::Result<()> {
+        let path = self.path(put.id);
+        let folder = path.parent().expect("a blob lies in a folder");
+        {
+            let mut total = self.total();
+            let before = unless_missing(fs::metadata(&path))?.map_or(0, |found| found.len());
+            incoming.publish(&path)?;
+            // Saturating: the older copy may have been damaged, and then it was not counted at this length.
+            *total = total.saturating_sub(before) + put.bytes;
+        }
+        File::open(folder)?.sync_all()
+    }
+
+    /// Removes a file unless it has become younger since it was looked at.
+    fn remove_older(&self, path: &Path, before: SystemTime, removed: &mut Removed) -> io::Result<()> {
+        let mut total = self.total();
+        let Some(found) = unless_missing(fs::metadata(path))? else { return Ok(()) };
+        if found.modified()? < before {
+            fs::remove_file(path)?;
+            *total = total.saturating_sub(found.len());
+            removed.blobs += 1;
+            removed.bytes += found.len();
+        }
+        Ok(())
+    }
+}
+
+impl Blobs for FolderBlobs {
+    fn put(&self, body: &mut dyn Read, terms: Terms) -> Result<Put, PutError> {
+        let (incoming, put) = self.receive(body, terms)?;
+        incoming.sync(moment(terms.at))?;
+        self.publish(incoming, put).map_err(|source| incoming::failure(&self.path(put.id), source))?;
+        Ok(put)
+    }
+
+    fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
+        let found = find(&self.path(id))?;
+        Ok(found.map(|(file, found)| Blob { bytes: found.len(), body: Box::new(Verifying::new(id, file)) }))
+    }
+
+    fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError> {
+        Ok(find(&self.path(id))?.map(|(_, found)| found.len()))
+    }
+
+    fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError> {
+        let path = self.path(id);
+        let _nothing_is_removed = self.total();
+        let Some((file, found)) = find(&path)? else { return Ok(None) };
+        file.set_modified(moment(at)).map_err(|source| BlobError { path, source })?;
+        Ok(Some(found.len()))
+    }
+
+    fn remove_unreferenced(&self, keep: &BTreeSet<BlobId>, before: Time) -> Result<Removed, BlobError> {
+        let before = moment(before);
+        let mut removed = Removed::default();
+        for_each_blob(&self.folder, |id, path, found| {
+            if !keep.contains(&id) && found.modified()? < before {
+                self.remove_older(path, before, &mut removed)?;
+            }
+            Ok(())
+        })?;
+        Ok(removed)
+    }
+
+    fn total_bytes(&self) -> u64 {
+        *self.total()
+    }
+}
+
+/// The system's clock ends long before the last [`Time`], and a file's time after it.
+fn moment(at: Time) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(at.nanos().min(i64::MAX.cast_unsigned()))
+}
+
+fn unless_missing<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn find(path: &Path) -> Result<Option<(File, Metadata)>, BlobError> {
+    let open = || {
+        let Some(file) = unless_missing(File::open(path))? else { return Ok(None) };
+        let found = file.metadata()?;
+        Ok(Some((file, found)))
+    };
+    open().map_err(|source| BlobError { path: path.to_owned(), source })
+}
+
+/// Makes the folders of all names at once, so that a `put` need not see to it that they outlast the loss of power.
+fn make_folders(folder: &Path) -> io::Result<()> {
+    for byte in 0..=u8::MAX {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder.join(format!("{byte:02x}")))?;
+    }
+    File::open(folder)?.sync_all()
+}
+
+fn sweep(incoming: &Path) -> io::Result<()> {
+    make_folder(incoming)?;
+    fs::read_dir(incoming)?.try_for_each(|entry| fs::remove_file(entry?.path()))
+}
+
+/// The blob that lies there; `None` for a file that is none of ours.
+fn id_of(path: &Path) -> Option<BlobId> {
+    let folder = path.parent()?.file_name()?.to_str()?;
+    let rest = path.file_name()?.to_str()?;
+    format!("{folder}{rest}").parse().ok()
+}
+
+/// Visits the blobs in no order; one that disappears meanwhile is left out.
+fn for_each_blob(
+    folder: &Path,
+    mut visit: impl FnMut(BlobId, &Path, &Metadata) -> io::Result<()>,
+) -> Result<(), BlobError> {
+    let mut walk = || {
+        for part in fs::read_dir(folder)? {
+            let part = part?;
+            if !part.file_type()?.is_dir() {
+                continue;
+            }
+            for entry in fs::read_dir(part.path())? {
+                let path = entry?.path();
+                let Some(id) = id_of(&path) else { continue };
+                if let Some(found) = unless_missing(fs::metadata(&path))? {
+                    visit(id, &path, &found)?;
+                }
+            }
+        }
+        Ok(())
+    };
+    walk().map_err(|source| BlobError { path: folder.to_owned(), source })
+}

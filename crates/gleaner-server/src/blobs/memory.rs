@@ -1,0 +1,100 @@
+//! Blobs without a disk, for tests and for simulated histories of faults. It is full when it is told to be.
+
+use super::verifying::Verifying;
+use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
+use gleaner_units::Time;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Cursor, Read};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The form of [`Blobs`] that tests use. Clones are the same blobs.
+#[derive(Clone, Debug)]
+pub struct MemoryBlobs {
+    space: u64,
+    blobs: Arc<Mutex<BTreeMap<BlobId, Kept>>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    at: Time,
+    content: Arc<[u8]>,
+}
+
+impl MemoryBlobs {
+    /// No blobs, and space for so many bytes.
+    pub fn with_space(bytes: u64) -> Self {
+        Self { space: bytes, blobs: Arc::default() }
+    }
+
+    fn blobs(&self) -> MutexGuard<'_, BTreeMap<BlobId, Kept>> {
+        self.blobs.lock().expect("nobody panics while holding the blobs")
+    }
+}
+
+fn receive(body: &mut dyn Read, terms: Terms) -> Result<Vec<u8>, PutError> {
+    let mut content = Vec::new();
+    let most = terms.at_most.saturating_add(1);
+    body.take(most).read_to_end(&mut content).map_err(|source| PutError::Body { source })?;
+    if content.len() as u64 > terms.at_most {
+        return Err(PutError::TooLarge { at_most: terms.at_most });
+    }
+    let found = BlobId::of(&content);
+    match terms.claimed {
+        Some(claimed) if claimed != found => Err(PutError::OtherContent { claimed, found }),
+        _ => Ok(content),
+    }
+}
+
+fn total(blobs: &BTreeMap<BlobId, Kept>) -> u64 {
+    blobs.values().map(|kept| kept.content.len() as u64).sum()
+}
+
+impl Blobs for MemoryBlobs {
+    fn put(&self, body: &mut dyn Read, terms: Terms) -> Result<Put, PutError> {
+        let content = receive(body, terms)?;
+        let put = Put { id: BlobId::of(&content), bytes: content.len() as u64 };
+        let mut blobs = self.blobs();
+        if total(&blobs) + put.bytes > self.space {
+            return Err(PutError::DiskFull);
+        }
+        blobs.insert(put.id, Kept { at: terms.at, content: content.into() });
+        Ok(put)
+    }
+
+    fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
+        let open = |kept: &Kept| {
+            let content = Cursor::new(Arc::clone(&kept.content));
+            Blob { bytes: kept.content.len() as u64, body: Box::new(Verifying::new(id, content)) }
+        };
+        Ok(self.blobs().get(&id).map(open))
+    }
+
+    fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError> {
+        Ok(self.blobs().get(&id).map(|kept| kept.content.len() as u64))
+    }
+
+    fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError> {
+        let renew = |kept: &mut Kept| {
+            kept.at = at;
+            kept.content.len() as u64
+        };
+        Ok(self.blobs().get_mut(&id).map(renew))
+    }
+
+    fn remove_unreferenced(&self, keep: &BTreeSet<BlobId>, before: Time) -> Result<Removed, BlobError> {
+        let mut removed = Removed::default();
+        self.blobs().retain(|id, kept| {
+            let stays = keep.contains(id) || kept.at >= before;
+            if !stays {
+                removed.blobs += 1;
+                removed.bytes += kept.content.len() as u64;
+            }
+            stays
+        });
+        Ok(removed)
+    }
+
+    fn total_bytes(&self) -> u64 {
+        total(&self.blobs())
+    }
+}

@@ -1,0 +1,237 @@
+//! The coordinator without its wires: what users order and agents say goes in, facts to commit and effects come out.
+//!
+//! ```text
+//! Input ──▶ Desk::handle ──▶ Ledger (facts) ──▶ Desk::settle (decisions) ──▶ Batch { facts, effects }
+//! ```
+//!
+//! - **Effects leave only after the facts beside them are committed.** The desk hands out both together; the driver
+//!   (`driver.rs`, or the simulated world of the fault tests) commits first.
+//! - It reads no clock, draws no randomness and does no I/O: time and secrets come in.
+//! - What is not a fact stays here and is gone with the process: sessions, leases, samples. A restarted desk waits one
+//!   lease before it gives up an agent, since it cannot know when the last heartbeat came.
+
+mod admission;
+mod agents;
+mod orders;
+mod run;
+
+pub use admission::{Kind, Rejection, check_profile};
+pub use orders::{Answer, Order, Requester};
+
+use crate::journal::{Entry, Fact};
+use crate::ledger::Ledger;
+use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
+use std::collections::BTreeMap;
+
+/// How long agents may be silent.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// How long an agent may go on after the last heartbeat that was answered.
+    pub lease: Span,
+    /// How often it is to send one.
+    pub heartbeat: Span,
+    /// How much longer than the lease the desk waits, for clocks that do not run alike and answers under way.
+    pub margin: Span,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        let seconds = |seconds: u64| Span::from_nanos(seconds * 1_000_000_000);
+        Self { lease: seconds(60), heartbeat: seconds(10), margin: seconds(5) }
+    }
+}
+
+/// A connection of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct SessionId(pub u64);
+
+/// A request that awaits its answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct OrderId(pub u64);
+
+/// What comes in.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Someone wants something done.
+    Order {
+        /// For the answer.
+        id: OrderId,
+        /// Who.
+        by: Requester,
+        /// What.
+        order: Box<Order>,
+    },
+    /// An agent proved who it is.
+    Connected {
+        /// From now on.
+        session: SessionId,
+        /// What it said.
+        hello: Box<Hello>,
+        /// What it may use for files.
+        token: String,
+    },
+    /// A connected agent said something.
+    Frame {
+        /// Over which connection.
+        session: SessionId,
+        /// What.
+        frame: Box<FromAgent>,
+    },
+    /// A connection is gone.
+    Disconnected {
+        /// Which.
+        session: SessionId,
+    },
+    /// Time passed.
+    Tick,
+}
+
+/// What goes out, once the facts are committed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// Answer a request.
+    Reply(OrderId, Result<Answer, Rejection>),
+    /// Tell an agent.
+    Send(SessionId, ToAgent),
+    /// End a connection.
+    Close(SessionId),
+}
+
+/// Something that a program wrote; to be kept before the facts are committed, since the end of a run says that its
+/// output is complete.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// By which run.
+    pub attempt: Attempt,
+    /// Where.
+    pub stream: Stream,
+    /// How much came before.
+    pub offset: u64,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
+/// A fact, and the tasks whose history it belongs to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recorded {
+    /// The fact.
+    pub entry: Entry,
+    /// Sorted, each once.
+    pub tasks: Vec<TaskId>,
+}
+
+/// What came of some inputs.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// To be kept first.
+    pub written: Vec<Written>,
+    /// To be committed next.
+    pub recorded: Vec<Recorded>,
+    /// To be let out last, in order.
+    pub effects: Vec<Effect>,
+}
+
+/// A connected agent.
+#[derive(Clone, Debug)]
+struct Session {
+    agent: MachineId,
+    sample: Option<Sample>,
+    heard: Time,
+}
+
+/// See the module.
+#[derive(Clone)]
+pub struct Desk {
+    ledger: Ledger,
+    terms: Terms,
+    sessions: BTreeMap<SessionId, Session>,
+    by_agent: BTreeMap<MachineId, SessionId>,
+    /// When each agent that is not lost is given up unless it is heard of.
+    leases: BTreeMap<MachineId, Time>,
+    batch: Batch,
+}
+
+impl Desk {
+    /// Opens on what was known; the start itself is the first fact.
+    pub fn new(ledger: Ledger, terms: Terms, now: Time, program: &str) -> Self {
+        let known = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost && !agent.revoked);
+        let leases =
+            known.map(|(index, _)| (MachineId::new(index), now + terms.lease + terms.margin)).collect();
+        let epoch = ledger.epoch() + 1;
+        let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
+        let mut desk = Self { ledger, terms, sessions, by_agent, leases, batch: Batch::default() };
+        desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned() });
+        desk
+    }
+
+    /// What is known. Not all of it may be committed yet while a batch is out.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Takes one thing in.
+    pub fn handle(&mut self, now: Time, input: Input) {
+        match input {
+            Input::Order { id, by, order } => {
+                let answer = self.order(now, &by, *order);
+                self.batch.effects.push(Effect::Reply(id, answer));
+            }
+            Input::Connected { session, hello, token } => self.connected(now, session, &hello, token),
+            Input::Frame { session, frame } => self.frame(now, session, *frame),
+            Input::Disconnected { session } => self.forget(session),
+            Input::Tick => self.tick(now),
+        }
+    }
+
+    /// Lets the scheduler answer what came in, and hands everything out.
+    pub fn settle(&mut self, now: Time) -> Batch {
+        if let Some((fact, mut tasks)) = self.ledger.decide(now) {
+            tasks.sort_unstable();
+            tasks.dedup();
+            self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks });
+        }
+        self.run_errands();
+        std::mem::take(&mut self.batch)
+    }
+
+    /// When a [`Tick`](Input::Tick) is next of any use.
+    pub fn next_tick(&self) -> Time {
+        let wake = self.ledger.grid().wake_at().unwrap_or(Time::NEVER);
+        self.leases.values().copied().fold(wake, Time::min)
+    }
+
+    /// Whether an agent is connected.
+    pub fn is_connected(&self, agent: MachineId) -> bool {
+        self.by_agent.contains_key(&agent)
+    }
+
+    /// What a connected agent told last, and when it was heard of.
+    pub fn heard(&self, agent: MachineId) -> Option<(Option<&Sample>, Time)> {
+        let session = self.sessions.get(self.by_agent.get(&agent)?)?;
+        Some((session.sample.as_ref(), session.heard))
+    }
+
+    fn record(&mut self, now: Time, fact: Fact) {
+        let entry = Entry { at: now, fact };
+        let mut tasks = self.ledger.apply(&entry);
+        tasks.sort_unstable();
+        tasks.dedup();
+        self.batch.recorded.push(Recorded { entry, tasks });
+    }
+
+    fn tick(&mut self, now: Time) {
+        let due = self.leases.iter().filter(|&(_, &until)| until <= now);
+        let due: Vec<MachineId> = due.map(|(&agent, _)| agent).collect();
+        for agent in due {
+            self.leases.remove(&agent);
+            if let Some(&session) = self.by_agent.get(&agent) {
+                self.close(session);
+            }
+            self.record(now, Fact::LeaseExpired { agent });
+        }
+        if self.ledger.grid().wake_at().is_some_and(|at| at <= now) {
+            self.record(now, Fact::WokeUp);
+        }
+    }
+}

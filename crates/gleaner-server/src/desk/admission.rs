@@ -1,0 +1,225 @@
+//! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
+
+use gleaner_classad::Expr;
+use gleaner_wire::BlobHash;
+use gleaner_wire::job::{Confinement, JobSpec, TaskList};
+use gleaner_wire::limits::{
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, NAME_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX,
+    WORD_BYTES_MAX,
+};
+use gleaner_wire::session::Profile;
+use std::collections::BTreeSet;
+
+/// Why a request is refused: a word for programs, a sentence for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rejection {
+    /// What kind of refusal.
+    pub kind: Kind,
+    /// What, where, and what to do.
+    pub message: String,
+}
+
+/// What kind of refusal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// What was asked for has no meaning.
+    Invalid,
+    /// Who asks may not.
+    Forbidden,
+    /// What it is about does not exist.
+    NotFound,
+    /// It does not go with what was asked for before.
+    Conflict,
+}
+
+impl Rejection {
+    pub(super) fn of(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::of(Kind::Invalid, message)
+    }
+}
+
+fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Result<(), Rejection> {
+    if refuse { Err(Rejection::invalid(message())) } else { Ok(()) }
+}
+
+/// Whether a job can be recorded. Whether any machine could run it is another matter: machines come and go.
+pub(super) fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
+    refuse_if(spec.command.first().is_none_or(String::is_empty), || {
+        "command is empty; expected a program and its arguments".to_owned()
+    })?;
+    check_tasks(&spec.tasks)?;
+    check_counts(spec)?;
+    check_words(spec)?;
+    check_numbers(spec)?;
+    for (key, text) in [("requirements", &spec.requirements), ("rank", &spec.rank)] {
+        if let Some(text) = text {
+            check_expression(key, text)?;
+        }
+    }
+    check_paths(spec)
+}
+
+fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
+    match tasks {
+        TaskList::Array { step: 0, .. } => {
+            return Err(Rejection::invalid("tasks.array.step is 0; expected 1 or more"));
+        }
+        TaskList::Rows { names, values } => {
+            refuse_if(names.is_empty() || values.len() % names.len() != 0, || {
+                format!(
+                    "tasks.rows has {} values for {} names; expected whole rows",
+                    values.len(),
+                    names.len()
+                )
+            })?;
+            check_parameters(names.iter())?;
+        }
+        TaskList::Sweep { axes } => {
+            refuse_if(axes.is_empty(), || "tasks.sweep has no parameter; expected at least one".to_owned())?;
+            check_parameters(axes.iter().map(|(name, _)| name))?;
+        }
+        TaskList::One | TaskList::Array { .. } => {}
+    }
+    let count = tasks.count();
+    refuse_if(count == 0 || count > TASKS_PER_JOB_MAX, || {
+        format!("tasks stands for {count} tasks; expected 1 to {TASKS_PER_JOB_MAX}")
+    })
+}
+
+/// They become variables.
+fn check_parameters<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), Rejection> {
+    let mut met = BTreeSet::new();
+    for name in names {
+        check_variable(name)?;
+        refuse_if(!met.insert(name), || format!("the parameter {name} is named twice"))?;
+    }
+    Ok(())
+}
+
+fn check_variable(name: &str) -> Result<(), Rejection> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let good = !name.is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && name.bytes().all(is_word)
+        && !name.as_bytes()[0].is_ascii_digit();
+    refuse_if(!good, || {
+        format!(
+            "\"{name}\" cannot be a variable: expected letters, digits and _, not a digit first, at most {NAME_BYTES_MAX} bytes"
+        )
+    })
+}
+
+fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
+    for (key, count) in [
+        ("command", spec.command.len()),
+        ("env", spec.env.len()),
+        ("inputs", spec.inputs.len()),
+        ("outputs", spec.outputs.len()),
+    ] {
+        refuse_if(count > ITEMS_MAX, || format!("{key} has {count} items; at most {ITEMS_MAX} are taken"))?;
+    }
+    spec.env.keys().try_for_each(|name| check_variable(name))
+}
+
+fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
+    let names = [("name", Some(&spec.name)), ("label", spec.label.as_ref())];
+    for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name?))) {
+        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control), || {
+            format!("{key} is longer than {NAME_BYTES_MAX} bytes or has control characters")
+        })?;
+    }
+    let texts = spec.command.iter().map(|word| ("command", word));
+    let texts = texts.chain(spec.env.values().map(|value| ("env", value)));
+    let mut texts = texts.chain(spec.outputs.iter().map(|pattern| ("outputs", pattern)));
+    let bad = texts.find(|(_, text)| text.len() > WORD_BYTES_MAX || text.contains('\0'));
+    bad.map_or(Ok(()), |(key, _)| {
+        Err(Rejection::invalid(format!(
+            "{key} has a text of more than {WORD_BYTES_MAX} bytes or with a NUL in it"
+        )))
+    })
+}
+
+fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
+    let cores = spec.needs.cores;
+    refuse_if(cores == 0 || cores > SLOTS_MAX, || {
+        format!("needs.cores is {cores}; expected 1 to {SLOTS_MAX}")
+    })?;
+    for (key, seconds) in
+        [("needs.time_limit_s", spec.needs.time_limit_s), ("checkpoint.grace_s", spec.checkpoint.grace_s)]
+    {
+        refuse_if(!(seconds.is_finite() && seconds >= 0.0), || {
+            format!("{key} is {seconds}; expected a number of seconds, 0 or more")
+        })?;
+    }
+    let Some(shares) = spec.composition else { return Ok(()) };
+    let sum: f64 = shares.iter().sum();
+    let good = shares.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() <= 1e-9;
+    refuse_if(!good, || {
+        format!("composition is {shares:?}; expected shares of CPU, disk and network that add up to 1")
+    })
+}
+
+fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {
+    refuse_if(text.len() > EXPRESSION_BYTES_MAX, || {
+        format!("{key} has {} bytes; at most {EXPRESSION_BYTES_MAX} are taken", text.len())
+    })?;
+    Expr::parse(text).map(drop).map_err(|error| Rejection::invalid(format!("{key}: {error}")))
+}
+
+fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
+    for path in spec.inputs.iter().map(|input| &input.path).chain(&spec.outputs) {
+        refuse_if(!stays_inside(path), || {
+            format!("\"{path}\" is no name within the task's folder: expected a relative path without \"..\"")
+        })?;
+    }
+    refuse_if(spec.cwd.is_some() && spec.confinement != Confinement::None, || {
+        "cwd is given for a task in the sandbox, which has a folder of its own; leave cwd out, or opt out of the sandbox".to_owned()
+    })
+}
+
+fn stays_inside(path: &str) -> bool {
+    let bounded = !path.is_empty() && path.len() <= WORD_BYTES_MAX && !path.contains('\0');
+    bounded && !path.starts_with('/') && path.split('/').all(|part| part != "..")
+}
+
+/// The files that a job needs and that have to be here before it is recorded.
+pub(super) fn blobs(spec: &JobSpec) -> impl Iterator<Item = &BlobHash> {
+    spec.inputs.iter().map(|input| &input.blob).chain(&spec.stdin)
+}
+
+/// A name of a machine or a user.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
+    let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
+    refuse_if(name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(good), || {
+        format!(
+            "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, at most {NAME_BYTES_MAX}"
+        )
+    })
+}
+
+/// Whether what an agent says of its machine makes sense.
+pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
+    let speeds = profile.speeds;
+    refuse_if(!speeds.iter().all(|&speed| speed.is_finite() && speed >= 0.0), || {
+        format!("speeds are {speeds:?}; expected finite numbers, 0 or more")
+    })?;
+    let counts = [profile.cores, profile.slots];
+    refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {
+        format!("cores and slots are {counts:?}; expected 1 to {SLOTS_MAX}")
+    })?;
+    check_name("the agent's user", &profile.user)?;
+    let items = profile.tags.len().max(profile.attributes.len());
+    refuse_if(items > PROFILE_ITEMS_MAX, || {
+        format!("{items} tags or attributes; at most {PROFILE_ITEMS_MAX} are taken")
+    })?;
+    profile.tags.iter().try_for_each(|tag| check_name("a tag", tag))?;
+    for (name, text) in &profile.attributes {
+        check_variable(name)?;
+        check_expression(name, text)?;
+    }
+    Ok(())
+}

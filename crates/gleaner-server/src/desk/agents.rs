@@ -1,0 +1,257 @@
+//! What agents say, and what they are told.
+
+use super::{Desk, Effect, Session, SessionId, Written, check_profile, run};
+use crate::journal::Fact;
+use crate::ledger::{Errand, Wish};
+use gleaner_core::TaskState;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::api::Actor;
+use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
+use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Profile, Sample, StopCause, Stream, ToAgent};
+
+impl Desk {
+    /// An agent that comes back hears all it has to know: what it may have missed does no harm.
+    pub(super) fn connected(&mut self, now: Time, session: SessionId, hello: &Hello, token: String) {
+        let id = MachineId::new(hello.agent as usize);
+        if let Err(why) = self.welcome(now, id, hello) {
+            self.batch.effects.push(Effect::Send(session, ToAgent::Refused { why }));
+            self.batch.effects.push(Effect::Close(session));
+            return;
+        }
+        if let Some(&old) = self.by_agent.get(&id) {
+            self.close(old);
+        }
+        self.sessions.insert(session, Session { agent: id, sample: None, heard: now });
+        self.by_agent.insert(id, session);
+        self.leases.insert(id, now + self.terms.lease + self.terms.margin);
+        self.send(
+            session,
+            ToAgent::Welcome {
+                epoch: self.ledger.epoch(),
+                lease_s: self.terms.lease.seconds(),
+                heartbeat_s: self.terms.heartbeat.seconds(),
+                token,
+            },
+        );
+        self.synchronise(id, session, &hello.running);
+    }
+
+    pub(super) fn frame(&mut self, now: Time, id: SessionId, frame: FromAgent) {
+        // What a closed session still said is said again over the next, where it matters.
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.heard = now;
+        let agent = session.agent;
+        match frame {
+            FromAgent::Heartbeat { number, sample } => self.heartbeat(now, id, number, sample),
+            FromAgent::Profile(profile) => self.profile(now, id, agent, profile),
+            FromAgent::OwnerLoad { load, why } => self.owner_load(now, agent, load, why),
+            FromAgent::Open { open, why } => self.open(now, agent, open, why),
+            FromAgent::Started(attempt) => self.started(now, agent, attempt),
+            FromAgent::Output { attempt, stream, offset, bytes } => {
+                self.output(agent, Written { attempt, stream, offset, bytes });
+            }
+            FromAgent::Ended { attempt, end } => self.ended(now, id, agent, attempt, end),
+            // Said once, before the session was ours.
+            FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
+        }
+    }
+
+    pub(super) fn forget(&mut self, id: SessionId) {
+        if let Some(session) = self.sessions.remove(&id)
+            && self.by_agent.get(&session.agent) == Some(&id)
+        {
+            self.by_agent.remove(&session.agent);
+        }
+    }
+
+    pub(super) fn close(&mut self, id: SessionId) {
+        self.forget(id);
+        self.batch.effects.push(Effect::Close(id));
+    }
+
+    /// Tells the agents what the ledger has for them; those that are away hear it when they are back.
+    pub(super) fn run_errands(&mut self) {
+        for errand in self.ledger.take_errands() {
+            match errand {
+                Errand::Run(attempt, on) => self.tell_to_run(attempt, on),
+                Errand::Stop(attempt, on, cause) => self.tell(on, ToAgent::Stop { attempt, cause }),
+            }
+        }
+    }
+
+    pub(super) fn tell(&mut self, agent: MachineId, message: ToAgent) {
+        if let Some(&session) = self.by_agent.get(&agent) {
+            self.send(session, message);
+        }
+    }
+
+    fn send(&mut self, session: SessionId, message: ToAgent) {
+        self.batch.effects.push(Effect::Send(session, message));
+    }
+
+    fn tell_to_run(&mut self, attempt: Attempt, on: MachineId) {
+        if self.by_agent.contains_key(&on) {
+            let run = run::of(&self.ledger, attempt);
+            self.tell(on, ToAgent::Run(Box::new(run)));
+        }
+    }
+
+    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello) -> Result<(), String> {
+        let known = self.ledger.agents().get(id.index()).ok_or("this agent is not enrolled here")?;
+        if known.revoked {
+            return Err("this agent was revoked".to_owned());
+        }
+        check_profile(&hello.profile).map_err(|rejection| rejection.message)?;
+        let (incarnation, lost) = (known.incarnation, known.lost);
+        if incarnation != Some(hello.incarnation) {
+            let profile = hello.profile.clone();
+            self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
+            return Ok(());
+        }
+        if lost {
+            self.record(now, Fact::AgentReturned { agent: id });
+        }
+        if self.ledger.agent(id).profile != hello.profile {
+            self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
+        }
+        Ok(())
+    }
+
+    /// The agent ends what is not its own; it is told again to run what it does not know, and to end what should end.
+    fn synchronise(&mut self, id: MachineId, session: SessionId, running: &[Attempt]) {
+        let live: Vec<TaskId> = self.ledger.agent(id).live.iter().copied().collect();
+        let attempt = |desk: &Self, task: TaskId| {
+            let live = desk.ledger.record(task).live.expect("a task listed as live is live");
+            Attempt { task, number: live.attempt }
+        };
+        let attempts: Vec<Attempt> = live.iter().map(|&task| attempt(self, task)).collect();
+        self.send(session, ToAgent::Yours { attempts: attempts.clone() });
+        for attempt in attempts {
+            if !running.contains(&attempt) {
+                self.tell_to_run(attempt, id);
+            }
+            if let Some(cause) = self.stop_cause(attempt, id) {
+                self.send(session, ToAgent::Stop { attempt, cause });
+            }
+        }
+    }
+
+    fn stop_cause(&self, attempt: Attempt, on: MachineId) -> Option<StopCause> {
+        match self.ledger.record(attempt.task).wish {
+            Some(Wish::Cancel) => Some(StopCause::Cancel),
+            Some(Wish::Hold) => Some(StopCause::Hold),
+            None => {
+                let elsewhere = self.ledger.grid().task(attempt.task).placed_on() != Some(on);
+                elsewhere.then_some(StopCause::Move)
+            }
+        }
+    }
+
+    fn heartbeat(&mut self, now: Time, id: SessionId, number: u64, sample: Sample) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.sample = Some(sample);
+            let agent = session.agent;
+            self.leases.insert(agent, now + self.terms.lease + self.terms.margin);
+            self.send(id, ToAgent::Beat { number });
+        }
+    }
+
+    fn profile(&mut self, now: Time, session: SessionId, agent: MachineId, profile: Profile) {
+        if check_profile(&profile).is_err() {
+            self.close(session);
+        } else if self.ledger.agent(agent).profile != profile {
+            self.record(now, Fact::MachineProfiled { agent, profile });
+        }
+    }
+
+    fn owner_load(&mut self, now: Time, agent: MachineId, load: f64, why: String) {
+        if (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load {
+            self.record(now, Fact::OwnerLoadReported { agent, load, why: bounded(why) });
+        }
+    }
+
+    fn open(&mut self, now: Time, agent: MachineId, open: bool, why: String) {
+        if self.ledger.agent(agent).open != open {
+            let by = Actor::Agent(self.ledger.agent(agent).name.clone());
+            self.record(now, Fact::MachineOpened { agent, open, why: bounded(why), by });
+        }
+    }
+
+    fn started(&mut self, now: Time, agent: MachineId, attempt: Attempt) {
+        let is_news = self.is_live(attempt, agent)
+            && self.ledger.grid().task(attempt.task).state() == TaskState::Sent(agent);
+        if is_news {
+            self.record(now, Fact::AttemptStarted(attempt));
+        }
+    }
+
+    fn output(&mut self, agent: MachineId, written: Written) {
+        if self.is_live(written.attempt, agent) && written.bytes.len() <= OUTPUT_CHUNK_MAX {
+            self.batch.written.push(written);
+        }
+    }
+
+    /// An end is reported until it is settled, so it may come again.
+    fn ended(&mut self, now: Time, session: SessionId, agent: MachineId, attempt: Attempt, end: End) {
+        if attempt.task.index() >= self.ledger.task_count() || !has_short_tails(&end) {
+            self.send(session, ToAgent::Settled { attempt, accepted: false });
+            return;
+        }
+        let accepted = match self.ledger.record(attempt.task).settled {
+            Some((number, accepted)) if number == attempt.number => accepted,
+            _ if self.ledger.is_awaited(attempt, agent) => {
+                let end = Box::new(self.keep_tails(attempt, end));
+                self.record(now, Fact::AttemptEnded { attempt, agent, end });
+                true
+            }
+            _ => {
+                let end = Box::new(without_tails(end));
+                self.record(now, Fact::ResultRefused { attempt, agent, end });
+                false
+            }
+        };
+        self.send(session, ToAgent::Settled { attempt, accepted });
+    }
+
+    fn is_live(&self, attempt: Attempt, agent: MachineId) -> bool {
+        attempt.task.index() < self.ledger.task_count()
+            && self
+                .ledger
+                .record(attempt.task)
+                .live
+                .is_some_and(|live| live.attempt == attempt.number && live.on == agent)
+    }
+
+    /// Short output stays with the fact; the end of long output follows the rest of it.
+    fn keep_tails(&mut self, attempt: Attempt, mut end: End) -> End {
+        for (stream, tail) in [(Stream::Stdout, &mut end.stdout), (Stream::Stderr, &mut end.stderr)] {
+            if tail.offset > 0 || tail.bytes.len() > OUTPUT_INLINE_MAX {
+                let (offset, bytes) = (tail.offset, std::mem::take(&mut tail.bytes));
+                tail.offset += bytes.len() as u64;
+                self.batch.written.push(Written { attempt, stream, offset, bytes });
+            }
+        }
+        end
+    }
+}
+
+fn has_short_tails(end: &End) -> bool {
+    end.stdout.bytes.len() <= OUTPUT_CHUNK_MAX && end.stderr.bytes.len() <= OUTPUT_CHUNK_MAX
+}
+
+/// Of what did not count, the output is not kept.
+fn without_tails(mut end: End) -> End {
+    end.stdout.bytes = Vec::new();
+    end.stderr.bytes = Vec::new();
+    end
+}
+
+/// What agents say for people is cut where it is longer than anyone reads.
+fn bounded(mut why: String) -> String {
+    const WHY_MAX: usize = 500;
+    if why.len() > WHY_MAX {
+        let end = (0..=WHY_MAX).rev().find(|&at| why.is_char_boundary(at)).unwrap_or(0);
+        why.truncate(end);
+    }
+    why
+}

@@ -1,0 +1,301 @@
+//! What users and administrators order.
+
+use super::Desk;
+use super::admission::{Kind, Rejection, blobs, check_job, check_name, check_profile};
+use crate::journal::{Chosen, Fact};
+use crate::ledger::{Job, Record, Wish, can_wish};
+use crate::policy::recipe;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::api::{Actor, Choice, Enrolled, Enrolment, Ordered, PolicySpec, Submitted, TaskPhase};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::limits::AGENTS_MAX;
+use gleaner_wire::session::ToAgent;
+use gleaner_wire::{BlobHash, JobId, VERSION};
+
+/// Who asks, as their token says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Requester {
+    /// Their name.
+    pub user: String,
+    /// Whether they may act on what is not their own.
+    pub admin: bool,
+}
+
+/// What someone wants done. Secrets come in as hashes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Order {
+    /// Run this. Whoever drives the desk has checked that `missing` files are not here.
+    Submit {
+        /// What.
+        spec: Box<JobSpec>,
+        /// A submission under a key that was used already is that earlier one.
+        key: Option<String>,
+        /// Files it needs that are not stored here.
+        missing: Vec<BlobHash>,
+    },
+    /// Stop tasks for good.
+    Cancel(JobId, Choice),
+    /// Let tasks wait until they are released.
+    Hold(JobId, Choice),
+    /// Let held tasks go on.
+    Release(JobId, Choice),
+    /// Let ended tasks run again.
+    Rerun(JobId, Choice),
+    /// Schedule by another rule.
+    SetPolicy(PolicySpec),
+    /// Let new tasks start on a machine, or do not.
+    SetOpen {
+        /// Its name.
+        machine: String,
+        /// Whether they may.
+        open: bool,
+    },
+    /// Let what runs on a machine stand still, or go on.
+    SetPaused {
+        /// Its name.
+        machine: String,
+        /// Whether it is to stand still.
+        paused: bool,
+    },
+    /// Measure a machine again.
+    Measure(String),
+    /// Never let an agent back in.
+    Revoke(String),
+    /// Let someone sign in.
+    AddUser {
+        /// The name.
+        user: String,
+        /// SHA-256 of the token.
+        token: String,
+        /// Whether they may act on what is not their own.
+        admin: bool,
+    },
+    /// Let an agent join.
+    IssueJoinToken {
+        /// SHA-256 of the token.
+        token: String,
+        /// Until when.
+        expires: Time,
+    },
+    /// Join. The token is the permission, whoever asks.
+    Enrol {
+        /// SHA-256 of the token.
+        token: String,
+        /// Who.
+        enrolment: Box<Enrolment>,
+    },
+}
+
+/// What an order led to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// A job is in the queue.
+    Submitted(Submitted),
+    /// An order applied to some tasks.
+    Ordered(Ordered),
+    /// An agent may connect.
+    Enrolled(Enrolled),
+    /// It is done.
+    Done,
+}
+
+impl Desk {
+    pub(super) fn order(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
+        match order {
+            Order::Submit { spec, key, missing } => self.submit(now, by, spec, key, &missing),
+            Order::Cancel(job, choice) => self.choose(
+                now,
+                by,
+                job,
+                &choice,
+                |record| can_wish(record, Wish::Cancel),
+                Fact::TasksCancelled,
+            ),
+            Order::Hold(job, choice) => {
+                self.choose(now, by, job, &choice, |record| can_wish(record, Wish::Hold), Fact::TasksHeld)
+            }
+            Order::Release(job, choice) => self.choose(
+                now,
+                by,
+                job,
+                &choice,
+                |record| record.phase == TaskPhase::Held,
+                Fact::TasksReleased,
+            ),
+            Order::Rerun(job, choice) => {
+                self.choose(now, by, job, &choice, |record| record.phase.is_over(), Fact::TasksRerun)
+            }
+            Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
+            Order::SetPolicy(_)
+            | Order::SetOpen { .. }
+            | Order::SetPaused { .. }
+            | Order::Measure(_)
+            | Order::Revoke(_)
+            | Order::AddUser { .. }
+            | Order::IssueJoinToken { .. } => self.administer(now, by, order),
+        }
+    }
+
+    fn submit(
+        &mut self,
+        now: Time,
+        by: &Requester,
+        spec: Box<JobSpec>,
+        key: Option<String>,
+        missing: &[BlobHash],
+    ) -> Result<Answer, Rejection> {
+        let earlier = key.as_deref().and_then(|key| self.ledger.job_with_key(&by.user, key));
+        if let Some(job) = earlier {
+            return self.submitted_before(job, &spec);
+        }
+        check_job(&spec)?;
+        if let Some(key) = &key {
+            check_name("a submission", key)?;
+        }
+        if let Some(hash) = blobs(&spec).find(|hash| missing.contains(hash)) {
+            return Err(Rejection::invalid(format!("the file {hash} is not stored here; upload it first")));
+        }
+        let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());
+        if self.ledger.task_count() as u64 + u64::from(tasks) > u64::from(u32::MAX) {
+            return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
+        }
+        self.record(now, Fact::JobSubmitted { job, user: by.user.clone(), spec, key });
+        Ok(Answer::Submitted(Submitted { version: VERSION, job, tasks }))
+    }
+
+    fn submitted_before(&self, id: JobId, spec: &JobSpec) -> Result<Answer, Rejection> {
+        let job = self.ledger.find_job(id).expect("a key leads to a job");
+        if job.spec != *spec {
+            let message = format!("job {id} was submitted under this key, and it is another; use a new key");
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        Ok(Answer::Submitted(Submitted { version: VERSION, job: id, tasks: job.count }))
+    }
+
+    fn choose(
+        &mut self,
+        now: Time,
+        by: &Requester,
+        id: JobId,
+        choice: &Choice,
+        applies: impl Fn(&Record) -> bool,
+        fact: fn(Chosen) -> Fact,
+    ) -> Result<Answer, Rejection> {
+        let job = self.own_job(by, id)?;
+        let wanted = |task: &TaskId| {
+            let record = self.ledger.record(*task);
+            applies(record) && (!choice.failed || record.phase == TaskPhase::Failed)
+        };
+        let named: Vec<TaskId> =
+            if choice.tasks.is_empty() { job.tasks().collect() } else { numbered(id, job, &choice.tasks)? };
+        let tasks: Vec<TaskId> = named.into_iter().filter(wanted).collect();
+        let count = tasks.len() as u32;
+        if count > 0 {
+            // None listed stands for all, which keeps the fact short for a job of a million tasks.
+            let all = choice.tasks.is_empty() && !choice.failed;
+            let tasks = if all { Vec::new() } else { tasks };
+            self.record(now, fact(Chosen { job: id, tasks, by: Actor::User(by.user.clone()) }));
+        }
+        Ok(Answer::Ordered(Ordered { version: VERSION, tasks: count }))
+    }
+
+    fn own_job(&self, by: &Requester, id: JobId) -> Result<&Job, Rejection> {
+        let job = self.ledger.find_job(id).filter(|job| by.admin || job.user == by.user);
+        // Whether it exists is nobody else's business.
+        job.ok_or_else(|| {
+            Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`"))
+        })
+    }
+
+    fn enrol(&mut self, now: Time, token: &str, enrolment: Enrolment) -> Result<Answer, Rejection> {
+        if !self.ledger.people().may_join(token, now) {
+            let message =
+                "this join token was used, has expired or was never issued; `gleaner token join` issues one";
+            return Err(Rejection::of(Kind::Forbidden, message));
+        }
+        if self.ledger.agents().len() >= AGENTS_MAX {
+            return Err(Rejection::of(Kind::Conflict, format!("there are {AGENTS_MAX} agents already")));
+        }
+        let Enrolment { name, key, profile } = enrolment;
+        check_name("a machine", &name)?;
+        check_profile(&profile)?;
+        let name = self.free_name(name);
+        let agent = MachineId::new(self.ledger.agents().len());
+        let (token, named) = (token.to_owned(), name.clone());
+        self.record(now, Fact::AgentEnrolled { agent, name: named, key, token, profile });
+        Ok(Answer::Enrolled(Enrolled { version: VERSION, agent: agent.index() as u32, name }))
+    }
+
+    /// The name, or the name with the first number that makes it unique.
+    fn free_name(&self, name: String) -> String {
+        if self.ledger.find_agent(&name).is_none() {
+            return name;
+        }
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = numbered.into_iter().find(|name| self.ledger.find_agent(name).is_none());
+        free.expect("there are more numbers than agents")
+    }
+
+    fn administer(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
+        if !by.admin {
+            let message = "only an administrator of this grid may do that";
+            return Err(Rejection::of(Kind::Forbidden, message));
+        }
+        let actor = Actor::User(by.user.clone());
+        match order {
+            Order::SetPolicy(policy) => {
+                recipe(&policy).map_err(|error| Rejection::invalid(error.to_string()))?;
+                self.record(now, Fact::PolicySet { policy, by: actor });
+            }
+            Order::SetOpen { machine, open } => {
+                let agent = self.machine(&machine)?;
+                let why = if open { String::new() } else { format!("closed by {actor}") };
+                self.record(now, Fact::MachineOpened { agent, open, why, by: actor });
+                self.tell(agent, ToAgent::SetOpen { open });
+            }
+            // The agent says what came of it: its owner's rules come first.
+            Order::SetPaused { machine, paused } => {
+                let agent = self.machine(&machine)?;
+                self.tell(agent, ToAgent::SetPaused { paused });
+            }
+            Order::Measure(machine) => {
+                let agent = self.machine(&machine)?;
+                self.tell(agent, ToAgent::Measure);
+            }
+            Order::Revoke(machine) => {
+                let agent = self.machine(&machine)?;
+                self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned() });
+                if let Some(&session) = self.by_agent.get(&agent) {
+                    self.close(session);
+                }
+                self.record(now, Fact::AgentRevoked { agent, by: actor });
+            }
+            Order::AddUser { user, token, admin } => {
+                check_name("a user", &user)?;
+                self.record(now, Fact::UserAdded { user, token, admin });
+            }
+            Order::IssueJoinToken { token, expires } => {
+                self.record(now, Fact::JoinTokenIssued { token, expires, by: actor });
+            }
+            // The others need no administrator.
+            _ => {}
+        }
+        Ok(Answer::Done)
+    }
+
+    fn machine(&self, name: &str) -> Result<MachineId, Rejection> {
+        let message = || format!("no machine is called \"{name}\"; see `gleaner machines`");
+        self.ledger.find_agent(name).ok_or_else(|| Rejection::of(Kind::NotFound, message()))
+    }
+}
+
+fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskId>, Rejection> {
+    let task = |&number: &u32| {
+        let missing = || Rejection::of(Kind::NotFound, format!("job {id} has no task {number}"));
+        job.task(number).ok_or_else(missing)
+    };
+    let mut tasks: Vec<TaskId> = numbers.iter().map(task).collect::<Result<_, _>>()?;
+    tasks.sort_unstable();
+    tasks.dedup();
+    Ok(tasks)
+}

@@ -1,0 +1,406 @@
+//! The one thread that owns the desk: it takes in what came, commits what follows, and only then lets anything out.
+//!
+//! Many inputs share one commit: while a commit is on its way to the disk, the next inputs gather. **A commit that
+//! fails ends the thread**, and with it the coordinator: what was acknowledged is on the disk, and nothing else left.
+
+use crate::clock::Clock;
+use crate::desk::{Answer, Batch, Desk, Effect, Input, Order, OrderId, Rejection, Requester, SessionId};
+use crate::journal::{Entry, Fact};
+use crate::ledger::{FORMAT, Ledger, People, ReplayError};
+use crate::live;
+use crate::outputs::{OutputError, Outputs};
+use crate::store::{CommitError, ReadError, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, TaskRange};
+use gleaner_units::{TaskId, Time};
+use gleaner_wire::api::LiveEvent;
+use gleaner_wire::session::{Hello, ToAgent};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+
+/// Inputs that share a commit at most.
+const BATCH_MAX: usize = 1_024;
+/// Inputs that wait for the thread at most; who wants to hand in more waits.
+const QUEUE_MAX: usize = 8_192;
+/// Rows of the journal after which a snapshot is taken.
+const SNAPSHOT_ROWS: u64 = 200_000;
+/// Rows read at once when starting.
+const PAGE: usize = 10_000;
+/// The thread looks at the time at least this often.
+const TICK_MAX: Duration = Duration::from_secs(1);
+/// Live events that a slow watcher may be behind.
+const LIVE_BACKLOG: usize = 4_096;
+
+type Release = Box<dyn FnOnce() + Send>;
+type Look = Box<dyn FnOnce(&Desk, Time) -> Release + Send>;
+
+enum Message {
+    Order(Requester, Box<Order>, oneshot::Sender<Result<Answer, Rejection>>),
+    Connected(Box<Hello>, String, mpsc::Sender<ToAgent>, oneshot::Sender<SessionId>),
+    Input(Input),
+    Look(Look),
+    Stop,
+}
+
+/// Why the coordinator cannot start or go on.
+#[derive(Debug, Error)]
+pub enum DriverError {
+    /// Facts could not be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// Output could not be kept.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The journal could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The snapshots could not be read.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The journal does not lead where it says it did.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// A row is no fact that this program knows.
+    #[error(
+        "row {seq} of the journal cannot be read ({why}); it may be from a newer version: install that one"
+    )]
+    Row {
+        /// Which.
+        seq: Seq,
+        /// What is wrong.
+        why: serde_json::Error,
+    },
+    /// The operating system gave no thread.
+    #[error("no thread could be started: {0}")]
+    Thread(std::io::Error),
+}
+
+/// The coordinator has stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the coordinator has stopped")]
+pub struct Stopped;
+
+/// How everyone else talks to the thread.
+#[derive(Clone)]
+pub struct Handle {
+    queue: Sender<Message>,
+    room: Arc<Semaphore>,
+    people: Arc<RwLock<Arc<People>>>,
+    live: broadcast::Sender<Arc<LiveEvent>>,
+    clock: Clock,
+}
+
+impl Handle {
+    /// Has something done; the answer comes once it is committed.
+    pub async fn order(&self, by: Requester, order: Order) -> Result<Result<Answer, Rejection>, Stopped> {
+        let (reply, answer) = oneshot::channel();
+        self.put(Message::Order(by, Box::new(order), reply)).await?;
+        answer.await.map_err(|_| Stopped)
+    }
+
+    /// Looks at what is known; the answer comes once all that was seen is committed.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
+    ) -> Result<T, Stopped> {
+        let (reply, answer) = oneshot::channel();
+        let look: Look = Box::new(move |desk, now| {
+            let seen = look(desk, now);
+            Box::new(move || drop(reply.send(seen)))
+        });
+        self.put(Message::Look(look)).await?;
+        answer.await.map_err(|_| Stopped)
+    }
+
+    /// An agent that proved who it is; from now on messages to it go to `to_agent`.
+    pub async fn connected(
+        &self,
+        hello: Hello,
+        token: String,
+        to_agent: mpsc::Sender<ToAgent>,
+    ) -> Result<SessionId, Stopped> {
+        let (reply, session) = oneshot::channel();
+        self.put(Message::Connected(Box::new(hello), token, to_agent, reply)).await?;
+        session.await.map_err(|_| Stopped)
+    }
+
+    /// Something an agent said, or that it is gone.
+    pub async fn input(&self, input: Input) -> Result<(), Stopped> {
+        self.put(Message::Input(input)).await
+    }
+
+    /// Users and join tokens, as committed.
+    pub fn people(&self) -> Arc<People> {
+        Arc::clone(&self.people.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What happens from now on.
+    pub fn live(&self) -> broadcast::Receiver<Arc<LiveEvent>> {
+        self.live.subscribe()
+    }
+
+    /// The present moment on the coordinator's clock.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Ends the thread after what is in the queue.
+    pub fn stop(&self) {
+        // If it has ended already, all the better.
+        drop(self.queue.send(Message::Stop));
+    }
+
+    async fn put(&self, message: Message) -> Result<(), Stopped> {
+        // The thread gives the permit back when it takes the message.
+        self.room.acquire().await.map_err(|_| Stopped)?.forget();
+        self.queue.send(message).map_err(|_| Stopped)
+    }
+}
+
+/// The running thread.
+pub struct Driver {
+    thread: thread::JoinHandle<Result<(), DriverError>>,
+}
+
+impl Driver {
+    /// Reads the journal and starts the thread. Takes as long as the facts since the last snapshot take.
+    pub fn start(
+        store: Box<dyn Store>,
+        outputs: Outputs,
+        terms: crate::desk::Terms,
+        program: &str,
+    ) -> Result<(Self, Handle), DriverError> {
+        let snapshots = store.snapshots()?;
+        let (ledger, since) = recover(&*store, &*snapshots)?;
+        let clock = Clock::start(ledger.now());
+        let desk = Desk::new(ledger, terms, clock.now(), program);
+        let (queue, inbox) = std::sync::mpsc::channel();
+        let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
+        let (live, _) = broadcast::channel(LIVE_BACKLOG);
+        let room = Arc::new(Semaphore::new(QUEUE_MAX));
+        let handle = Handle { queue, room, people, live, clock };
+        let work = Work {
+            desk,
+            store,
+            snapshots,
+            outputs,
+            inbox,
+            shared: handle.clone(),
+            since_snapshot: since,
+            waiting: BTreeMap::new(),
+            looks: Vec::new(),
+            sessions: BTreeMap::new(),
+            next_id: 0,
+        };
+        let thread = thread::Builder::new().name("desk".to_owned()).spawn(|| work.run());
+        Ok((Self { thread: thread.map_err(DriverError::Thread)? }, handle))
+    }
+
+    /// Whether the thread has ended.
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for its end and says why it ended.
+    ///
+    /// # Panics
+    /// If the thread did: a broken invariant.
+    pub fn join(self) -> Result<(), DriverError> {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// The ledger as the journal has it, and how many rows were read since the snapshot.
+pub fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
+    let (mut ledger, mut from) = match snapshots.latest(FORMAT)? {
+        Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at.next()),
+        None => (Ledger::new(), Seq::FIRST),
+    };
+    let reader = store.reader()?;
+    let mut read = 0;
+    loop {
+        let rows = reader.read(from, PAGE)?;
+        let Some(last) = rows.last() else { return Ok((ledger, read)) };
+        from = last.seq.next();
+        read += rows.len() as u64;
+        for row in rows {
+            let fact = serde_json::from_str::<Fact>(&row.row.body)
+                .map_err(|why| DriverError::Row { seq: row.seq, why })?;
+            ledger.replay(&Entry { at: row.row.at, fact })?;
+        }
+    }
+}
+
+struct Work {
+    desk: Desk,
+    store: Box<dyn Store>,
+    snapshots: Box<dyn Snapshots>,
+    outputs: Outputs,
+    inbox: Receiver<Message>,
+    shared: Handle,
+    since_snapshot: u64,
+    waiting: BTreeMap<OrderId, oneshot::Sender<Result<Answer, Rejection>>>,
+    looks: Vec<Release>,
+    sessions: BTreeMap<SessionId, mpsc::Sender<ToAgent>>,
+    next_id: u64,
+}
+
+impl Work {
+    fn run(mut self) -> Result<(), DriverError> {
+        let end = self.serve();
+        // Whoever waits for room or an answer hears that there will be none.
+        self.shared.room.close();
+        end
+    }
+
+    fn serve(&mut self) -> Result<(), DriverError> {
+        self.turn()?;
+        loop {
+            let mut going_on = match self.inbox.recv_timeout(self.patience()) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => true,
+                Err(RecvTimeoutError::Disconnected) => false,
+            };
+            for _ in 1..BATCH_MAX {
+                let Ok(message) = self.inbox.try_recv() else { break };
+                going_on &= self.take(message);
+            }
+            self.turn()?;
+            if !going_on {
+                return self.take_snapshot();
+            }
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        let ahead = self.desk.next_tick().since(self.shared.now());
+        Duration::from_nanos(ahead.nanos()).min(TICK_MAX)
+    }
+
+    /// Commits what followed from the inputs, and lets the effects out.
+    fn turn(&mut self) -> Result<(), DriverError> {
+        let now = self.shared.now();
+        self.desk.handle(now, Input::Tick);
+        let batch = self.desk.settle(now);
+        self.commit(&batch)?;
+        if batch.recorded.iter().any(|recorded| is_about_people(&recorded.entry.fact)) {
+            let people = Arc::new(self.desk.ledger().people().clone());
+            *self.shared.people.write().unwrap_or_else(PoisonError::into_inner) = people;
+        }
+        live::events(self.desk.ledger(), &batch.recorded, |event| {
+            // Nobody may be watching.
+            drop(self.shared.live.send(Arc::new(event)));
+        });
+        batch.effects.into_iter().for_each(|effect| self.let_out(effect));
+        self.looks.drain(..).for_each(|release| release());
+        if self.since_snapshot >= SNAPSHOT_ROWS {
+            self.take_snapshot()?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, batch: &Batch) -> Result<(), DriverError> {
+        for written in &batch.written {
+            self.outputs.keep(written)?;
+        }
+        for recorded in &batch.recorded {
+            if let Fact::AttemptEnded { attempt, end, .. } = &recorded.entry.fact
+                && end.stdout.offset + end.stderr.offset > 0
+            {
+                self.outputs.seal(*attempt)?;
+            }
+        }
+        let rows: Vec<Row> = batch.recorded.iter().map(|one| row(&one.entry, &one.tasks)).collect();
+        if !rows.is_empty() {
+            self.store.commit(&rows)?;
+            self.since_snapshot += rows.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Whether to go on.
+    fn take(&mut self, message: Message) -> bool {
+        let now = self.shared.now();
+        match message {
+            Message::Stop => return false,
+            Message::Order(by, order, reply) => {
+                let id = OrderId(self.next_id());
+                self.waiting.insert(id, reply);
+                self.desk.handle(now, Input::Order { id, by, order });
+            }
+            Message::Connected(hello, token, to_agent, reply) => {
+                let session = SessionId(self.next_id());
+                self.sessions.insert(session, to_agent);
+                // If nobody waits any more, the connection is gone, and that is reported too.
+                let _ = reply.send(session);
+                self.desk.handle(now, Input::Connected { session, hello, token });
+            }
+            Message::Input(input) => {
+                if let Input::Disconnected { session } = &input {
+                    self.sessions.remove(session);
+                }
+                self.desk.handle(now, input);
+            }
+            Message::Look(look) => self.looks.push(look(&self.desk, now)),
+        }
+        self.shared.room.add_permits(1);
+        true
+    }
+
+    fn let_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Reply(id, answer) => {
+                if let Some(reply) = self.waiting.remove(&id) {
+                    // Who asked may have gone; what was asked for stands.
+                    drop(reply.send(answer));
+                }
+            }
+            Effect::Send(session, message) => {
+                // An agent that does not read for so long is as good as gone: its session ends, and it comes back.
+                let is_stuck = self.sessions.get(&session).is_some_and(|to| to.try_send(message).is_err());
+                if is_stuck {
+                    self.sessions.remove(&session);
+                }
+            }
+            Effect::Close(session) => drop(self.sessions.remove(&session)),
+        }
+    }
+
+    fn take_snapshot(&mut self) -> Result<(), DriverError> {
+        let body = self.desk.ledger().save();
+        let snapshot = Snapshot { at: self.store.last(), format: FORMAT, body };
+        match self.snapshots.save(&snapshot) {
+            Ok(()) => {
+                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved")
+            }
+            // The journal has it all; only the next start takes longer.
+            Err(error) => tracing::warn!("no snapshot was saved: {error}"),
+        }
+        self.since_snapshot = 0;
+        Ok(())
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+}
+
+fn is_about_people(fact: &Fact) -> bool {
+    matches!(fact, Fact::UserAdded { .. } | Fact::JoinTokenIssued { .. } | Fact::AgentEnrolled { .. })
+}
+
+/// A fact as the journal keeps it.
+pub fn row(entry: &Entry, tasks: &[TaskId]) -> Row {
+    let body = serde_json::to_string(&entry.fact).expect("facts are plain data");
+    Row { at: entry.at, tasks: ranges(tasks), body }
+}
+
+/// Neighbours as one range each.
+fn ranges(tasks: &[TaskId]) -> Vec<TaskRange> {
+    let groups = tasks.chunk_by(|one, next| one.index() + 1 == next.index());
+    groups.filter_map(|group| TaskRange::between(group[0], group[group.len() - 1])).collect()
+}

@@ -1,0 +1,375 @@
+//! All that the coordinator knows for longer than a connection lives, as it follows from the journal's facts.
+//!
+//! - **The same facts make the same ledger**: it reads no clock and no file. Recovery applies the facts from the last
+//!   snapshot on; nothing in here is written by other means.
+//! - **What counts as the result of a run is decided here alone** ([`Ledger::is_awaited`]): of each task at most one run
+//!   is live, and only a live run's end counts, or the end of the last run given up if the task has not run since.
+//! - Facts become the scheduler's events; the scheduler's commands become [`Errand`]s for the agents. While an earlier
+//!   run of a task may still go on, no new one is sent out.
+
+mod agent;
+mod job;
+mod kinds;
+mod label;
+mod machines;
+mod people;
+mod record;
+mod tasks;
+
+pub use agent::Agent;
+pub use job::Job;
+pub use label::Label;
+pub use people::{People, User};
+pub use record::{Last, Live, Record, Wish};
+pub(crate) use tasks::can_wish;
+
+use crate::journal::{Entry, Fact};
+use crate::policy::recipe;
+use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
+use gleaner_policy::Matchmaker;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{PolicySpec, Tally, TaskPhase};
+use gleaner_wire::session::{Attempt, StopCause};
+use job::Jobs;
+use kinds::Kinds;
+use label::Labels;
+use record::Records;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The snapshot's format: another number means that an older or newer program wrote it.
+pub const FORMAT: u32 = 1;
+
+/// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Errand {
+    /// Send out a run.
+    Run(Attempt, MachineId),
+    /// End a run.
+    Stop(Attempt, MachineId, StopCause),
+}
+
+/// See the module.
+#[derive(Clone)]
+pub struct Ledger {
+    scheduler: Scheduler<Matchmaker>,
+    books: Books,
+    errands: Vec<Errand>,
+    /// The tasks that the fact at hand is about.
+    touched: Vec<TaskId>,
+}
+
+/// The ledger less the scheduler.
+#[derive(Clone, Serialize, Deserialize)]
+struct Books {
+    epoch: u32,
+    policy: PolicySpec,
+    jobs: Jobs,
+    records: Records,
+    agents: Vec<Agent>,
+    people: People,
+    labels: Labels,
+    kinds: Kinds,
+    /// The jobs that were submitted under a key, by user and key.
+    keys: BTreeMap<(String, String), JobId>,
+    tally: Tally,
+    now: Time,
+}
+
+/// A journal that does not lead where it says it did.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum ReplayError {
+    /// The snapshot cannot be read.
+    #[error("the snapshot cannot be read ({0}); delete it and the whole journal is read instead")]
+    Snapshot(String),
+    /// A recorded command is not one that the grid as it stands would carry out.
+    #[error("what was decided at {at} does not follow from what came before: {why}")]
+    Decision {
+        /// When.
+        at: Time,
+        /// What does not fit.
+        why: Diverged,
+    },
+}
+
+/// The rule in force before any was set.
+pub fn default_policy() -> PolicySpec {
+    PolicySpec { preset: "bertasi/greedy".to_owned(), relocate: Some(crate::policy::default_relocation()) }
+}
+
+impl Ledger {
+    /// Before the first fact.
+    pub fn new() -> Self {
+        // One logical operation is one measured operation, whatever its kind.
+        let migration = Migration { seconds: 1.0, volume: 0.0, network: 2 };
+        let grid = Grid::new(GridConfig { weights: vec![1.0; 3], migration });
+        let books = Books {
+            epoch: 0,
+            policy: default_policy(),
+            jobs: Jobs::default(),
+            records: Records::default(),
+            agents: Vec::new(),
+            people: People::default(),
+            labels: Labels::default(),
+            kinds: Kinds::default(),
+            keys: BTreeMap::new(),
+            tally: Tally::default(),
+            now: Time::ZERO,
+        };
+        Self::of(grid, books)
+    }
+
+    fn of(grid: Grid, books: Books) -> Self {
+        let recipe = recipe(&books.policy).expect("only policies that can be built are recorded");
+        let scheduler = Scheduler::new(grid, recipe.build());
+        Self { scheduler, books, errands: Vec::new(), touched: Vec::new() }
+    }
+
+    /// From a snapshot.
+    pub fn load(snapshot: &[u8]) -> Result<Self, ReplayError> {
+        let (grid, books): (Grid, Books) =
+            postcard::from_bytes(snapshot).map_err(|error| ReplayError::Snapshot(error.to_string()))?;
+        Ok(Self::of(grid, books))
+    }
+
+    /// As a snapshot.
+    ///
+    /// # Panics
+    /// Never: all of it is plain data.
+    pub fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(&(self.scheduler.grid(), &self.books)).expect("plain data")
+    }
+
+    /// Takes in a fact that was just recorded; returns the tasks that it is about, for the index of histories.
+    ///
+    /// # Panics
+    /// On a decision: [`decide`](Self::decide) has carried it out already.
+    pub fn apply(&mut self, entry: &Entry) -> Vec<TaskId> {
+        assert!(!matches!(entry.fact, Fact::Decided { .. }), "a decision is not applied again");
+        self.write(entry.at, &entry.fact);
+        std::mem::take(&mut self.touched)
+    }
+
+    /// Takes in a fact from the journal, decisions among them, without deciding anything.
+    pub fn replay(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+        if let Fact::Decided { commands, settled } = &entry.fact {
+            let carried = self.scheduler.carry_out(entry.at, commands, *settled);
+            carried.map_err(|why| ReplayError::Decision { at: entry.at, why })?;
+            self.commanded(commands);
+            self.books.now = entry.at;
+        } else {
+            self.write(entry.at, &entry.fact);
+        }
+        self.touched.clear();
+        self.errands.clear();
+        Ok(())
+    }
+
+    /// Lets the policy answer what happened, if anything did. Returns the fact that records it, also where the answer
+    /// was to do nothing, and the tasks that it is about.
+    pub fn decide(&mut self, now: Time) -> Option<(Fact, Vec<TaskId>)> {
+        if !self.scheduler.is_asked() {
+            return None;
+        }
+        let mut commands = Vec::new();
+        let settled = self.scheduler.decide(now, &mut commands);
+        self.commanded(&commands);
+        self.books.now = now;
+        Some((Fact::Decided { commands, settled }, std::mem::take(&mut self.touched)))
+    }
+
+    /// What is to be told to agents since the last call.
+    pub fn take_errands(&mut self) -> Vec<Errand> {
+        std::mem::take(&mut self.errands)
+    }
+
+    /// Asserts that every index is what it would be if derived afresh. Costs O(machines + tasks): for tests and for
+    /// `gleaner journal verify`.
+    pub fn check(&self) -> Result<(), String> {
+        self.scheduler.check()?;
+        for (number, agent) in self.books.agents.iter().enumerate() {
+            let here = |task: &&TaskId| {
+                self.record(**task).live.is_some_and(|live| live.on == MachineId::new(number))
+            };
+            if let Some(stray) = agent.live.iter().find(|task| !here(task)) {
+                return Err(format!("{} is listed on {} and not live there", stray, agent.name));
+            }
+        }
+        for (id, job) in self.books.jobs.newest_first() {
+            let mut tally = Tally { waiting: job.count, ..Tally::default() };
+            for task in job.tasks() {
+                job::count(&mut tally, TaskPhase::Waiting, self.record(task).phase);
+            }
+            if tally != job.tally {
+                return Err(format!("job {id} counts {:?} where its tasks make {tally:?}", job.tally));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the scheduler knows.
+    pub fn grid(&self) -> &Grid {
+        self.scheduler.grid()
+    }
+
+    /// The scheduler, to try things out on a copy.
+    pub fn scheduler(&self) -> &Scheduler<Matchmaker> {
+        &self.scheduler
+    }
+
+    /// How often the coordinator started.
+    pub fn epoch(&self) -> u32 {
+        self.books.epoch
+    }
+
+    /// When the last fact was.
+    pub fn now(&self) -> Time {
+        self.books.now
+    }
+
+    /// The rule in force.
+    pub fn policy(&self) -> &PolicySpec {
+        &self.books.policy
+    }
+
+    /// Users and join tokens.
+    pub fn people(&self) -> &People {
+        &self.books.people
+    }
+
+    /// All agents, by number.
+    pub fn agents(&self) -> &[Agent] {
+        &self.books.agents
+    }
+
+    /// The agent of that number.
+    pub fn agent(&self, id: MachineId) -> &Agent {
+        &self.books.agents[id.index()]
+    }
+
+    /// The agent of that name.
+    pub fn find_agent(&self, name: &str) -> Option<MachineId> {
+        let place = self.books.agents.iter().position(|agent| agent.name == name)?;
+        Some(MachineId::new(place))
+    }
+
+    /// The job of that number.
+    pub fn find_job(&self, id: JobId) -> Option<&Job> {
+        self.books.jobs.get(id)
+    }
+
+    /// The number that the next job gets.
+    pub fn next_job(&self) -> JobId {
+        self.books.jobs.next()
+    }
+
+    /// How many tasks were ever submitted.
+    pub fn task_count(&self) -> usize {
+        self.books.jobs.tasks()
+    }
+
+    /// All jobs, newest first.
+    pub fn jobs(&self) -> impl Iterator<Item = (JobId, &Job)> {
+        self.books.jobs.newest_first()
+    }
+
+    /// The job that has a task.
+    pub fn job_of(&self, task: TaskId) -> (JobId, &Job) {
+        self.books.jobs.of(task)
+    }
+
+    /// The job that a user submitted under a key.
+    pub fn job_with_key(&self, user: &str, key: &str) -> Option<JobId> {
+        self.books.keys.get(&(user.to_owned(), key.to_owned())).copied()
+    }
+
+    /// What is known of a task.
+    pub fn record(&self, task: TaskId) -> &Record {
+        self.books.records.get(task)
+    }
+
+    /// What was learnt of labels, by name.
+    pub fn labels(&self) -> impl Iterator<Item = (&String, &Label)> {
+        self.books.labels.iter()
+    }
+
+    /// How many tasks are in each phase.
+    pub fn tally(&self) -> &Tally {
+        &self.books.tally
+    }
+
+    fn write(&mut self, at: Time, fact: &Fact) {
+        self.books.now = at;
+        match fact {
+            Fact::CoordinatorStarted { epoch, .. } => self.books.epoch = *epoch,
+            Fact::PolicySet { policy, .. } => self.set_policy(policy),
+            Fact::UserAdded { user, token, admin } => {
+                self.books.people.add(User { name: user.clone(), admin: *admin }, token.clone());
+            }
+            Fact::JoinTokenIssued { token, expires, .. } => self.books.people.issue(token.clone(), *expires),
+            Fact::AgentEnrolled { agent, name, key, token, profile } => {
+                self.books.people.use_up(token);
+                self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
+            }
+            Fact::AgentRevoked { agent, .. } => {
+                self.given_up(at, *agent);
+                self.books.agents[agent.index()].revoked = true;
+            }
+            Fact::AgentStarted { agent, incarnation, profile } => {
+                self.started_afresh(at, *agent, *incarnation, profile);
+            }
+            Fact::MachineProfiled { agent, profile } => self.profiled(at, *agent, profile),
+            Fact::LeaseExpired { agent } => self.given_up(at, *agent),
+            Fact::AgentReturned { agent } => self.returned(at, *agent),
+            Fact::MachineOpened { agent, open, why, .. } => self.opened(at, *agent, *open, why),
+            Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
+            Fact::JobSubmitted { job, user, spec, key } => {
+                self.submitted(at, *job, user, spec, key.as_deref());
+            }
+            Fact::TasksCancelled(chosen) => self.wished(at, chosen, Wish::Cancel),
+            Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
+            Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.returned_to_queue(at, chosen),
+            Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
+            Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
+            Fact::ResultRefused { attempt, .. } => self.result_refused(*attempt),
+            Fact::WokeUp => self.tell(at, &Event::WokeUp),
+            Fact::Decided { .. } => {}
+        }
+    }
+
+    fn set_policy(&mut self, policy: &PolicySpec) {
+        let recipe = recipe(policy).expect("only policies that can be built are recorded");
+        self.scheduler.set_policy(recipe.build());
+        self.books.policy = policy.clone();
+    }
+
+    fn tell(&mut self, at: Time, event: &Event) {
+        self.scheduler.apply(at, event);
+    }
+
+    /// The scheduler's commands become errands.
+    fn commanded(&mut self, commands: &[Command]) {
+        for command in commands {
+            match *command {
+                Command::Start { task, .. } => self.send_out(task),
+                Command::Move { task, from, .. } => {
+                    self.touched.push(task);
+                    if let Some(live) = self.record(task).live {
+                        let attempt = Attempt { task, number: live.attempt };
+                        self.errands.push(Errand::Stop(attempt, from, StopCause::Move));
+                    }
+                }
+                // The driver asks the grid when to wake.
+                Command::WakeAt { .. } => {}
+            }
+        }
+    }
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,140 @@
+//! Facts about agents and their machines.
+
+use super::kinds::{machine_ad, machine_class};
+use super::{Agent, Ledger, Live};
+use gleaner_classad::{ClassAd, REQUIREMENTS};
+use gleaner_core::{Event, Seen};
+use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+use gleaner_wire::api::TaskPhase;
+use gleaner_wire::session::Profile;
+
+impl Ledger {
+    /// It is part of the grid at once, and lost until it connects.
+    pub(super) fn enrolled(&mut self, at: Time, id: MachineId, agent: Agent) {
+        assert_eq!(id.index(), self.books.agents.len(), "{id} is not the next agent");
+        self.books.agents.push(agent);
+        let seen = self.seen();
+        let class = self.class_of(at, id, &seen);
+        self.tell(at, &Event::MachineJoined { machine: id, class });
+        self.tell(at, &Event::MachineLost { machine: id });
+        self.classify_others(at, id, &seen);
+    }
+
+    /// What ran there before has ended, and nothing more is heard of it.
+    pub(super) fn started_afresh(&mut self, at: Time, id: MachineId, incarnation: u64, profile: &Profile) {
+        let live = std::mem::take(&mut self.books.agents[id.index()].live);
+        for task in live {
+            self.run_vanished(at, task);
+        }
+        self.books.agents[id.index()].incarnation = Some(incarnation);
+        self.profiled(at, id, profile);
+        self.returned(at, id);
+    }
+
+    /// Its lease ended: whatever it has of ours it must have ended too, but a result may still come.
+    pub(super) fn given_up(&mut self, at: Time, id: MachineId) {
+        self.books.agents[id.index()].lost = true;
+        self.books.agents[id.index()].load = 0.0;
+        let live = std::mem::take(&mut self.books.agents[id.index()].live);
+        // Before the tasks are looked at, so that those on their way there are in the queue again.
+        self.tell(at, &Event::MachineLost { machine: id });
+        for task in live {
+            let record = self.books.records.own(task);
+            record.lost = record.live.take();
+            self.after_a_run(at, task);
+        }
+    }
+
+    pub(super) fn returned(&mut self, at: Time, id: MachineId) {
+        if std::mem::take(&mut self.books.agents[id.index()].lost) {
+            self.tell(at, &Event::MachineReturned { machine: id });
+            if !self.agent(id).open {
+                self.tell(at, &Event::MachineClosed { machine: id });
+            }
+        }
+    }
+
+    pub(super) fn profiled(&mut self, at: Time, id: MachineId, profile: &Profile) {
+        if self.agent(id).profile == *profile {
+            return;
+        }
+        self.books.agents[id.index()].profile = profile.clone();
+        let seen = self.seen();
+        self.classify(at, id, &seen);
+        self.classify_others(at, id, &seen);
+    }
+
+    pub(super) fn opened(&mut self, at: Time, id: MachineId, open: bool, why: &str) {
+        let agent = &mut self.books.agents[id.index()];
+        agent.open = open;
+        agent.why = (!why.is_empty()).then(|| why.to_owned());
+        let event =
+            if open { Event::MachineOpened { machine: id } } else { Event::MachineClosed { machine: id } };
+        self.tell(at, &event);
+    }
+
+    /// A load of 1 means that what runs there stands still.
+    pub(super) fn load_reported(&mut self, at: Time, id: MachineId, load: f64, why: &str) {
+        let agent = &mut self.books.agents[id.index()];
+        agent.load = load;
+        agent.why = (!why.is_empty()).then(|| why.to_owned());
+        let phase = if agent.is_suspended() { TaskPhase::Suspended } else { TaskPhase::Running };
+        let tasks: Vec<TaskId> = agent.live.iter().copied().collect();
+        for task in tasks {
+            if matches!(self.record(task).phase, TaskPhase::Running | TaskPhase::Suspended) {
+                self.enter(at, task, phase);
+            }
+        }
+        self.tell(at, &Event::OwnerLoadReported { machine: id, load });
+    }
+
+    /// New requirements may look at what nobody looked at before. Costs O(agents) where there are any.
+    pub(super) fn classify_all(&mut self, at: Time) {
+        let seen = self.seen();
+        for index in 0..self.books.agents.len() {
+            self.classify(at, MachineId::new(index), &seen);
+        }
+    }
+
+    /// A machine with requirements of its own may look at attributes of machines, through its own.
+    fn classify_others(&mut self, at: Time, id: MachineId, seen: &Seen) {
+        if self.ad(id).get(REQUIREMENTS).is_some() {
+            for index in (0..self.books.agents.len()).filter(|&index| index != id.index()) {
+                self.classify(at, MachineId::new(index), seen);
+            }
+        }
+    }
+
+    fn classify(&mut self, at: Time, id: MachineId, seen: &Seen) {
+        let class = self.class_of(at, id, seen);
+        if self.grid().machine(id).class() != class {
+            self.tell(at, &Event::MachineMeasured { machine: id, class });
+        }
+    }
+
+    fn class_of(&mut self, at: Time, id: MachineId, seen: &Seen) -> MachineClassId {
+        let class = machine_class(&self.agent(id).profile, &self.ad(id), seen);
+        let met = self.books.kinds.machine(&class);
+        if met.is_new {
+            self.tell(at, &Event::MachineClassMet(class));
+        }
+        met.id
+    }
+
+    fn ad(&self, id: MachineId) -> ClassAd {
+        let agent = self.agent(id);
+        machine_ad(&agent.name, &agent.profile)
+    }
+
+    fn seen(&self) -> Seen {
+        let ads = (0..self.books.agents.len()).map(|index| self.ad(MachineId::new(index)));
+        self.books.kinds.seen(&ads.collect::<Vec<_>>())
+    }
+
+    fn run_vanished(&mut self, at: Time, task: TaskId) {
+        let record = self.books.records.own(task);
+        let Some(Live { attempt, .. }) = record.live.take() else { return };
+        self.tell(at, &Event::AttemptLost { task, attempt });
+        self.after_a_run(at, task);
+    }
+}

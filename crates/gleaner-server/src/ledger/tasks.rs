@@ -1,0 +1,252 @@
+//! Facts about tasks: how they are submitted, run, end, and are ordered about by users.
+
+use super::job::count;
+use super::kinds::task_class;
+use super::{Errand, Job, Last, Ledger, Live, Record, Wish};
+use crate::journal::Chosen;
+use gleaner_core::{Event, TaskState};
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Tally, TaskPhase};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{Attempt, End, Outcome, StopCause};
+
+/// How often in a row machines may be unable to start a task before it counts as failed.
+const NOT_STARTED_MAX: u32 = 3;
+
+/// What the end of a run means for its task.
+enum Verdict {
+    Done,
+    Failed,
+    /// It waits for another run.
+    Again,
+}
+
+impl Ledger {
+    /// Whether the end of this run is the one that counts.
+    pub fn is_awaited(&self, attempt: Attempt, from: MachineId) -> bool {
+        let record = self.record(attempt.task);
+        let run = Some(Live { attempt: attempt.number, on: from });
+        record.live == run || (record.live.is_none() && record.lost == run && !record.phase.is_over())
+    }
+
+    pub(super) fn submitted(&mut self, at: Time, id: JobId, user: &str, spec: &JobSpec, key: Option<&str>) {
+        assert_eq!(id, self.next_job(), "job {id} is not the next job");
+        let learnt = spec.label.as_deref().filter(|_| spec.composition.is_none());
+        let composition = spec.composition.unwrap_or_else(|| {
+            learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(label))
+        });
+        let class = task_class(user, spec, composition).expect("only jobs that can be read are recorded");
+        let met = self.books.kinds.task(learnt, &class);
+        if met.is_new {
+            self.tell(at, &Event::TaskClassMet(class));
+            if let Some(label) = learnt {
+                self.books.labels.follow(label, met.id);
+            }
+            if spec.requirements.is_some() || spec.rank.is_some() {
+                self.classify_all(at);
+            }
+        }
+        let (first, number) = (TaskId::new(self.task_count()), spec.tasks.count());
+        let tally = Tally { waiting: number, ..Tally::default() };
+        self.books.tally.waiting += number;
+        let (user, spec) = (user.to_owned(), spec.clone());
+        let hold = spec.hold;
+        if let Some(key) = key {
+            self.books.keys.insert((user.clone(), key.to_owned()), id);
+        }
+        let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
+        let tasks = job.tasks();
+        self.books.jobs.add(job);
+        self.tell(at, &Event::TasksSubmitted { first, count: number, class: met.id });
+        if hold {
+            tasks.for_each(|task| self.withdraw(at, task, TaskPhase::Held));
+        }
+    }
+
+    /// A user wants tasks gone, or to wait. With none listed: all to which it can apply.
+    pub(super) fn wished(&mut self, at: Time, chosen: &Chosen, wish: Wish) {
+        for task in self.chosen(chosen, |record| can_wish(record, wish)) {
+            self.touched.push(task);
+            if let Some(live) = self.record(task).live {
+                self.books.records.own(task).wish = Some(wish);
+                let attempt = Attempt { task, number: live.attempt };
+                let cause = match wish {
+                    Wish::Cancel => StopCause::Cancel,
+                    Wish::Hold => StopCause::Hold,
+                };
+                self.errands.push(Errand::Stop(attempt, live.on, cause));
+            } else {
+                self.withdraw(at, task, wished_phase(wish));
+            }
+        }
+    }
+
+    /// Held tasks are released, ended tasks run again from their beginning.
+    pub(super) fn returned_to_queue(&mut self, at: Time, chosen: &Chosen) {
+        for task in self.chosen(chosen, |record| record.phase == TaskPhase::Held || record.phase.is_over()) {
+            self.touched.push(task);
+            let record = self.books.records.own(task);
+            if record.phase.is_over() {
+                let fresh = Record { phase: record.phase, machine: record.machine, ..Record::default() };
+                *record = fresh;
+            }
+            self.enter(at, task, TaskPhase::Waiting);
+            self.tell(at, &Event::TaskReturned { task });
+        }
+    }
+
+    pub(super) fn attempt_started(&mut self, at: Time, attempt: Attempt) {
+        let Attempt { task, number } = attempt;
+        let record = self.books.records.own(task);
+        let Some(live) = record.live.filter(|live| live.attempt == number) else { return };
+        record.started = Some(at);
+        record.machine = Some(live.on);
+        let suspended = self.agent(live.on).is_suspended();
+        self.enter(at, task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
+        self.touched.push(task);
+        self.tell(at, &Event::AttemptStarted { task, attempt: number });
+    }
+
+    /// The end that counts; see [`is_awaited`](Self::is_awaited).
+    pub(super) fn attempt_ended(&mut self, at: Time, attempt: Attempt, on: MachineId, end: &End) {
+        let task = attempt.task;
+        self.touched.push(task);
+        self.learn(at, task, on, end);
+        self.books.agents[on.index()].live.remove(&task);
+        let verdict = self.verdict(task, end);
+        let record = self.books.records.own(task);
+        (record.live, record.lost) = (None, None);
+        record.settled = Some((attempt.number, true));
+        record.machine = Some(on);
+        record.last =
+            Some(Box::new(Last { outcome: end.outcome.clone(), usage: end.usage, files: end.files.clone() }));
+        if end.checkpoint.is_some() {
+            record.checkpoint.clone_from(&end.checkpoint);
+        }
+        match verdict {
+            Verdict::Done => self.finish(at, task, TaskPhase::Done),
+            Verdict::Failed if record.wish.is_none() => self.finish(at, task, TaskPhase::Failed),
+            Verdict::Failed | Verdict::Again => {
+                self.tell(at, &Event::AttemptLost { task, attempt: attempt.number });
+                self.after_a_run(at, task);
+            }
+        }
+    }
+
+    pub(super) fn result_refused(&mut self, attempt: Attempt) {
+        self.touched.push(attempt.task);
+        self.books.records.own(attempt.task).settled = Some((attempt.number, false));
+    }
+
+    /// A run is over or given up, and the task is not: it goes where its user wants it, or to where it was being moved,
+    /// or back into the queue.
+    pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
+        self.touched.push(task);
+        if let Some(wish) = self.books.records.own(task).wish.take() {
+            self.withdraw(at, task, wished_phase(wish));
+        } else {
+            self.enter(at, task, TaskPhase::Waiting);
+            self.send_out(task);
+        }
+    }
+
+    /// Sends out the run that the scheduler wants, unless an earlier one may still go on.
+    pub(super) fn send_out(&mut self, task: TaskId) {
+        let TaskState::Sent(on) = self.grid().task(task).state() else { return };
+        if self.record(task).live.is_some() {
+            return;
+        }
+        let number = self.grid().task(task).attempt();
+        let record = self.books.records.own(task);
+        record.live = Some(Live { attempt: number, on });
+        record.lost = None;
+        record.machine = Some(on);
+        self.books.agents[on.index()].live.insert(task);
+        self.touched.push(task);
+        self.errands.push(Errand::Run(Attempt { task, number }, on));
+    }
+
+    pub(super) fn enter(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
+        let before = self.record(task).phase;
+        if before == phase {
+            return;
+        }
+        let (id, _) = self.job_of(task);
+        if let Some(job) = self.books.jobs.get_mut(id) {
+            job.count_change(at, before, phase);
+        }
+        count(&mut self.books.tally, before, phase);
+        let record = self.books.records.own(task);
+        record.phase = phase;
+        record.ended = phase.is_over().then_some(at);
+    }
+
+    fn withdraw(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
+        self.enter(at, task, phase);
+        self.tell(at, &Event::TaskWithdrawn { task });
+    }
+
+    fn finish(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
+        self.books.records.own(task).wish = None;
+        self.enter(at, task, phase);
+        // It may be on its way elsewhere by now: whatever the scheduler thinks its run is, it is over.
+        let attempt = self.grid().task(task).attempt();
+        self.tell(at, &Event::AttemptFinished { task, attempt });
+    }
+
+    fn verdict(&mut self, task: TaskId, end: &End) -> Verdict {
+        let (_, job) = self.books.jobs.of(task);
+        let (retries, again) = (job.spec.retries, job.spec.checkpoint.exit_code);
+        let record = self.books.records.own(task);
+        let starts = !matches!(end.outcome, Outcome::NotStarted { .. });
+        record.not_started = if starts { 0 } else { record.not_started + 1 };
+        match end.outcome {
+            Outcome::Exited { code } if Some(code) == again => Verdict::Again,
+            Outcome::Exited { code: 0 } => Verdict::Done,
+            Outcome::Stopped | Outcome::Abandoned { .. } => Verdict::Again,
+            Outcome::NotStarted { .. } if record.not_started < NOT_STARTED_MAX => Verdict::Again,
+            Outcome::Exited { .. }
+            | Outcome::Signalled { .. }
+            | Outcome::TimedOut
+            | Outcome::OverLimit { .. }
+                if record.retries < retries =>
+            {
+                record.retries += 1;
+                Verdict::Again
+            }
+            _ => Verdict::Failed,
+        }
+    }
+
+    fn learn(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
+        let (_, job) = self.books.jobs.of(task);
+        let learns = job.spec.composition.is_none() && end.outcome == Outcome::Exited { code: 0 };
+        let Some(label) = job.spec.label.as_deref().filter(|_| learns) else { return };
+        let speeds = &self.books.agents[on.index()].profile.speeds;
+        let Some(learnt) = self.books.labels.learn(label, &end.usage, speeds) else { return };
+        let (composition, classes) = (learnt.composition.to_vec(), learnt.classes.clone());
+        for class in classes {
+            self.tell(at, &Event::TaskClassMeasured { class, composition: composition.clone() });
+        }
+    }
+
+    fn chosen(&self, chosen: &Chosen, applies: impl Fn(&Record) -> bool) -> Vec<TaskId> {
+        let job = self.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
+        let tasks: Vec<TaskId> =
+            if chosen.tasks.is_empty() { job.tasks().collect() } else { chosen.tasks.clone() };
+        tasks.into_iter().filter(|&task| applies(self.record(task))).collect()
+    }
+}
+
+/// Whether a user's wish changes anything about a task.
+pub(crate) fn can_wish(record: &Record, wish: Wish) -> bool {
+    !record.phase.is_over() && record.wish != Some(wish) && record.phase != wished_phase(wish)
+}
+
+fn wished_phase(wish: Wish) -> TaskPhase {
+    match wish {
+        Wish::Cancel => TaskPhase::Cancelled,
+        Wish::Hold => TaskPhase::Held,
+    }
+}

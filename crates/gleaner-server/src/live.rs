@@ -1,0 +1,84 @@
+//! What live views are told of facts.
+
+use crate::desk::Recorded;
+use crate::journal::Fact;
+use crate::ledger::Ledger;
+use gleaner_units::{MachineId, TaskId};
+use gleaner_wire::api::LiveEvent;
+
+/// Tasks of one fact that are told of one by one; more are told of as one.
+const TASKS_MAX: usize = 256;
+
+/// Tells `each` what became of tasks and machines by some facts. Nothing more is said of what is not news to people.
+pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMut(LiveEvent)) {
+    for Recorded { entry, tasks } in recorded {
+        let at_s = entry.at.seconds();
+        let text = text(&entry.fact);
+        let blank =
+            LiveEvent { at_s, job: None, task: None, machine: None, phase: None, text: text.to_owned() };
+        if let Some(agent) = machine(&entry.fact) {
+            let machine = Some(ledger.agent(agent).name.clone());
+            each(LiveEvent { machine, ..blank.clone() });
+        }
+        if let Fact::JobSubmitted { job, .. } = &entry.fact {
+            each(LiveEvent { job: Some(*job), ..blank.clone() });
+        }
+        for &task in tasks.iter().take(TASKS_MAX) {
+            each(of_task(ledger, task, blank.clone()));
+        }
+        if let Some(&more) = tasks.get(TASKS_MAX) {
+            let (job, _) = ledger.job_of(more);
+            let text = format!("{text}: {} tasks more", tasks.len() - TASKS_MAX);
+            each(LiveEvent { job: Some(job), text, ..blank });
+        }
+    }
+}
+
+fn of_task(ledger: &Ledger, task: TaskId, blank: LiveEvent) -> LiveEvent {
+    let (id, job) = ledger.job_of(task);
+    let record = ledger.record(task);
+    let machine = record.machine.map(|on| ledger.agent(on).name.clone());
+    LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(record.phase), ..blank }
+}
+
+fn machine(fact: &Fact) -> Option<MachineId> {
+    match *fact {
+        Fact::AgentEnrolled { agent, .. }
+        | Fact::AgentRevoked { agent, .. }
+        | Fact::AgentStarted { agent, .. }
+        | Fact::MachineProfiled { agent, .. }
+        | Fact::LeaseExpired { agent }
+        | Fact::AgentReturned { agent }
+        | Fact::MachineOpened { agent, .. }
+        | Fact::OwnerLoadReported { agent, .. } => Some(agent),
+        _ => None,
+    }
+}
+
+fn text(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::CoordinatorStarted { .. } => "the coordinator started",
+        Fact::PolicySet { .. } => "another policy was set",
+        Fact::UserAdded { .. } => "a user was added",
+        Fact::JoinTokenIssued { .. } => "a join token was issued",
+        Fact::AgentEnrolled { .. } => "the machine was enrolled",
+        Fact::AgentRevoked { .. } => "the machine was revoked",
+        Fact::AgentStarted { .. } => "the machine joined",
+        Fact::MachineProfiled { .. } => "the machine was measured",
+        Fact::LeaseExpired { .. } => "the machine's lease ended",
+        Fact::AgentReturned { .. } => "the machine is back",
+        Fact::MachineOpened { open: true, .. } => "the machine takes new tasks",
+        Fact::MachineOpened { open: false, .. } => "the machine takes no new tasks",
+        Fact::OwnerLoadReported { .. } => "the owner's load changed",
+        Fact::JobSubmitted { .. } => "submitted",
+        Fact::TasksCancelled(_) => "cancelled",
+        Fact::TasksHeld(_) => "held",
+        Fact::TasksReleased(_) => "released",
+        Fact::TasksRerun(_) => "to run again",
+        Fact::AttemptStarted(_) => "started",
+        Fact::AttemptEnded { .. } => "ended",
+        Fact::ResultRefused { .. } => "a late result was refused",
+        Fact::WokeUp => "the scheduler woke up",
+        Fact::Decided { .. } => "placed",
+    }
+}

@@ -1,0 +1,117 @@
+//! What programs write, where it is too long for the journal: one file for each run and stream.
+//!
+//! **A piece has its place**: one that comes again, after a connection broke, lands where it was. Before the end of a
+//! run is committed its files are synced, so that an end that counts has its whole output.
+
+use crate::desk::Written;
+use crate::store::Home;
+use gleaner_wire::limits::OUTPUT_BYTES_MAX;
+use gleaner_wire::session::{Attempt, Stream};
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Runs of this many tasks share a folder.
+const TASKS_PER_FOLDER: usize = 4_096;
+/// Files kept open to be appended to.
+const OPEN_MAX: usize = 256;
+
+/// Output could not be kept, so nothing that rests on it may be committed.
+#[derive(Debug, Error)]
+#[error("the output of a task could not be kept in {} ({source}); free some space or mend the disk, then start again: nothing that was acknowledged is lost", path.display())]
+pub struct OutputError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// The files of one grid.
+#[derive(Debug)]
+pub struct Outputs {
+    folder: PathBuf,
+    open: BTreeMap<(Attempt, Stream), File>,
+}
+
+impl Outputs {
+    /// In `home`.
+    pub fn open(home: &Home) -> Self {
+        Self { folder: folder(home.folder()), open: BTreeMap::new() }
+    }
+
+    /// Keeps a piece; what is beyond the limit is dropped, as its agent does already.
+    pub fn keep(&mut self, written: &Written) -> Result<(), OutputError> {
+        let room = OUTPUT_BYTES_MAX.saturating_sub(written.offset);
+        let bytes = &written.bytes[..written.bytes.len().min(room as usize)];
+        let key = (written.attempt, written.stream);
+        let path = path(&self.folder, written.attempt, written.stream);
+        let failure = |source| OutputError { path: path.clone(), source };
+        if !self.open.contains_key(&key) {
+            if self.open.len() >= OPEN_MAX {
+                self.open.pop_first();
+            }
+            self.open.insert(key, create(&path).map_err(failure)?);
+        }
+        self.open[&key].write_all_at(bytes, written.offset).map_err(failure)
+    }
+
+    /// Makes sure that what a run wrote outlasts the loss of power, and closes its files. Costs nothing where it wrote
+    /// little.
+    pub fn seal(&mut self, attempt: Attempt) -> Result<(), OutputError> {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let path = path(&self.folder, attempt, stream);
+            let file = match self.open.remove(&(attempt, stream)) {
+                Some(file) => Some(file),
+                None => open_existing(&path).map_err(|source| OutputError { path: path.clone(), source })?,
+            };
+            if let Some(file) = file {
+                file.sync_data().map_err(|source| OutputError { path, source })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of what a run wrote to a stream: at most `at_most` bytes from `offset` on. Nothing where it wrote nothing.
+pub fn read(
+    home: &Path,
+    attempt: Attempt,
+    stream: Stream,
+    offset: u64,
+    at_most: usize,
+) -> io::Result<Vec<u8>> {
+    let Some(file) = open_existing(&path(&folder(home), attempt, stream))? else { return Ok(Vec::new()) };
+    let length = file.metadata()?.len().saturating_sub(offset).min(at_most as u64);
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, offset)?;
+    Ok(bytes)
+}
+
+fn folder(home: &Path) -> PathBuf {
+    home.join("outputs")
+}
+
+fn path(folder: &Path, attempt: Attempt, stream: Stream) -> PathBuf {
+    let task = attempt.task.index();
+    let name = match stream {
+        Stream::Stdout => "out",
+        Stream::Stderr => "err",
+    };
+    folder.join((task / TASKS_PER_FOLDER).to_string()).join(format!("{task}.{}.{name}", attempt.number))
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+fn open_existing(path: &Path) -> io::Result<Option<File>> {
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

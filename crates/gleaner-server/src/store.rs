@@ -1,0 +1,177 @@
+//! The journal's port: what the coordinator asks of whatever keeps its facts.
+//!
+//! The journal is the truth. The coordinator's one thread collects facts, commits them, and only then lets anything
+//! out that rests on them. What a store promises, and the conformance suite (`tests/store`) asks of every form:
+//!
+//! - **A commit is all or nothing, and durable once it returned.** Rows are numbered from 1 without a gap.
+//! - **A commit that failed stops the store.** What became of it shows on reopening: all of it is there or nothing;
+//!   all that was committed before is there. A commit refused for its contents ([`CommitError::TooLarge`]) wrote
+//!   nothing and stops nothing.
+//! - **A row reads back as it was written, or is named as damaged.** Never as something else.
+//! - **Readers see committed rows only**, and never hold up the writer.
+//! - **A snapshot never stands on a row that is not in the journal**, and the older one stays until the new is safe.
+//!
+//! A store knows no meaning: a body is text to it, and the tasks of a row are where its history lists it.
+
+mod checksum;
+mod error;
+mod home;
+mod limits;
+mod memory;
+mod span_tree;
+mod sqlite;
+mod verify;
+
+pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source};
+pub(crate) use home::make_folder;
+pub use home::{Home, NetworkFolder};
+pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
+pub use memory::{Failure, MemoryDisk, MemoryStore};
+pub use sqlite::{DATABASE, SqliteReader, SqliteStore};
+pub use verify::{NAMED_DAMAGES, Verified, verify};
+
+use gleaner_units::{TaskId, Time};
+use std::fmt;
+
+/// The number of a row of the journal: 1 for the first, 0 for "before all rows".
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Seq(u64);
+
+impl Seq {
+    /// Before the first row.
+    pub const NONE: Seq = Seq(0);
+    /// The first row.
+    pub const FIRST: Seq = Seq(1);
+
+    /// The row of this number; [`Seq::NONE`] for 0.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number itself.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The row after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        self.plus(1)
+    }
+
+    /// The row `rows` after this one.
+    #[must_use]
+    pub const fn plus(self, rows: u64) -> Self {
+        Self(self.0 + rows)
+    }
+}
+
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A row of tasks, both ends included: an array of a million tasks is one range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskRange {
+    first: TaskId,
+    last: TaskId,
+}
+
+impl TaskRange {
+    /// `task` alone.
+    pub fn one(task: TaskId) -> Self {
+        Self { first: task, last: task }
+    }
+
+    /// From `first` to `last`; `None` if `last` comes before `first`.
+    pub fn between(first: TaskId, last: TaskId) -> Option<Self> {
+        (first <= last).then_some(Self { first, last })
+    }
+
+    /// The lowest task.
+    pub fn first(self) -> TaskId {
+        self.first
+    }
+
+    /// The highest task.
+    pub fn last(self) -> TaskId {
+        self.last
+    }
+
+    /// Whether `task` is one of them.
+    pub fn contains(self, task: TaskId) -> bool {
+        (self.first..=self.last).contains(&task)
+    }
+}
+
+/// A fact to be kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// When it became known.
+    pub at: Time,
+    /// Whose history lists it.
+    pub tasks: Vec<TaskRange>,
+    /// The fact itself, as JSON text.
+    pub body: String,
+}
+
+/// A fact that is kept, and its number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredRow {
+    /// Its number.
+    pub seq: Seq,
+    /// What was committed.
+    pub row: Row,
+}
+
+/// All that the rows up to one of them add up to, so that a start need not read them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Snapshot {
+    /// The last row that is in it.
+    pub at: Seq,
+    /// How to read the body: only who wrote it knows.
+    pub format: u32,
+    /// The state.
+    pub body: Vec<u8>,
+}
+
+/// Where the facts are committed. One at a time writes to a journal; who opened it makes sure of that.
+pub trait Store: Send {
+    /// Keeps `rows`, in this order and behind all others, and returns the number of the last row of the journal.
+    /// When it returns `Ok`, they outlast the loss of power. No rows are no commit.
+    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError>;
+
+    /// The last row that is surely kept.
+    fn last(&self) -> Seq;
+
+    /// A handle of its own for another thread: cheap enough to have several, none of which waits for a commit.
+    fn reader(&self) -> Result<Box<dyn Reader>, ReadError>;
+
+    /// The snapshots of this journal, to be saved by another thread while this one commits.
+    fn snapshots(&self) -> Result<Box<dyn Snapshots>, ReadError>;
+}
+
+/// Reads what is committed.
+///
+/// A page of rows ends early once its texts hold [`PAGE_BYTES`]; it is empty only behind the last row.
+pub trait Reader: Send {
+    /// The last row there is by now.
+    fn last(&self) -> Result<Seq, ReadError>;
+
+    /// The rows from `from` on, `at_most` of them.
+    fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError>;
+
+    /// The rows from `from` on that list `task`, `at_most` of them.
+    fn history(&self, task: TaskId, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError>;
+}
+
+/// Keeps the snapshots of a journal: the newest and the one before it.
+pub trait Snapshots: Send {
+    /// Keeps `snapshot`. When it returns `Ok`, it outlasts the loss of power; until then the older ones stay.
+    fn save(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError>;
+
+    /// The newest that is intact, of this format, and not ahead of the journal.
+    fn latest(&self, format: u32) -> Result<Option<Snapshot>, SnapshotError>;
+}

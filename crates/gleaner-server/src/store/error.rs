@@ -1,0 +1,227 @@
+//! What can go wrong with a store, one enum per operation. Each message says what was kept and what to do.
+
+use super::Seq;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// What the file system or the database said. Which database it was is nobody's business above the port.
+pub type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a folder cannot be the home of a coordinator.
+#[derive(Debug, Error)]
+pub enum HomeError {
+    /// Another coordinator works in it.
+    #[error(
+        "{} is in use by {}: stop that coordinator first, or choose another folder",
+        folder.display(), holder(*pid)
+    )]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+        /// The process that holds it, where it said so.
+        pid: Option<u32>,
+    },
+    /// Locks and syncs cannot be relied on there.
+    #[error(
+        "{} is on {kind}, where locks and synced writes cannot be relied on, so facts could be lost: choose a folder \
+         on a local disk, or allow network folders explicitly",
+        folder.display()
+    )]
+    Network {
+        /// The folder.
+        folder: PathBuf,
+        /// The file system's name.
+        kind: &'static str,
+    },
+    /// Nothing can be written there.
+    #[error("{} cannot be written to: make it writable for this user, or choose another folder", folder.display())]
+    ReadOnly {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Anything else.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// What was to be made or opened.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+/// Why a journal cannot be opened. Nothing in it was changed.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// A later version wrote it.
+    #[error(
+        "{} has format {found}, and this version knows formats up to {known}: start the newer version that wrote it; \
+         nothing was changed",
+        file.display()
+    )]
+    Newer {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The latest format known here.
+        known: u32,
+    },
+    /// Something else lies under the journal's name.
+    #[error("{} is not a journal of Gleaner: move it away, or choose another folder", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Not readable as a whole.
+    #[error(
+        "{} is damaged ({source}): keep a copy of the folder, then restore it from a backup", file.display()
+    )]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: Source,
+    },
+    /// No space to open it.
+    #[error(
+        "no space is left on the disk of {}: all that was committed is kept; free some space and start again",
+        file.display()
+    )]
+    DiskFull {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Nothing can be written there.
+    #[error("{} cannot be written to: make it writable for this user", file.display())]
+    ReadOnly {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Anything else.
+    #[error("{} cannot be opened: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: Source,
+    },
+}
+
+/// Why facts were not committed. All but [`CommitError::TooLarge`] stop the store.
+#[derive(Debug, Error)]
+pub enum CommitError {
+    /// The rows were refused; nothing was written, and the store goes on.
+    #[error(
+        "row {index} of the commit has {found} {what}, and at most {limit} can be kept; nothing was committed"
+    )]
+    TooLarge {
+        /// Which of the rows, from 0.
+        index: usize,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much of it there is.
+        found: usize,
+        /// How much there may be.
+        limit: usize,
+    },
+    /// No space is left.
+    #[error("no space is left on the disk: {}; free some space and start again", kept(*last))]
+    DiskFull {
+        /// The last row that is surely kept.
+        last: Seq,
+    },
+    /// The disk went read-only.
+    #[error("the journal has become read-only: {}; look at the disk and start again", kept(*last))]
+    ReadOnly {
+        /// The last row that is surely kept.
+        last: Seq,
+    },
+    /// The journal is no longer what it was.
+    #[error("the journal is damaged ({source}): {}; verify it before starting again", kept(*last))]
+    Damaged {
+        /// The last row that was committed.
+        last: Seq,
+        /// What is wrong with it.
+        source: Source,
+    },
+    /// An earlier commit failed.
+    #[error("the journal takes nothing more since a commit failed: {}; start again", kept(*last))]
+    Stopped {
+        /// The last row that is surely kept.
+        last: Seq,
+    },
+    /// Anything else.
+    #[error("the journal could not be written ({source}): {}; look at the disk and start again", kept(*last))]
+    Io {
+        /// The last row that is surely kept.
+        last: Seq,
+        /// What the system said.
+        source: Source,
+    },
+}
+
+fn kept(last: Seq) -> String {
+    format!("all rows up to {last} are kept, and of the commit that failed either all or nothing")
+}
+
+/// Why rows cannot be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// One row is not what was written. All rows of the page before it are intact.
+    #[error("row {seq} of the journal {damage}: keep a copy of the folder, then restore it from a backup")]
+    Damaged {
+        /// The row.
+        seq: Seq,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// Anything else.
+    #[error("the journal cannot be read: {source}")]
+    Io {
+        /// What the system said.
+        source: Source,
+    },
+}
+
+/// What is wrong with a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Damage {
+    /// Its checksum does not fit.
+    #[error("was altered")]
+    Altered,
+    /// Later rows are there, it is not.
+    #[error("is missing")]
+    Missing,
+    /// The part of the file it lies in makes no sense.
+    #[error("lies in a damaged part of the file")]
+    Unreadable,
+}
+
+/// Why a snapshot was not kept or not found. The journal holds all the same.
+#[derive(Debug, Error)]
+pub enum SnapshotError {
+    /// It would stand on nothing.
+    #[error("a snapshot at row {at} was refused: that row is not committed")]
+    NotCommitted {
+        /// Where it was to stand.
+        at: Seq,
+    },
+    /// No space is left.
+    #[error("no space is left on the disk for a snapshot: the journal and the older snapshots are kept")]
+    DiskFull,
+    /// Anything else.
+    #[error("{}: {source}; the journal and the older snapshots are kept", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The row it stands on cannot be read.
+    #[error(transparent)]
+    Journal(#[from] ReadError),
+}

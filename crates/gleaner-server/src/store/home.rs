@@ -1,0 +1,149 @@
+//! The one folder in which a coordinator keeps everything.
+//!
+//! - **One coordinator per folder**: the lock lasts as long as any clone of the [`Home`], and ends with the process.
+//! - **Other users see nothing of it**: the folder is made with mode 0700.
+//! - **Not on a network file system** unless the caller accepts one: there a lock may be no lock and a sync no sync.
+
+use super::HomeError;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const LOCK: &str = "lock";
+/// More than any process id has digits.
+const PID_TEXT_LIMIT: u64 = 32;
+
+/// What to do with a folder on a network file system.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NetworkFolder {
+    /// Say so and stop.
+    Refuse,
+    /// The user knows better.
+    Accept,
+}
+
+/// A folder that this process alone works in.
+#[derive(Clone, Debug)]
+pub struct Home {
+    folder: PathBuf,
+    _lock: Arc<File>,
+}
+
+impl Home {
+    /// Takes `folder`, which is made if it does not exist.
+    pub fn open(folder: &Path, network: NetworkFolder) -> Result<Self, HomeError> {
+        make_folder(folder).map_err(|source| failure(folder, folder, source))?;
+        if network == NetworkFolder::Refuse {
+            refuse_network(folder)?;
+        }
+        rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)
+            .map_err(|source| failure(folder, folder, source.into()))?;
+        let lock = lock(folder)?;
+        Ok(Self { folder: folder.to_owned(), _lock: Arc::new(lock) })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// Makes `folder`, and those above it that are missing, so that they outlast the loss of power.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    make_folder(parent)?;
+    DirBuilder::new().mode(0o700).create(folder)?;
+    File::open(parent)?.sync_all()
+}
+
+fn failure(folder: &Path, path: &Path, source: io::Error) -> HomeError {
+    match source.kind() {
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+            HomeError::ReadOnly { folder: folder.to_owned() }
+        }
+        _ => HomeError::Io { path: path.to_owned(), source },
+    }
+}
+
+fn refuse_network(folder: &Path) -> Result<(), HomeError> {
+    let found = rustix::fs::statfs(folder).map_err(|source| failure(folder, folder, source.into()))?;
+    // The kernel's magic numbers have 32 bits; the field is wider or narrower, and signed or not, by architecture.
+    match network_file_system(found.f_type as u32) {
+        Some(kind) => Err(HomeError::Network { folder: folder.to_owned(), kind }),
+        None => Ok(()),
+    }
+}
+
+/// The file systems whose other end is another machine, or a program that may be (FUSE).
+fn network_file_system(magic: u32) -> Option<&'static str> {
+    match magic {
+        0x0000_6969 => Some("NFS"),
+        0x0000_517b | 0xfe53_4d42 => Some("SMB"),
+        0xff53_4d42 => Some("CIFS"),
+        0x6573_5546 => Some("FUSE"),
+        0x0102_1997 => Some("9P"),
+        0x00c3_6400 => Some("Ceph"),
+        0x5346_414f | 0x6b41_4653 => Some("AFS"),
+        0x7375_7245 => Some("Coda"),
+        0x0bd0_0bd0 => Some("Lustre"),
+        0x4750_4653 => Some("GPFS"),
+        0x786f_4256 => Some("a virtual machine's shared folder"),
+        _ => None,
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, HomeError> {
+    let path = folder.join(LOCK);
+    let io = |source| failure(folder, &path, source);
+    let mut open = OpenOptions::new();
+    // Emptied only once it is ours: until then it names the holder.
+    open.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut file = open.open(&path).map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(HomeError::Locked { folder: folder.to_owned(), pid: read_pid(&file) });
+        }
+        Err(TryLockError::Error(source)) => return Err(io(source)),
+    }
+    file.set_len(0).map_err(io)?;
+    file.rewind().map_err(io)?;
+    writeln!(file, "{}", std::process::id()).map_err(io)?;
+    Ok(file)
+}
+
+fn read_pid(file: &File) -> Option<u32> {
+    let mut text = String::new();
+    file.take(PID_TEXT_LIMIT).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_told_from_local_ones() {
+        let table = [
+            (0x6969, Some("NFS")),
+            (0xff53_4d42, Some("CIFS")),
+            (0x6573_5546, Some("FUSE")),
+            (0xef53, None),      // ext4
+            (0x5846_5342, None), // XFS
+            (0x9123_683e, None), // btrfs
+            (0x794c_7630, None), // overlayfs
+            (0x0102_1994, None), // tmpfs
+        ];
+        for (magic, expected) in table {
+            assert_eq!(network_file_system(magic), expected, "{magic:#x}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A store without a disk, for tests and for simulated histories of faults.
+//!
+//! The [`MemoryDisk`] is what survives: opening it again is what a restart after a crash finds. Failures are told to it
+//! beforehand, by number, so that a history with its seed runs the same each time.
+
+use super::limits::{self, Page};
+use super::{
+    CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+};
+use gleaner_units::TaskId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// How many snapshots there are at most.
+const KEPT_SNAPSHOTS: usize = 2;
+
+/// What is left of a commit that fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The disk did not get it.
+    Lost,
+    /// The disk got it, and the word that it did was lost.
+    Kept,
+}
+
+/// The disk of a [`MemoryStore`]. Clones are the same disk.
+#[derive(Clone, Default, Debug)]
+pub struct MemoryDisk(Arc<Mutex<Disk>>);
+
+#[derive(Default, Debug)]
+struct Disk {
+    rows: Vec<Row>,
+    altered: BTreeSet<Seq>,
+    snapshots: BTreeMap<Seq, Snapshot>,
+    commits: u64,
+    failing_commits: BTreeMap<u64, Failure>,
+    saves: u64,
+    failing_saves: BTreeSet<u64>,
+}
+
+impl MemoryDisk {
+    /// The `number`-th commit from now on, counted from 1, will fail.
+    pub fn fail_commit(&self, number: u64, failure: Failure) {
+        let mut disk = self.disk();
+        let number = disk.commits + number;
+        disk.failing_commits.insert(number, failure);
+    }
+
+    /// The `number`-th snapshot to be saved from now on, counted from 1, will find the disk full.
+    pub fn fail_save(&self, number: u64) {
+        let mut disk = self.disk();
+        let number = disk.saves + number;
+        disk.failing_saves.insert(number);
+    }
+
+    /// Row `seq` will read as damaged.
+    pub fn alter(&self, seq: Seq) {
+        self.disk().altered.insert(seq);
+    }
+
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.0.lock().expect("nobody panics while holding a disk")
+    }
+}
+
+impl Disk {
+    fn last(&self) -> Seq {
+        Seq::new(self.rows.len() as u64)
+    }
+
+    fn page<'a>(
+        &'a self,
+        from: Seq,
+        at_most: usize,
+        wanted: impl Fn(&Row) -> bool + 'a,
+    ) -> Result<Vec<StoredRow>, ReadError> {
+        let mut page = Page::new(at_most);
+        let before = from.max(Seq::FIRST).number() - 1;
+        let rows = self.rows.iter().enumerate().skip(usize::try_from(before).unwrap_or(usize::MAX));
+        for (index, row) in rows.filter(|(_, row)| wanted(row)) {
+            if page.is_full() {
+                break;
+            }
+            let seq = Seq::FIRST.plus(index as u64);
+            if self.altered.contains(&seq) {
+                return Err(ReadError::Damaged { seq, damage: Damage::Altered });
+            }
+            page.push(StoredRow { seq, row: row.clone() });
+        }
+        Ok(page.into_rows())
+    }
+}
+
+/// The form of the [`Store`] that tests use: it keeps every promise but the one about the loss of power.
+#[derive(Debug)]
+pub struct MemoryStore {
+    disk: MemoryDisk,
+    last: Seq,
+    stopped: bool,
+}
+
+impl MemoryStore {
+    /// A store with what is on `disk`.
+    pub fn open(disk: &MemoryDisk) -> Self {
+        let last = disk.disk().last();
+        Self { disk: disk.clone(), last, stopped: false }
+    }
+}
+
+impl Store for MemoryStore {
+    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError> {
+        if self.stopped {
+            return Err(CommitError::Stopped { last: self.last });
+        }
+        limits::admit(rows)?;
+        if rows.is_empty() {
+            return Ok(self.last);
+        }
+        let mut disk = self.disk.disk();
+        disk.commits += 1;
+        let commit = disk.commits;
+        let failure = disk.failing_commits.remove(&commit);
+        if failure != Some(Failure::Lost) {
+            disk.rows.extend_from_slice(rows);
+        }
+        if failure.is_some() {
+            self.stopped = true;
+            return Err(CommitError::DiskFull { last: self.last });
+        }
+        self.last = disk.last();
+        Ok(self.last)
+    }
+
+    fn last(&self) -> Seq {
+        self.last
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, ReadError> {
+        Ok(Box::new(self.disk.clone()))
+    }
+
+    fn snapshots(&self) -> Result<Box<dyn Snapshots>, ReadError> {
+        Ok(Box::new(self.disk.clone()))
+    }
+}
+
+impl Reader for MemoryDisk {
+    fn last(&self) -> Result<Seq, ReadError> {
+        Ok(self.disk().last())
+    }
+
+    fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
+        self.disk().page(from, at_most, |_| true)
+    }
+
+    fn history(&self, task: TaskId, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
+        self.disk().page(from, at_most, |row| row.tasks.iter().any(|range| range.contains(task)))
+    }
+}
+
+impl Snapshots for MemoryDisk {
+    fn save(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let mut disk = self.disk();
+        let at = snapshot.at;
+        if at == Seq::NONE || at > disk.last() {
+            return Err(SnapshotError::NotCommitted { at });
+        }
+        disk.saves += 1;
+        let save = disk.saves;
+        if disk.failing_saves.remove(&save) {
+            return Err(SnapshotError::DiskFull);
+        }
+        disk.snapshots.insert(at, snapshot.clone());
+        while disk.snapshots.len() > KEPT_SNAPSHOTS {
+            disk.snapshots.pop_first();
+        }
+        Ok(())
+    }
+
+    fn latest(&self, format: u32) -> Result<Option<Snapshot>, SnapshotError> {
+        Ok(self.disk().snapshots.values().rfind(|snapshot| snapshot.format == format).cloned())
+    }
+}

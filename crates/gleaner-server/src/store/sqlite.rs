@@ -1,0 +1,115 @@
+//! The journal in one `SQLite` file, `gleaner.db`.
+//!
+//! - **One sync per commit**: write-ahead log, `synchronous=FULL`. Every so many pages a commit also moves the log into
+//!   the file, and syncs that.
+//! - **One writer**: the [`Home`]'s lock keeps other coordinators out; readers never block it.
+//! - The table `journal` is public: other programs may read it. `tasks` has ranges such as `7` or `0-99,200`.
+//! - The table `history` is an index over it by [span tree](super::span_tree).
+
+mod nature;
+mod reader;
+mod row;
+mod schema;
+mod snapshot_files;
+
+pub use reader::SqliteReader;
+
+use super::{CommitError, Home, OpenError, ReadError, Reader, Row, Seq, Snapshots, Store, limits, span_tree};
+use nature::Nature;
+use row::Columns;
+use rusqlite::{Connection, TransactionBehavior};
+use snapshot_files::SnapshotFiles;
+use std::path::PathBuf;
+
+/// The name of the file in the coordinator's folder.
+pub const DATABASE: &str = "gleaner.db";
+
+const INSERT_ROW: &str = "INSERT INTO journal (seq, at, tasks, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
+// Ranges of one row may overlap.
+const INSERT_NODE: &str = "INSERT OR IGNORE INTO history (node, seq) VALUES (?1, ?2)";
+
+/// The embedded form of the [`Store`].
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Before the home: the lock outlives the connection.
+    connection: Connection,
+    home: Home,
+    last: Seq,
+    stopped: bool,
+}
+
+impl SqliteStore {
+    /// Opens the journal in `home`, or begins one.
+    pub fn open(home: &Home) -> Result<Self, OpenError> {
+        let file = home.folder().join(DATABASE);
+        let connection = schema::open(&file)?;
+        let last = reader::last(&connection).map_err(|source| nature::open_error(source, &file))?;
+        Ok(Self { connection, home: home.clone(), last, stopped: false })
+    }
+
+    fn write(&mut self, rows: &[Row]) -> rusqlite::Result<Seq> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut seq = self.last;
+        {
+            let mut insert_row = transaction.prepare_cached(INSERT_ROW)?;
+            let mut insert_node = transaction.prepare_cached(INSERT_NODE)?;
+            for row in rows {
+                seq = seq.next();
+                let number = seq.number().cast_signed();
+                let columns = Columns::of(seq, row);
+                insert_row.execute((number, columns.at, &columns.tasks, &row.body, columns.checksum))?;
+                for node in row.tasks.iter().copied().flat_map(span_tree::cover) {
+                    insert_node.execute((node, number))?;
+                }
+            }
+        }
+        transaction.commit()?;
+        Ok(seq)
+    }
+
+    fn commit_error(&self, error: rusqlite::Error) -> CommitError {
+        let last = self.last;
+        match nature::nature(&error, self.home.folder()) {
+            Nature::DiskFull => CommitError::DiskFull { last },
+            Nature::ReadOnly => CommitError::ReadOnly { last },
+            Nature::Damaged => CommitError::Damaged { last, source: error.into() },
+            Nature::Other => CommitError::Io { last, source: error.into() },
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.home.folder().join(DATABASE)
+    }
+}
+
+impl Store for SqliteStore {
+    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError> {
+        if self.stopped {
+            return Err(CommitError::Stopped { last: self.last });
+        }
+        limits::admit(rows)?;
+        if !rows.is_empty() {
+            self.last = self.write(rows).map_err(|error| {
+                self.stopped = true;
+                self.commit_error(error)
+            })?;
+        }
+        Ok(self.last)
+    }
+
+    fn last(&self) -> Seq {
+        self.last
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, ReadError> {
+        let reader =
+            SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
+        Ok(Box::new(reader))
+    }
+
+    fn snapshots(&self) -> Result<Box<dyn Snapshots>, ReadError> {
+        let reader =
+            SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
+        Ok(Box::new(SnapshotFiles::new(self.home.clone(), reader)))
+    }
+}

@@ -1,0 +1,42 @@
+//! What kind of failure a database error is: what to tell the user depends on no more than this.
+
+use crate::store::OpenError;
+use rusqlite::ErrorCode;
+use std::path::Path;
+
+/// Below this, a write that failed for a reason of its own failed for want of space: delayed allocation and the mapped
+/// index of the log do not say "no space" but "I/O error".
+const LITTLE_SPACE: u64 = 64 << 10;
+
+pub(super) enum Nature {
+    DiskFull,
+    ReadOnly,
+    Damaged,
+    Other,
+}
+
+pub(super) fn nature(error: &rusqlite::Error, folder: &Path) -> Nature {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => Nature::DiskFull,
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Nature::ReadOnly,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Nature::Damaged,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(folder) => Nature::DiskFull,
+        _ => Nature::Other,
+    }
+}
+
+fn is_full(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder)
+        .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < LITTLE_SPACE)
+}
+
+pub(super) fn open_error(error: rusqlite::Error, file: &Path) -> OpenError {
+    let folder = file.parent().unwrap_or(file);
+    let file = file.to_owned();
+    match nature(&error, folder) {
+        Nature::DiskFull => OpenError::DiskFull { file },
+        Nature::ReadOnly => OpenError::ReadOnly { file },
+        Nature::Damaged => OpenError::Damaged { file, source: error.into() },
+        Nature::Other => OpenError::Io { file, source: error.into() },
+    }
+}

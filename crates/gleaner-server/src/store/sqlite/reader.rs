@@ -1,0 +1,109 @@
+//! Reading the file, beside its writer or without one.
+
+use super::nature::{Nature, nature};
+use super::{DATABASE, row, schema};
+use crate::store::limits::Page;
+use crate::store::{Damage, OpenError, ReadError, Reader, Seq, StoredRow, span_tree};
+use gleaner_units::TaskId;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+use std::path::Path;
+
+const LAST: &str = "SELECT coalesce(max(seq), 0) FROM journal";
+const ROWS: &str = "SELECT seq, at, tasks, body, checksum FROM journal WHERE seq >= ?1 ORDER BY seq";
+/// The longest way up a span tree.
+const NODES: usize = 33;
+
+/// Reads a journal file; any process may, without the lock of the coordinator's folder.
+#[derive(Debug)]
+pub struct SqliteReader {
+    connection: Connection,
+}
+
+impl SqliteReader {
+    /// Opens the journal in `folder`, as `gleaner journal` does beside a running coordinator.
+    pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        Ok(Self { connection: schema::open_to_read(&folder.join(DATABASE))? })
+    }
+
+    pub(super) fn of(file: &Path) -> rusqlite::Result<Self> {
+        Ok(Self { connection: schema::connect_to_read(file)? })
+    }
+
+    fn numbers(&self, task: TaskId, from: Seq, at_most: usize) -> rusqlite::Result<Vec<Seq>> {
+        let mut statement = self.connection.prepare_cached(&listed_rows())?;
+        let limits = [number(from), i64::try_from(at_most).unwrap_or(i64::MAX)];
+        let parameters = limits.into_iter().chain(span_tree::above(task)).map(Value::from);
+        let numbers = statement.query_map(params_from_iter(parameters), |row| row.get::<_, i64>(0))?;
+        numbers.map(|number| number.map(|number| Seq::new(number.cast_unsigned()))).collect()
+    }
+}
+
+/// The database's numbers end at 2⁶³, and so do its rows.
+fn number(seq: Seq) -> i64 {
+    i64::try_from(seq.number()).unwrap_or(i64::MAX)
+}
+
+fn listed_rows() -> String {
+    let nodes = (3..3 + NODES).map(|node| format!("?{node}")).collect::<Vec<_>>().join(",");
+    format!("SELECT DISTINCT seq FROM history WHERE node IN ({nodes}) AND seq >= ?1 ORDER BY seq LIMIT ?2")
+}
+
+pub(super) fn last(connection: &Connection) -> rusqlite::Result<Seq> {
+    let last = connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, i64>(0))?;
+    Ok(Seq::new(last.cast_unsigned()))
+}
+
+fn read_error(error: rusqlite::Error) -> ReadError {
+    ReadError::Io { source: error.into() }
+}
+
+/// A failure to get at row `seq`.
+fn row_error(error: rusqlite::Error, seq: Seq) -> ReadError {
+    match nature(&error, Path::new(".")) {
+        Nature::Damaged => ReadError::Damaged { seq, damage: Damage::Unreadable },
+        Nature::DiskFull | Nature::ReadOnly | Nature::Other => read_error(error),
+    }
+}
+
+fn check(seq: Seq, columns: &rusqlite::Row) -> Result<StoredRow, ReadError> {
+    let found: i64 = columns.get(0).map_err(read_error)?;
+    if found.cast_unsigned() != seq.number() {
+        return Err(ReadError::Damaged { seq, damage: Damage::Missing });
+    }
+    row::from_columns(seq, columns).ok_or(ReadError::Damaged { seq, damage: Damage::Altered })
+}
+
+impl Reader for SqliteReader {
+    fn last(&self) -> Result<Seq, ReadError> {
+        last(&self.connection).map_err(read_error)
+    }
+
+    fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
+        let mut seq = from.max(Seq::FIRST);
+        let mut statement = self.connection.prepare_cached(ROWS).map_err(read_error)?;
+        let mut found = statement.query([number(seq)]).map_err(read_error)?;
+        let mut page = Page::new(at_most);
+        while !page.is_full() {
+            let Some(columns) = found.next().map_err(|error| row_error(error, seq))? else { break };
+            page.push(check(seq, columns)?);
+            seq = seq.next();
+        }
+        Ok(page.into_rows())
+    }
+
+    fn history(&self, task: TaskId, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
+        let mut page = Page::new(at_most);
+        let mut statement = self.connection.prepare_cached(ROWS).map_err(read_error)?;
+        for seq in self.numbers(task, from, at_most).map_err(read_error)? {
+            if page.is_full() {
+                break;
+            }
+            let mut found = statement.query([number(seq)]).map_err(read_error)?;
+            let columns = found.next().map_err(|error| row_error(error, seq))?;
+            let missing = ReadError::Damaged { seq, damage: Damage::Missing };
+            page.push(check(seq, columns.ok_or(missing)?)?);
+        }
+        Ok(page.into_rows())
+    }
+}

@@ -1,0 +1,146 @@
+//! Opening the file: whose it is, which version wrote it, and how it is written to.
+//!
+//! - **A file of a newer version, or of another program, is refused before anything in it is changed.**
+//! - **What is read after opening is on the disk**, whatever a crash left half done.
+
+use super::nature::open_error;
+use crate::store::OpenError;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// "Glnr": marks the file as ours.
+const APPLICATION: u32 = 0x476c_6e72;
+/// The latest format, and the only one so far.
+const FORMAT: u32 = 1;
+/// Somebody may look at the file with a program of theirs that takes a lock for a moment.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const TABLES: &str = "
+    CREATE TABLE journal (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        tasks TEXT NOT NULL,
+        body TEXT NOT NULL,
+        checksum INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE history (
+        node INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (node, seq)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// The log keeps its size, so that it is written in place: growing a file makes a sync dearer.
+const SETTINGS: &str = "
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 2000;
+    PRAGMA journal_size_limit = 16777216;
+    PRAGMA temp_store = MEMORY;
+";
+
+enum Whose {
+    Ours { format: u32 },
+    Nobodys,
+    AnotherPrograms,
+}
+
+/// Opens `file` for its one writer, and makes it where there is none.
+pub(super) fn open(file: &Path) -> Result<Connection, OpenError> {
+    create(file).map_err(|source| create_error(file, source))?;
+    let mut connection =
+        connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| open_error(error, file))?;
+    let is_new = match whose(&connection).map_err(|error| open_error(error, file))? {
+        Whose::Nobodys => true,
+        known => {
+            refuse(&known, file)?;
+            false
+        }
+    };
+    set_up(&mut connection, is_new).map_err(|error| open_error(error, file))?;
+    Ok(connection)
+}
+
+/// Opens `file` for reading; a coordinator may be writing to it.
+pub(super) fn open_to_read(file: &Path) -> Result<Connection, OpenError> {
+    let connection = connect_to_read(file).map_err(|error| open_error(error, file))?;
+    let found = whose(&connection).map_err(|error| open_error(error, file))?;
+    refuse(&found, file)?;
+    Ok(connection)
+}
+
+/// Opens a file that is known to be ours for reading.
+pub(super) fn connect_to_read(file: &Path) -> rusqlite::Result<Connection> {
+    connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+fn connect(file: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+    // No mutex: a connection is used by one thread at a time, which the borrow checker sees to.
+    let connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// The database's log takes its mode from this file.
+fn create(file: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file)?;
+    file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+fn create_error(file: &Path, source: io::Error) -> OpenError {
+    let file = file.to_owned();
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OpenError::DiskFull { file },
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => OpenError::ReadOnly { file },
+        _ => OpenError::Io { file, source: source.into() },
+    }
+}
+
+fn whose(connection: &Connection) -> rusqlite::Result<Whose> {
+    let number = |name| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i32>(0));
+    let (application, format) =
+        (number("application_id")?.cast_unsigned(), number("user_version")?.cast_unsigned());
+    if application == APPLICATION {
+        return Ok(Whose::Ours { format });
+    }
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(if application == 0 && format == 0 && tables == 0 { Whose::Nobodys } else { Whose::AnotherPrograms })
+}
+
+fn refuse(found: &Whose, file: &Path) -> Result<(), OpenError> {
+    match *found {
+        Whose::Ours { format } if format <= FORMAT => Ok(()),
+        Whose::Ours { format: found } => {
+            Err(OpenError::Newer { file: file.to_owned(), found, known: FORMAT })
+        }
+        Whose::Nobodys | Whose::AnotherPrograms => Err(OpenError::Foreign { file: file.to_owned() }),
+    }
+}
+
+fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    connection.execute_batch(SETTINGS)?;
+    if is_new {
+        // In one transaction with its marks: a crash leaves an empty file or a whole one.
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+        transaction.commit()?;
+    }
+    settle(connection)
+}
+
+/// Moves what a crash left in the log into the file, and syncs it. Rows whose sync failed or was never reached can still
+/// be read, from the system's cache: nothing may rest on them before they are on the disk.
+fn settle(connection: &Connection) -> rusqlite::Result<()> {
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| row.get(0))?;
+    if busy == 0 {
+        return Ok(());
+    }
+    let message = "another program holds on to an old state of it".to_owned();
+    Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), Some(message)))
+}

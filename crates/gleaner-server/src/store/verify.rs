@@ -1,0 +1,50 @@
+//! Walks a whole journal and names what is damaged.
+
+use super::{Damage, ReadError, Reader, Seq};
+
+const PAGE_ROWS: usize = 4096;
+
+/// So many damaged rows are named; the others are only counted.
+pub const NAMED_DAMAGES: usize = 100;
+
+/// What a walk over the journal found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Verified {
+    /// How many rows are as they were written.
+    pub intact: u64,
+    /// How many are not.
+    pub damaged: u64,
+    /// The first [`NAMED_DAMAGES`] of those.
+    pub named: Vec<(Seq, Damage)>,
+}
+
+/// Reads every row up to the last there is when it begins, and goes on behind a damaged one.
+pub fn verify(reader: &dyn Reader) -> Result<Verified, ReadError> {
+    let last = reader.last()?;
+    let mut found = Verified::default();
+    let mut next = Seq::FIRST;
+    while next <= last {
+        next = match reader.read(next, PAGE_ROWS) {
+            Ok(rows) => {
+                found.intact += rows.len() as u64;
+                next.plus(rows.len() as u64)
+            }
+            Err(ReadError::Damaged { seq, damage }) => {
+                found.intact += seq.number() - next.number();
+                found.note(seq, damage);
+                seq.next()
+            }
+            Err(error) => return Err(error),
+        };
+    }
+    Ok(found)
+}
+
+impl Verified {
+    fn note(&mut self, seq: Seq, damage: Damage) {
+        self.damaged += 1;
+        if self.named.len() < NAMED_DAMAGES {
+            self.named.push((seq, damage));
+        }
+    }
+}

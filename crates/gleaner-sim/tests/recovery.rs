@@ -1,0 +1,111 @@
+//! A scheduler that carries out what another decided has the same grid after every event, to the byte, whatever its own
+//! policy would have wished.
+
+use gleaner_core::{
+    Change, Command, DECISIONS_MAX, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Needs,
+    Policy, Refusal, Room, Scheduler, Settled, Tags, TaskClass,
+};
+use gleaner_policy::{Recipe, Relocate, Score, When};
+use gleaner_testkit::history::{self, Step, bytes};
+use gleaner_testkit::random;
+use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, TaskId, Time};
+
+const NOW: Time = Time::from_nanos(7);
+
+fn recipes() -> impl Iterator<Item = Recipe> {
+    let every = When::Every(Span::from_seconds(5.0).expect("a span"));
+    let relocate = [None, Some(When::AtEvents), Some(every)];
+    Score::ALL.into_iter().flat_map(move |score| {
+        relocate.map(|when| Recipe {
+            place: score,
+            relocate: when.map(|when| Relocate { when, ..Relocate::by(score) }),
+        })
+    })
+}
+
+#[test]
+fn what_was_decided_is_carried_out_to_the_same_grid() {
+    for (recipe, seed) in recipes().flat_map(|recipe| (1..=25).map(move |seed| (recipe, seed))) {
+        let empty = Grid::new(random::setup(seed).config);
+        let mut recovered =
+            Scheduler::new(empty.clone(), Recipe { place: Score::MinNum, relocate: None }.build());
+        let same = history::live(seed, empty, recipe.build(), |step| {
+            let Step { now, event, commands, settled, scheduler, .. } = step;
+            recovered.apply(*now, event);
+            recovered.carry_out(*now, commands, *settled).map_err(|error| error.to_string())?;
+            recovered.check()?;
+            if bytes(recovered.grid()) == bytes(scheduler.grid()) {
+                Ok(())
+            } else {
+                Err(format!("{event:?}"))
+            }
+        });
+        same.unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+    }
+}
+
+/// One machine without bounds and an array on it, which is not answered yet.
+fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
+    let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+    let recipe = Recipe { place: Score::Greedy, relocate: None };
+    let mut scheduler = Scheduler::new(grid, recipe.build());
+    let machine =
+        MachineClass { speeds: vec![1.0], cores: 1, room: Room::default(), provides: Tags::new(), ad: None };
+    let task = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        requires: Tags::new(),
+        ad: None,
+    };
+    let events = [
+        Event::MachineClassMet(machine),
+        Event::TaskClassMet(task),
+        Event::MachineJoined { machine: MachineId::new(0), class: MachineClassId::new(0) },
+        Event::TasksSubmitted { first: TaskId::new(0), count, class: TaskClassId::new(0) },
+    ];
+    for event in &events {
+        scheduler.apply(NOW, event);
+    }
+    scheduler
+}
+
+#[test]
+fn an_answer_that_was_cut_short_goes_on_where_it_was() {
+    let mut first = crowded(DECISIONS_MAX as u32 + 100);
+    let mut second = first.clone();
+    for expected in [DECISIONS_MAX + 1, 100] {
+        let mut commands = Vec::new();
+        let settled = first.decide(NOW, &mut commands);
+        assert_eq!(commands.len(), expected);
+        second.carry_out(NOW, &commands, settled).expect("what was just decided");
+        assert_eq!(bytes(first.grid()), bytes(second.grid()));
+        for scheduler in [&mut first, &mut second] {
+            scheduler.apply(NOW, &Event::WokeUp);
+        }
+    }
+}
+
+#[test]
+fn a_record_of_another_grid_is_noticed() {
+    let start = |attempt| Command::Start { task: TaskId::new(0), attempt, on: MachineId::new(0) };
+    let differs = Diverged::Differs { recorded: start(2), admitted: start(1) };
+    let refusal = Refusal::NotWaiting(TaskId::new(0));
+    let left = |occasions_left| Settled { occasions_left, moves: 0 };
+    let cases = [
+        (vec![start(1)], left(2), None),
+        (vec![start(2)], left(0), Some(differs)),
+        (vec![start(1), start(1)], left(0), Some(Diverged::Refused { command: start(1), refusal })),
+        (vec![], left(3), Some(Diverged::Occasions { recorded: 3, found: 2 })),
+    ];
+    for (commands, settled, expected) in cases {
+        assert_eq!(crowded(1).carry_out(NOW, &commands, settled).err(), expected, "{commands:?}");
+    }
+}
+
+#[test]
+fn an_event_shows_what_it_changed() {
+    let mut scheduler = crowded(1);
+    let changes = scheduler.apply(NOW, &Event::AttemptFinished { task: TaskId::new(0), attempt: 1 });
+    assert_eq!(changes, [Change::StaleReply { task: TaskId::new(0), attempt: 1 }]);
+}

@@ -1,0 +1,183 @@
+//! What the outside of a live grid may report, drawn from a seed: machines that come, close, get lost and return, owners,
+//! replies early, late and stale, users who cancel and run again.
+
+use crate::random::{self, Choices};
+use gleaner_core::{Change, Command, Event, Grid, Policy, Scheduler, Settled, TaskState};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+
+/// So many events after the opening.
+const EVENTS: usize = 60;
+
+/// The outside.
+pub struct Outside {
+    choices: Choices,
+    now: Time,
+    opening: Vec<Event>,
+}
+
+impl Outside {
+    /// The outside of that seed, with room on its machines or, in one of four, without.
+    pub fn seeded(seed: u64) -> Self {
+        let with_room = !seed.is_multiple_of(4);
+        let setup = if with_room { random::setup_with_room(seed) } else { random::setup(seed) };
+        let machine_classes = setup.machine_classes.into_iter().map(Event::MachineClassMet);
+        let task_classes = setup.task_classes.into_iter().map(Event::TaskClassMet);
+        let joined = setup.machines.into_iter().enumerate();
+        let joined =
+            joined.map(|(index, class)| Event::MachineJoined { machine: MachineId::new(index), class });
+        let mut opening: Vec<Event> = machine_classes.chain(task_classes).chain(joined).collect();
+        opening.reverse();
+        Self { choices: Choices::seeded(seed ^ 0x6c69_7665), now: Time::ZERO, opening }
+    }
+
+    /// A fact that may be reported about this grid.
+    fn next(&mut self, grid: &Grid) -> Event {
+        if let Some(event) = self.opening.pop() {
+            return event;
+        }
+        if !self.choices.one_in(4) {
+            self.now = self.now.after_seconds(4.0 * self.choices.unit());
+        }
+        match self.choices.below(16) {
+            0..=2 => self.submission(grid),
+            3..=9 => self.about_a_task(grid),
+            10 => self.measurement(grid),
+            11 | 12 => {
+                let load = [0.0, 1.0, self.choices.unit(), 0.0][self.choices.below(4)];
+                Event::OwnerLoadReported { machine: self.machine(grid), load }
+            }
+            13 | 14 => self.about_a_machine(grid),
+            _ => Event::WokeUp,
+        }
+    }
+
+    fn machine(&mut self, grid: &Grid) -> MachineId {
+        MachineId::new(self.choices.below(grid.machines().len()))
+    }
+
+    fn submission(&mut self, grid: &Grid) -> Event {
+        let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
+        let count = if self.choices.one_in(10) { self.choices.below(30) } else { 1 + self.choices.below(3) };
+        Event::TasksSubmitted { first: TaskId::new(grid.task_count()), count: count as u32, class }
+    }
+
+    /// Mostly about one that is on a machine, mostly with the number of its latest attempt.
+    fn about_a_task(&mut self, grid: &Grid) -> Event {
+        if grid.task_count() == 0 {
+            return Event::WokeUp;
+        }
+        let placed =
+            grid.tasks().filter(|(_, task)| task.placed_on().is_some() || task.missing_on().is_some());
+        let placed: Vec<TaskId> = placed.map(|(id, _)| id).collect();
+        let task = match placed.len() {
+            0 => TaskId::new(self.choices.below(grid.task_count())),
+            _ if self.choices.one_in(6) => TaskId::new(self.choices.below(grid.task_count())),
+            count => placed[self.choices.below(count)],
+        };
+        let latest = grid.task(task).attempt();
+        let attempt = if self.choices.one_in(8) { latest.saturating_sub(1) } else { latest };
+        let sent = matches!(grid.task(task).state(), TaskState::Sent(_));
+        match self.choices.below(12) {
+            0 => Event::TaskWithdrawn { task },
+            1 | 2 => Event::TaskReturned { task },
+            3 => Event::AttemptLost { task, attempt },
+            4..=8 if sent => Event::AttemptStarted { task, attempt },
+            _ => Event::AttemptFinished { task, attempt },
+        }
+    }
+
+    fn about_a_machine(&mut self, grid: &Grid) -> Event {
+        let machine = self.machine(grid);
+        match self.choices.below(7) {
+            0 => Event::MachineClosed { machine },
+            1 | 2 => Event::MachineOpened { machine },
+            3 => Event::MachineLost { machine },
+            4 | 5 => Event::MachineReturned { machine },
+            _ => Event::MachineJoined {
+                machine: MachineId::new(grid.machines().len()),
+                class: grid.machine(machine).class(),
+            },
+        }
+    }
+
+    /// Of a machine or of a kind of task, so that what runs where it is could run there still.
+    fn measurement(&mut self, grid: &Grid) -> Event {
+        let machine = self.machine(grid);
+        if self.choices.one_in(2) {
+            let class = MachineClassId::new(self.choices.below(grid.classes().machine_classes().len()));
+            let mut there = grid.machine(machine).counts();
+            let goes_on = there.all(|(task, _)| grid.classes().seconds_per_op(task, class).is_finite());
+            return if goes_on { Event::MachineMeasured { machine, class } } else { Event::WokeUp };
+        }
+        let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
+        let cpu = self.choices.unit();
+        let composition =
+            if self.choices.one_in(3) { vec![1.0, 0.0, 0.0] } else { vec![cpu, 0.0, 1.0 - cpu] };
+        let goes_on = grid.machines().iter().filter(|machine| machine.tasks_of(class).next().is_some()).all(
+            |machine| {
+                let speeds = &grid.classes().machine_class(machine.class()).speeds;
+                composition.iter().zip(speeds).all(|(share, speed)| *share == 0.0 || *speed > 0.0)
+            },
+        );
+        if goes_on { Event::TaskClassMeasured { class, composition } } else { Event::WokeUp }
+    }
+}
+
+/// One event, and what a scheduler made of it.
+pub struct Step<'a, P> {
+    /// When.
+    pub now: Time,
+    /// What happened.
+    pub event: Event,
+    /// What it changed.
+    pub changes: Vec<Change>,
+    /// What was ordered.
+    pub commands: Vec<Command>,
+    /// How far the answer went.
+    pub settled: Settled,
+    /// The scheduler afterwards.
+    pub scheduler: &'a Scheduler<P>,
+}
+
+/// Lets a scheduler live through the history of that seed, and shows each step until `see` finds fault with one.
+pub fn live<P: Policy>(
+    seed: u64,
+    grid: Grid,
+    policy: P,
+    mut see: impl FnMut(&Step<'_, P>) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut outside = Outside::seeded(seed);
+    let mut scheduler = Scheduler::new(grid, policy);
+    for _ in 0..EVENTS + outside.opening.len() {
+        let event = outside.next(scheduler.grid());
+        let now = outside.now;
+        let changes = scheduler.apply(now, &event).to_vec();
+        let mut commands = Vec::new();
+        let settled = scheduler.decide(now, &mut commands);
+        see(&Step { now, event, changes, commands, settled, scheduler: &scheduler })?;
+    }
+    Ok(())
+}
+
+/// The grid as it would be saved.
+pub fn bytes(grid: &Grid) -> Vec<u8> {
+    postcard::to_stdvec(grid).expect("plain data can always be written to memory")
+}
+
+/// Lets another policy live through the same, and says where the two first differ. What differs in the grid alone, and
+/// not in a command or a count, would be a wish that only one of them was refused.
+pub fn first_difference<P: Policy>(seed: u64, grid: &Grid, one: P, other: impl Policy) -> Option<String> {
+    let mut follower = Scheduler::new(grid.clone(), other);
+    let differ = live(seed, grid.clone(), one, |step| {
+        let Step { now, event, commands, settled, .. } = step;
+        follower.apply(*now, event);
+        let mut orders = Vec::new();
+        let left = follower.decide(*now, &mut orders);
+        if (&orders, left) == (commands, *settled) {
+            Ok(())
+        } else {
+            Err(format!("at {now}, {event:?}: {commands:?}\n   against {orders:?}"))
+        }
+    });
+    differ.err()
+}
