@@ -170,8 +170,7 @@ pub(crate) struct SubmitArguments {
     #[arg(
         long,
         value_name = "CPU,DISK,NET",
-        value_delimiter = ',',
-        num_args = 3,
+        value_parser = shares,
         help_heading = "Scheduling"
     )]
     pub(crate) composition: Option<Composition>,
