@@ -21,3 +21,4 @@ mod live;
 pub mod outputs;
 pub mod policy;
 pub mod store;
+pub mod verify;
