@@ -144,6 +144,13 @@ impl Agent {
         self.runs.is_empty() && self.ends.is_empty()
     }
 
+    /// For whoever asks what keeps a history from its end.
+    pub(crate) fn state(&self) -> String {
+        let Self { number, link, is_gone, is_asleep, .. } = self;
+        let (runs, ends) = (self.runs.keys(), self.ends.keys());
+        format!("agent {number}: {link:?}, gone {is_gone}, asleep {is_asleep}, runs {runs:?}, ends {ends:?}")
+    }
+
     pub(crate) fn sleep(&mut self, scene: &mut Scene) {
         self.is_asleep = true;
         self.freeze_or_thaw(scene);
@@ -168,6 +175,10 @@ impl Agent {
         match *timer {
             // The world dials.
             Timer::Dial => {}
+            Timer::Welcome(greeted) => {
+                let is_unanswered = |link: &Link| matches!(link, Link::Greeting { connection, .. } if *connection == greeted);
+                scene.close |= is_unanswered(&self.link);
+            }
             Timer::Heartbeat(connection) => self.heartbeat(connection, scene),
             Timer::Lease => self.end_with_the_lease(scene),
             Timer::Ready(attempt) => self.begin(attempt, scene),

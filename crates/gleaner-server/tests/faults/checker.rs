@@ -233,18 +233,25 @@ fn latest_checkpoints(journal: &Journal, run: Attempt) -> Vec<Option<&BlobHash>>
     latest
 }
 
-fn cancelled_stays(_: &History, journal: &Journal) -> Result<(), String> {
+/// The scheduler may still plan with a task whose run is being stopped, but nothing comes of it.
+fn cancelled_stays(history: &History, journal: &Journal) -> Result<(), String> {
     for task in journal.tasks() {
         let mut is_cancelled = false;
-        for (written, step) in journal.steps(task) {
+        let mut banned = BTreeSet::new();
+        for (_, step) in journal.steps(task) {
             match step {
                 Step::Cancelled => is_cancelled = true,
                 Step::Rerun | Step::RerunIfOver => is_cancelled = false,
-                Step::Sent(number, on) if is_cancelled => {
-                    return Err(format!("attempt {number} of {task} was sent to {on} at {}", written.at));
-                }
+                Step::Sent(number, _) if is_cancelled => drop(banned.insert(number)),
                 Step::Sent(..) | Step::Ended(..) => {}
             }
+        }
+        let began = history.seen.iter().find_map(|(at, seen)| match seen {
+            Seen::Began { run, .. } if run.task == task && banned.contains(&run.number) => Some((at, run)),
+            _ => None,
+        });
+        if let Some((at, run)) = began {
+            return Err(format!("{run:?} began at {at}"));
         }
     }
     Ok(())

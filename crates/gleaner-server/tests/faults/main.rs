@@ -59,7 +59,7 @@ fn nothing_is_lost_in_any_history() {
         let mut failures = Vec::new();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= histories || failures.len() >= 5 {
+            if seed >= histories || failures.len() >= 5000 {
                 return failures;
             }
             match live_guarded(seed) {

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 pub(crate) enum Timer {
     /// Try to reach the coordinator.
     Dial,
+    /// The greeting on this connection has had its time.
+    Welcome(usize),
     /// On this connection.
     Heartbeat(usize),
     /// The lease may have ended.

@@ -22,6 +22,8 @@ const EVENTS_MIN: u64 = 200;
 const FAULTS_MIN: u64 = 3;
 /// What must not happen: it means that something goes round in circles.
 const STEPS_MAX: u64 = 60_000;
+/// How long an agent waits for its welcome.
+const GREETING_MAX: Span = Span::from_nanos(15_000_000_000);
 
 pub(crate) struct World {
     pub(super) now: Time,
@@ -218,6 +220,9 @@ impl World {
         }
         let connection = self.network.open(agent);
         let hello = self.agents[agent].greet(self.now, connection);
+        let incarnation = self.agents[agent].incarnation;
+        let patience = Event::Timer(agent, incarnation, Timer::Welcome(connection));
+        self.queue.put(self.now + GREETING_MAX, patience);
         let delay = self.delay();
         let earliest = self.network.arrival_at_server(connection, self.now, delay);
         let behind_the_last = self.last_greeting[agent].since(self.now);
@@ -408,6 +413,7 @@ impl World {
         let open: Vec<String> = open
             .map(|task| format!("{task}: {:?}, in the grid {:?}", ledger.record(task), ledger.grid().task(task)))
             .collect();
-        format!("{} requests, {:?}, tasks {open:#?}", self.users.open.len(), ledger.tally())
+        let agents: Vec<String> = self.agents.iter().map(Agent::state).collect();
+        format!("{:?}, {open:#?}, {agents:#?}, {:?}", ledger.tally(), self.users.open)
     }
 }
