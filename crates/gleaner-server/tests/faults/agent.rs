@@ -290,9 +290,14 @@ impl Agent {
         }
     }
 
-    /// An older run gives way to a newer; what is known is not run twice.
+    /// An older run gives way to a newer; what is known is not run twice. What was under way when the lease ended is
+    /// another's by now.
     fn take_on(&mut self, run: Run, scene: &mut Scene) {
         let attempt = run.attempt;
+        if self.lease_ends <= scene.now && scene.mutant != Some(Mutant::LeaseIgnored) {
+            scene.close = true;
+            return;
+        }
         let known = self.runs.keys().chain(self.ends.keys());
         let older: Vec<_> = known.copied().filter(|known| known.task == attempt.task).collect();
         if older.iter().any(|older| older.number >= attempt.number) {

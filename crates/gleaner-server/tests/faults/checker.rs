@@ -217,17 +217,20 @@ fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> 
 /// What a run may go on from: the checkpoint of the last run before it, or nothing if it may be a rerun.
 fn latest_checkpoints(journal: &Journal, run: Attempt) -> Vec<Option<&BlobHash>> {
     let mut latest = vec![None];
+    let mut is_sent = false;
     for (_, step) in journal.steps(run.task) {
         match step {
+            // What comes later is no concern of this run.
+            Step::Rerun if is_sent => break,
+            Step::RerunIfOver if is_sent => {}
             Step::Rerun => latest = vec![None],
             Step::RerunIfOver => latest.push(None),
+            Step::Sent(number, _) => is_sent |= number == run.number,
             Step::Ended(attempt, _, end) if attempt.number < run.number && end.checkpoint.is_some() => {
                 latest = vec![end.checkpoint.as_ref().map(|stored| &stored.blob)];
             }
-            // What comes later is no concern of this run.
             Step::Ended(attempt, ..) if attempt.number >= run.number => break,
-            Step::Sent(number, _) if number > run.number => {}
-            Step::Ended(..) | Step::Sent(..) | Step::Cancelled => {}
+            Step::Ended(..) | Step::Cancelled => {}
         }
     }
     latest
