@@ -15,12 +15,15 @@ mod machines;
 mod people;
 mod record;
 mod tasks;
+mod tries;
 
 pub use agent::Agent;
 pub use job::Job;
 pub use label::Label;
 pub use people::{People, User};
 pub use record::{Last, Live, Record, Wish};
+pub use tries::Tries;
+pub(crate) use tries::Verdict;
 
 use crate::journal::{Entry, Fact};
 use crate::policy::recipe;

@@ -1,6 +1,7 @@
 //! What is known of each task beyond what the scheduler needs. A task that never left the queue has no record of its
 //! own: an array of a million waiting tasks costs nothing here.
 
+use super::Tries;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::{Outcome, Stored, Usage};
@@ -60,10 +61,8 @@ pub struct Record {
     pub lost: Option<Live>,
     /// What happens when the live run ends.
     pub wish: Option<Wish>,
-    /// How often it was tried again after a failure.
-    pub retries: u32,
-    /// How often in a row a machine could not start it.
-    pub not_started: u32,
+    /// How often it was tried.
+    pub tries: Tries,
     /// Where it is or was last.
     pub machine: Option<MachineId>,
     /// When its last run began.
@@ -90,8 +89,7 @@ const UNTOUCHED: Record = Record {
     live: None,
     lost: None,
     wish: None,
-    retries: 0,
-    not_started: 0,
+    tries: Tries::NONE,
     machine: None,
     started: None,
     ended: None,
@@ -110,6 +108,11 @@ impl Record {
     /// Whether the end of a run counted; none if none was reported, or so long ago that nobody asks any more.
     pub fn counted(&self, run: Live) -> Option<bool> {
         self.settled.iter().find(|settlement| settlement.run == run).map(|settlement| settlement.counted)
+    }
+
+    /// The latest run of which an end was reported.
+    pub fn latest_ended(&self) -> Option<u32> {
+        self.settled.iter().map(|settlement| settlement.run.attempt).max()
     }
 
     /// Whether a user's wish changes anything about the task. What is to end for good cannot be held.
