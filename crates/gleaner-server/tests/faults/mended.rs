@@ -10,9 +10,15 @@ use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, To
 use gleaner_wire::{JobId, SESSION_VERSION};
 use std::collections::BTreeMap;
 
-const TASK: TaskId = TaskId::new(0);
-const ONE: Attempt = Attempt { task: TASK, number: 1 };
 const JOB: JobId = JobId(1);
+
+fn task() -> TaskId {
+    TaskId::new(0)
+}
+
+fn one() -> Attempt {
+    Attempt { task: task(), number: 1 }
+}
 
 /// A desk with one agent, connected, and one job of two tasks that both run.
 struct Small {
@@ -64,7 +70,7 @@ impl Small {
         });
         let spec: JobSpec = serde_json::from_value(spec).expect("a job");
         small.order(Order::Submit { spec: Box::new(spec), key: None, missing: Vec::new() });
-        small.say(FromAgent::Started(ONE));
+        small.say(FromAgent::Started(one()));
         small.say(FromAgent::Started(Attempt { task: TaskId::new(1), number: 1 }));
         small
     }
@@ -114,7 +120,7 @@ impl Small {
     }
 
     fn phase(&self) -> TaskPhase {
-        self.desk.ledger().record(TASK).phase
+        self.desk.ledger().record(task()).phase
     }
 
     fn settled(&self) -> Option<bool> {
@@ -130,14 +136,14 @@ const DONE: Outcome = Outcome::Exited { code: 0 };
 #[test]
 fn releasing_all_runs_nothing_again_that_is_done() {
     let mut small = Small::running();
-    small.ends(ONE, DONE);
+    small.ends(one(), DONE);
     small.order(Order::Hold(JOB, only(1)));
     small.ends(Attempt { task: TaskId::new(1), number: 1 }, Outcome::Stopped);
     small.order(Order::Release(JOB, all()));
     assert_eq!(small.phase(), TaskPhase::Done);
     small.order(Order::Hold(JOB, only(1)));
     small.order(Order::Rerun(JOB, all()));
-    assert_eq!(small.desk.ledger().record(TaskId::new(1)).wish.is_some(), true, "a rerun releases nothing");
+    assert!(small.desk.ledger().record(TaskId::new(1)).wish.is_some(), "a rerun releases nothing");
 }
 
 #[test]
@@ -145,19 +151,19 @@ fn what_is_to_be_cancelled_cannot_be_held() {
     let mut small = Small::running();
     small.order(Order::Cancel(JOB, only(0)));
     small.order(Order::Hold(JOB, only(0)));
-    small.ends(ONE, Outcome::Stopped);
+    small.ends(one(), Outcome::Stopped);
     assert_eq!(small.phase(), TaskPhase::Cancelled);
 }
 
 #[test]
 fn an_end_is_settled_the_same_way_each_time() {
     let mut small = Small::running();
-    small.ends(ONE, DONE);
+    small.ends(one(), DONE);
     small.order(Order::Rerun(JOB, only(0)));
-    let second = Attempt { number: 2, ..ONE };
+    let second = Attempt { number: 2, ..one() };
     small.say(FromAgent::Started(second));
     small.ends(second, DONE);
-    for attempt in [ONE, second, ONE] {
+    for attempt in [one(), second, one()] {
         small.ends(attempt, DONE);
         assert_eq!((small.settled(), small.facts.len()), (Some(true), 0), "{attempt:?}");
     }
@@ -169,11 +175,11 @@ fn a_held_task_stays_held_when_its_lost_run_is_heard_of() {
     small.order(Order::Hold(JOB, only(0)));
     small.lose();
     small.connect(1);
-    small.ends(ONE, Outcome::Abandoned { why: String::new() });
+    small.ends(one(), Outcome::Abandoned { why: String::new() });
     assert_eq!(small.phase(), TaskPhase::Held);
     small.order(Order::Release(JOB, only(0)));
     assert_eq!(small.phase(), TaskPhase::Waiting);
-    assert!(small.desk.ledger().record(TASK).live.is_some(), "it is sent out");
+    assert!(small.desk.ledger().record(task()).live.is_some(), "it is sent out");
 }
 
 #[test]
@@ -184,9 +190,9 @@ fn a_lost_result_counts_though_the_task_was_held_and_released() {
     small.order(Order::SetOpen { machine: "m".into(), open: false });
     small.order(Order::Release(JOB, only(0)));
     small.connect(1);
-    small.ends(ONE, DONE);
+    small.ends(one(), DONE);
     small.order(Order::SetOpen { machine: "m".into(), open: true });
-    assert_eq!((small.phase(), small.desk.ledger().record(TASK).live), (TaskPhase::Done, None));
+    assert_eq!((small.phase(), small.desk.ledger().record(task()).live), (TaskPhase::Done, None));
 }
 
 #[test]
@@ -196,7 +202,7 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
     small.lose();
     small.connect(1);
     let stream = gleaner_wire::session::Stream::Stdout;
-    let frame = FromAgent::Output { attempt: ONE, stream, offset: 0, bytes: vec![b'x'; 9] };
+    let frame = FromAgent::Output { attempt: one(), stream, offset: 0, bytes: vec![b'x'; 9] };
     let session = SessionId(small.sessions);
     small.desk.handle(small.now, Input::Frame { session, frame: Box::new(frame) });
     assert_eq!(small.desk.settle(small.now).written.len(), 1);
@@ -206,8 +212,8 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
 fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
     let mut small = Small::running();
     small.order(Order::Hold(JOB, only(0)));
-    let (one, other) = (small.connected(2), small.connected(3));
-    small.put(vec![one, other]);
+    let (second, third) = (small.connected(2), small.connected(3));
+    small.put(vec![second, third]);
     let live = small.desk.ledger().record(TaskId::new(1)).live.map(|live| live.attempt);
     let sent = small.effects.iter().filter_map(|effect| match effect {
         Effect::Send(session, ToAgent::Run(run)) if session.0 == small.sessions => Some(run.attempt.number),
@@ -229,10 +235,10 @@ fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
 fn what_a_revoked_agent_runs_is_given_up_with_its_lease() {
     let mut small = Small::running();
     small.order(Order::Revoke("m".into()));
-    assert!(small.desk.ledger().record(TASK).live.is_some());
+    assert!(small.desk.ledger().record(task()).live.is_some());
     small.now = small.now.after_seconds(66.0);
     small.put(vec![Input::Tick]);
-    assert!(small.desk.ledger().record(TASK).live.is_none());
+    assert!(small.desk.ledger().record(task()).live.is_none());
 }
 
 #[test]
@@ -241,7 +247,7 @@ fn an_end_that_says_too_much_counts_all_the_same() {
     let mut end = end(DONE);
     end.stdout.bytes = vec![b'x'; 1 << 20];
     end.usage.cpu_s = f64::NAN;
-    small.say(FromAgent::Ended { attempt: ONE, end });
+    small.say(FromAgent::Ended { attempt: one(), end });
     assert_eq!((small.phase(), small.settled()), (TaskPhase::Done, Some(true)));
     let text = serde_json::to_string(&small.facts).expect("facts are plain data");
     assert_eq!(serde_json::from_str::<Vec<Fact>>(&text).expect("they read back"), small.facts);
@@ -255,8 +261,8 @@ fn a_clock_that_jumps_a_day_ahead_ends_leases_and_nothing_else() {
     let expired = |fact: &Fact| matches!(fact, Fact::LeaseExpired { .. } | Fact::Decided { .. });
     assert!(small.facts.iter().all(expired), "{:?}", small.facts);
     small.connect(1);
-    small.ends(ONE, DONE);
-    let task = small.desk.ledger().record(TASK);
-    let (live, again) = (task.live.map(|live| live.attempt), task.phase);
+    small.ends(one(), DONE);
+    let record = small.desk.ledger().record(task());
+    let (live, again) = (record.live.map(|live| live.attempt), record.phase);
     assert!(again == TaskPhase::Done || live == Some(2), "it is done, or sent out once more");
 }
