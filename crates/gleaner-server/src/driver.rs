@@ -225,7 +225,7 @@ impl Driver {
 }
 
 /// The ledger as the journal has it, and how many rows were read since the snapshot.
-fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
+pub fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
     let (mut ledger, from) = match snapshots.latest(FORMAT)? {
         Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at.next()),
         None => (Ledger::new(), Seq::FIRST),

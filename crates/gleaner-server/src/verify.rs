@@ -28,7 +28,9 @@ pub struct Report {
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum Mismatch {
     /// Another decision is made now.
-    #[error("row {seq}, written at {at}: recorded {recorded:?}, but {proposed:?} follows from the rows before it")]
+    #[error(
+        "row {seq}, written at {at}: recorded {recorded:?}, but {proposed:?} follows from the rows before it"
+    )]
     Decision {
         /// Which row.
         seq: Seq,

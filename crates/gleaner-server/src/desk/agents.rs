@@ -191,7 +191,8 @@ impl Desk {
 
     fn output(&mut self, agent: MachineId, written: Written) {
         let Attempt { task, .. } = written.attempt;
-        let counts = task.index() < self.ledger.task_count() && self.ledger.is_awaited(written.attempt, agent);
+        let counts =
+            task.index() < self.ledger.task_count() && self.ledger.is_awaited(written.attempt, agent);
         if counts && written.bytes.len() <= OUTPUT_CHUNK_MAX {
             self.batch.written.push(written);
         }

@@ -112,7 +112,7 @@ impl Record {
 
     /// The latest run of which anything is known.
     pub fn last_run(&self) -> Option<u32> {
-        let ended = self.settled.last().map(|settlement| settlement.run.attempt);
+        let ended = self.settled.iter().map(|settlement| settlement.run.attempt).max();
         self.live.or(self.lost).map(|run| run.attempt).max(ended)
     }
 

@@ -86,10 +86,6 @@ impl Agent {
         }
     }
 
-    pub(crate) fn profile(&self) -> &Profile {
-        &self.profile
-    }
-
     pub(crate) fn connection(&self) -> Option<usize> {
         match self.link {
             Link::Down => None,
@@ -176,7 +172,8 @@ impl Agent {
             // The world dials.
             Timer::Dial => {}
             Timer::Welcome(greeted) => {
-                let is_unanswered = |link: &Link| matches!(link, Link::Greeting { connection, .. } if *connection == greeted);
+                let is_unanswered =
+                    |link: &Link| matches!(link, Link::Greeting { connection, .. } if *connection == greeted);
                 scene.close |= is_unanswered(&self.link);
             }
             Timer::Heartbeat(connection) => self.heartbeat(connection, scene),
@@ -290,9 +287,14 @@ impl Agent {
         }
     }
 
-    /// An older run gives way to a newer; what is known is not run twice.
+    /// An older run gives way to a newer; what is known is not run twice. What was under way when the lease ended is
+    /// another's by now.
     fn take_on(&mut self, run: Run, scene: &mut Scene) {
         let attempt = run.attempt;
+        if self.lease_ends <= scene.now && scene.mutant != Some(Mutant::LeaseIgnored) {
+            scene.close = true;
+            return;
+        }
         let known = self.runs.keys().chain(self.ends.keys());
         let older: Vec<_> = known.copied().filter(|known| known.task == attempt.task).collect();
         if older.iter().any(|older| older.number >= attempt.number) {
@@ -395,8 +397,7 @@ impl Agent {
             let stored = name_of(attempt, progress);
             if stores {
                 scene.blobs.insert(stored.blob.clone(), progress);
-                let (blob, progress) = (stored.blob.clone(), progress.nanos());
-                scene.see(Seen::Stored { blob, task: attempt.task, progress });
+                scene.see(Seen::Stored { blob: stored.blob.clone(), task: attempt.task });
             }
             self.over(attempt, outcome, Some(stored), scene);
         } else {
@@ -474,7 +475,8 @@ fn output(attempt: Attempt, written: u64) -> Option<FromAgent> {
 }
 
 fn end(outcome: Outcome, checkpoint: Option<Stored>, written: u64, scene: &mut Scene) -> End {
-    let usage = Usage { elapsed_s: scene.chance.unit() * 90.0, cpu_s: scene.chance.unit(), ..Usage::default() };
+    let usage =
+        Usage { elapsed_s: scene.chance.unit() * 90.0, cpu_s: scene.chance.unit(), ..Usage::default() };
     let rest = vec![b'y'; scene.chance.below(50) as usize];
     let stdout = Tail { offset: written, bytes: rest, dropped: 0 };
     End { outcome, usage, checkpoint, files: None, stdout, stderr: Tail::default() }

@@ -55,7 +55,8 @@ fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
             _ => {}
         }
         if matches!(seen, Seen::Began { .. } | Seen::Woke { .. }) {
-            let awake = |runs: &BTreeSet<(Attempt, u32)>| runs.iter().filter(|(_, on)| !asleep.contains(on)).count();
+            let awake =
+                |runs: &BTreeSet<(Attempt, u32)>| runs.iter().filter(|(_, on)| !asleep.contains(on)).count();
             if let Some((task, runs)) = running.iter().find(|(_, runs)| awake(runs) > 1) {
                 return Err(format!("{task} at {at}: {runs:?}"));
             }
@@ -69,7 +70,8 @@ fn runs_rest_on_commits(history: &History, journal: &Journal) -> Result<(), Stri
         let Seen::Began { run, on, .. } = seen else { continue };
         let sent = journal.steps(run.task).any(|(written, step)| {
             let to = MachineId::new(*on as usize);
-            matches!(step, Step::Sent(number, on) if number == run.number && on == to) && written.durable <= *at
+            matches!(step, Step::Sent(number, on) if number == run.number && on == to)
+                && written.durable <= *at
         });
         if !sent {
             return Err(format!("{run:?} began on {on} at {at}"));
@@ -82,7 +84,7 @@ fn acknowledgements_stand(history: &History, journal: &Journal) -> Result<(), St
     let mut told: BTreeMap<(&str, Option<JobId>), usize> = BTreeMap::new();
     for (_, seen) in &history.seen {
         match seen {
-            Seen::Ordered { what, job, .. } => *told.entry((what, Some(*job))).or_default() += 1,
+            Seen::Ordered { what, job } => *told.entry((what, Some(*job))).or_default() += 1,
             Seen::Administered { what } => *told.entry((what, None)).or_default() += 1,
             _ => {}
         }
@@ -132,7 +134,9 @@ fn settlements_agree(history: &History, journal: &Journal) -> Result<(), String>
     for (at, seen) in &history.seen {
         let Seen::Settled { run, on, accepted } = seen else { continue };
         let counted = journal.steps(run.task).find_map(|(written, step)| match step {
-            Step::Ended(ended, agent, _) if ended == *run && agent.index() == *on as usize => Some(written.durable),
+            Step::Ended(ended, agent, _) if ended == *run && agent.index() == *on as usize => {
+                Some(written.durable)
+            }
             _ => None,
         });
         let agrees = counted.map_or(!accepted, |durable| *accepted && durable <= *at);
@@ -155,7 +159,8 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
                     }
                     is_real(history, attempt, on, &end.outcome)?;
                     is_done = end.outcome == Outcome::Exited { code: 0 };
-                    has_failed |= matches!(end.outcome, Outcome::Exited { code: 3 } | Outcome::NotStarted { .. });
+                    has_failed |=
+                        matches!(end.outcome, Outcome::Exited { code: 3 } | Outcome::NotStarted { .. });
                 }
                 Step::Cancelled => is_cancelled = true,
                 Step::Rerun => (is_done, has_failed, is_cancelled) = (false, false, false),
@@ -193,7 +198,7 @@ fn is_real(history: &History, attempt: Attempt, on: MachineId, outcome: &Outcome
 fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> {
     let mut stored: BTreeMap<&BlobHash, (TaskId, Time)> = BTreeMap::new();
     for (at, seen) in &history.seen {
-        if let Seen::Stored { blob, task, .. } = seen {
+        if let Seen::Stored { blob, task } = seen {
             stored.entry(blob).or_insert((*task, *at));
         }
     }
@@ -217,17 +222,20 @@ fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> 
 /// What a run may go on from: the checkpoint of the last run before it, or nothing if it may be a rerun.
 fn latest_checkpoints(journal: &Journal, run: Attempt) -> Vec<Option<&BlobHash>> {
     let mut latest = vec![None];
+    let mut is_sent = false;
     for (_, step) in journal.steps(run.task) {
         match step {
+            // What comes later is no concern of this run.
+            Step::Rerun if is_sent => break,
+            Step::RerunIfOver if is_sent => {}
             Step::Rerun => latest = vec![None],
             Step::RerunIfOver => latest.push(None),
+            Step::Sent(number, _) => is_sent |= number == run.number,
             Step::Ended(attempt, _, end) if attempt.number < run.number && end.checkpoint.is_some() => {
                 latest = vec![end.checkpoint.as_ref().map(|stored| &stored.blob)];
             }
-            // What comes later is no concern of this run.
             Step::Ended(attempt, ..) if attempt.number >= run.number => break,
-            Step::Sent(number, _) if number > run.number => {}
-            Step::Ended(..) | Step::Sent(..) | Step::Cancelled => {}
+            Step::Ended(..) | Step::Cancelled => {}
         }
     }
     latest
@@ -263,7 +271,7 @@ fn output_is_whole(history: &History, journal: &Journal) -> Result<(), String> {
             let Step::Ended(attempt, _, end) = step else { continue };
             let mut reach = 0;
             for (at, seen) in &history.seen {
-                if let Seen::Kept { run, offset, bytes, .. } = seen
+                if let Seen::Kept { run, offset, bytes } = seen
                     && *run == attempt
                     && *at <= written.durable
                     && *offset <= reach

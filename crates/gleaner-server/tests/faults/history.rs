@@ -4,7 +4,7 @@
 use gleaner_server::store::StoredRow;
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::TaskPhase;
-use gleaner_wire::session::{Attempt, Outcome, Stream};
+use gleaner_wire::session::{Attempt, Outcome};
 use gleaner_wire::{BlobHash, JobId};
 
 /// One thing that was seen.
@@ -12,8 +12,8 @@ use gleaner_wire::{BlobHash, JobId};
 pub(crate) enum Seen {
     /// A user was told so.
     Submitted { user: String, key: Option<String>, job: JobId, tasks: u32 },
-    /// A user was told that an order was carried out on so many tasks.
-    Ordered { user: String, what: &'static str, job: JobId, tasks: u32 },
+    /// A user was told that an order applied to tasks of a job.
+    Ordered { what: &'static str, job: JobId },
     /// An administrator was told that it is done.
     Administered { what: &'static str },
     /// A program began to run.
@@ -25,11 +25,11 @@ pub(crate) enum Seen {
     /// It goes on.
     Woke { on: u32 },
     /// A checkpoint is safe at the coordinator.
-    Stored { blob: BlobHash, task: TaskId, progress: u64 },
+    Stored { blob: BlobHash, task: TaskId },
     /// An agent was told what its result led to.
     Settled { run: Attempt, on: u32, accepted: bool },
     /// Output is safe at the coordinator.
-    Kept { run: Attempt, stream: Stream, offset: u64, bytes: u64 },
+    Kept { run: Attempt, offset: u64, bytes: u64 },
     /// Rows up to this number, counted from 1, are on the disk.
     Committed { rows: u64 },
 }

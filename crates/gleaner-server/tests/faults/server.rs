@@ -120,8 +120,8 @@ impl Server {
         let Some(process) = &mut self.process else { return Err(Dead) };
         let Some(batch) = process.batch.take() else { return Err(Dead) };
         let kept = batch.written.iter().map(|written| {
-            let (run, stream, offset) = (written.attempt, written.stream, written.offset);
-            (now, Seen::Kept { run, stream, offset, bytes: written.bytes.len() as u64 })
+            let (run, offset) = (written.attempt, written.offset);
+            (now, Seen::Kept { run, offset, bytes: written.bytes.len() as u64 })
         });
         if self.mutant == Some(Mutant::OutputAfterCommit) {
             // The process that would keep it dies in one of eight cases.
@@ -129,8 +129,7 @@ impl Server {
         } else {
             seen.extend(kept);
         }
-        let rows: Vec<_> =
-            batch.recorded.iter().map(|recorded| row(&recorded.entry, &recorded.tasks)).collect();
+        let rows: Vec<_> = batch.recorded.iter().map(row).collect();
         if rows.is_empty() {
             return Ok(batch.effects);
         }

@@ -4,7 +4,7 @@ use super::agent::Agent;
 use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
-use gleaner_server::desk::{Order, Requester, Input, OrderId};
+use gleaner_server::desk::{Input, Order, OrderId, Requester};
 use gleaner_server::store::Failure;
 use gleaner_units::{Span, Time};
 use gleaner_wire::api::{Choice, Enrolment};
@@ -180,11 +180,8 @@ impl World {
 
     /// The wall clock may have been set meanwhile.
     pub(super) fn restart(&mut self) -> Result<(), String> {
-        let jump = if self.goes_wrong(4) {
-            self.chance.below(2 * DAY_NANOS) as i64 - DAY_NANOS as i64
-        } else {
-            0
-        };
+        let jump =
+            if self.goes_wrong(4) { self.chance.below(2 * DAY_NANOS) as i64 - DAY_NANOS as i64 } else { 0 };
         let wall = self.server.wall(self.now.since(self.died_at), jump);
         self.server.start(self.now, wall)?;
         self.start_turning();

@@ -62,7 +62,7 @@ impl Users {
             }
             (order, Ok(Answer::Ordered(told))) => {
                 let (what, job) = named(&order)?;
-                (told.tasks > 0).then_some(Seen::Ordered { user, what, job, tasks: told.tasks })
+                (told.tasks > 0).then_some(Seen::Ordered { what, job })
             }
             (Order::SetPolicy(_), Ok(_)) => Some(Seen::Administered { what: "policy" }),
             (Order::SetOpen { .. }, Ok(_)) => Some(Seen::Administered { what: "open" }),
@@ -116,12 +116,8 @@ fn administration(chance: &mut Chance, agents: u32) -> Order {
     let machine = |number: u64| format!("m{number}");
     match chance.below(8) {
         0..=2 => Order::SetPolicy(policy(chance)),
-        3..=4 => {
-            Order::SetOpen { machine: machine(chance.below(agents.into())), open: chance.one_in(2) }
-        }
-        5..=6 => {
-            Order::SetPaused { machine: machine(chance.below(agents.into())), paused: chance.one_in(2) }
-        }
+        3..=4 => Order::SetOpen { machine: machine(chance.below(agents.into())), open: chance.one_in(2) },
+        5..=6 => Order::SetPaused { machine: machine(chance.below(agents.into())), paused: chance.one_in(2) },
         // The first machine is never revoked, so that all tasks can end.
         _ if agents > 1 => Order::Revoke(machine(chance.between(1, u64::from(agents) - 1))),
         _ => Order::SetPolicy(policy(chance)),

@@ -411,7 +411,9 @@ impl World {
         let tasks = (0..ledger.task_count()).map(gleaner_units::TaskId::new);
         let open = tasks.filter(|&task| !ledger.record(task).phase.is_over());
         let open: Vec<String> = open
-            .map(|task| format!("{task}: {:?}, in the grid {:?}", ledger.record(task), ledger.grid().task(task)))
+            .map(|task| {
+                format!("{task}: {:?}, in the grid {:?}", ledger.record(task), ledger.grid().task(task))
+            })
             .collect();
         let agents: Vec<String> = self.agents.iter().map(Agent::state).collect();
         format!("{:?}, {open:#?}, {agents:#?}, {:?}", ledger.tally(), self.users.open)

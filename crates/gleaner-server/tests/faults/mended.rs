@@ -1,0 +1,268 @@
+//! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
+
+use gleaner_server::desk::{Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Terms};
+use gleaner_server::journal::Fact;
+use gleaner_server::ledger::Ledger;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::api::{Choice, Enrolment, TaskPhase};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
+use gleaner_wire::{JobId, SESSION_VERSION};
+use std::collections::BTreeMap;
+
+const JOB: JobId = JobId(1);
+
+fn task() -> TaskId {
+    TaskId::new(0)
+}
+
+fn one() -> Attempt {
+    Attempt { task: task(), number: 1 }
+}
+
+/// A desk with one agent, connected, and one job of two tasks that both run.
+struct Small {
+    desk: Desk,
+    now: Time,
+    effects: Vec<Effect>,
+    facts: Vec<Fact>,
+    sessions: u64,
+}
+
+fn profile() -> Profile {
+    Profile {
+        speeds: [1_000.0, 100.0, 100.0],
+        cores: 2,
+        slots: 2,
+        memory: 1 << 30,
+        sandbox: Ok("bwrap".to_owned()),
+        user: "worker".to_owned(),
+        tags: Vec::new(),
+        attributes: BTreeMap::new(),
+    }
+}
+
+fn end(outcome: Outcome) -> End {
+    let json = serde_json::json!({ "outcome": outcome });
+    serde_json::from_value(json).expect("an end")
+}
+
+fn all() -> Choice {
+    Choice::default()
+}
+
+fn only(task: u32) -> Choice {
+    Choice { tasks: vec![task], failed: false }
+}
+
+impl Small {
+    fn running() -> Self {
+        let now = Time::from_nanos(1);
+        let desk = Desk::new(Ledger::new(), Terms::default(), now, "test");
+        let mut small = Self { desk, now, effects: Vec::new(), facts: Vec::new(), sessions: 0 };
+        small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER });
+        let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile() };
+        small.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) });
+        small.connect(1);
+        let spec = serde_json::json!({
+            "command": ["true"],
+            "tasks": { "array": { "first": 0, "last": 1, "step": 1 } },
+        });
+        let spec: JobSpec = serde_json::from_value(spec).expect("a job");
+        small.order(Order::Submit { spec: Box::new(spec), key: None, missing: Vec::new() });
+        small.say(FromAgent::Started(one()));
+        small.say(FromAgent::Started(Attempt { task: TaskId::new(1), number: 1 }));
+        small
+    }
+
+    fn put(&mut self, inputs: Vec<Input>) {
+        inputs.into_iter().for_each(|input| self.desk.handle(self.now, input));
+        let batch = self.desk.settle(self.now);
+        self.facts = batch.recorded.into_iter().map(|recorded| recorded.entry.fact).collect();
+        self.effects = batch.effects;
+        self.desk.ledger().check().expect("the ledger holds");
+    }
+
+    fn order(&mut self, order: Order) -> Option<Answer> {
+        let by = Requester { user: "root".into(), admin: true };
+        self.put(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }]);
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Reply(_, answer) => answer.clone().ok(),
+            _ => None,
+        })
+    }
+
+    fn connected(&mut self, incarnation: u64) -> Input {
+        self.sessions += 1;
+        let (version, running) = (SESSION_VERSION, Vec::new());
+        let hello = Hello { version, agent: 0, incarnation, epoch: 0, profile: profile(), running };
+        Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
+    }
+
+    fn connect(&mut self, incarnation: u64) {
+        let input = self.connected(incarnation);
+        self.put(vec![input]);
+    }
+
+    fn say(&mut self, frame: FromAgent) {
+        self.put(vec![Input::Frame { session: SessionId(self.sessions), frame: Box::new(frame) }]);
+    }
+
+    fn ends(&mut self, attempt: Attempt, outcome: Outcome) {
+        self.say(FromAgent::Ended { attempt, end: end(outcome) });
+    }
+
+    /// The agent is silent until its lease ends.
+    fn lose(&mut self) {
+        self.put(vec![Input::Disconnected { session: SessionId(self.sessions) }]);
+        self.now = self.now.after_seconds(66.0);
+        self.put(vec![Input::Tick]);
+    }
+
+    fn phase(&self) -> TaskPhase {
+        self.desk.ledger().record(task()).phase
+    }
+
+    fn settled(&self) -> Option<bool> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Send(_, ToAgent::Settled { accepted, .. }) => Some(*accepted),
+            _ => None,
+        })
+    }
+}
+
+const DONE: Outcome = Outcome::Exited { code: 0 };
+
+#[test]
+fn releasing_all_runs_nothing_again_that_is_done() {
+    let mut small = Small::running();
+    small.ends(one(), DONE);
+    small.order(Order::Hold(JOB, only(1)));
+    small.ends(Attempt { task: TaskId::new(1), number: 1 }, Outcome::Stopped);
+    small.order(Order::Release(JOB, all()));
+    assert_eq!(small.phase(), TaskPhase::Done);
+    small.order(Order::Hold(JOB, only(1)));
+    small.order(Order::Rerun(JOB, all()));
+    assert!(small.desk.ledger().record(TaskId::new(1)).wish.is_some(), "a rerun releases nothing");
+}
+
+#[test]
+fn what_is_to_be_cancelled_cannot_be_held() {
+    let mut small = Small::running();
+    small.order(Order::Cancel(JOB, only(0)));
+    small.order(Order::Hold(JOB, only(0)));
+    small.ends(one(), Outcome::Stopped);
+    assert_eq!(small.phase(), TaskPhase::Cancelled);
+}
+
+#[test]
+fn an_end_is_settled_the_same_way_each_time() {
+    let mut small = Small::running();
+    small.ends(one(), DONE);
+    small.order(Order::Rerun(JOB, only(0)));
+    let second = Attempt { number: 2, ..one() };
+    small.say(FromAgent::Started(second));
+    small.ends(second, DONE);
+    for attempt in [one(), second, one()] {
+        small.ends(attempt, DONE);
+        assert_eq!((small.settled(), small.facts.len()), (Some(true), 0), "{attempt:?}");
+    }
+}
+
+#[test]
+fn a_held_task_stays_held_when_its_lost_run_is_heard_of() {
+    let mut small = Small::running();
+    small.order(Order::Hold(JOB, only(0)));
+    small.lose();
+    small.connect(1);
+    small.ends(one(), Outcome::Abandoned { why: String::new() });
+    assert_eq!(small.phase(), TaskPhase::Held);
+    small.order(Order::Release(JOB, only(0)));
+    assert_eq!(small.phase(), TaskPhase::Waiting);
+    assert!(small.desk.ledger().record(task()).live.is_some(), "it is sent out");
+}
+
+#[test]
+fn a_lost_result_counts_though_the_task_was_held_and_released() {
+    let mut small = Small::running();
+    small.lose();
+    small.order(Order::Hold(JOB, only(0)));
+    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.order(Order::Release(JOB, only(0)));
+    small.connect(1);
+    small.ends(one(), DONE);
+    small.order(Order::SetOpen { machine: "m".into(), open: true });
+    assert_eq!((small.phase(), small.desk.ledger().record(task()).live), (TaskPhase::Done, None));
+}
+
+#[test]
+fn the_output_of_a_lost_run_that_counts_is_kept() {
+    let mut small = Small::running();
+    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.lose();
+    small.connect(1);
+    let stream = gleaner_wire::session::Stream::Stdout;
+    let frame = FromAgent::Output { attempt: one(), stream, offset: 0, bytes: vec![b'x'; 9] };
+    let session = SessionId(small.sessions);
+    small.desk.handle(small.now, Input::Frame { session, frame: Box::new(frame) });
+    assert_eq!(small.desk.settle(small.now).written.len(), 1);
+}
+
+#[test]
+fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
+    let mut small = Small::running();
+    small.order(Order::Hold(JOB, only(0)));
+    let (second, third) = (small.connected(2), small.connected(3));
+    small.put(vec![second, third]);
+    let live = small.desk.ledger().record(TaskId::new(1)).live.map(|live| live.attempt);
+    let sent = small.effects.iter().filter_map(|effect| match effect {
+        Effect::Send(session, ToAgent::Run(run)) if session.0 == small.sessions => Some(run.attempt.number),
+        _ => None,
+    });
+    assert_eq!(sent.map(Some).collect::<Vec<_>>(), [live]);
+}
+
+#[test]
+fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
+    let mut small = Small::running();
+    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.connect(1);
+    small.say(FromAgent::Open { open: true, why: String::new() });
+    assert!(!small.desk.ledger().agent(MachineId::new(0)).open);
+}
+
+#[test]
+fn what_a_revoked_agent_runs_is_given_up_with_its_lease() {
+    let mut small = Small::running();
+    small.order(Order::Revoke("m".into()));
+    assert!(small.desk.ledger().record(task()).live.is_some());
+    small.now = small.now.after_seconds(66.0);
+    small.put(vec![Input::Tick]);
+    assert!(small.desk.ledger().record(task()).live.is_none());
+}
+
+#[test]
+fn an_end_that_says_too_much_counts_all_the_same() {
+    let mut small = Small::running();
+    let mut end = end(DONE);
+    end.stdout.bytes = vec![b'x'; 1 << 20];
+    end.usage.cpu_s = f64::NAN;
+    small.say(FromAgent::Ended { attempt: one(), end });
+    assert_eq!((small.phase(), small.settled()), (TaskPhase::Done, Some(true)));
+    let text = serde_json::to_string(&small.facts).expect("facts are plain data");
+    assert_eq!(serde_json::from_str::<Vec<Fact>>(&text).expect("they read back"), small.facts);
+}
+
+#[test]
+fn a_clock_that_jumps_a_day_ahead_ends_leases_and_nothing_else() {
+    let mut small = Small::running();
+    small.now = small.now.after_seconds(86_400.0);
+    small.put(vec![Input::Tick]);
+    let expired = |fact: &Fact| matches!(fact, Fact::LeaseExpired { .. } | Fact::Decided { .. });
+    assert!(small.facts.iter().all(expired), "{:?}", small.facts);
+    small.connect(1);
+    small.ends(one(), DONE);
+    let record = small.desk.ledger().record(task());
+    let (live, again) = (record.live.map(|live| live.attempt), record.phase);
+    assert!(again == TaskPhase::Done || live == Some(2), "it is done, or sent out once more");
+}
