@@ -17,7 +17,7 @@ use crate::token::{Token, bearer};
 use body::{Outgoing, forward, read_all};
 use connect::PinnedConnector;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
@@ -27,6 +27,7 @@ use ureq::{Agent, AsSendBody, Body, SendBody};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 
 /// How long a client waits, and how much it takes.
@@ -107,10 +108,42 @@ impl Client {
         path: &str,
         body: &B,
     ) -> Result<R, ClientError> {
-        let body = serde_json::to_vec(body).map_err(ClientError::NotJson)?;
-        let response =
-            self.call(Method::POST, path, &[(ACCEPT, JSON), (CONTENT_TYPE, JSON)], body.as_slice())?;
-        self.json(response)
+        self.send(Method::POST, path, &[], body)
+    }
+
+    /// Likewise, under a key: however often it is sent, the server does it once.
+    pub fn post_once<B: Serialize + ?Sized, R: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+        key: &str,
+    ) -> Result<R, ClientError> {
+        let key = HeaderValue::from_str(key).map_err(|_| ClientError::Key(key.into()))?;
+        self.send(Method::POST, path, &[(IDEMPOTENCY_KEY, key)], body)
+    }
+
+    /// Puts `body` as JSON at `path`, and reads the answer.
+    pub fn put<B: Serialize + ?Sized, R: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+    ) -> Result<R, ClientError> {
+        self.send(Method::PUT, path, &[], body)
+    }
+
+    /// Whether there is something at `path`.
+    pub fn exists(&self, path: &str) -> Result<bool, ClientError> {
+        match self.call(Method::HEAD, path, &[], ()) {
+            Ok(_) => Ok(true),
+            Err(ClientError::Refused { status: 404, .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The bytes at `path`, of which there may be `limit_bytes`, and what the server says of them.
+    pub fn piece(&self, path: &str, limit_bytes: u64) -> Result<(HeaderMap, Vec<u8>), ClientError> {
+        let (parts, body) = self.call(Method::GET, path, &[(ACCEPT, BYTES)], ())?.into_parts();
+        Ok((parts.headers, read_all(body, limit_bytes, &self.address)?))
     }
 
     /// Deletes what is at `path`, and reads the answer.
@@ -157,7 +190,7 @@ impl Client {
         &self,
         method: Method,
         path: &str,
-        headers: &[(http::HeaderName, HeaderValue)],
+        headers: &[(HeaderName, HeaderValue)],
         body: impl AsSendBody,
     ) -> Result<Response<Body>, ClientError> {
         let mut request = Request::builder()
@@ -170,6 +203,19 @@ impl Client {
         let request = request.body(body).map_err(|_| ClientError::Path(path.into()))?;
         let response = self.agent.run(request).map_err(|why| ClientError::broken(&self.address, why))?;
         if response.status().is_success() { Ok(response) } else { Err(self.refusal(response)) }
+    }
+
+    fn send<B: Serialize + ?Sized, R: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, HeaderValue)],
+        body: &B,
+    ) -> Result<R, ClientError> {
+        let body = serde_json::to_vec(body).map_err(ClientError::NotJson)?;
+        let headers = [&[(ACCEPT, JSON), (CONTENT_TYPE, JSON)], headers].concat();
+        let response = self.call(method, path, &headers, body.as_slice())?;
+        self.json(response)
     }
 
     fn refusal(&self, response: Response<Body>) -> ClientError {

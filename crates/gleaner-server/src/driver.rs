@@ -11,7 +11,7 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{CommitError, ReadError, Row, Seq, Snapshot, SnapshotError, Snapshots, Store};
+use crate::store::{CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -90,6 +90,8 @@ pub struct Stopped;
 pub struct Handle {
     queue: Sender<Message>,
     room: Arc<Semaphore>,
+    /// Closed when the thread ends.
+    ended: Arc<Semaphore>,
     people: Arc<RwLock<Arc<People>>>,
     live: broadcast::Sender<Arc<LiveEvent>>,
     clock: Clock,
@@ -149,6 +151,12 @@ impl Handle {
         self.clock.now()
     }
 
+    /// Waits until the thread has ended.
+    pub async fn closed(&self) {
+        // It has no permit to give: what ends the wait is that it is closed.
+        drop(self.ended.acquire().await);
+    }
+
     /// Ends the thread after what is in the queue.
     pub fn stop(&self) {
         // If it has ended already, all the better.
@@ -183,7 +191,8 @@ impl Driver {
         let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
         let (live, _) = broadcast::channel(LIVE_BACKLOG);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
-        let handle = Handle { queue, room, people, live, clock };
+        let ended = Arc::new(Semaphore::new(0));
+        let handle = Handle { queue, room, ended, people, live, clock };
         let work = Work {
             desk,
             store,
@@ -216,24 +225,49 @@ impl Driver {
 }
 
 /// The ledger as the journal has it, and how many rows were read since the snapshot.
-pub fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
-    let (mut ledger, mut from) = match snapshots.latest(FORMAT)? {
+fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
+    let (mut ledger, from) = match snapshots.latest(FORMAT)? {
         Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at.next()),
         None => (Ledger::new(), Seq::FIRST),
     };
-    let reader = store.reader()?;
+    let rows = replay(&mut ledger, &*store.reader()?, from)?;
+    Ok((ledger, rows))
+}
+
+/// The ledger as the whole journal has it, whatever the snapshots say, and how many rows that are.
+pub fn replay_all(reader: &dyn Reader) -> Result<(Ledger, u64), DriverError> {
+    let mut ledger = Ledger::new();
+    let rows = replay(&mut ledger, reader, Seq::FIRST)?;
+    Ok((ledger, rows))
+}
+
+fn replay(ledger: &mut Ledger, reader: &dyn Reader, from: Seq) -> Result<u64, DriverError> {
     let mut read = 0;
-    loop {
-        let rows = reader.read(from, PAGE)?;
-        let Some(last) = rows.last() else { return Ok((ledger, read)) };
-        from = last.seq.next();
-        read += rows.len() as u64;
-        for row in rows {
-            let fact = serde_json::from_str::<Fact>(&row.row.body)
-                .map_err(|why| DriverError::Row { seq: row.seq, why })?;
-            ledger.replay(&Entry { at: row.row.at, fact })?;
-        }
+    for entry in entries(reader, from) {
+        ledger.replay(&entry?.1)?;
+        read += 1;
     }
+    Ok(read)
+}
+
+/// The journal's facts from a row on, a page of rows at a time. Nothing comes after an error.
+pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), DriverError>> {
+    let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
+        page.as_ref().ok()?;
+        let page = reader.read(*from, PAGE);
+        let next = page.as_ref().map_or(Some(*from), |rows| Some(rows.last()?.seq.next()))?;
+        Some((next, page))
+    });
+    pages.flat_map(|(_, page)| match page {
+        Ok(rows) => rows.into_iter().map(entry).collect(),
+        Err(error) => vec![Err(error.into())],
+    })
+}
+
+fn entry(stored: StoredRow) -> Result<(Seq, Entry), DriverError> {
+    let StoredRow { seq, row } = stored;
+    let fact = serde_json::from_str::<Fact>(&row.body).map_err(|why| DriverError::Row { seq, why })?;
+    Ok((seq, Entry { at: row.at, fact }))
 }
 
 struct Work {
@@ -255,6 +289,7 @@ impl Work {
         let end = self.serve();
         // Whoever waits for room or an answer hears that there will be none.
         self.shared.room.close();
+        self.shared.ended.close();
         end
     }
 
@@ -272,7 +307,8 @@ impl Work {
             }
             self.turn()?;
             if !going_on {
-                return self.take_snapshot();
+                self.take_snapshot();
+                return Ok(());
             }
         }
     }
@@ -299,7 +335,7 @@ impl Work {
         batch.effects.into_iter().for_each(|effect| self.let_out(effect));
         self.looks.drain(..).for_each(|release| release());
         if self.since_snapshot >= SNAPSHOT_ROWS {
-            self.take_snapshot()?;
+            self.take_snapshot();
         }
         Ok(())
     }
@@ -371,18 +407,17 @@ impl Work {
         }
     }
 
-    fn take_snapshot(&mut self) -> Result<(), DriverError> {
+    fn take_snapshot(&mut self) {
         let body = self.desk.ledger().save();
         let snapshot = Snapshot { at: self.store.last(), format: FORMAT, body };
         match self.snapshots.save(&snapshot) {
             Ok(()) => {
-                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved")
+                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved");
             }
             // The journal has it all; only the next start takes longer.
             Err(error) => tracing::warn!("no snapshot was saved: {error}"),
         }
         self.since_snapshot = 0;
-        Ok(())
     }
 
     fn next_id(&mut self) -> u64 {

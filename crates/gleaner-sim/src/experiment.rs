@@ -97,6 +97,7 @@ fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
         composition: kind.composition.clone(),
         needs: Needs::default(),
         priority: 0,
+        restarts: false,
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
     });

@@ -28,6 +28,8 @@ pub(crate) enum Value {
     Text(String),
     Integer(i128),
     Number(f64),
+    Flag(bool),
+    List(Vec<Node>),
     Table(Entries),
     /// What no key takes, by its name.
     Other(&'static str),
@@ -36,19 +38,22 @@ pub(crate) enum Value {
 /// Reads the document at `path` and lays the overrides over it, later ones over earlier ones.
 pub(crate) fn read(path: &Path, overrides: &[String]) -> Result<Node, InputError> {
     let file = Place::whole(&path.display().to_string());
-    let text = read_text(path, &file)?;
-    let lines = LineStarts::new(&text);
-    let parsed = DeTable::parse(&text).map_err(|error| {
-        let place = error.span().map_or_else(|| file.clone(), |span| file.at_line(lines.line(span.start)));
-        let message = error.message().trim().replace('\n', ", ");
-        place.error("", format!("no TOML: {}", printable(&message)), "a TOML document")
-    })?;
-    let mut root =
-        Node { value: table(parsed.get_ref(), &|at| file.at_line(lines.line(at)), 0), place: file.clone() };
+    let mut root = parse(&read_text(path, &file)?, &file)?;
     for argument in overrides {
         lay_over(&mut root, argument)?;
     }
     Ok(root)
+}
+
+/// The document that `text` holds, which is all of `file`.
+pub(crate) fn parse(text: &str, file: &Place) -> Result<Node, InputError> {
+    let lines = LineStarts::new(text);
+    let parsed = DeTable::parse(text).map_err(|error| {
+        let place = error.span().map_or_else(|| file.clone(), |span| file.at_line(lines.line(span.start)));
+        let message = error.message().trim().replace('\n', ", ");
+        place.error("", format!("no TOML: {}", printable(&message)), "a TOML document")
+    })?;
+    Ok(Node { value: table(parsed.get_ref(), &|at| file.at_line(lines.line(at)), 0), place: file.clone() })
 }
 
 /// The place of every key, by its path.
@@ -109,6 +114,10 @@ fn table(table: &DeTable<'_>, place: &impl Fn(usize) -> Place, depth: usize) -> 
     Value::Table(entries.collect())
 }
 
+fn node_at(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place, depth: usize) -> Node {
+    Node { place: place(value.span().start), value: node(value, place, depth) }
+}
+
 fn node(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place, depth: usize) -> Value {
     match value.get_ref() {
         DeValue::String(text) => Value::Text(text.clone().into_owned()),
@@ -120,9 +129,13 @@ fn node(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place, depth: us
             Ok(number) => Value::Number(number),
             Err(_) => Value::Other("a number that cannot be read"),
         },
-        DeValue::Boolean(_) => Value::Other("a truth value"),
+        DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Datetime(_) => Value::Other("a date"),
-        DeValue::Array(_) => Value::Other("a list"),
+        DeValue::Array(_) if depth >= DEPTH_MAX => Value::Other("a list too deep"),
+        DeValue::Array(items) => {
+            let items = items.iter();
+            Value::List(items.map(|item| node_at(item, place, depth + 1)).collect())
+        }
         DeValue::Table(entries) => table(entries, place, depth + 1),
     }
 }

@@ -26,6 +26,7 @@ mod scenario;
 mod section;
 mod settings;
 mod splitter;
+pub mod submit;
 mod table;
 mod tasks;
 mod words;

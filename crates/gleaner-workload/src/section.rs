@@ -84,6 +84,43 @@ impl<'a> Key<'a> {
         self.find_text().ok_or_else(|| self.wrong(expected))
     }
 
+    pub(crate) fn flag(&self) -> Result<bool, InputError> {
+        if let Value::Flag(flag) = self.node.value { Ok(flag) } else { Err(self.wrong("true or false")) }
+    }
+
+    /// The entries of the list that is here, each under this key's name.
+    pub(crate) fn list(&self, expected: &str) -> Result<Vec<Key<'a>>, InputError> {
+        let Value::List(items) = &self.node.value else { return Err(self.wrong(expected)) };
+        let entries = items.iter().enumerate();
+        Ok(entries.map(|(at, node)| Key { path: format!("{}[{at}]", self.path), node }).collect())
+    }
+
+    pub(crate) fn texts(&self, expected: &str) -> Result<Vec<String>, InputError> {
+        let items = self.list(expected)?;
+        items.iter().map(|item| item.text(expected).map(str::to_owned)).collect()
+    }
+
+    /// A text as it is; a number or truth value as TOML writes it.
+    pub(crate) fn plain_text(&self) -> Result<String, InputError> {
+        match &self.node.value {
+            Value::Text(text) => Ok(text.clone()),
+            Value::Integer(integer) => Ok(integer.to_string()),
+            Value::Number(number) => Ok(number.to_string()),
+            Value::Flag(flag) => Ok(flag.to_string()),
+            Value::List(_) | Value::Table(_) | Value::Other(_) => {
+                Err(self.wrong("a text, a number, true or false"))
+            }
+        }
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.node.place
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, InputError> {
         let names = || choices.iter().map(|(name, _)| *name);
         let text = self.find_text().unwrap_or_default();
@@ -97,7 +134,9 @@ impl<'a> Key<'a> {
         let number = match self.node.value {
             Value::Number(number) => number,
             Value::Integer(integer) => integer as f64,
-            Value::Text(_) | Value::Table(_) | Value::Other(_) => return Err(self.wrong(expected)),
+            Value::Text(_) | Value::Flag(_) | Value::List(_) | Value::Table(_) | Value::Other(_) => {
+                return Err(self.wrong(expected));
+            }
         };
         // Adding zero makes −0 into 0.
         if valid(number) { Ok(number + 0.0) } else { Err(self.wrong(expected)) }
@@ -118,6 +157,8 @@ impl<'a> Key<'a> {
             Value::Text(text) => quoted(text),
             Value::Integer(integer) => integer.to_string(),
             Value::Number(number) => format!("{number:?}"),
+            Value::Flag(_) => "a truth value".to_owned(),
+            Value::List(_) => "a list".to_owned(),
             Value::Table(_) => "a table".to_owned(),
             Value::Other(what) => (*what).to_owned(),
         };

@@ -1,6 +1,13 @@
 //! The arguments of every command, and the help that goes with them.
 
+mod hosting;
+mod live;
+
+pub(crate) use hosting::*;
+pub(crate) use live::*;
+
 use crate::map::Budget;
+use crate::moments::parse_moment;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use gleaner_mapping::Heuristic;
@@ -20,6 +27,53 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Start a grid on this machine: coordinator, agent, and a line for others to join
+    Up(UpArguments),
+    /// Run the coordinator alone
+    Serve(ServeArguments),
+    /// Run an agent: lend this machine to a grid
+    Work(WorkArguments),
+    /// Tell this machine's agent whether you are here
+    #[command(subcommand)]
+    Owner(OwnerArguments),
+    /// Check, rebuild or export a coordinator's journal
+    #[command(subcommand)]
+    Journal(JournalArguments),
+    /// What a coordinator goes by
+    #[command(subcommand)]
+    Config(ConfigArguments),
+    /// Submit a program, to be run once or many times
+    Submit(Box<SubmitArguments>),
+    /// How jobs are doing
+    Status(StatusArguments),
+    /// What happens, as it happens
+    Watch(WatchArguments),
+    /// Wait until jobs are over; exits with 1 if a task failed or was cancelled
+    Wait(WaitArguments),
+    /// What tasks wrote
+    Logs(LogsArguments),
+    /// Stop tasks for good
+    Cancel(OrderArguments),
+    /// Let tasks wait until they are released, running ones too
+    Hold(OrderArguments),
+    /// Let held tasks go on
+    Release(OrderArguments),
+    /// Run tasks again that are over
+    Rerun(RerunArguments),
+    /// Get the files that tasks left
+    Fetch(FetchArguments),
+    /// What happened to a task, when, why and by whom
+    History(HistoryArguments),
+    /// The machines of the grid, and what they are doing
+    Machines(PlainArguments),
+    /// Pause, resume, drain, measure or revoke a machine
+    #[command(subcommand)]
+    Machine(MachineArguments),
+    /// What was learnt of the labels: how their tasks divide over CPU, disk and network
+    Labels(PlainArguments),
+    /// Make a token, for a machine that joins or for a user
+    #[command(subcommand)]
+    Token(TokenArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has
     Simulate(SimulateArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
@@ -111,19 +165,29 @@ pub(crate) struct SimulateArguments {
     pub(crate) json: bool,
 }
 
+const EXPLAIN_HELP: &str = "\
+Examples:
+  gleaner explain 7/42                             # a task of the live grid, as things stand
+  gleaner explain 7/42 --at '2026-11-21 07:30:00'  # or as they stood
+  gleaner explain lab.toml t3                      # a task of a scenario, as things stand when it arrives";
+
 /// `gleaner explain`.
 #[derive(Args, Debug)]
+#[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
-    /// The scenario
-    pub(crate) scenario: PathBuf,
-    /// The task, as tasks.csv calls it; it is explained as things stand when it arrives
-    pub(crate) task: String,
+    /// A task of the live grid, or a scenario
+    #[arg(value_name = "JOB/TASK|SCENARIO")]
+    pub(crate) subject: String,
+    /// The scenario's task, as its tasks.csv calls it
+    pub(crate) task: Option<String>,
     /// Set a key of the scenario, as `policy.preset=bertasi/social`; may be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "task")]
     pub(crate) overrides: Vec<String>,
-    /// Print the explanation as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// A moment of the live grid's past
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment, conflicts_with = "task")]
+    pub(crate) at: Option<f64>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
 }
 
 const PAPER_HELP: &str = "\
@@ -211,12 +275,18 @@ pub(crate) enum PolicyArguments {
         #[arg(long)]
         json: bool,
     },
+    /// The one by which the grid places and moves tasks
+    Current(PlainArguments),
+    /// Place and move tasks by another one from now on; what runs stays
+    Set(PolicySetArguments),
 }
 
 impl PolicyArguments {
     pub(crate) fn json(&self) -> bool {
         match self {
             PolicyArguments::List { json } | PolicyArguments::Show { json, .. } => *json,
+            PolicyArguments::Current(arguments) => arguments.grid.json,
+            PolicyArguments::Set(arguments) => arguments.grid.json,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How a command fails: what it prints and which code it exits with.
 
 use anstyle::{AnsiColor, Style};
+use gleaner_net::ClientError;
 use gleaner_workload::InputError;
 use serde_json::json;
 use std::io;
@@ -28,6 +29,18 @@ pub(crate) enum Failure {
     /// What was compared is not the same, or part of the work went wrong; the output says what.
     #[error("{0}")]
     Difference(String),
+    /// The coordinator cannot be reached, or refused.
+    #[error("{0}")]
+    Grid(#[source] ClientError),
+    /// There is no coordinator to ask, as far as is known here.
+    #[error("{0}")]
+    NoGrid(String),
+    /// The coordinator here cannot start, or go on.
+    #[error("{0}")]
+    Coordinator(String),
+    /// The agent here cannot start, or go on.
+    #[error("{0}")]
+    Agent(String),
     /// Somebody pressed Ctrl-C; what was kept is said.
     #[error("{0}")]
     Interrupted(String),
@@ -52,7 +65,12 @@ impl Failure {
         match self {
             Failure::Difference(_) => 1,
             Failure::Input(_) | Failure::Usage(_) => 2,
-            Failure::Io { .. } => 4,
+            Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
+                2
+            }
+            Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_)) | Failure::Io { .. } => 4,
+            Failure::Coordinator(_) | Failure::Agent(_) => 4,
+            Failure::Grid(_) | Failure::NoGrid(_) => 3,
             Failure::Interrupted(_) => 130,
         }
     }
@@ -69,6 +87,9 @@ impl Failure {
                 let mut document = json!({ "version": 1, "error": self.to_string(), "code": self.code() });
                 if let Failure::Input(input) = self {
                     document["input"] = json!(input);
+                }
+                if let Failure::Grid(ClientError::Refused { status, code, .. }) = self {
+                    document["refused"] = json!({ "status": status, "code": code });
                 }
                 eprintln!("{document}");
             }

@@ -3,16 +3,40 @@
 mod bench;
 mod classad;
 mod cli;
+mod columns;
 mod completions;
+mod config;
+mod demo;
 mod explain;
 mod failure;
+mod fetch;
+mod grid;
+mod history;
+mod hold;
+mod home;
 mod interrupt;
+mod journal;
+mod labels;
+mod logs;
+mod machines;
 mod map;
+mod moments;
+mod orders;
+mod owner;
 mod paper;
 mod policy;
 mod progress;
+mod serve;
+mod settings;
 mod simulate;
+mod status;
 mod stdout;
+mod submit;
+mod token;
+mod up;
+mod wait;
+mod watch;
+mod work;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -20,13 +44,37 @@ use failure::{Failure, Shown};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = hold::run() {
+        return code;
+    }
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
     let (json, result) = match arguments.command {
+        Command::Up(arguments) => (false, up::run(&arguments)),
+        Command::Serve(arguments) => (false, serve::run(&arguments)),
+        Command::Work(arguments) => (false, work::run(&arguments)),
+        Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
+        Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
+        Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
-        Command::Explain(arguments) => (arguments.json, explain::run(&arguments)),
+        Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
+        Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),
+        Command::Watch(arguments) => (arguments.grid.json, watch::run(&arguments)),
+        Command::Wait(arguments) => (arguments.grid.json, wait::run(&arguments)),
+        Command::Logs(arguments) => (arguments.grid.json, logs::run(&arguments)),
+        Command::Cancel(arguments) => (arguments.grid.json, orders::cancel(&arguments)),
+        Command::Hold(arguments) => (arguments.grid.json, orders::hold(&arguments)),
+        Command::Release(arguments) => (arguments.grid.json, orders::release(&arguments)),
+        Command::Rerun(arguments) => (arguments.order.grid.json, orders::rerun(&arguments)),
+        Command::Fetch(arguments) => (arguments.grid.json, fetch::run(&arguments)),
+        Command::History(arguments) => (arguments.grid.json, history::run(&arguments)),
+        Command::Machines(arguments) => (arguments.grid.json, machines::list(&arguments)),
+        Command::Machine(arguments) => (arguments.order().1.grid.json, machines::order(&arguments)),
+        Command::Labels(arguments) => (arguments.grid.json, labels::run(&arguments)),
+        Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
+        Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
         Command::Map(arguments) => (arguments.json, map::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),

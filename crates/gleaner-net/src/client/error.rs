@@ -70,6 +70,9 @@ pub enum ClientError {
     /// No request can be made for this path.
     #[error("{0:?} is not the path of a request")]
     Path(String),
+    /// A key that no request can carry.
+    #[error("{0:?} is no key: it may have letters, digits and punctuation")]
+    Key(String),
 }
 
 /// The body of a refusal.

@@ -1,0 +1,359 @@
+//! `job.toml`: a job in a file.
+//!
+//! ```toml
+//! command = ["./render", "--scene", "{scene}", "--frame", "{GLEANER_INDEX}"]
+//! # All that follows may be left out.
+//! name         = "render"
+//! label        = "render"                  # tasks of one label are alike: what is learnt of one holds for all
+//! composition  = [0.7, 0.1, 0.2]           # shares of CPU, disk and network; else learnt from the label
+//! inputs       = ["render", "data/*.csv", { from = "scenes/{scene}.blend", to = "scene.blend" }]
+//! outputs      = ["frames/*.png"]          # files of the task's folder, or patterns, that are kept
+//! stdin        = "numbers.txt"
+//! cwd          = "/data"                   # only with confinement = "none"
+//! requirements = "TARGET.Arch == \"aarch64\""
+//! rank         = "TARGET.Cpus"
+//! priority     = 5                         # higher goes first
+//! retries      = 2
+//! hold         = true                      # waits for `gleaner release`
+//! confinement  = "sandbox"                 # or "network" (a sandbox with network), or "none"
+//!
+//! [env]
+//! LANG = "C.UTF-8"
+//!
+//! [needs]
+//! cores = 2
+//! memory = "4GB"                           # or bytes
+//! disk = "10GB"
+//! time_limit = "2h"                        # or seconds
+//!
+//! [checkpoint]
+//! folder = true                            # it keeps in $GLEANER_CHECKPOINT what it needs to go on
+//! exit_code = 85                           # "I have checkpointed, run me again"
+//! grace = "30s"                            # from SIGTERM until it is killed
+//!
+//! [tasks]                                  # one of the four; without them there is one task
+//! array     = "1-1000:10"                  # the numbers are {GLEANER_INDEX}
+//! each_line = "list.txt"                   # the line is {GLEANER_LINE}
+//! from_json = "rows.json"                  # a list of objects, whose keys are the parameters
+//! sweep     = { scene = ["a", "b"], rate = [0.1, 0.2] }
+//! ```
+//!
+//! A key that is not here is an error. Paths are relative to the folder of the file.
+
+use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, size_bytes, tasks};
+use crate::InputError;
+use crate::document;
+use crate::section::{Key, Section};
+use gleaner_classad::Expr;
+use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
+use std::collections::BTreeMap;
+
+const KEYS: [&str; 18] = [
+    "name",
+    "command",
+    "label",
+    "composition",
+    "inputs",
+    "outputs",
+    "stdin",
+    "cwd",
+    "requirements",
+    "rank",
+    "priority",
+    "retries",
+    "hold",
+    "confinement",
+    "env",
+    "needs",
+    "checkpoint",
+    "tasks",
+];
+const CONFINEMENTS: [(&str, Confinement); 3] = [
+    ("sandbox", Confinement::Sandbox),
+    ("network", Confinement::SandboxWithNetwork),
+    ("none", Confinement::None),
+];
+
+/// What a `job.toml` says. Its list of tasks may lie in a file of its own, which is still to be read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobFile {
+    /// The job; one task, if `tasks` says more.
+    pub job: JobDescription,
+    /// Where its list of tasks is.
+    pub tasks: TaskSource,
+}
+
+/// Where a job's list of tasks is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TaskSource {
+    /// In the job itself.
+    Here,
+    /// In this file, a task a line.
+    EachLine(String),
+    /// In this file, as JSON.
+    FromJson(String),
+}
+
+/// Reads a `job.toml`.
+pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
+    let document = document::parse(source.text(), &source.place())?;
+    let root = Section::root(&document, &KEYS)?;
+    let command = root.key("command", "the program and its arguments, as [\"./run\", \"fast\"]")?;
+    let words = command.texts("a list of texts")?;
+    if words.is_empty() {
+        return Err(command.error_found("an empty list", "the program and its arguments"));
+    }
+    let (tasks, source) = task_list(&root)?;
+    let inputs = match root.find("inputs") {
+        Some(key) => key.list(INPUT)?.iter().map(input).collect::<Result<_, _>>()?,
+        None => Vec::new(),
+    };
+    let spec = JobSpec {
+        name: text(&root, "name")?.unwrap_or_default(),
+        command: words,
+        tasks,
+        env: environment(&root)?,
+        cwd: text(&root, "cwd")?,
+        stdin: None,
+        inputs: Vec::new(),
+        outputs: texts(&root, "outputs")?,
+        label: text(&root, "label")?,
+        composition: composition(&root)?,
+        needs: needs(&root)?,
+        requirements: expression(&root, "requirements")?,
+        rank: expression(&root, "rank")?,
+        priority: integer(&root, "priority", i128::from(i32::MIN), "a whole number")?.unwrap_or(0),
+        retries: integer(&root, "retries", 0, "a whole number, 0 or more")?.unwrap_or(0),
+        checkpoint: checkpointing(&root)?,
+        hold: flag(&root, "hold")?,
+        confinement: root
+            .find("confinement")
+            .map_or(Ok(Confinement::default()), |key| key.choice(&CONFINEMENTS))?,
+    };
+    let job = JobDescription { inputs, stdin: text(&root, "stdin")?, ..JobDescription::new(spec) };
+    Ok(JobFile { job, tasks: source })
+}
+
+const INPUT: &str = "files, as [\"data.csv\", { from = \"big.bin\", to = \"data.bin\" }]";
+
+fn input(key: &Key<'_>) -> Result<LocalFile, InputError> {
+    if let Some(source) = key.find_text() {
+        return Ok(LocalFile { source: source.to_owned(), target: None, executable: false });
+    }
+    let Some(table) = key.find_table() else { return Err(key.wrong(INPUT)) };
+    table.check_known(&["from", "to", "executable"])?;
+    let source = table.key("from", "the file")?.text("the file")?.to_owned();
+    Ok(LocalFile { source, target: text(&table, "to")?, executable: flag(&table, "executable")? })
+}
+
+fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
+    let ways = ["array", "each_line", "from_json", "sweep"];
+    let section = root.section("tasks", &ways)?;
+    let mut given = section.keys();
+    let Some((way, key)) = given.next() else { return Ok((TaskList::One, TaskSource::Here)) };
+    if let Some((other, key)) = given.next() {
+        return Err(key.error_found(format!("{other} beside {way}"), "one of the two"));
+    }
+    let file = || key.text("the name of a file").map(str::to_owned);
+    Ok(match way {
+        "array" => {
+            let text = key.text("numbers, as \"1-1000\"")?;
+            let tasks = tasks::array(key.path(), text)
+                .map_err(|error| key.error_found(error.found, error.expected))?;
+            (tasks, TaskSource::Here)
+        }
+        "each_line" => (TaskList::One, TaskSource::EachLine(file()?)),
+        "from_json" => (TaskList::One, TaskSource::FromJson(file()?)),
+        _ => (sweep(&key)?, TaskSource::Here),
+    })
+}
+
+fn sweep(key: &Key<'_>) -> Result<TaskList, InputError> {
+    let table = key.table()?;
+    let axes = table.keys().map(|(name, key)| {
+        let values = key.list("a list of values")?;
+        let values: Result<Vec<String>, InputError> = values.iter().map(Key::plain_text).collect();
+        Ok((name.to_owned(), values?))
+    });
+    tasks::combinations(axes.collect::<Result<_, InputError>>()?, key.place())
+}
+
+fn environment(root: &Section<'_>) -> Result<BTreeMap<String, String>, InputError> {
+    let Some(key) = root.find("env") else { return Ok(BTreeMap::new()) };
+    key.table()?.keys().map(|(name, key)| Ok((name.to_owned(), key.plain_text()?))).collect()
+}
+
+fn needs(root: &Section<'_>) -> Result<Needs, InputError> {
+    let section = root.section("needs", &["cores", "memory", "disk", "time_limit"])?;
+    let otherwise = Needs::default();
+    let size = |name| quantity(&section, name, size_bytes, |number| number as u64);
+    Ok(Needs {
+        cores: integer(&section, "cores", 1, "a whole number, 1 or more")?.unwrap_or(otherwise.cores),
+        memory: size("memory")?.unwrap_or(otherwise.memory),
+        disk: size("disk")?.unwrap_or(otherwise.disk),
+        time_limit_s: quantity(&section, "time_limit", duration_s, |number| number)?
+            .unwrap_or(otherwise.time_limit_s),
+    })
+}
+
+fn checkpointing(root: &Section<'_>) -> Result<Checkpointing, InputError> {
+    let section = root.section("checkpoint", &["folder", "exit_code", "grace"])?;
+    let otherwise = Checkpointing::default();
+    let exit_code: Option<u8> = integer(&section, "exit_code", 1, "an exit code from 1 to 255")?;
+    Ok(Checkpointing {
+        folder: flag(&section, "folder")?,
+        exit_code: exit_code.map(i32::from),
+        grace_s: quantity(&section, "grace", duration_s, |number| number)?.unwrap_or(otherwise.grace_s),
+    })
+}
+
+fn composition(root: &Section<'_>) -> Result<Option<[f64; 3]>, InputError> {
+    let Some(key) = root.find("composition") else { return Ok(None) };
+    let expected = "the shares of CPU, disk and network, as [0.7, 0.1, 0.2]";
+    let shares = key.list(expected)?;
+    let shares: Result<Vec<f64>, InputError> =
+        shares.iter().map(|share| share.number(expected, |number| (0.0..=1.0).contains(&number))).collect();
+    let shares: [f64; 3] = shares?.try_into().map_err(|_| key.wrong(expected))?;
+    Ok(Some(shares))
+}
+
+fn expression(root: &Section<'_>, name: &str) -> Result<Option<String>, InputError> {
+    let Some(key) = root.find(name) else { return Ok(None) };
+    let expected = "an expression in the ClassAd language";
+    let text = key.text(expected)?;
+    Expr::parse(text).map_err(|error| key.error_found(format!("at {error}"), expected))?;
+    Ok(Some(text.to_owned()))
+}
+
+/// A number, or a text with a unit.
+fn quantity<T>(
+    section: &Section<'_>,
+    name: &str,
+    parse: impl Fn(&str) -> Result<T, InvalidQuantity>,
+    of_number: impl Fn(f64) -> T,
+) -> Result<Option<T>, InputError> {
+    let Some(key) = section.find(name) else { return Ok(None) };
+    let Some(text) = key.find_text() else {
+        return key
+            .number("a number, 0 or more, or a text with a unit", |number| number >= 0.0 && number < 1e15)
+            .map(|number| Some(of_number(number)));
+    };
+    parse(text).map(Some).map_err(|error| key.error_found(error.found, format!("a {}", error.expected)))
+}
+
+fn integer<T: TryFrom<i128>>(
+    section: &Section<'_>,
+    name: &str,
+    least: i128,
+    expected: &str,
+) -> Result<Option<T>, InputError> {
+    section.find(name).map(|key| key.integer(least, expected)).transpose()
+}
+
+fn flag(section: &Section<'_>, name: &str) -> Result<bool, InputError> {
+    section.find(name).map_or(Ok(false), |key| key.flag())
+}
+
+fn text(section: &Section<'_>, name: &str) -> Result<Option<String>, InputError> {
+    section.find(name).map(|key| key.text("a text").map(str::to_owned)).transpose()
+}
+
+fn texts(section: &Section<'_>, name: &str) -> Result<Vec<String>, InputError> {
+    section.find(name).map_or(Ok(Vec::new()), |key| key.texts("a list of texts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<JobFile, InputError> {
+        read_job_file(&Source::new("job.toml", text))
+    }
+
+    /// The example in this module's documentation, which is what users get to read.
+    fn documented() -> String {
+        let lines = include_str!("job_file.rs").lines().map_while(|line| line.strip_prefix("//!"));
+        let inside = lines.skip_while(|line| *line != " ```toml").skip(1).take_while(|line| *line != " ```");
+        inside
+            .filter(|line| {
+                !line.contains("each_line =") && !line.contains("from_json =") && !line.contains("sweep ")
+            })
+            .map(|line| format!("{}\n", line.trim_start()))
+            .collect()
+    }
+
+    #[test]
+    fn the_documented_file_has_every_key() {
+        let text = documented();
+        for key in KEYS {
+            assert!(text.contains(&format!("{key} ")) || text.contains(&format!("[{key}]")), "{key}");
+        }
+        let JobFile { job, tasks } = read(&text).expect("a job");
+        assert_eq!(tasks, TaskSource::Here);
+        assert_eq!(job.spec.tasks, TaskList::Array { first: 1, last: 1000, step: 10 });
+        assert_eq!(job.spec.needs, Needs { cores: 2, memory: 4 << 30, disk: 10 << 30, time_limit_s: 7200.0 });
+        assert_eq!(job.spec.checkpoint, Checkpointing { folder: true, exit_code: Some(85), grace_s: 30.0 });
+        assert_eq!(job.inputs[2].target.as_deref(), Some("scene.blend"));
+        assert!(job.spec.hold);
+    }
+
+    #[test]
+    fn one_command_is_enough() {
+        let JobFile { job, .. } = read("command = ['true']").expect("a job");
+        assert_eq!(job.spec.tasks, TaskList::One);
+        assert_eq!(job.spec.needs, Needs::default());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, expected) in [
+            (
+                "",
+                "job.toml: command: found nothing; expected the program and its arguments, as [\"./run\", \"fast\"]",
+            ),
+            (
+                "command = []",
+                "job.toml:1: command: found an empty list; expected the program and its arguments",
+            ),
+            ("command = ['a', 1]", "job.toml:1: command[1]: found 1; expected a list of texts"),
+            (
+                "command = ['a']\nretrys = 1",
+                "job.toml:2: retrys: found an unknown key; expected one of retries, ",
+            ),
+            (
+                "command = ['a']\n[needs]\nmemory = '4X'",
+                "job.toml:3: needs.memory: found \"4X\"; expected a size, as 512M, 4GB or a number of bytes",
+            ),
+            (
+                "command = ['a']\n[needs]\ncores = 0",
+                "job.toml:3: needs.cores: found 0; expected a whole number, 1 or more",
+            ),
+            ("command = ['a']\nhold = 1", "job.toml:2: hold: found 1; expected true or false"),
+            ("command = ['a']\nrank = '1 +'", "job.toml:2: rank: found at "),
+            (
+                "command = ['a']\n[tasks]\narray = '3-1'",
+                "job.toml:3: tasks.array: found \"3-1\"; expected a first number",
+            ),
+            (
+                "command = ['a']\n[tasks]\narray = '1-3'\nsweep = {a = [1]}",
+                "job.toml:4: tasks.sweep: found sweep beside array; expected one of the two",
+            ),
+            (
+                "command = ['a']\n[tasks]\nsweep = {a = [[1]]}",
+                "job.toml:3: tasks.sweep.a[0]: found a list; expected a text, a number, true or false",
+            ),
+            (
+                "command = ['a']\n[checkpoint]\nexit_code = 0",
+                "job.toml:3: checkpoint.exit_code: found 0; expected an exit code from 1 to 255",
+            ),
+            (
+                "command = ['a']\ncomposition = [1, 0]",
+                "job.toml:2: composition: found a list; expected the shares",
+            ),
+            ("command = ['a'", "job.toml:1: found no TOML"),
+        ] {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.starts_with(expected), "{text}\n  {error}\n  {expected}");
+        }
+    }
+}

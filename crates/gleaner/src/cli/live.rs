@@ -1,0 +1,431 @@
+//! The arguments of the commands that talk to a coordinator.
+
+use clap::{Args, Subcommand};
+use gleaner_wire::JobId;
+use gleaner_workload::submit::{duration_s, size_bytes};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Which coordinator, as whom, and how to answer.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GridArguments {
+    /// The coordinator's folder, in which its address and your token are
+    #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// The coordinator's address instead of the one in the folder
+    #[arg(long, value_name = "URL", env = "GLEANER_SERVER", help_heading = "Which grid")]
+    pub(crate) server: Option<String>,
+    /// The fingerprint of its authority, for an https address
+    #[arg(long, value_name = "HEX", env = "GLEANER_FINGERPRINT", help_heading = "Which grid")]
+    pub(crate) fingerprint: Option<String>,
+    /// Your token instead of the one in the folder
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "GLEANER_TOKEN",
+        hide_env_values = true,
+        help_heading = "Which grid"
+    )]
+    pub(crate) token: Option<String>,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A task: `JOB/TASK`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TaskName {
+    pub(crate) job: JobId,
+    pub(crate) task: u32,
+}
+
+impl FromStr for TaskName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "expected a job and the number of its task, as 7/42".to_owned();
+        let (job, task) = text.split_once('/').ok_or_else(expected)?;
+        Ok(Self { job: job_id(job)?, task: task.parse().map_err(|_| expected())? })
+    }
+}
+
+/// A job, or one of its tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct JobOrTask {
+    pub(crate) job: JobId,
+    pub(crate) task: Option<u32>,
+}
+
+impl FromStr for JobOrTask {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains('/') {
+            let TaskName { job, task } = text.parse()?;
+            return Ok(Self { job, task: Some(task) });
+        }
+        Ok(Self { job: job_id(text)?, task: None })
+    }
+}
+
+fn job_id(text: &str) -> Result<JobId, String> {
+    text.parse()
+        .map(JobId)
+        .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    duration_s(text).map_err(|error| format!("expected a {}", error.expected))
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    size_bytes(text).map_err(|error| format!("expected a {}", error.expected))
+}
+
+/// The shares of CPU, disk and network.
+pub(crate) type Composition = [f64; 3];
+
+fn shares(text: &str) -> Result<Composition, String> {
+    let shares: Result<Vec<f64>, _> = text.split(',').map(|share| share.trim().parse::<f64>()).collect();
+    let shares: Option<Composition> = shares.ok().and_then(|shares| shares.try_into().ok());
+    let valid = shares.filter(|shares| shares.iter().all(|share| (0.0..=1.0).contains(share)));
+    valid.ok_or_else(|| "expected the shares of CPU, disk and network, as 0.7,0.1,0.2".to_owned())
+}
+
+const SUBMIT_HELP: &str = "\
+In the command, in --env and in file names, {NAME} stands for a task's value of a parameter: {GLEANER_INDEX} is its
+number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value (--from-json with plain values), and columns
+and swept parameters go by their own names. Each is a variable in the task's environment as well.
+
+A job file (-f job.toml) has a key for each option here: command, name, label, composition, inputs, outputs, stdin,
+cwd, requirements, rank, priority, retries, hold, confinement, env, needs, checkpoint, tasks. Any other -f FILE is an
+HTCondor submit file; a key of it that Gleaner cannot honour is an error unless --ignore names it.
+
+Examples:
+  gleaner submit -- ./simulate --seed {GLEANER_INDEX}      # with --input simulate --array 1-1000
+  gleaner submit --each-line urls.txt --wait -- curl -sO {GLEANER_LINE}      # with --network
+  gleaner submit --sweep rate=0.1,0.2 --sweep seed=1,2,3 --output 'out/*.csv' -- ./run {rate} {seed}
+  gleaner submit -f job.toml --dry-run
+  gleaner submit -f cluster.sub --ignore notify_user --set N=100";
+
+/// `gleaner submit`.
+#[derive(Args, Debug)]
+#[command(after_long_help = SUBMIT_HELP)]
+pub(crate) struct SubmitArguments {
+    /// The program and its arguments
+    #[arg(last = true, required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) command: Vec<String>,
+    /// A job file (*.toml) or an HTCondor submit file; - for a job file from standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Give a macro of a submit file this value; may be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "file")]
+    pub(crate) macros: Vec<String>,
+    /// Go on without this key of a submit file; may be given several times
+    #[arg(long, value_name = "KEY", requires = "file")]
+    pub(crate) ignore: Vec<String>,
+
+    /// A task for each of these numbers, as 1-1000 or 0-90:10
+    #[arg(long, value_name = "FIRST-LAST[:STEP]", group = "many", help_heading = "Tasks")]
+    pub(crate) array: Option<String>,
+    /// A task for each line of the file; - for standard input
+    #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
+    pub(crate) each_line: Option<PathBuf>,
+    /// A task for each entry of a list in JSON, objects or plain values; - for standard input
+    #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
+    pub(crate) from_json: Option<PathBuf>,
+    /// A task for each value; several combine
+    #[arg(long, value_name = "NAME=V1,V2,…", group = "many", help_heading = "Tasks")]
+    pub(crate) sweep: Vec<String>,
+
+    /// A file, folder or pattern that lies in each task's folder; FILE=NAME for another name there
+    #[arg(short, long = "input", value_name = "FILE", help_heading = "Files and surroundings")]
+    pub(crate) inputs: Vec<String>,
+    /// A file of the task's folder, or a pattern, that is kept
+    #[arg(short, long = "output", value_name = "PATTERN", help_heading = "Files and surroundings")]
+    pub(crate) outputs: Vec<String>,
+    /// What each task reads from standard input
+    #[arg(long, value_name = "FILE", help_heading = "Files and surroundings")]
+    pub(crate) stdin: Option<String>,
+    /// A variable of the task's environment; NAME alone takes its value from here
+    #[arg(short, long = "env", value_name = "NAME[=VALUE]", help_heading = "Files and surroundings")]
+    pub(crate) env: Vec<String>,
+    /// The folder to run in; only with --no-sandbox
+    #[arg(long, value_name = "DIR", help_heading = "Files and surroundings")]
+    pub(crate) cwd: Option<String>,
+    /// Run outside the sandbox, on agents that run as your own user
+    #[arg(long, conflicts_with = "network", help_heading = "Files and surroundings")]
+    pub(crate) no_sandbox: bool,
+    /// Let the tasks reach the network
+    #[arg(long, help_heading = "Files and surroundings")]
+    pub(crate) network: bool,
+
+    /// A name, for people
+    #[arg(long, help_heading = "Scheduling")]
+    pub(crate) name: Option<String>,
+    /// Tasks of one label are alike: how they use a machine is learnt
+    #[arg(long, help_heading = "Scheduling")]
+    pub(crate) label: Option<String>,
+    /// The shares of CPU, disk and network, if you know them
+    #[arg(
+        long,
+        value_name = "CPU,DISK,NET",
+        value_parser = shares,
+        help_heading = "Scheduling"
+    )]
+    pub(crate) composition: Option<Composition>,
+    /// Cores of one machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Scheduling")]
+    pub(crate) cores: Option<u32>,
+    /// Memory, as 4GB: kept free, and not exceeded
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Scheduling")]
+    pub(crate) memory: Option<u64>,
+    /// How large the task's folder may grow, as 10GB
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Scheduling")]
+    pub(crate) disk: Option<u64>,
+    /// How long one run may take, as 90s or 2h
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Scheduling")]
+    pub(crate) time_limit: Option<f64>,
+    /// What a machine must be, in the ClassAd language
+    #[arg(long, value_name = "EXPR", help_heading = "Scheduling")]
+    pub(crate) requirements: Option<String>,
+    /// Which machines are better, in the ClassAd language
+    #[arg(long, value_name = "EXPR", help_heading = "Scheduling")]
+    pub(crate) rank: Option<String>,
+    /// Higher goes first
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Scheduling")]
+    pub(crate) priority: Option<i32>,
+    /// How often a task that fails is tried again
+    #[arg(long, value_name = "N", help_heading = "Scheduling")]
+    pub(crate) retries: Option<u32>,
+    /// The program keeps in $GLEANER_CHECKPOINT what it needs to go on
+    #[arg(long, help_heading = "Scheduling")]
+    pub(crate) checkpoint: bool,
+    /// The exit code by which it says: I have checkpointed, run me again
+    #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Scheduling")]
+    pub(crate) checkpoint_exit_code: Option<u8>,
+    /// How long it has from SIGTERM until it is killed
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Scheduling")]
+    pub(crate) grace: Option<f64>,
+    /// Wait to be released before anything starts
+    #[arg(long, conflicts_with = "wait", help_heading = "Scheduling")]
+    pub(crate) hold: bool,
+
+    /// However often a job is submitted under one key, there is one job
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Say where the tasks would go now, and why, and submit nothing
+    #[arg(long, conflicts_with = "wait")]
+    pub(crate) dry_run: bool,
+    /// Wait until all tasks are over; exits with 1 if one failed or was cancelled
+    #[arg(long)]
+    pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner status`.
+#[derive(Args, Debug)]
+pub(crate) struct StatusArguments {
+    /// The job; all jobs, newest first, if none is named
+    #[arg(value_parser = job_id)]
+    pub(crate) job: Option<JobId>,
+    /// The job's tasks too
+    #[arg(long, requires = "job")]
+    pub(crate) tasks: bool,
+    /// No more jobs or tasks than this
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner watch`.
+#[derive(Args, Debug)]
+pub(crate) struct WatchArguments {
+    /// The job, until it is over; the whole grid, until Ctrl-C, if none is named
+    #[arg(value_parser = job_id)]
+    pub(crate) job: Option<JobId>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner wait`.
+#[derive(Args, Debug)]
+pub(crate) struct WaitArguments {
+    /// The jobs
+    #[arg(required = true, value_parser = job_id)]
+    pub(crate) jobs: Vec<JobId>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner logs`.
+#[derive(Args, Debug)]
+pub(crate) struct LogsArguments {
+    /// A task, or a job for all its tasks one after the other
+    #[arg(value_name = "JOB[/TASK]")]
+    pub(crate) of: JobOrTask,
+    /// Go on until the task is over, across retries
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// What it wrote to standard error
+    #[arg(long)]
+    pub(crate) stderr: bool,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner cancel`, `hold`, `release` and `rerun`.
+#[derive(Args, Debug)]
+pub(crate) struct OrderArguments {
+    /// Jobs, or tasks of jobs
+    #[arg(value_name = "JOB[/TASK]", required = true)]
+    pub(crate) of: Vec<JobOrTask>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner rerun`.
+#[derive(Args, Debug)]
+pub(crate) struct RerunArguments {
+    /// Only tasks that failed
+    #[arg(long)]
+    pub(crate) failed: bool,
+    #[command(flatten)]
+    pub(crate) order: OrderArguments,
+}
+
+/// A command that needs to know nothing but which grid.
+#[derive(Args, Debug)]
+pub(crate) struct PlainArguments {
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner machine`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MachineArguments {
+    /// Stop what runs there, as if its owner were back, until it is resumed
+    Pause(MachineName),
+    /// Let it work again
+    Resume(MachineName),
+    /// Start nothing new there; what runs may end
+    Drain(MachineName),
+    /// Measure its speed again
+    Measure(MachineName),
+    /// Never let it come back
+    Revoke(MachineName),
+}
+
+/// The machine that a command is for.
+#[derive(Args, Debug)]
+pub(crate) struct MachineName {
+    /// Its name, as `gleaner machines` has it
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+impl MachineArguments {
+    /// What is to be done, and with which machine.
+    pub(crate) fn order(&self) -> (&'static str, &MachineName) {
+        match self {
+            Self::Pause(machine) => ("pause", machine),
+            Self::Resume(machine) => ("resume", machine),
+            Self::Drain(machine) => ("drain", machine),
+            Self::Measure(machine) => ("measure", machine),
+            Self::Revoke(machine) => ("revoke", machine),
+        }
+    }
+}
+
+/// `gleaner history`.
+#[derive(Args, Debug)]
+pub(crate) struct HistoryArguments {
+    /// The task
+    #[arg(value_name = "JOB/TASK")]
+    pub(crate) task: TaskName,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner fetch`.
+#[derive(Args, Debug)]
+pub(crate) struct FetchArguments {
+    /// A task, or a job for all its tasks, each into a folder of its own
+    #[arg(value_name = "JOB[/TASK]")]
+    pub(crate) of: JobOrTask,
+    /// The folder to put them in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: PathBuf,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner token`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenArguments {
+    /// A token with which one machine can join
+    Join(PlainArguments),
+    /// A token for a user, in place of the one that they may have
+    User {
+        /// The user's name
+        name: String,
+        /// Let them act on what is not their own
+        #[arg(long)]
+        admin: bool,
+        #[command(flatten)]
+        grid: GridArguments,
+    },
+}
+
+impl TokenArguments {
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Join(arguments) => arguments.grid.json,
+            Self::User { grid, .. } => grid.json,
+        }
+    }
+}
+
+/// `gleaner policy set`.
+#[derive(Args, Debug)]
+pub(crate) struct PolicySetArguments {
+    /// A preset, as `gleaner policy list` has them
+    pub(crate) preset: String,
+    /// Move running tasks by this score: greedy, social or min-num
+    #[arg(long, value_name = "SCORE")]
+    pub(crate) relocate: Option<String>,
+    /// The most moves at one occasion
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "relocate")]
+    pub(crate) moves_max: u32,
+    /// What the gain of a move must exceed
+    #[arg(long, value_name = "SHARE", default_value_t = 0.10, requires = "relocate")]
+    pub(crate) gain_min: f64,
+    /// With min-num: how many tasks more the source must have
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "relocate")]
+    pub(crate) difference_min: u32,
+    /// Move at this interval instead of at events
+    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "relocate")]
+    pub(crate) period: Option<f64>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_and_tasks_are_named() {
+        let task = TaskName { job: JobId(7), task: 42 };
+        assert_eq!("7/42".parse(), Ok(task));
+        assert_eq!("7/42".parse(), Ok(JobOrTask { job: JobId(7), task: Some(42) }));
+        assert_eq!("7".parse(), Ok(JobOrTask { job: JobId(7), task: None }));
+        for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {
+            assert!(wrong.parse::<JobOrTask>().is_err(), "{wrong}");
+            assert!(wrong.parse::<TaskName>().is_err(), "{wrong}");
+        }
+    }
+}

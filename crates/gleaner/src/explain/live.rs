@@ -1,0 +1,76 @@
+//! A task of the live grid, now or at a moment of the past.
+
+use crate::cli::{ExplainArguments, TaskName};
+use crate::grid::Grid;
+use crate::moments::clock;
+use crate::{Outcome, stdout};
+use gleaner_wire::api::ExplanationView;
+
+/// Further machines are counted, not listed.
+const RATINGS_SHOWN: usize = 20;
+
+pub(super) fn run(arguments: &ExplainArguments, TaskName { job, task }: TaskName) -> Outcome {
+    let explained = Grid::open(&arguments.grid)?.explain(job, task, arguments.at)?;
+    if arguments.grid.json {
+        return stdout::print_json(&explained);
+    }
+    stdout::print(format!("{job}/{task} at {}: {}", clock(explained.at_s), describe(&explained)))
+}
+
+/// The explanation for people.
+pub(crate) fn describe(explained: &ExplanationView) -> String {
+    let ExplanationView { summary, ruled_out, ratings, remedies, .. } = explained;
+    let mut text = format!("{summary}\n");
+    if !ruled_out.is_empty() {
+        text += "\nmachines ruled out\n";
+    }
+    for ruled in ruled_out {
+        let more = if ruled.count > ruled.machines.len() { ", …" } else { "" };
+        text += &format!("  {:>6}  {} ({}{more})\n", ruled.count, ruled.rule, ruled.machines.join(", "));
+    }
+    if !remedies.is_empty() {
+        text += "\nit could also run\n";
+    }
+    for remedy in remedies {
+        text += &format!("  {remedy}\n");
+    }
+    if !ratings.is_empty() {
+        text += "\nscores, best first\n";
+    }
+    for rating in ratings.iter().take(RATINGS_SHOWN) {
+        text += &format!("  {:>14.6}  {}\n", rating.score, rating.machine);
+    }
+    if ratings.len() > RATINGS_SHOWN {
+        text += &format!("  … and {} more\n", ratings.len() - RATINGS_SHOWN);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::api::{Rating, RuledOutView};
+
+    #[test]
+    fn each_part_is_told() {
+        let explained = ExplanationView {
+            version: 1,
+            at_s: 0.0,
+            summary: "it waits: no machine has 8 free cores".into(),
+            ruled_out: vec![RuledOutView {
+                rule: "fewer than 8 cores".into(),
+                count: 3,
+                machines: vec!["lab1".into(), "lab2".into()],
+            }],
+            ratings: vec![Rating { machine: "big".into(), score: 0.25 }],
+            remedies: vec!["on 3 machines more with 4 cores".into()],
+        };
+        assert_eq!(
+            describe(&explained),
+            "it waits: no machine has 8 free cores\n\n\
+             machines ruled out\n       3  fewer than 8 cores (lab1, lab2, …)\n\n\
+             it could also run\n  on 3 machines more with 4 cores\n\n\
+             scores, best first\n        0.250000  big\n"
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! A task of a scenario, as things stand when it arrives.
+
+use crate::cli::ExplainArguments;
+use crate::failure::Failure;
+use crate::{Outcome, stdout};
+use gleaner_core::explain::words::{change, failing};
+use gleaner_core::{Explanation, Grid};
+use gleaner_policy::placement::ratings;
+
+use gleaner_sim::{Experiment, Simulation};
+use gleaner_units::{MachineId, TaskId};
+use gleaner_workload::Scenario;
+use serde::Serialize;
+use std::path::Path;
+
+/// Further machines are counted, not listed.
+const RATINGS_SHOWN: usize = 20;
+
+#[derive(Serialize)]
+struct Explained<'a> {
+    version: u32,
+    task: &'a str,
+    arrival_s: f64,
+    policy: &'a str,
+    #[serde(flatten)]
+    explanation: Explanation,
+    scores: Vec<Scored<'a>>,
+}
+
+#[derive(Serialize)]
+struct Scored<'a> {
+    machine: &'a str,
+    score: f64,
+    chosen: bool,
+}
+
+pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
+    let scenario = Path::new(&arguments.subject);
+    let experiment = Experiment::of(Scenario::load(scenario, &arguments.overrides)?)?;
+    let position = experiment.task_names.iter().position(|name| name == task);
+    let Some(position) = position else {
+        let scenario = scenario.display();
+        return Err(Failure::Usage(format!("{scenario} has no task called \"{task}\"")));
+    };
+    let mut run = Simulation::new(&experiment.setup, experiment.recipe.build());
+    run.run_until_submission(TaskId::new(position));
+    let before = run.scheduler().grid().clone();
+    run.step();
+    let chosen = run.scheduler().grid().task(TaskId::new(position)).placed_on();
+    let explained = explained(task, &experiment, &before, position, chosen);
+    if arguments.grid.json {
+        stdout::print_json(&explained)
+    } else {
+        stdout::print(describe(&explained, &experiment))
+    }
+}
+
+fn explained<'a>(
+    task: &'a str,
+    experiment: &'a Experiment,
+    grid: &Grid,
+    position: usize,
+    chosen: Option<MachineId>,
+) -> Explained<'a> {
+    let class = experiment.setup.tasks.classes[position];
+    let ratings = ratings(experiment.recipe.place, grid, class).into_iter();
+    Explained {
+        version: 1,
+        task,
+        arrival_s: experiment.setup.tasks.arrivals[position].seconds(),
+        policy: &experiment.policy,
+        explanation: Explanation::of(grid, class),
+        scores: ratings
+            .map(|(machine, score)| Scored {
+                machine: &experiment.machine_names[machine.index()],
+                score,
+                chosen: chosen == Some(machine),
+            })
+            .collect(),
+    }
+}
+
+fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
+    let Explained { task, arrival_s, policy, explanation, scores, .. } = explained;
+    let Explanation { machines, able, ruled_out, remedies } = explanation;
+    let mut text =
+        format!("{task} arrives at {arrival_s} s; {able} of {machines} machines can take it then\n");
+    if !ruled_out.is_empty() {
+        text += "\nmachines ruled out\n";
+    }
+    for ruled in ruled_out {
+        let alone = if ruled.alone == ruled.machines {
+            String::new()
+        } else {
+            format!(" ({} by this alone)", ruled.alone)
+        };
+        text += &format!(
+            "  {:>6}  {}{alone}\n",
+            ruled.machines,
+            failing(&ruled.condition, &experiment.dimensions)
+        );
+    }
+    if !remedies.is_empty() {
+        text += "\nit could also run\n";
+    }
+    for remedy in remedies {
+        text += &format!("  {}\n", change(remedy, &experiment.dimensions));
+    }
+    text += &format!("\nscores under {policy}, best first\n");
+    for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {
+        let mark = if *chosen { "  ← chosen" } else { "" };
+        text += &format!("  {score:>14.6}  {machine}{mark}\n");
+    }
+    match scores.len() {
+        0 => text += "  none: it waits until a machine that it can use takes it\n",
+        count if count > RATINGS_SHOWN => text += &format!("  … and {} more\n", count - RATINGS_SHOWN),
+        _ => {}
+    }
+    text
+}

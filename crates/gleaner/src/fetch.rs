@@ -1,0 +1,57 @@
+//! `gleaner fetch`: the files that tasks left.
+
+use crate::cli::FetchArguments;
+use crate::failure::Failure;
+use crate::grid::Grid;
+use crate::logs::task_numbers;
+use crate::{Outcome, progress, stdout};
+use gleaner_wire::JobId;
+use serde_json::json;
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+
+pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
+    let grid = Grid::open(&arguments.grid)?;
+    let job = arguments.of.job;
+    let tasks = match arguments.of.task {
+        Some(task) => vec![task],
+        None => task_numbers(&grid, job)?,
+    };
+    let bar = progress::bar(tasks.len() as u64, "tasks");
+    let (mut fetched, mut bytes) = (Vec::new(), 0);
+    for &task in &tasks {
+        let folder = match arguments.of.task {
+            Some(_) => arguments.to.clone(),
+            None => arguments.to.join(task.to_string()),
+        };
+        if let Some(size) = fetch_into(&grid, (job, task), &folder)? {
+            fetched.push(task);
+            bytes += size;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if arguments.grid.json {
+        return stdout::print_json(&json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes }));
+    }
+    let (to, left) = (arguments.to.display(), tasks.len() - fetched.len());
+    let without = if left > 0 { format!("; {left} left no files") } else { String::new() };
+    stdout::print(format!("{bytes} bytes of {} tasks are in {to}{without}\n", fetched.len()))
+}
+
+/// Unpacks a task's files, if it left any, and tells how large their archive is.
+fn fetch_into(grid: &Grid, (job, task): (JobId, u32), folder: &Path) -> Result<Option<u64>, Failure> {
+    let Some(files) = grid.task(job, task)?.files else { return Ok(None) };
+    std::fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
+    let failed = |error| Failure::io("write to", folder, error);
+    // In a file, since it may be large; without a name, so that nothing of it stays.
+    let mut archive = tempfile::tempfile_in(folder).map_err(failed)?;
+    grid.download(&files.blob, &mut archive)?;
+    archive.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut archive = tar::Archive::new(archive);
+    // The archive is a task's: its owners and extended attributes mean nothing here. Paths that lead out are skipped.
+    archive.set_preserve_permissions(false);
+    archive.set_preserve_mtime(true);
+    archive.unpack(folder).map_err(failed)?;
+    Ok(Some(files.size))
+}

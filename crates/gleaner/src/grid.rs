@@ -1,0 +1,224 @@
+//! The coordinator's API: one method for each thing that can be asked of it, and no terminal.
+
+use crate::cli::GridArguments;
+use crate::failure::Failure;
+use crate::home;
+use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
+use gleaner_wire::api::{
+    Choice, ExplanationView, History, JobList, JobView, LabelList, MachineList, NewToken, Ordered,
+    PolicySpec, PolicyView, Preview, Submitted, TaskList, TaskPhase, TaskView,
+};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_wire::session::Stored;
+use gleaner_wire::{BlobHash, JobId};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
+
+/// How much output one answer holds; more than the coordinator ever sends.
+const OUTPUT_PIECE_MAX: u64 = 128 << 20;
+
+/// A coordinator, as one user reaches it.
+pub(crate) struct Grid {
+    client: Client,
+}
+
+/// One of the two streams of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// What a task wrote from some point on.
+pub(crate) struct Piece {
+    pub(crate) bytes: Vec<u8>,
+    /// Which run wrote it.
+    pub(crate) attempt: Option<u32>,
+    /// Where to go on reading.
+    pub(crate) next: u64,
+    /// Whether this run writes no more.
+    pub(crate) over: bool,
+    /// How much of it was too much to keep.
+    pub(crate) dropped: u64,
+}
+
+type Answer<T> = Result<T, Failure>;
+
+impl Grid {
+    /// The coordinator that the arguments, the environment or the folder name. Nothing is connected yet.
+    pub(crate) fn open(arguments: &GridArguments) -> Answer<Self> {
+        let (address, fingerprint) = match &arguments.server {
+            Some(server) => (server.clone(), arguments.fingerprint.clone()),
+            None => {
+                let found = home::coordinator(&home::folder(arguments.home.as_deref())?)?;
+                (found.address, found.fingerprint)
+            }
+        };
+        let token = match &arguments.token {
+            Some(token) => token.clone(),
+            None => home::token(&home::folder(arguments.home.as_deref())?)?,
+        };
+        let address: Address =
+            address.parse().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
+        let fingerprint = fingerprint
+            .map(|text| text.parse::<Fingerprint>().map_err(|error| Failure::Usage(error.to_string())))
+            .transpose()?;
+        let token: Token = token.parse().map_err(|error| Failure::Usage(format!("the token: {error}")))?;
+        Ok(Self { client: Client::new(address, fingerprint, &token)? })
+    }
+
+    pub(crate) fn submit(&self, job: &JobSpec, key: Option<&str>) -> Answer<Submitted> {
+        let path = "/api/v1/jobs";
+        Ok(match key {
+            Some(key) => self.client.post_once(path, job, key)?,
+            None => self.client.post(path, job)?,
+        })
+    }
+
+    pub(crate) fn preview(&self, job: &JobSpec) -> Answer<Preview> {
+        Ok(self.client.post("/api/v1/jobs/preview", job)?)
+    }
+
+    pub(crate) fn jobs(&self, limit: u32) -> Answer<JobList> {
+        Ok(self.client.get(&format!("/api/v1/jobs?limit={limit}"))?)
+    }
+
+    pub(crate) fn job(&self, job: JobId) -> Answer<JobView> {
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}"))?)
+    }
+
+    /// Likewise, as soon as all its tasks are over, or after so many seconds.
+    pub(crate) fn job_when_over(&self, job: JobId, wait_s: u32) -> Answer<JobView> {
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}?wait_s={wait_s}"))?)
+    }
+
+    pub(crate) fn tasks(
+        &self,
+        job: JobId,
+        from: u32,
+        limit: u32,
+        phase: Option<TaskPhase>,
+    ) -> Answer<TaskList> {
+        let phase = phase.map_or(String::new(), |phase| format!("&phase={}", phase.name()));
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks?from={from}&limit={limit}{phase}"))?)
+    }
+
+    pub(crate) fn task(&self, job: JobId, task: u32) -> Answer<TaskView> {
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks/{task}"))?)
+    }
+
+    pub(crate) fn history(&self, job: JobId, task: u32) -> Answer<History> {
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks/{task}/history"))?)
+    }
+
+    pub(crate) fn explain(&self, job: JobId, task: u32, at_s: Option<f64>) -> Answer<ExplanationView> {
+        let at = at_s.map_or(String::new(), |at_s| format!("?at_s={at_s}"));
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks/{task}/explain{at}"))?)
+    }
+
+    /// What the last run of a task wrote from `offset` on; waits so long for something to be written.
+    pub(crate) fn output(
+        &self,
+        (job, task): (JobId, u32),
+        stream: Stream,
+        offset: u64,
+        wait_s: u32,
+    ) -> Answer<Piece> {
+        let stream = match stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        };
+        let path =
+            format!("/api/v1/jobs/{job}/tasks/{task}/output?stream={stream}&offset={offset}&wait_s={wait_s}");
+        let (headers, bytes) = self.client.piece(&path, OUTPUT_PIECE_MAX)?;
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
+        Ok(Piece {
+            attempt: number("gleaner-attempt").map(|attempt| attempt as u32),
+            next: number("gleaner-next-offset").unwrap_or(offset + bytes.len() as u64),
+            over: text("gleaner-over") == Some("true"),
+            dropped: number("gleaner-dropped").unwrap_or(0),
+            bytes,
+        })
+    }
+
+    /// `order` is one of cancel, hold, release and rerun.
+    pub(crate) fn order(&self, job: JobId, order: &str, choice: &Choice) -> Answer<Ordered> {
+        Ok(self.client.post(&format!("/api/v1/jobs/{job}/{order}"), choice)?)
+    }
+
+    pub(crate) fn machines(&self) -> Answer<MachineList> {
+        Ok(self.client.get("/api/v1/machines")?)
+    }
+
+    /// `order` is one of pause, resume, drain, measure and revoke.
+    pub(crate) fn machine(&self, name: &str, order: &str) -> Answer<Value> {
+        Ok(self.client.post(&format!("/api/v1/machines/{}/{order}", escaped(name)), &json!({}))?)
+    }
+
+    pub(crate) fn policy(&self) -> Answer<PolicyView> {
+        Ok(self.client.get("/api/v1/policy")?)
+    }
+
+    pub(crate) fn set_policy(&self, policy: &PolicySpec) -> Answer<PolicyView> {
+        Ok(self.client.put("/api/v1/policy", policy)?)
+    }
+
+    pub(crate) fn labels(&self) -> Answer<LabelList> {
+        Ok(self.client.get("/api/v1/labels")?)
+    }
+
+    pub(crate) fn join_token(&self) -> Answer<NewToken> {
+        Ok(self.client.post("/api/v1/tokens/join", &json!({}))?)
+    }
+
+    pub(crate) fn user_token(&self, name: &str, is_admin: bool) -> Answer<NewToken> {
+        let path = format!("/api/v1/tokens/user?name={}&admin={is_admin}", escaped(name));
+        Ok(self.client.post(&path, &json!({}))?)
+    }
+
+    pub(crate) fn has_blob(&self, blob: &BlobHash) -> Answer<bool> {
+        Ok(self.client.exists(&format!("/api/v1/blobs/{blob}"))?)
+    }
+
+    pub(crate) fn upload(&self, blob: &BlobHash, file: &mut File, size: u64) -> Answer<Stored> {
+        Ok(self.client.upload(&format!("/api/v1/blobs/{blob}"), file, size)?)
+    }
+
+    pub(crate) fn download(&self, blob: &BlobHash, into: &mut dyn Write) -> Answer<u64> {
+        Ok(self.client.download(&format!("/api/v1/blobs/{blob}"), into, BLOB_BYTES_MAX)?)
+    }
+
+    /// What happens from now on, to one job or to the grid.
+    pub(crate) fn events(&self, job: Option<JobId>) -> Answer<Events> {
+        let job = job.map_or(String::new(), |job| format!("?job={job}"));
+        Ok(self.client.events(&format!("/api/v1/events{job}"))?)
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Failure::Grid(error)
+    }
+}
+
+/// A name within a path or a query.
+fn escaped(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    name.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn names_are_escaped() {
+        assert_eq!(escaped("lab-3.local"), "lab-3.local");
+        assert_eq!(escaped("a/b?ü"), "a%2Fb%3F%C3%BC");
+    }
+}

@@ -1,0 +1,39 @@
+//! `gleaner history`: a task's life, a line for each step.
+
+use crate::cli::{HistoryArguments, TaskName};
+use crate::columns::{Side, aligned, shown};
+use crate::grid::Grid;
+use crate::moments::clock;
+use crate::{Outcome, stdout};
+use gleaner_wire::api::Transition;
+
+pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
+    let TaskName { job, task } = arguments.task;
+    let history = Grid::open(&arguments.grid)?.history(job, task)?;
+    if arguments.grid.json {
+        return stdout::print_json(&history);
+    }
+    stdout::print(table(&history.transitions))
+}
+
+fn table(transitions: &[Transition]) -> String {
+    let headings = [
+        ("WHEN", Side::Left),
+        ("PHASE", Side::Left),
+        ("RUN", Side::Right),
+        ("MACHINE", Side::Left),
+        ("BY", Side::Left),
+        ("CAUSE", Side::Left),
+    ];
+    let rows = transitions.iter().map(|step| {
+        vec![
+            clock(step.at_s),
+            step.phase.name().to_owned(),
+            step.attempt.map(|attempt| attempt.to_string()).unwrap_or_default(),
+            step.machine.clone().unwrap_or_default(),
+            shown(&step.actor.to_string(), 32),
+            shown(&step.cause, 120),
+        ]
+    });
+    aligned(&headings, &rows.collect::<Vec<_>>())
+}

@@ -1,0 +1,58 @@
+//! The folder in which a grid's coordinator keeps everything, and what a client finds there.
+
+use crate::failure::Failure;
+use serde::Deserialize;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// How `gleaner` finds the coordinator that this folder belongs to.
+#[derive(Deserialize)]
+pub(crate) struct Coordinator {
+    pub(crate) address: String,
+    pub(crate) fingerprint: Option<String>,
+}
+
+/// The folder that was given, or the usual one.
+pub(crate) fn folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(folder) = given {
+        return Ok(folder.to_owned());
+    }
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    state.map(|state| state.join("gleaner")).ok_or_else(|| {
+        Failure::Usage("there is no HOME to keep anything in: name a folder with --home DIR".to_owned())
+    })
+}
+
+/// What the coordinator of `folder` last wrote about itself.
+pub(crate) fn coordinator(folder: &Path) -> Result<Coordinator, Failure> {
+    let path = folder.join("coordinator.json");
+    let text = read(&path)?.ok_or_else(|| {
+        Failure::NoGrid(format!(
+            "no coordinator was ever started in {}: start one with `gleaner up`, or name one with --server URL",
+            folder.display()
+        ))
+    })?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::Usage(format!("{} makes no sense: {error}", path.display())))
+}
+
+/// The token of the user whose folder it is.
+pub(crate) fn token(folder: &Path) -> Result<String, Failure> {
+    let path = folder.join("token");
+    let text = read(&path)?.ok_or_else(|| {
+        Failure::NoGrid(format!(
+            "no token in {}: take one from whoever runs the grid, and pass it as GLEANER_TOKEN",
+            path.display()
+        ))
+    })?;
+    Ok(text.trim().to_owned())
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::io("read", path, error)),
+    }
+}

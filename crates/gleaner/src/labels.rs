@@ -1,0 +1,31 @@
+//! `gleaner labels`.
+
+use crate::cli::PlainArguments;
+use crate::columns::{Side, aligned, shown};
+use crate::grid::Grid;
+use crate::{Outcome, stdout};
+
+pub(crate) fn run(arguments: &PlainArguments) -> Outcome {
+    let labels = Grid::open(&arguments.grid)?.labels()?;
+    if arguments.grid.json {
+        return stdout::print_json(&labels);
+    }
+    let headings = [
+        ("LABEL", Side::Left),
+        ("CPU", Side::Right),
+        ("DISK", Side::Right),
+        ("NET", Side::Right),
+        ("RUNS", Side::Right),
+    ];
+    let rows = labels.labels.iter().map(|(name, label)| {
+        let [cpu, disk, net] = label.composition.map(|share| format!("{share:.3}"));
+        vec![shown(name, 40), cpu, disk, net, label.runs.to_string()]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return stdout::print(
+            "no labels: give tasks that are alike one, with `gleaner submit --label NAME`\n",
+        );
+    }
+    stdout::print(aligned(&headings, &rows))
+}

@@ -1,0 +1,101 @@
+//! `gleaner machines` and `gleaner machine`.
+
+use crate::cli::{MachineArguments, PlainArguments};
+use crate::columns::{Side, aligned, shown};
+use crate::grid::Grid;
+use crate::{Outcome, stdout};
+use gleaner_wire::api::{MachineState, MachineView};
+use serde_json::json;
+
+pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
+    let machines = Grid::open(&arguments.grid)?.machines()?;
+    if arguments.grid.json {
+        return stdout::print_json(&machines);
+    }
+    stdout::print(table(&machines.machines))
+}
+
+pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
+    let (order, machine) = arguments.order();
+    Grid::open(&machine.grid)?.machine(&machine.name, order)?;
+    if machine.grid.json {
+        return stdout::print_json(&json!({ "version": 1, "machine": machine.name, "order": order }));
+    }
+    stdout::print(format!("{order}: {}\n", machine.name))
+}
+
+fn table(machines: &[MachineView]) -> String {
+    if machines.is_empty() {
+        return "no machines: `gleaner token join` makes a token with which one can join\n".to_owned();
+    }
+    let headings = [
+        ("MACHINE", Side::Left),
+        ("STATE", Side::Left),
+        ("TASKS", Side::Right),
+        ("CORES", Side::Right),
+        ("OWNER", Side::Right),
+        ("CPU OPS/S", Side::Right),
+        ("DISK B/S", Side::Right),
+        ("NET B/S", Side::Right),
+        ("MEMORY", Side::Right),
+        ("WHY", Side::Left),
+    ];
+    let rows = machines.iter().map(|machine| {
+        let [cpu, disk, net] = machine.profile.speeds.map(scaled);
+        vec![
+            shown(&machine.machine, 32),
+            state(machine.state).to_owned(),
+            machine.tasks.to_string(),
+            machine.profile.cores.to_string(),
+            format!("{:.0}%", machine.owner_load * 100.0),
+            cpu,
+            disk,
+            net,
+            scaled(machine.profile.memory as f64),
+            machine.why.as_deref().map(|why| shown(why, 60)).unwrap_or_default(),
+        ]
+    });
+    aligned(&headings, &rows.collect::<Vec<_>>())
+}
+
+fn state(state: MachineState) -> &'static str {
+    match state {
+        MachineState::Open => "open",
+        MachineState::Closed => "closed",
+        MachineState::Away => "away",
+        MachineState::Lost => "lost",
+        MachineState::Revoked => "revoked",
+    }
+}
+
+/// Three digits and a letter for the power of a thousand.
+fn scaled(number: f64) -> String {
+    let mut scaled = number;
+    for letter in ["", "k", "M", "G", "T"] {
+        if scaled < 999.5 {
+            let decimals = usize::from(scaled < 9.95 && !letter.is_empty());
+            return format!("{scaled:.decimals$}{letter}");
+        }
+        scaled /= 1000.0;
+    }
+    format!("{scaled:.0}P")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scaled;
+
+    #[test]
+    fn three_digits_are_enough() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (999.0, "999"),
+            (1000.0, "1.0k"),
+            (12_345.0, "12k"),
+            (999_900.0, "1.0M"),
+            (8.4e9, "8.4G"),
+        ] {
+            assert_eq!(scaled(number), expected);
+        }
+    }
+}

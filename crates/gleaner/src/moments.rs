@@ -1,0 +1,62 @@
+//! Moments and spans as people read them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// A moment in the zone of whoever looks, to the second.
+pub(crate) fn clock(at_s: f64) -> String {
+    clock_in(at_s, TimeZone::system())
+}
+
+fn clock_in(at_s: f64, zone: TimeZone) -> String {
+    match Timestamp::from_second(at_s.floor() as i64) {
+        Ok(moment) => moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{at_s} s"),
+    }
+}
+
+/// A moment that was written as [`clock`] shows it, or in seconds since 1970.
+pub(crate) fn parse_moment(text: &str) -> Result<f64, String> {
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Ok(seconds);
+    }
+    let moment = text.parse::<jiff::civil::DateTime>().ok();
+    let moment = moment.and_then(|moment| moment.to_zoned(TimeZone::system()).ok());
+    moment
+        .map(|moment| moment.timestamp().as_millisecond() as f64 / 1e3)
+        .ok_or_else(|| "expected a moment, as \"2026-11-21 07:30:00\", or seconds since 1970".to_owned())
+}
+
+/// A span, to two units.
+pub(crate) fn span(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    match whole {
+        0..10 => format!("{:.1}s", seconds.max(0.0)),
+        10..60 => format!("{whole}s"),
+        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
+        3600..86_400 => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+        _ => format!("{}d {:02}h", whole / 86_400, whole % 86_400 / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_spans() {
+        assert_eq!(clock_in(1_795_245_000.9, TimeZone::UTC), "2026-11-21 07:10:00");
+        for (seconds, expected) in [
+            (0.04, "0.0s"),
+            (9.96, "10.0s"),
+            (59.0, "59s"),
+            (61.0, "1m 01s"),
+            (7260.0, "2h 01m"),
+            (90_000.0, "1d 01h"),
+        ] {
+            assert_eq!(span(seconds), expected);
+        }
+        assert_eq!(parse_moment("12.5"), Ok(12.5));
+        assert!(parse_moment("noon").is_err());
+    }
+}

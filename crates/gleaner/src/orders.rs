@@ -1,0 +1,72 @@
+//! `gleaner cancel`, `hold`, `release` and `rerun`.
+
+use crate::cli::{JobOrTask, OrderArguments, RerunArguments};
+use crate::grid::Grid;
+use crate::{Outcome, stdout};
+use gleaner_wire::JobId;
+use gleaner_wire::api::Choice;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub(crate) fn cancel(arguments: &OrderArguments) -> Outcome {
+    carry_out(arguments, "cancel", &Choice::default())
+}
+
+pub(crate) fn hold(arguments: &OrderArguments) -> Outcome {
+    carry_out(arguments, "hold", &Choice::default())
+}
+
+pub(crate) fn release(arguments: &OrderArguments) -> Outcome {
+    carry_out(arguments, "release", &Choice::default())
+}
+
+pub(crate) fn rerun(arguments: &RerunArguments) -> Outcome {
+    carry_out(&arguments.order, "rerun", &Choice { failed: arguments.failed, ..Choice::default() })
+}
+
+fn carry_out(arguments: &OrderArguments, order: &str, choice: &Choice) -> Outcome {
+    let grid = Grid::open(&arguments.grid)?;
+    let mut tasks = 0;
+    for (job, chosen) in by_job(&arguments.of) {
+        tasks += grid.order(job, order, &Choice { tasks: chosen, ..choice.clone() })?.tasks;
+    }
+    if arguments.grid.json {
+        return stdout::print_json(&json!({ "version": 1, "tasks": tasks }));
+    }
+    let what = if tasks == 1 { "task" } else { "tasks" };
+    stdout::print(format!("{order}: {tasks} {what}\n"))
+}
+
+/// The tasks named of each job; none where the whole job was named.
+fn by_job(named: &[JobOrTask]) -> BTreeMap<JobId, Vec<u32>> {
+    let mut jobs: BTreeMap<JobId, Option<Vec<u32>>> = BTreeMap::new();
+    for &JobOrTask { job, task } in named {
+        let tasks = jobs.entry(job).or_insert_with(|| Some(Vec::new()));
+        match (tasks.as_mut(), task) {
+            (Some(tasks), Some(task)) => tasks.push(task),
+            (Some(_), None) => *tasks = None,
+            (None, _) => {}
+        }
+    }
+    jobs.into_iter().map(|(job, tasks)| (job, tasks.unwrap_or_default())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_named_as_a_whole_is_meant_as_a_whole() {
+        for (named, expected) in [
+            ("7", "{7: []}"),
+            ("7/1 7/3 2", "{2: [], 7: [1, 3]}"),
+            ("7/1 7", "{7: []}"),
+            ("7 7/1", "{7: []}"),
+        ] {
+            let parsed: Vec<JobOrTask> = named.split(' ').map(|text| text.parse().expect("a name")).collect();
+            let jobs: BTreeMap<u32, Vec<u32>> =
+                by_job(&parsed).into_iter().map(|(job, tasks)| (job.0, tasks)).collect();
+            assert_eq!(format!("{jobs:?}"), expected);
+        }
+    }
+}

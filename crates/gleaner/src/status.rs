@@ -1,0 +1,178 @@
+//! `gleaner status`: jobs, a job, its tasks.
+
+use crate::cli::StatusArguments;
+use crate::columns::{Side, aligned, shown};
+use crate::grid::Grid;
+use crate::moments::{clock, span};
+use crate::{Outcome, stdout};
+use gleaner_wire::api::{JobState, JobView, Tally, TaskPhase, TaskView};
+use gleaner_wire::session::Outcome as Ending;
+use serde_json::json;
+
+/// A command's first words tell jobs apart; the rest is in `status JOB`.
+const NAME_WIDTH: usize = 32;
+
+pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
+    let grid = Grid::open(&arguments.grid)?;
+    let Some(id) = arguments.job else {
+        let jobs = grid.jobs(arguments.limit)?;
+        return if arguments.grid.json { stdout::print_json(&jobs) } else { stdout::print(list(&jobs.jobs)) };
+    };
+    let job = grid.job(id)?;
+    if !arguments.tasks {
+        return if arguments.grid.json { stdout::print_json(&job) } else { stdout::print(describe(&job)) };
+    }
+    let tasks = grid.tasks(id, 0, arguments.limit, None)?;
+    if arguments.grid.json {
+        let mut document = json!(job);
+        document["list"] = json!(tasks.tasks);
+        document["next"] = json!(tasks.next);
+        return stdout::print_json(&document);
+    }
+    let more = if tasks.next.is_some() { "… and more: --limit N\n" } else { "" };
+    stdout::print(format!("{}\n{}{more}", describe(&job), list_tasks(&tasks.tasks)))
+}
+
+/// A job in a few lines, each number with its name.
+pub(crate) fn describe(job: &JobView) -> String {
+    let mut lines = vec![
+        ("job", format!("{} {}", job.job, shown(&job.name, NAME_WIDTH)).trim_end().to_owned()),
+        ("state", state(job.state).to_owned()),
+        ("tasks", tally(&job.tasks)),
+        ("command", shown(&job.command.join(" "), 80)),
+        ("user", job.user.clone()),
+        ("submitted", clock(job.submitted_s)),
+    ];
+    if let Some(ended_s) = job.ended_s {
+        lines.push(("ended", format!("{}, after {}", clock(ended_s), span(ended_s - job.submitted_s))));
+    }
+    lines.extend(job.label.as_ref().map(|label| ("label", shown(label, NAME_WIDTH))));
+    lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
+    lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+}
+
+fn list(jobs: &[JobView]) -> String {
+    if jobs.is_empty() {
+        return "no jobs: submit one with `gleaner submit -- CMD ARGS…`\n".to_owned();
+    }
+    let headings = [
+        ("JOB", Side::Right),
+        ("STATE", Side::Left),
+        ("DONE", Side::Right),
+        ("FAILED", Side::Right),
+        ("RUNNING", Side::Right),
+        ("TASKS", Side::Right),
+        ("SUBMITTED", Side::Left),
+        ("USER", Side::Left),
+        ("NAME", Side::Left),
+    ];
+    let rows = jobs.iter().map(|job| {
+        let name = if job.name.is_empty() { job.command.join(" ") } else { job.name.clone() };
+        vec![
+            job.job.to_string(),
+            state(job.state).to_owned(),
+            job.tasks.done.to_string(),
+            job.tasks.failed.to_string(),
+            job.tasks.running.to_string(),
+            job.tasks.total().to_string(),
+            clock(job.submitted_s),
+            job.user.clone(),
+            shown(&name, NAME_WIDTH),
+        ]
+    });
+    aligned(&headings, &rows.collect::<Vec<_>>())
+}
+
+fn list_tasks(tasks: &[TaskView]) -> String {
+    let headings = [
+        ("TASK", Side::Right),
+        ("PHASE", Side::Left),
+        ("RUNS", Side::Right),
+        ("MACHINE", Side::Left),
+        ("TOOK", Side::Right),
+        ("ENDED BY", Side::Left),
+    ];
+    let rows = tasks.iter().map(|task| {
+        vec![
+            task.task.to_string(),
+            task.phase.name().to_owned(),
+            task.attempts.to_string(),
+            task.machine.clone().unwrap_or_default(),
+            task.usage.as_ref().map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
+            task.outcome.as_ref().map(ending).unwrap_or_default(),
+        ]
+    });
+    aligned(&headings, &rows.collect::<Vec<_>>())
+}
+
+fn ending(outcome: &Ending) -> String {
+    match outcome {
+        Ending::Exited { code } => format!("exit code {code}"),
+        Ending::Signalled { signal } => format!("signal {signal}"),
+        Ending::Stopped => "being stopped".to_owned(),
+        Ending::TimedOut => "its time limit".to_owned(),
+        Ending::OverLimit { what } => format!("too much {}", shown(what, 60)),
+        Ending::Abandoned { why } => format!("being lost: {}", shown(why, 60)),
+        Ending::NotStarted { why } => format!("not starting: {}", shown(why, 60)),
+    }
+}
+
+/// The phases that there are tasks in.
+pub(crate) fn tally(tasks: &Tally) -> String {
+    let counts = TaskPhase::ALL.map(|phase| (tasks.of(phase), phase.name()));
+    let shown = counts.iter().filter(|(count, _)| *count > 0);
+    shown.map(|(count, name)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn state(state: JobState) -> &'static str {
+    match state {
+        JobState::Waiting => "waiting",
+        JobState::Running => "running",
+        JobState::Suspended => "suspended",
+        JobState::Held => "held",
+        JobState::Done => "done",
+        JobState::Failed => "failed",
+        JobState::Cancelled => "cancelled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::JobId;
+
+    fn job() -> JobView {
+        JobView {
+            version: 1,
+            job: JobId(7),
+            name: "render".into(),
+            user: "ada".into(),
+            state: JobState::Running,
+            tasks: Tally { running: 2, done: 40, failed: 1, ..Tally::default() },
+            command: vec!["./render".into(), "{scene}".into()],
+            submitted_s: 0.0,
+            ended_s: None,
+            label: Some("render".into()),
+            waits_for: None,
+        }
+    }
+
+    #[test]
+    fn a_job_is_told_in_a_few_lines() {
+        let text = describe(&job());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "job        7 render");
+        assert_eq!(lines[2], "tasks      2 running, 40 done, 1 failed");
+        assert_eq!(lines[3], "command    ./render {scene}");
+        assert_eq!(lines.len(), 7);
+    }
+
+    #[test]
+    fn jobs_are_listed_a_line_each() {
+        let text = anstream::adapter::strip_str(&list(&[job()])).to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "JOB  STATE    DONE  FAILED  RUNNING  TASKS  SUBMITTED            USER  NAME");
+        assert!(lines[1].starts_with("  7  running    40       1        2     43  "), "{}", lines[1]);
+        assert!(lines[1].ends_with("  ada   render"), "{}", lines[1]);
+    }
+}

@@ -1,0 +1,85 @@
+//! `gleaner submit`: from any description of a job to its number.
+
+mod describe;
+mod files;
+mod tell;
+
+use crate::cli::SubmitArguments;
+use crate::failure::Failure;
+use crate::grid::Grid;
+use crate::wait::{all_done, until_over};
+use crate::{Outcome, stdout};
+use files::Sending;
+use gleaner_wire::api::Submitted;
+use gleaner_workload::submit::JobDescription;
+use serde_json::json;
+
+pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
+    let described = describe::jobs(arguments)?;
+    let sending: Vec<(JobDescription, Sending)> = described
+        .into_iter()
+        .map(|job| Sending::of(&job).map(|sending| (job, sending)))
+        .collect::<Result<_, _>>()?;
+    // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
+    let grid = Grid::open(&arguments.grid)?;
+    if arguments.dry_run {
+        return dry_run(&grid, arguments, &sending);
+    }
+    let mut submitted = Vec::with_capacity(sending.len());
+    for (position, (job, sending)) in sending.iter().enumerate() {
+        let spec = sending.upload(&grid, &job.spec)?;
+        let key = arguments.key.as_ref().map(|key| key_of(key, position));
+        submitted.push(grid.submit(&spec, key.as_deref())?);
+    }
+    if arguments.wait {
+        return finish(&grid, arguments, &submitted);
+    }
+    tell_submitted(arguments, &submitted)
+}
+
+/// One description can make several jobs, each of which needs a key of its own.
+fn key_of(key: &str, position: usize) -> String {
+    if position == 0 { key.to_owned() } else { format!("{key}.{position}") }
+}
+
+fn tell_submitted(arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
+    if !arguments.grid.json {
+        let lines = submitted.iter().map(|Submitted { job, tasks, .. }| {
+            let what = if *tasks == 1 { "task" } else { "tasks" };
+            format!("job {job}: {tasks} {what}\n")
+        });
+        return stdout::print(lines.collect::<String>());
+    }
+    let Some(first) = submitted.first() else { return Ok(()) };
+    let mut document = json!(first);
+    if submitted.len() > 1 {
+        document["jobs"] = json!(submitted);
+    }
+    stdout::print_json(&document)
+}
+
+fn dry_run(grid: &Grid, arguments: &SubmitArguments, sending: &[(JobDescription, Sending)]) -> Outcome {
+    let previews = sending
+        .iter()
+        .map(|(job, sending)| grid.preview(&sending.spec(&job.spec)))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    if arguments.grid.json {
+        return stdout::print_json(&json!({ "version": 1, "jobs": previews }));
+    }
+    stdout::print(previews.iter().map(tell::preview).collect::<Vec<_>>().join("\n"))
+}
+
+fn finish(grid: &Grid, arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
+    if !arguments.grid.json {
+        tell_submitted(arguments, submitted)?;
+    }
+    let jobs = submitted.iter().map(|job| until_over(grid, job.job)).collect::<Result<Vec<_>, _>>()?;
+    if arguments.grid.json {
+        let first = submitted.first().map(|job| (job.job, job.tasks));
+        let (job, tasks) = first.expect("each description makes a job");
+        stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
+    } else {
+        stdout::print(jobs.iter().map(tell::ended).collect::<String>())?;
+    }
+    all_done(&jobs)
+}

@@ -1,0 +1,231 @@
+//! From the arguments of `gleaner submit` to descriptions of jobs.
+
+use crate::cli::SubmitArguments;
+use crate::failure::Failure;
+use gleaner_classad::Expr;
+use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
+use gleaner_workload::submit::{
+    JobDescription, JobFile, LocalFile, Source, TaskSource, array, each_line, from_json, read_job_file, sweep,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The jobs that the arguments describe. Options lie over what a file says.
+pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, Failure> {
+    let mut jobs = match &arguments.file {
+        None => vec![JobDescription::new(of_command(&arguments.command))],
+        Some(file) => vec![job_file(file)?],
+    };
+    let tasks = task_list(arguments)?;
+    for job in &mut jobs {
+        if let Some(tasks) = &tasks {
+            job.spec.tasks = tasks.clone();
+        }
+        lay_over(arguments, job)?;
+    }
+    Ok(jobs)
+}
+
+fn of_command(command: &[String]) -> JobSpec {
+    JobSpec {
+        name: String::new(),
+        command: command.to_vec(),
+        tasks: TaskList::One,
+        env: BTreeMap::new(),
+        cwd: None,
+        stdin: None,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        label: None,
+        composition: None,
+        needs: Needs::default(),
+        requirements: None,
+        rank: None,
+        priority: 0,
+        retries: 0,
+        checkpoint: Checkpointing::default(),
+        hold: false,
+        confinement: Confinement::default(),
+    }
+}
+
+fn job_file(path: &Path) -> Result<JobDescription, Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let near = |name: &str| folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    let JobFile { mut job, tasks } = read_job_file(&source(path)?)?;
+    match tasks {
+        TaskSource::Here => {}
+        TaskSource::EachLine(name) => job.spec.tasks = each_line(&source(&near(&name))?)?,
+        TaskSource::FromJson(name) => job.spec.tasks = from_json(&source(&near(&name))?)?,
+    }
+    let as_text = |name: &str| near(name).display().to_string();
+    for input in &mut job.inputs {
+        input.source = as_text(&input.source);
+    }
+    job.stdin = job.stdin.as_deref().map(as_text);
+    Ok(job)
+}
+
+/// The file, or standard input for `-`.
+fn source(path: &Path) -> Result<Source, Failure> {
+    Ok(if path == Path::new("-") {
+        Source::reader("standard input", std::io::stdin().lock())?
+    } else {
+        Source::file(path)?
+    })
+}
+
+fn task_list(arguments: &SubmitArguments) -> Result<Option<TaskList>, Failure> {
+    Ok(Some(if let Some(text) = &arguments.array {
+        array("--array", text)?
+    } else if let Some(path) = &arguments.each_line {
+        each_line(&source(path)?)?
+    } else if let Some(path) = &arguments.from_json {
+        from_json(&source(path)?)?
+    } else if !arguments.sweep.is_empty() {
+        sweep("--sweep", &arguments.sweep)?
+    } else {
+        return Ok(None);
+    }))
+}
+
+fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(), Failure> {
+    job.inputs.extend(arguments.inputs.iter().map(|text| input(text)));
+    set_some(&mut job.stdin, arguments.stdin.as_ref());
+    let spec = &mut job.spec;
+    for text in &arguments.env {
+        let (name, value) = variable(text)?;
+        spec.env.insert(name, value);
+    }
+    spec.outputs.extend(arguments.outputs.iter().cloned());
+    set_some(&mut spec.cwd, arguments.cwd.as_ref());
+    set_some(&mut spec.label, arguments.label.as_ref());
+    set(&mut spec.name, arguments.name.as_ref());
+    set(&mut spec.priority, arguments.priority.as_ref());
+    set(&mut spec.retries, arguments.retries.as_ref());
+    set(&mut spec.needs.cores, arguments.cores.as_ref());
+    set(&mut spec.needs.memory, arguments.memory.as_ref());
+    set(&mut spec.needs.disk, arguments.disk.as_ref());
+    set(&mut spec.needs.time_limit_s, arguments.time_limit.as_ref());
+    set(&mut spec.checkpoint.grace_s, arguments.grace.as_ref());
+    set_some(&mut spec.checkpoint.exit_code, arguments.checkpoint_exit_code.map(i32::from).as_ref());
+    set_some(&mut spec.requirements, expression("--requirements", arguments.requirements.as_ref())?);
+    set_some(&mut spec.rank, expression("--rank", arguments.rank.as_ref())?);
+    spec.checkpoint.folder |= arguments.checkpoint;
+    spec.hold |= arguments.hold;
+    set_some(&mut spec.composition, arguments.composition.as_ref());
+    if arguments.no_sandbox {
+        spec.confinement = Confinement::None;
+    } else if arguments.network {
+        spec.confinement = Confinement::SandboxWithNetwork;
+    }
+    if spec.cwd.is_some() && spec.confinement != Confinement::None {
+        let why = "a folder to run in has a meaning only outside the sandbox: give --no-sandbox too, \
+                   or send what the task needs with --input";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    Ok(())
+}
+
+fn set<T: Clone>(place: &mut T, given: Option<&T>) {
+    if let Some(given) = given {
+        *place = given.clone();
+    }
+}
+
+fn set_some<T: Clone>(place: &mut Option<T>, given: Option<&T>) {
+    if given.is_some() {
+        *place = given.cloned();
+    }
+}
+
+fn expression<'a>(option: &str, text: Option<&'a String>) -> Result<Option<&'a String>, Failure> {
+    if let Some(text) = text {
+        Expr::parse(text).map_err(|error| Failure::Usage(format!("{option}: at {error}")))?;
+    }
+    Ok(text)
+}
+
+fn variable(text: &str) -> Result<(String, String), Failure> {
+    if let Some((name, value)) = text.split_once('=') {
+        return Ok((name.to_owned(), value.to_owned()));
+    }
+    let value = std::env::var(text).map_err(|error| {
+        Failure::Usage(format!("--env {text}: {error}; give it a value, as --env {text}=VALUE"))
+    })?;
+    Ok((text.to_owned(), value))
+}
+
+/// `FILE`, or `FILE=NAME`; a file that is there goes by the whole text.
+fn input(text: &str) -> LocalFile {
+    let split = text.rsplit_once('=').filter(|_| !Path::new(text).exists());
+    let (source, target) = split.map_or((text, None), |(source, target)| (source, Some(target.to_owned())));
+    LocalFile { source: source.to_owned(), target, executable: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn described(line: &str) -> Result<JobDescription, String> {
+        let words = std::iter::once("gleaner").chain(line.split(' '));
+        let parsed = Cli::try_parse_from(words).map_err(|error| error.to_string())?;
+        let Command::Submit(arguments) = parsed.command else { panic!("another command") };
+        jobs(&arguments).map(|mut jobs| jobs.remove(0)).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn options_become_the_job() {
+        let job = described(
+            "submit --array 1-3 -i a.csv -i b.bin=c.bin -o out/* -e A=1=2 --cores 2 --memory 4GB --time-limit 2h \
+             --retries 3 --priority -5 --checkpoint --checkpoint-exit-code 85 --composition 0.5,0.25,0.25 --network \
+             --hold -- ./run {GLEANER_INDEX} --array x",
+        )
+        .expect("a job");
+        let spec = job.spec;
+        assert_eq!(spec.command, ["./run", "{GLEANER_INDEX}", "--array", "x"]);
+        assert_eq!(spec.tasks, TaskList::Array { first: 1, last: 3, step: 1 });
+        assert_eq!(spec.needs, Needs { cores: 2, memory: 4 << 30, disk: 0, time_limit_s: 7200.0 });
+        assert_eq!(spec.env["A"], "1=2");
+        assert_eq!((spec.retries, spec.priority, spec.hold), (3, -5, true));
+        assert_eq!(spec.composition, Some([0.5, 0.25, 0.25]));
+        assert_eq!(spec.confinement, Confinement::SandboxWithNetwork);
+        assert_eq!(spec.checkpoint.exit_code, Some(85));
+        assert_eq!(job.inputs[1].source, "b.bin");
+        assert_eq!(job.inputs[1].target.as_deref(), Some("c.bin"));
+    }
+
+    #[test]
+    fn options_lie_over_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("job.toml");
+        let text = "command = ['a']\nretries = 1\npriority = 2\ninputs = ['x']\n[tasks]\neach_line = 'list'";
+        std::fs::write(&path, text).expect("a file is written");
+        std::fs::write(folder.path().join("list"), "1\n2\n").expect("a file is written");
+        let job = described(&format!("submit -f {} --retries 5", path.display())).expect("a job");
+        assert_eq!((job.spec.retries, job.spec.priority), (5, 2));
+        assert_eq!(job.spec.tasks.count(), 2);
+        assert_eq!(Path::new(&job.inputs[0].source), folder.path().join("x"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (line, expected) in [
+            ("submit", "required"),
+            ("submit -f a.toml -- b", "cannot be used with"),
+            ("submit --array 1-2 --sweep a=1 -- b", "cannot be used with"),
+            ("submit --memory 4X -- b", "expected a size, as 512M, 4GB or a number of bytes"),
+            ("submit --rank 1+ -- b", "--rank: at "),
+            ("submit --cwd /tmp -- b", "give --no-sandbox too"),
+            ("submit --hold --wait -- b", "cannot be used with"),
+            ("submit --no-sandbox --network -- b", "cannot be used with"),
+            ("submit -f missing.toml", "no such file"),
+            ("submit --env GLEANER_NEVER_SET -- b", "give it a value, as --env GLEANER_NEVER_SET=VALUE"),
+        ] {
+            let error = described(line).expect_err(line);
+            assert!(error.contains(expected), "{line}\n{error}");
+        }
+    }
+}

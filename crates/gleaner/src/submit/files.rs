@@ -1,0 +1,261 @@
+//! The files that a job sends along: found, hashed, and uploaded where the coordinator does not have them.
+//!
+//! A name that differs from task to task stands for the files of all tasks: each finds them all in its folder, under
+//! their own names, and picks its own.
+
+use crate::failure::Failure;
+use crate::grid::Grid;
+use crate::progress;
+use gleaner_wire::BlobHash;
+use gleaner_wire::job::{Input, JobSpec, fill_in};
+use gleaner_wire::limits::{BLOB_BYTES_MAX, ITEMS_MAX};
+use gleaner_workload::submit::{JobDescription, LocalFile, is_pattern, matching};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
+
+/// The files of one job, hashed.
+pub(super) struct Sending {
+    /// By their names in a task's folder.
+    inputs: BTreeMap<String, Hashed>,
+    stdin: Option<Hashed>,
+}
+
+struct Hashed {
+    from: PathBuf,
+    blob: BlobHash,
+    size: u64,
+    executable: bool,
+}
+
+impl Sending {
+    /// Finds and hashes all that `job` names.
+    pub(super) fn of(job: &JobDescription) -> Result<Self, Failure> {
+        let mut sending = Self { inputs: BTreeMap::new(), stdin: None };
+        for file in &job.inputs {
+            sending.add_all(file, &job.spec)?;
+        }
+        if let Some(name) = &job.stdin {
+            if differs(name, &job.spec) {
+                return Err(Failure::Usage(format!(
+                    "standard input from \"{name}\" differs from task to task, which a job cannot have: send the \
+                     files with --input, and let each task read its own"
+                )));
+            }
+            sending.stdin = Some(hash(Path::new(name), false)?);
+        }
+        Ok(sending)
+    }
+
+    /// The job with the hashes in it.
+    pub(super) fn spec(&self, spec: &JobSpec) -> JobSpec {
+        let inputs = self.inputs.iter().map(|(path, file)| Input {
+            path: path.clone(),
+            blob: file.blob.clone(),
+            executable: file.executable,
+        });
+        let stdin = self.stdin.as_ref().map(|file| file.blob.clone());
+        JobSpec { inputs: inputs.collect(), stdin, ..spec.clone() }
+    }
+
+    /// Likewise, when the coordinator has all that they stand for.
+    pub(super) fn upload(&self, grid: &Grid, spec: &JobSpec) -> Result<JobSpec, Failure> {
+        let files: BTreeMap<&BlobHash, &Hashed> =
+            self.inputs.values().chain(&self.stdin).map(|file| (&file.blob, file)).collect();
+        let bar = progress::bar(files.values().map(|file| file.size).sum(), "bytes");
+        for file in files.into_values() {
+            if !grid.has_blob(&file.blob)? {
+                let mut opened =
+                    File::open(&file.from).map_err(|error| Failure::io("read", &file.from, error))?;
+                grid.upload(&file.blob, &mut opened, file.size)?;
+            }
+            bar.inc(file.size);
+        }
+        bar.finish_and_clear();
+        Ok(self.spec(spec))
+    }
+
+    fn add_all(&mut self, file: &LocalFile, spec: &JobSpec) -> Result<(), Failure> {
+        for source in sources(file, spec)? {
+            let found = if is_pattern(&source) && !Path::new(&source).exists() {
+                matching(Path::new(""), &source, "an input")?
+            } else {
+                vec![source.clone()]
+            };
+            if found.is_empty() {
+                return Err(Failure::Usage(format!("no file matches the input \"{source}\"")));
+            }
+            if found.len() > 1 && file.target.is_some() {
+                let why = format!("\"{source}\" is {} files, which cannot all have one name", found.len());
+                return Err(Failure::Usage(why));
+            }
+            for name in found {
+                let target = file.target.clone().map_or_else(|| own_name(&name), Ok)?;
+                self.add(Path::new(&name), target, file.executable)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A file, or all that is in a folder.
+    fn add(&mut self, path: &Path, target: String, executable: bool) -> Result<(), Failure> {
+        let metadata = path.metadata().map_err(|error| unreadable(path, error))?;
+        if !metadata.is_dir() {
+            let hashed = hash(path, executable)?;
+            return self.insert(target, hashed);
+        }
+        let entries = path.read_dir().map_err(|error| unreadable(path, error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| unreadable(path, error))?;
+            let name = entry.file_name().into_string().map_err(|name| {
+                Failure::Usage(format!("{}: names of inputs must be UTF-8", name.display()))
+            })?;
+            let below = if target.is_empty() { name } else { format!("{target}/{name}") };
+            self.add(&entry.path(), below, executable)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, target: String, file: Hashed) -> Result<(), Failure> {
+        if let Some(other) = self.inputs.get(&target)
+            && other.from != file.from
+        {
+            let (one, other) = (other.from.display(), file.from.display());
+            return Err(Failure::Usage(format!(
+                "{one} and {other} would both be \"{target}\" in the task's folder"
+            )));
+        }
+        self.inputs.insert(target, file);
+        if self.inputs.len() > ITEMS_MAX {
+            let why = format!("more than {ITEMS_MAX} input files: pack them into an archive");
+            return Err(Failure::Usage(why));
+        }
+        Ok(())
+    }
+}
+
+/// Whether `text` contains a parameter.
+fn differs(text: &str, spec: &JobSpec) -> bool {
+    spec.tasks.count() > 0 && fill_in(text, &spec.tasks.parameters(0)) != text
+}
+
+/// What the file is called for each of the tasks, once each.
+fn sources(file: &LocalFile, spec: &JobSpec) -> Result<Vec<String>, Failure> {
+    if !differs(&file.source, spec) {
+        return Ok(vec![file.source.clone()]);
+    }
+    if let Some(target) = &file.target {
+        return Err(Failure::Usage(format!(
+            "the input \"{}\" differs from task to task, so it cannot be called \"{target}\" in all their folders: \
+             leave the name away, and let each task pick its own by {{…}} in its command",
+            file.source
+        )));
+    }
+    let mut names = BTreeSet::new();
+    for position in 0..spec.tasks.count() {
+        names.insert(fill_in(&file.source, &spec.tasks.parameters(position)));
+        if names.len() > ITEMS_MAX {
+            let why =
+                format!("the input \"{}\" is more than {ITEMS_MAX} files, which is too many", file.source);
+            return Err(Failure::Usage(why));
+        }
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// The last part of a path; nothing for a folder that ends in `/`, whose contents are meant.
+fn own_name(path: &str) -> Result<String, Failure> {
+    if path.ends_with('/') {
+        return Ok(String::new());
+    }
+    let name = Path::new(path).file_name().and_then(|name| name.to_str());
+    name.map(str::to_owned)
+        .ok_or_else(|| Failure::Usage(format!("the input \"{path}\" has no name of its own")))
+}
+
+fn hash(path: &Path, executable: bool) -> Result<Hashed, Failure> {
+    let mut file = File::open(path).map_err(|error| unreadable(path, error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
+    if !metadata.is_file() {
+        return Err(Failure::Usage(format!("{} is no file that can be sent", path.display())));
+    }
+    let mut hasher = blake3::Hasher::new();
+    // What is hashed counts, should the file be growing.
+    let size = std::io::copy(&mut file, &mut hasher).map_err(|error| unreadable(path, error))?;
+    if size > BLOB_BYTES_MAX {
+        let why = format!("{} is larger than the {} GiB of an input", path.display(), BLOB_BYTES_MAX >> 30);
+        return Err(Failure::Usage(why));
+    }
+    let blob = BlobHash::try_from(hasher.finalize().to_hex().to_string()).expect("64 digits in lower case");
+    Ok(Hashed { from: path.to_owned(), blob, size, executable: executable || may_be_run(&metadata) })
+}
+
+fn may_be_run(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+/// An input that is not there is the user's mistake, not ours.
+fn unreadable(path: &Path, error: std::io::Error) -> Failure {
+    Failure::Usage(format!("cannot read the input {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_workload::submit::{Source, array, read_job_file};
+
+    /// The names in a task's folder of what `inputs` sends, or the error.
+    fn sent(inputs: &[(&str, Option<&str>)]) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["run", "a.csv", "b.csv", "data/c.bin", "data/in/d.bin", "in.1", "in.2", "in.3"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("a folder is made");
+            std::fs::write(path, name).expect("a file is written");
+        }
+        let root = format!("{}/", folder.path().display());
+        let mut job = read_job_file(&Source::new("job", "command = ['run']")).expect("a job").job;
+        job.spec.tasks = array("a test", "1-3").expect("numbers");
+        job.inputs = inputs
+            .iter()
+            .map(|(source, target)| LocalFile {
+                source: format!("{root}{source}"),
+                target: target.map(str::to_owned),
+                executable: false,
+            })
+            .collect();
+        match Sending::of(&job) {
+            Ok(sending) => sending.inputs.into_keys().collect::<Vec<_>>().join(" "),
+            Err(failure) => failure.to_string().replace(&root, ""),
+        }
+    }
+
+    #[test]
+    fn names_patterns_and_folders() {
+        for (inputs, expected) in [
+            (vec![("run", None), ("a.csv", Some("x/y.csv"))], "run x/y.csv"),
+            (vec![("*.csv", None)], "a.csv b.csv"),
+            (vec![("data", None)], "data/c.bin data/in/d.bin"),
+            (vec![("data/", None)], "c.bin in/d.bin"),
+            (vec![("data", Some("e"))], "e/c.bin e/in/d.bin"),
+            (vec![("in.{GLEANER_INDEX}", None)], "in.1 in.2 in.3"),
+            (
+                vec![("missing", None)],
+                "cannot read the input missing: No such file or directory (os error 2)",
+            ),
+            (vec![("*.png", None)], "no file matches the input \"*.png\""),
+            (vec![("*.csv", Some("x"))], "\"*.csv\" is 2 files, which cannot all have one name"),
+            (
+                vec![("a.csv", None), ("b.csv", Some("a.csv"))],
+                "a.csv and b.csv would both be \"a.csv\" in the task's folder",
+            ),
+            (
+                vec![("in.{GLEANER_INDEX}", Some("in"))],
+                "the input \"in.{GLEANER_INDEX}\" differs from task to task, so it cannot be called \"in\" in all \
+                 their folders: leave the name away, and let each task pick its own by {…} in its command",
+            ),
+        ] {
+            assert_eq!(sent(&inputs), expected);
+        }
+    }
+}

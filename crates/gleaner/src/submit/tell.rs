@@ -1,0 +1,25 @@
+//! What a submission would do, and what it did, for people.
+
+use crate::explain::describe_live;
+use crate::moments::span;
+use crate::status::tally;
+use gleaner_wire::api::{JobView, Preview};
+
+/// Where the tasks of a job would go.
+pub(super) fn preview(preview: &Preview) -> String {
+    let mut text: String = preview
+        .starts
+        .iter()
+        .map(|start| format!("{:>8} would start at once on {}\n", start.tasks, start.machine))
+        .collect();
+    if preview.waiting > 0 {
+        text += &format!("{:>8} would wait\n", preview.waiting);
+    }
+    text + "\n" + &describe_live(&preview.explanation)
+}
+
+/// How a job ended, in a line.
+pub(super) fn ended(job: &JobView) -> String {
+    let took = job.ended_s.map(|ended_s| format!(" after {}", span(ended_s - job.submitted_s)));
+    format!("job {}: {}{}\n", job.job, tally(&job.tasks), took.unwrap_or_default())
+}

@@ -1,0 +1,21 @@
+//! `gleaner token`.
+
+use crate::cli::TokenArguments;
+use crate::grid::Grid;
+use crate::moments::clock;
+use crate::{Outcome, stdout};
+
+pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
+    let token = match arguments {
+        TokenArguments::Join(arguments) => Grid::open(&arguments.grid)?.join_token()?,
+        TokenArguments::User { name, admin, grid } => Grid::open(grid)?.user_token(name, *admin)?,
+    };
+    if arguments.json() {
+        return stdout::print_json(&token);
+    }
+    if let Some(expires_s) = token.expires_s {
+        anstream::eprintln!("good for one machine, until {}", clock(expires_s));
+    }
+    // Alone on standard output, so that a script can take it.
+    stdout::print(token.token + "\n")
+}

@@ -1,0 +1,71 @@
+//! `gleaner watch`: what happens, a line each.
+
+use crate::cli::WatchArguments;
+use crate::columns::shown;
+use crate::failure::Failure;
+use crate::grid::Grid;
+use crate::moments::clock;
+use crate::{Outcome, stdout};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{LiveEvent, TaskPhase};
+use serde_json::json;
+
+pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
+    let grid = Grid::open(&arguments.grid)?;
+    // Before the job is looked at: what happens in between is in the stream.
+    let events = grid.events(arguments.job)?;
+    if is_over(&grid, arguments.job)? {
+        return Ok(());
+    }
+    for event in events {
+        let event = event?;
+        let Ok(happened) = serde_json::from_str::<LiveEvent>(&event.data) else { continue };
+        if arguments.grid.json {
+            let mut document = json!(happened);
+            document["version"] = json!(1);
+            stdout::print_json(&document)?;
+        } else {
+            stdout::print(line(&happened))?;
+        }
+        if happened.phase.is_some_and(TaskPhase::is_over) && is_over(&grid, arguments.job)? {
+            return Ok(());
+        }
+    }
+    Err(Failure::NoGrid("the coordinator ended the stream: it is stopping".to_owned()))
+}
+
+fn is_over(grid: &Grid, job: Option<JobId>) -> Result<bool, Failure> {
+    job.map_or(Ok(false), |job| Ok(grid.job(job)?.tasks.open() == 0))
+}
+
+fn line(event: &LiveEvent) -> String {
+    let task = match (event.job, event.task) {
+        (Some(job), Some(task)) => format!("{job}/{task}"),
+        (Some(job), None) => job.to_string(),
+        (None, _) => String::new(),
+    };
+    let phase = event.phase.map_or("", TaskPhase::name);
+    let machine = event.machine.as_deref().unwrap_or_default();
+    let text = shown(&event.text, 200);
+    let line = format!("{}  {task:<10}  {phase:<9}  {machine:<12}  {text}", clock(event.at_s));
+    line.trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_a_line() {
+        let event = LiveEvent {
+            at_s: 0.0,
+            job: Some(JobId(7)),
+            task: Some(3),
+            machine: Some("lab1".into()),
+            phase: Some(TaskPhase::Running),
+            text: "started".into(),
+        };
+        let text = line(&event);
+        assert!(text.ends_with("  7/3         running    lab1          started\n"), "{text}");
+    }
+}
