@@ -35,14 +35,8 @@ async fn answer(api: &Api, number: u64, request: Request, next: Next) -> Respons
     let Ok(_place) = api.requests.try_acquire() else {
         return Refusal::busy("other requests").into_response();
     };
-    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
-        Ok(response) => response,
-        // The panic itself is on standard error already.
-        Err(_) => {
-            tracing::error!("a handler panicked");
-            Refusal::panicked(number).into_response()
-        }
-    }
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answer.unwrap_or_else(|_| Refusal::panicked(number).into_response())
 }
 
 fn head_length(request: &Request) -> usize {

@@ -82,7 +82,9 @@ impl Metrics {
         // A state that no machine is in any more is not among those of the view.
         self.machines.clear();
         for (state, &count) in &grid.machines {
-            self.machines.get_or_create(&InState { state: state.clone() }).set(count as i64);
+            self.machines
+                .get_or_create(&InState { state: state.clone() })
+                .set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         self.starts.set(i64::from(grid.epoch));
         let mut text = String::new();

@@ -94,8 +94,9 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
-    /// The same with what to look for in the log.
+    /// A handler panicked; what it said is on standard error already.
     pub(super) fn panicked(request: u64) -> Self {
+        tracing::error!("the handler of this request panicked");
         let message = format!("this is a defect of Gleaner; its log has the details at request {request}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }

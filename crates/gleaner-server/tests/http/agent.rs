@@ -1,0 +1,119 @@
+//! An agent of a few lines, and how machines join.
+
+use crate::world::World;
+use axum::body::Body;
+use gleaner_server::desk::{Input, SessionId};
+use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, Stream, Tail, ToAgent};
+use gleaner_wire::{SESSION_VERSION, api::Enrolled};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+pub(crate) struct Agent {
+    session: SessionId,
+    inbox: mpsc::Receiver<ToAgent>,
+}
+
+pub(crate) fn profile() -> Profile {
+    Profile {
+        speeds: [1e9; 3],
+        cores: 1,
+        slots: 1,
+        memory: 1 << 30,
+        sandbox: Ok("bwrap".to_owned()),
+        user: "nobody".to_owned(),
+        tags: Vec::new(),
+        attributes: [].into(),
+    }
+}
+
+/// 32 bytes in base64url.
+pub(crate) fn enrolment(name: &str) -> Value {
+    json!({"name": name, "key": "A".repeat(43), "profile": profile()})
+}
+
+impl Agent {
+    pub(crate) async fn join(world: &World, name: &str) -> Self {
+        let token = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
+        assert_eq!(token.status, 201, "{token}");
+        let token = token.json::<Value>()["token"].as_str().unwrap().to_owned();
+        let reply = world.post("/api/v1/agents", &token, &enrolment(name)).await;
+        assert_eq!(reply.status, 201, "{reply}");
+        let enrolled: Enrolled = reply.json();
+        assert_eq!(enrolled.name, name);
+        let hello = Hello {
+            version: SESSION_VERSION,
+            agent: enrolled.agent,
+            incarnation: 1,
+            epoch: 0,
+            profile: profile(),
+            running: Vec::new(),
+        };
+        let (outbox, inbox) = mpsc::channel(1_024);
+        let session = world.app.desk.connected(hello, "token".to_owned(), outbox).await.unwrap();
+        Self { session, inbox }
+    }
+
+    /// The next run it is given; it says that the program runs.
+    pub(crate) async fn start_next(&mut self, world: &World) -> Attempt {
+        loop {
+            if let ToAgent::Run(run) = self.hear().await {
+                self.say(world, FromAgent::Started(run.attempt)).await;
+                return run.attempt;
+            }
+        }
+    }
+
+    pub(crate) async fn hear(&mut self) -> ToAgent {
+        self.inbox.recv().await.expect("the session goes on")
+    }
+
+    pub(crate) async fn write(&self, world: &World, attempt: Attempt, offset: u64, bytes: &[u8]) {
+        let bytes = bytes.to_vec();
+        self.say(world, FromAgent::Output { attempt, stream: Stream::Stdout, offset, bytes }).await;
+    }
+
+    pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
+        let end = End {
+            outcome: Outcome::Exited { code },
+            usage: Default::default(),
+            checkpoint: None,
+            files: None,
+            stdout,
+            stderr: Tail::default(),
+        };
+        self.say(world, FromAgent::Ended { attempt, end }).await;
+    }
+
+    async fn say(&self, world: &World, frame: FromAgent) {
+        let frame = Box::new(frame);
+        world.app.desk.input(Input::Frame { session: self.session, frame }).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_join_token_is_good_once() {
+    let world = World::new().await;
+    let token = world.call("POST", "/api/v1/tokens/join?expires_s=60", &world.root, Body::empty()).await;
+    let token = token.json::<Value>()["token"].as_str().unwrap().to_owned();
+    let enrol = async |name: &str| world.post("/api/v1/agents", &token, &enrolment(name)).await.status;
+    assert_eq!(enrol("two words").await, 422);
+    assert_eq!(enrol("m1").await, 201);
+    assert_eq!(enrol("m2").await, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_enrol() {
+    let world = World::new().await;
+    let mut bad_key = enrolment("m1");
+    bad_key["key"] = "short".into();
+    let never_issued = format!("glj_{}", "A".repeat(43));
+    for (token, body, status) in [
+        (&world.root, enrolment("m1"), 401),
+        (&String::new(), enrolment("m1"), 401),
+        (&never_issued, enrolment("m1"), 403),
+        (&never_issued, bad_key, 422),
+    ] {
+        let reply = world.post("/api/v1/agents", token, &body).await;
+        assert_eq!(reply.status, status, "{reply}");
+    }
+}

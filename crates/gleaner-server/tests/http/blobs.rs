@@ -1,0 +1,66 @@
+//! Files in and out.
+
+use crate::world::World;
+use axum::body::{Body, Bytes};
+use futures_util::stream;
+use gleaner_net::{Token, TokenKind};
+use gleaner_units::MachineId;
+use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_wire::session::Stored;
+use std::io;
+
+fn path(content: &[u8]) -> String {
+    format!("/api/v1/blobs/{}", blake3::hash(content))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_comes_back_as_it_went_in() {
+    let world = World::new().await;
+    let long: Vec<u8> = (0..300_000_u32).map(|number| number as u8).collect();
+    for content in [&b""[..], b"short", &long] {
+        let path = path(content);
+        assert_eq!(world.call("HEAD", &path, &world.alice, Body::empty()).await.status, 404);
+        assert_eq!(world.get(&path, &world.alice).await.status, 404);
+        let pieces: Vec<io::Result<Bytes>> =
+            content.chunks(10_000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
+        let put = world.call("PUT", &path, &world.alice, Body::from_stream(stream::iter(pieces))).await;
+        assert_eq!(put.json::<Stored>().size, content.len() as u64, "{put}");
+        let head = world.call("HEAD", &path, &world.bob, Body::empty()).await;
+        assert_eq!((head.status, head.header("content-length")), (200, content.len().to_string().as_str()));
+        assert!(head.body.is_empty());
+        let got = world.get(&path, &world.bob).await;
+        assert_eq!((got.status, got.body.as_slice()), (200, content));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_get_files_while_they_are_connected() {
+    let world = World::new().await;
+    let token = Token::generate(TokenKind::Session).unwrap();
+    let put = async || world.call("PUT", &path(b"x"), &token.reveal(), Body::from("x")).await.status;
+    assert_eq!(put().await, 401);
+    world.app.agents.add(&token, MachineId::new(0));
+    assert_eq!(put().await, 200);
+    world.app.agents.remove(&token);
+    assert_eq!(put().await, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_kept_is_refused() {
+    let world = World::new().await;
+    let broken = stream::iter([Ok(Bytes::from("x")), Err(io::Error::other("gone"))]);
+    for (path, body, status) in [
+        (path(b"x"), Body::from("y"), 422),
+        ("/api/v1/blobs/nonsense".to_owned(), Body::from("y"), 400),
+        (path(b"x").to_uppercase().replace("/API/V1/BLOBS", "/api/v1/blobs"), Body::from("x"), 400),
+        (path(&[7; 2 << 20]), Body::from(vec![7; 2 << 20]), 507),
+        (path(b"x"), Body::from_stream(broken), 400),
+    ] {
+        let reply = world.call("PUT", &path, &world.alice, body).await;
+        assert_eq!(reply.status, status, "{reply}");
+    }
+    let mut request = crate::world::request("PUT", &path(b"x"), &world.alice, Body::from("x"));
+    request.headers_mut().insert("content-length", (BLOB_BYTES_MAX + 1).into());
+    assert_eq!(world.send(request).await.status, 413);
+    assert_eq!(world.get(&path(b"x"), &world.alice).await.status, 404, "nothing is left of it");
+}

@@ -1,0 +1,90 @@
+//! What is more than anyone may ask for.
+
+use crate::world::{World, request};
+use axum::body::Body;
+use gleaner_wire::api::JobList;
+use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_in_queries_have_bounds() {
+    let world = World::new().await;
+    world.submit(&world.alice, 1).await;
+    for (path, status) in [
+        ("/api/v1/jobs?limit=0", 422),
+        ("/api/v1/jobs?limit=1001", 422),
+        ("/api/v1/jobs?limit=-1", 400),
+        ("/api/v1/jobs?limit=", 400),
+        ("/api/v1/jobs?limit=1&limit=2", 400),
+        ("/api/v1/jobs?state=lost", 400),
+        ("/api/v1/jobs?unknown=1", 400),
+        ("/api/v1/jobs/1?wait_s=61", 422),
+        ("/api/v1/jobs/one", 400),
+        ("/api/v1/jobs/4294967296", 400),
+        ("/api/v1/jobs/0", 404),
+        ("/api/v1/jobs/1/tasks?limit=10001", 422),
+        ("/api/v1/jobs/1/tasks/1/explain?at_s=NaN", 422),
+        ("/api/v1/jobs/1/tasks/1/explain?at_s=1e300", 422),
+        ("/api/v1/jobs/1/tasks/1/output?stream=stdin", 400),
+        ("/api/v1/jobs/1/tasks/1/output?offset=18446744073709551615", 200),
+        ("/api/v1/jobs/1/tasks/1/output?wait_s=61", 422),
+        ("/api/v1/nothing", 404),
+        ("/api/v1/jobs/1/", 404),
+    ] {
+        let reply = world.get(path, &world.alice).await;
+        assert_eq!(reply.status, status, "{path}: {reply}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_have_bounds() {
+    let world = World::new().await;
+    world.submit(&world.alice, 1).await;
+    let long = |bytes: usize| Body::from(format!("{{\"tasks\": [{}]}}", " ".repeat(bytes)));
+    let reply = world.call("POST", "/api/v1/jobs/1/hold", &world.alice, long(BODY_BYTES_MAX)).await;
+    assert_eq!((reply.status, reply.code().as_str()), (413, "too_large"), "{reply}");
+    // Said beforehand, so that nothing of it is read.
+    let mut said = request("POST", "/api/v1/jobs", &world.alice, Body::from("{}"));
+    said.headers_mut().insert("content-length", (JOB_BYTES_MAX + 1).into());
+    assert_eq!(world.send(said).await.status, 413);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_job_is_read_all_the_same() {
+    let world = World::new().await;
+    let values: Vec<String> = (0..200_000).map(|number| format!("value {number}")).collect();
+    let spec = json!({"command": ["echo", "{x}"], "tasks": {"rows": {"names": ["x"], "values": values}}});
+    let body = serde_json::to_vec(&spec).unwrap();
+    assert!(body.len() > BODY_BYTES_MAX);
+    let reply = world.call("POST", "/api/v1/jobs", &world.alice, Body::from(body)).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    let list: JobList = world.get("/api/v1/jobs", &world.alice).await.json();
+    assert_eq!(list.jobs[0].tasks.waiting, 200_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_and_methods_have_bounds() {
+    let world = World::new().await;
+    let mut request = request("GET", "/api/v1/grid", &world.alice, Body::empty());
+    request.headers_mut().insert("x-long", "x".repeat(17 << 10).parse().unwrap());
+    assert_eq!(world.send(request).await.status, 431);
+    let path = format!("/api/v1/jobs?state={}", "x".repeat(17 << 10));
+    assert_eq!(world.get(&path, &world.alice).await.status, 431);
+    let reply = world.call("DELETE", "/api/v1/policy", &world.alice, Body::empty()).await;
+    assert_eq!((reply.status, reply.code().as_str()), (405, "method_not_allowed"));
+    assert!(reply.header("allow").contains("PUT"), "{:?}", reply.headers);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_stopped_says_so() {
+    let world = World::new().await;
+    world.app.desk.stop();
+    let reply = loop {
+        let reply = world.get("/healthz", "").await;
+        if reply.status != 200 {
+            break reply;
+        }
+    };
+    assert_eq!((reply.status, reply.code().as_str()), (503, "stopped"));
+    assert_eq!(reply.header("retry-after"), "1");
+}

@@ -1,0 +1,93 @@
+//! The document and the routes are the same.
+
+use crate::world::{World, request};
+use axum::body::Body;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use tower::ServiceExt as _;
+
+const METHODS: [&str; 4] = ["get", "put", "post", "head"];
+
+async fn document(world: &World) -> Value {
+    world.get("/api/v1/openapi.json", &world.alice).await.json()
+}
+
+/// Method, path and what is said of it.
+fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let of_paths = paths.flat_map(|(path, item)| {
+        let operations = item.as_object().unwrap().iter();
+        operations.map(move |(method, operation)| (method.as_str(), path.as_str(), operation))
+    });
+    of_paths.collect()
+}
+
+/// With values for its parameters that lead nowhere.
+fn filled(path: &str) -> String {
+    path.replace("{hash}", &"0".repeat(64))
+        .replace("{name}", "m1")
+        .replace("{job}", "1")
+        .replace("{task}", "1")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_operation_is_a_route_and_no_other_method_is() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let operations = operations(&document);
+    assert_eq!(operations.len(), 35);
+    let documented: BTreeSet<(&str, &str)> =
+        operations.iter().map(|&(method, path, _)| (method, path)).collect();
+    for path in document["paths"].as_object().unwrap().keys() {
+        for method in METHODS {
+            let request = request(&method.to_uppercase(), &filled(path), &world.root, Body::empty());
+            // The head is enough, and all there is of a stream of events.
+            let status = world.router.clone().oneshot(request).await.unwrap().status();
+            // A GET answers HEAD too, as HTTP has it.
+            let answers = documented.contains(&(method, path.as_str()))
+                || (method == "head" && documented.contains(&("get", path.as_str())));
+            assert_eq!(status != 405, answers, "{method} {path}: {status}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_of_the_tour_is_documented() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    for (method, path, operation) in operations(&document) {
+        // It does not end.
+        if path == "/api/v1/events" {
+            continue;
+        }
+        for (token, body) in
+            [(&world.root, ""), (&world.root, "{}"), (&world.alice, "{}"), (&String::new(), "")]
+        {
+            let method = method.to_uppercase();
+            let reply = world.call(&method, &filled(path), token, Body::from(body)).await;
+            let documented = &operation["responses"][reply.status.to_string()];
+            assert!(documented.is_object(), "{method} {path} answers {reply}");
+            let kind = reply.header("content-type").split(';').next().unwrap_or_default();
+            let is_told = documented["content"].get(kind).is_some() || method == "HEAD";
+            assert!(is_told, "{method} {path} answers {kind}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_operation_says_whom_it_answers_and_what_it_is_for() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let schemes = document["components"]["securitySchemes"].as_object().unwrap();
+    assert_eq!(schemes.keys().collect::<Vec<_>>(), ["agent", "join", "user"]);
+    assert_eq!(document["security"], serde_json::json!([{"user": []}]));
+    let open: Vec<&str> = operations(&document)
+        .into_iter()
+        .filter(|(_, _, operation)| operation["security"] == serde_json::json!([{}]))
+        .map(|(_, path, _)| path)
+        .collect();
+    assert_eq!(open, ["/", "/healthz"]);
+    for (method, path, operation) in operations(&document) {
+        assert!(operation["summary"].is_string(), "{method} {path}");
+    }
+}

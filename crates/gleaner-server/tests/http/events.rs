@@ -1,0 +1,77 @@
+//! What happens, as it happens.
+
+use crate::world::{World, request};
+use axum::body::{Body, BodyDataStream};
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+struct Watcher {
+    pieces: BodyDataStream,
+    text: String,
+}
+
+impl Watcher {
+    async fn new(world: &World, path: &str, token: &str) -> Self {
+        let request = request("GET", path, token, Body::empty());
+        let response = world.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { pieces: response.into_body().into_data_stream(), text: String::new() }
+    }
+
+    async fn next(&mut self) -> Value {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let data = data.map(|data| serde_json::from_str(data).unwrap());
+                self.text = rest.to_owned();
+                if let Some(data) = data {
+                    return data;
+                }
+            } else {
+                let piece = self.pieces.next().await.unwrap().unwrap();
+                self.text.push_str(std::str::from_utf8(&piece).unwrap());
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_sees_what_is_theirs() {
+    let world = World::new().await;
+    let mut alice = Watcher::new(&world, "/api/v1/events", &world.alice).await;
+    let mut root = Watcher::new(&world, "/api/v1/events", &world.root).await;
+    let theirs = world.submit(&world.bob, 1).await;
+    let hers = world.submit(&world.alice, 1).await;
+    assert_eq!(alice.next().await["job"], hers);
+    assert_eq!(root.next().await["job"], theirs);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_job_can_be_watched() {
+    let world = World::new().await;
+    let jobs = [world.submit(&world.alice, 1).await, world.submit(&world.alice, 1).await];
+    let mut watcher = Watcher::new(&world, &format!("/api/v1/events?job={}", jobs[1]), &world.alice).await;
+    for job in jobs {
+        world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &json!({})).await;
+    }
+    let event = watcher.next().await;
+    assert_eq!((&event["job"], &event["phase"]), (&json!(jobs[1]), &json!("cancelled")));
+    for (job, token) in [(99, &world.alice), (jobs[0], &world.bob)] {
+        assert_eq!(world.get(&format!("/api/v1/events?job={job}"), token).await.status, 404);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_falls_behind_hears_so() {
+    let world = World::new().await;
+    let mut watcher = Watcher::new(&world, "/api/v1/events", &world.root).await;
+    let job = world.submit(&world.alice, 250).await;
+    for _ in 0..12 {
+        for order in ["hold", "release"] {
+            world.post(&format!("/api/v1/jobs/{job}/{order}"), &world.alice, &json!({})).await;
+        }
+    }
+    assert!(watcher.next().await.as_u64().is_some_and(|missed| missed > 0));
+}

@@ -1,0 +1,194 @@
+//! Jobs from submission to end.
+
+use crate::agent::Agent;
+use crate::world::{World, request};
+use axum::body::Body;
+use gleaner_wire::api::{
+    ExplanationView, History, JobList, JobState, JobView, Ordered, Preview, Submitted, TaskList, TaskPhase,
+    TaskView,
+};
+use gleaner_wire::session::Tail;
+use serde_json::{Value, json};
+use tokio::join;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_waited_for_until_its_last_task_ended() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 2).await;
+    let path = format!("/api/v1/jobs/{job}?wait_s=60");
+    let wait = world.get(&path, &world.alice);
+    let work = async {
+        for code in [0, 1] {
+            let attempt = agent.start_next(&world).await;
+            agent.end(&world, attempt, code, Tail::default()).await;
+        }
+    };
+    let (reply, ()) = join!(wait, work);
+    let view: JobView = reply.json();
+    assert_eq!((view.state, view.tasks.done, view.tasks.failed), (JobState::Failed, 1, 1));
+    let again: JobView = world.get(&path, &world.alice).await.json();
+    assert_eq!(again, view, "what is over is not waited for");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_sees_the_end_of_many_tasks_at_once() {
+    let world = World::new().await;
+    let job = world.submit(&world.alice, 5_000).await;
+    let (path, cancel) = (format!("/api/v1/jobs/{job}?wait_s=60"), format!("/api/v1/jobs/{job}/cancel"));
+    let nothing = json!({});
+    let (waited, cancelled) =
+        join!(world.get(&path, &world.alice), world.post(&cancel, &world.alice, &nothing));
+    assert_eq!(cancelled.json::<Ordered>().tasks, 5_000);
+    assert_eq!(waited.json::<JobView>().state, JobState::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patience_ends() {
+    let world = World::new().await;
+    let job = world.submit(&world.alice, 1).await;
+    let view: JobView = world.get(&format!("/api/v1/jobs/{job}?wait_s=1"), &world.alice).await.json();
+    assert_eq!(view.state, JobState::Waiting);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_makes_a_submission_count_once() {
+    let world = World::new().await;
+    let submit = async |token: &str, key: &str, program: &str| {
+        let body = Body::from(json!({"command": [program]}).to_string());
+        let mut request = request("POST", "/api/v1/jobs", token, body);
+        request.headers_mut().insert("idempotency-key", key.parse().unwrap());
+        world.send(request).await
+    };
+    let first = submit(&world.alice, "k", "true").await;
+    assert_eq!(first.status, 201, "{first}");
+    let again: Submitted = submit(&world.alice, "k", "true").await.json();
+    assert_eq!(again, first.json());
+    for (token, key, program, status) in [
+        (&world.alice, "k", "false", 409),
+        (&world.alice, "not a key", "true", 422),
+        (&world.alice, "\u{e9}", "true", 400),
+        (&world.bob, "k", "false", 201),
+    ] {
+        let reply = submit(token, key, program).await;
+        assert_eq!(reply.status, status, "{reply}");
+    }
+    assert_eq!(world.get("/api/v1/jobs", &world.root).await.json::<JobList>().jobs.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_job_is_refused() {
+    let world = World::new().await;
+    let missing = "0".repeat(64);
+    for (body, status, code) in [
+        ("", 400, "malformed"),
+        ("{", 400, "malformed"),
+        ("{\"command\": [\"true\"]} x", 400, "malformed"),
+        ("[]", 422, "invalid"),
+        ("{}", 422, "invalid"),
+        (r#"{"command": []}"#, 422, "invalid"),
+        (r#"{"command": ["true"], "unknown": 1}"#, 422, "invalid"),
+        (r#"{"command": ["true"], "requirements": "1 +"}"#, 422, "invalid"),
+        (&format!(r#"{{"command": ["true"], "stdin": "{missing}"}}"#), 422, "invalid"),
+    ] {
+        let reply = world.call("POST", "/api/v1/jobs", &world.alice, Body::from(body.to_owned())).await;
+        assert_eq!((reply.status, reply.code().as_str()), (status, code), "{body}: {reply}");
+    }
+    let mut request = request("POST", "/api/v1/jobs", &world.alice, Body::from("{}"));
+    request.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    assert_eq!(world.send(request).await.status, 415);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_finds_the_files_that_were_stored_before() {
+    let world = World::new().await;
+    let hash = blake3::hash(b"input").to_string();
+    let stored = world.call("PUT", &format!("/api/v1/blobs/{hash}"), &world.alice, Body::from("input")).await;
+    assert_eq!(stored.status, 200, "{stored}");
+    let spec = json!({"command": ["cat"], "stdin": hash, "inputs": [{"path": "a", "blob": hash}]});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &spec).await.status, 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_listed_newest_first() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        world.submit(&world.alice, 1).await;
+    }
+    world.post("/api/v1/jobs/2/hold", &world.alice, &json!({})).await;
+    let jobs = async |query: &str| {
+        let list: JobList = world.get(&format!("/api/v1/jobs{query}"), &world.alice).await.json();
+        list.jobs.iter().map(|job| job.job.0).collect::<Vec<_>>()
+    };
+    assert_eq!(jobs("").await, [3, 2, 1]);
+    assert_eq!(jobs("?limit=1").await, [3]);
+    assert_eq!(jobs("?state=held").await, [2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_say_to_how_many_tasks_they_applied() {
+    let world = World::new().await;
+    let job = world.submit(&world.alice, 3).await;
+    for (order, choice, tasks) in [
+        ("hold", json!({"tasks": [1, 2]}), 2),
+        ("release", json!({"tasks": [2, 3]}), 1),
+        ("cancel", json!({}), 3),
+        ("rerun", json!({"failed": true}), 0),
+        ("rerun", json!({}), 3),
+    ] {
+        let reply = world.post(&format!("/api/v1/jobs/{job}/{order}"), &world.alice, &choice).await;
+        assert_eq!(reply.json::<Ordered>().tasks, tasks, "{order} {choice}: {reply}");
+    }
+    let reply = world.post(&format!("/api/v1/jobs/{job}/hold"), &world.alice, &json!({"tasks": [9]})).await;
+    assert_eq!(reply.status, 404, "{reply}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_are_listed_in_pages() {
+    let world = World::new().await;
+    let job = world.submit(&world.alice, 5).await;
+    let page = async |query: &str| {
+        let path = format!("/api/v1/jobs/{job}/tasks{query}");
+        let list: TaskList = world.get(&path, &world.alice).await.json();
+        (list.tasks.iter().map(|task| task.task).collect::<Vec<_>>(), list.next)
+    };
+    assert_eq!(page("?limit=2").await, (vec![1, 2], Some(2)));
+    assert_eq!(page("?from=2&limit=3").await, (vec![3, 4, 5], None));
+    assert_eq!(page("?phase=done").await, (vec![], None));
+    let task: TaskView = world.get(&format!("/api/v1/jobs/{job}/tasks/5"), &world.alice).await.json();
+    assert_eq!((task.task, task.phase), (5, TaskPhase::Waiting));
+    assert_eq!(world.get(&format!("/api/v1/jobs/{job}/tasks/6"), &world.alice).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_has_a_history_and_an_explanation() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 2).await;
+    let attempt = agent.start_next(&world).await;
+    agent.end(&world, attempt, 0, Tail::default()).await;
+    agent.start_next(&world).await;
+    let task = format!("/api/v1/jobs/{job}/tasks/1");
+    let history: History = world.get(&format!("{task}/history"), &world.alice).await.json();
+    let phases: Vec<TaskPhase> = history.transitions.iter().map(|step| step.phase).collect();
+    assert_eq!(phases.first(), Some(&TaskPhase::Waiting), "{history:?}");
+    assert_eq!(phases.last(), Some(&TaskPhase::Done), "{history:?}");
+
+    let now: ExplanationView = world.get(&format!("{task}/explain"), &world.alice).await.json();
+    let at = now.at_s;
+    let then = world.get(&format!("{task}/explain?at_s={at}"), &world.alice).await;
+    assert_eq!(then.status, 200, "{then}");
+    let before = world.get(&format!("{task}/explain?at_s=1"), &world.alice).await;
+    assert_eq!(before.status, 404, "{before}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_changes_nothing() {
+    let world = World::new().await;
+    Agent::join(&world, "m1").await;
+    let spec = json!({"command": ["true"], "tasks": {"array": {"first": 1, "last": 3, "step": 1}}});
+    let preview: Preview = world.post("/api/v1/jobs/preview", &world.alice, &spec).await.json();
+    assert_eq!((preview.starts.len(), preview.waiting), (1, 2), "{preview:?}");
+    assert_eq!(world.post("/api/v1/jobs/preview", &world.alice, &json!({"command": []})).await.status, 422);
+    assert_eq!(world.get("/api/v1/jobs", &world.alice).await.json::<Value>()["jobs"], json!([]));
+}

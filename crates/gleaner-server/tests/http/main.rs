@@ -1,0 +1,13 @@
+//! The HTTP API over a desk whose journal is in memory.
+
+mod access;
+mod admin;
+mod agent;
+mod blobs;
+mod bounds;
+mod document;
+mod events;
+mod jobs;
+mod output;
+mod schemathesis;
+mod world;

@@ -1,0 +1,86 @@
+//! What tasks write: short and long, while they run and afterwards.
+
+use crate::agent::Agent;
+use crate::world::{Reply, World};
+use gleaner_wire::session::Tail;
+use tokio::join;
+
+async fn output(world: &World, job: u32, query: &str) -> Reply {
+    world.get(&format!("/api/v1/jobs/{job}/tasks/1/output{query}"), &world.alice).await
+}
+
+fn headers(reply: &Reply) -> [&str; 4] {
+    ["gleaner-attempt", "gleaner-next-offset", "gleaner-over", "gleaner-dropped"]
+        .map(|name| reply.header(name))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn short_output_comes_from_the_journal() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    assert_eq!(headers(&output(&world, job, "").await)[2], "false");
+    let attempt = agent.start_next(&world).await;
+    agent.end(&world, attempt, 0, Tail { offset: 0, bytes: b"hello\n".to_vec(), dropped: 3 }).await;
+    for (query, body, expected) in [
+        ("?wait_s=60", "hello\n", ["1", "6", "true", "3"]),
+        ("?attempt=1&offset=4", "o\n", ["1", "6", "true", "3"]),
+        ("?offset=9", "", ["1", "9", "true", "3"]),
+        ("?stream=stderr", "", ["1", "0", "true", "0"]),
+    ] {
+        let reply = output(&world, job, query).await;
+        assert_eq!((reply.status, reply.body.as_slice()), (200, body.as_bytes()), "{query}");
+        assert_eq!(headers(&reply), expected, "{query}");
+    }
+    assert_eq!(output(&world, job, "?attempt=2").await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_output_is_followed_in_its_file() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let attempt = agent.start_next(&world).await;
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, attempt, 0, b"first "));
+    assert_eq!((reply.body.as_slice(), headers(&reply)), (&b"first "[..], ["1", "6", "false", "0"]));
+
+    let tail = Tail { offset: 6, bytes: b"last".to_vec(), dropped: 0 };
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60&offset=6"), agent.end(&world, attempt, 0, tail));
+    // Whether it is known by then that this was the last is a matter of luck.
+    assert_eq!(reply.body, b"last");
+    let reply = output(&world, job, "?wait_s=60&offset=10").await;
+    assert_eq!((reply.body.as_slice(), headers(&reply)), (&b""[..], ["1", "10", "true", "0"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_answer_comes_in_pieces() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let attempt = agent.start_next(&world).await;
+    let chunk = vec![b'x'; 64 << 10];
+    for number in 0..5 {
+        agent.write(&world, attempt, number * chunk.len() as u64, &chunk).await;
+    }
+    let written = 5 * chunk.len() as u64;
+    agent.end(&world, attempt, 0, Tail { offset: written, ..Tail::default() }).await;
+    let mut read = 0;
+    loop {
+        let reply = output(&world, job, &format!("?offset={read}&wait_s=60")).await;
+        read += reply.body.len() as u64;
+        assert_eq!(reply.header("gleaner-next-offset"), read.to_string());
+        if reply.header("gleaner-over") == "true" {
+            break;
+        }
+    }
+    assert_eq!(read, written);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_task_that_never_ran_has_no_output_to_wait_for() {
+    let world = World::new().await;
+    let job = world.submit(&world.alice, 1).await;
+    world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &serde_json::json!({})).await;
+    let reply = output(&world, job, "?wait_s=60").await;
+    assert_eq!((reply.body.as_slice(), headers(&reply)), (&b""[..], ["0", "0", "true", "0"]));
+}

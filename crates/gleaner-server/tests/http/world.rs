@@ -1,0 +1,143 @@
+//! A coordinator without wires, and three people: root (an administrator), alice and bob.
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method, Request};
+use gleaner_net::{Token, TokenKind};
+use gleaner_server::app::{AgentTokens, App, Readers};
+use gleaner_server::blobs::MemoryBlobs;
+use gleaner_server::desk::{Order, Requester, Terms};
+use gleaner_server::driver::{Driver, Handle};
+use gleaner_server::http::router;
+use gleaner_server::outputs::Outputs;
+use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tempfile::TempDir;
+use tower::ServiceExt as _;
+
+/// Bytes of all files together.
+const SPACE: u64 = 1 << 20;
+/// More than any answer of a test has.
+const ANSWER_MAX: usize = 64 << 20;
+
+pub(crate) struct World {
+    pub(crate) router: Router,
+    pub(crate) app: Arc<App>,
+    pub(crate) root: String,
+    pub(crate) alice: String,
+    pub(crate) bob: String,
+    driver: Option<Driver>,
+    _home: TempDir,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self}"))
+    }
+
+    pub(crate) fn code(&self) -> String {
+        self.json::<Value>()["error"]["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl std::fmt::Display for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.status, String::from_utf8_lossy(&self.body))
+    }
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let disk = MemoryDisk::default();
+        let store = Box::new(MemoryStore::open(&disk));
+        let (driver, desk) = Driver::start(store, Outputs::open(&home), Terms::default(), "test").unwrap();
+        let [root, alice, bob] = [("root", true), ("alice", false), ("bob", false)]
+            .map(|(name, admin)| (name, admin, Token::generate(TokenKind::User).unwrap()));
+        for (name, admin, token) in [&root, &alice, &bob] {
+            add_user(&desk, name, *admin, token).await;
+        }
+        let app = Arc::new(App {
+            desk,
+            blobs: Arc::new(MemoryBlobs::with_space(SPACE)),
+            readers: Readers::new(move || Ok(Box::new(disk.clone()))),
+            home: folder.path().to_owned(),
+            agents: AgentTokens::default(),
+            authority: None,
+            address: "http://127.0.0.1:1".to_owned(),
+        });
+        let router = router(Arc::clone(&app));
+        let [root, alice, bob] = [root, alice, bob].map(|(_, _, token)| token.reveal());
+        Self { router, app, root, alice, bob, driver: Some(driver), _home: folder }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let body = to_bytes(body, ANSWER_MAX).await.unwrap().to_vec();
+        Reply { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    pub(crate) async fn call(&self, method: &str, path: &str, token: &str, body: Body) -> Reply {
+        self.send(request(method, path, token, body)).await
+    }
+
+    pub(crate) async fn get(&self, path: &str, token: &str) -> Reply {
+        self.call("GET", path, token, Body::empty()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, token: &str, body: &impl Serialize) -> Reply {
+        self.call("POST", path, token, Body::from(serde_json::to_vec(body).unwrap())).await
+    }
+
+    /// A job of so many tasks; returns its number.
+    pub(crate) async fn submit(&self, token: &str, tasks: u32) -> u32 {
+        let spec = json!({"command": ["true"], "confinement": "sandbox",
+            "tasks": {"array": {"first": 1, "last": tasks, "step": 1}}});
+        let reply = self.post("/api/v1/jobs", token, &spec).await;
+        assert_eq!(reply.status, 201, "{reply}");
+        reply.json::<Value>()["job"].as_u64().unwrap() as u32
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.app.desk.stop();
+        if let Some(driver) = self.driver.take() {
+            driver.join().unwrap();
+        }
+    }
+}
+
+pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Request<Body> {
+    let method = Method::from_bytes(method.as_bytes()).unwrap();
+    let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
+    request.header(AUTHORIZATION, format!("Bearer {token}")).body(body).unwrap()
+}
+
+pub(crate) fn hex(token: &Token) -> String {
+    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn add_user(desk: &Handle, name: &str, admin: bool, token: &Token) {
+    let by = Requester { user: "setup".to_owned(), admin: true };
+    let order = Order::AddUser { user: name.to_owned(), token: hex(token), admin };
+    desk.order(by, order).await.unwrap().unwrap();
+}
