@@ -8,7 +8,7 @@
 //! their hashes where a [`JobSpec`] wants them. Bad input is an [`InputError`](crate::InputError), with file, line and
 //! key wherever there are some.
 
-//pub mod condor;
+pub mod condor;
 mod job_file;
 mod pattern;
 mod quantity;
