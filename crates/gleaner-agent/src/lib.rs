@@ -1,4 +1,15 @@
 //! The worker on someone's machine: probes, owner's rules, sandbox, runner.
 
+pub mod archive;
+pub mod cache;
+pub mod clock;
+pub mod confine;
+pub mod duties;
+mod folder;
+pub mod home;
+pub mod keeper;
+pub mod launch;
 pub mod owner;
+pub mod owner_socket;
 pub mod probes;
+pub mod work;

@@ -66,6 +66,7 @@ fn task_class(composition: &[f64; 3]) -> TaskClass {
         composition: composition.to_vec(),
         needs: Needs::default(),
         priority: 0,
+        restarts: false,
         requires: Tags::new(),
         ad: None,
     }

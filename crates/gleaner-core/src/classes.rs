@@ -38,6 +38,8 @@ pub struct TaskClass {
     pub needs: Needs,
     /// Of the tasks that wait, those with the highest go first.
     pub priority: i32,
+    /// Whether it starts from its beginning wherever it is moved to, since it keeps nothing to go on from.
+    pub restarts: bool,
     /// The task's domain: the machines that provide all of these.
     pub requires: Tags,
     /// What it says of itself, asks of machines, and likes in them.

@@ -1,9 +1,12 @@
 //! Why a task can or cannot run: which condition rules out how many machines, and what would let it run.
 
-use crate::ad::{context, or_nothing};
-use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
-use gleaner_classad::{Comparison, Expr, REQUIREMENTS, Value};
-use gleaner_units::{MachineClassId, TaskClassId};
+mod failures;
+pub mod words;
+
+use crate::Grid;
+pub use failures::obstacles;
+use failures::{Failure, groups};
+use gleaner_units::TaskClassId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,20 +71,6 @@ pub struct Explanation {
     pub remedies: Vec<Remedy>,
 }
 
-/// A condition that a machine fails, and the nearest form that it would not.
-#[derive(Clone, PartialEq, Debug)]
-struct Failure {
-    condition: Condition,
-    instead: Option<Instead>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-struct Instead {
-    text: String,
-    /// How far the number asked for would have to move.
-    distance: f64,
-}
-
 impl Explanation {
     /// For a task class as things stand. Costs O(machines), and O(machine classes) evaluations of each clause.
     pub fn of(grid: &Grid, task: TaskClassId) -> Self {
@@ -94,104 +83,6 @@ impl Explanation {
             remedies: remedies(&groups),
         }
     }
-}
-
-/// What keeps a machine from taking a task now, though it could at another time. A machine whose room is too small when
-/// it is empty is ruled out for good, and not here.
-fn passing(machine: &Machine, room: Room, needs: Needs) -> Vec<Condition> {
-    let Needs { cores, memory } = needs;
-    let free = machine.free();
-    let conditions = [
-        (machine.capacity() <= 0.0, Condition::OwnerLeavesSome),
-        (machine.availability() != Availability::Open, Condition::IsOpen),
-        (room.has_slots(cores) && !free.has_slots(cores), Condition::CoresAreFree(cores)),
-        (room.has_memory(memory) && !free.has_memory(memory), Condition::MemoryIsFree(memory)),
-    ];
-    conditions.into_iter().filter(|(fails, _)| *fails).map(|(_, condition)| condition).collect()
-}
-
-impl From<Condition> for Failure {
-    fn from(condition: Condition) -> Self {
-        Self { condition, instead: None }
-    }
-}
-
-/// Machines by what they fail: one group for each machine class and each set of passing conditions that any is in.
-fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize)> {
-    let task = grid.classes().task_class(task);
-    let mut counts: BTreeMap<(MachineClassId, Vec<Condition>), usize> = BTreeMap::new();
-    for machine in grid.machines() {
-        let room = grid.classes().machine_class(machine.class()).room;
-        *counts.entry((machine.class(), passing(machine, room, task.needs))).or_default() += 1;
-    }
-    let groups = counts.into_iter().map(|((class, passing), count)| {
-        let mut failures = failures(task, grid.classes().machine_class(class));
-        failures.extend(passing.into_iter().map(Failure::from));
-        (failures, count)
-    });
-    groups.collect()
-}
-
-fn failures(task: &TaskClass, machine: &MachineClass) -> Vec<Failure> {
-    let missing = task.requires.difference(&machine.provides).cloned().map(Condition::Provides);
-    let needs = task.composition.iter().zip(&machine.speeds).enumerate();
-    let stuck = needs.filter(|(_, (share, speed))| **share > 0.0 && **speed == 0.0);
-    let Needs { cores, memory } = task.needs;
-    let few_cores = (!machine.room.has_slots(cores)).then_some(Condition::HasCores(cores));
-    let little_memory = (!machine.room.has_memory(memory)).then_some(Condition::HasMemory(memory));
-    let plain = missing.chain(stuck.map(|(kind, _)| Condition::HasSpeed(kind)));
-    let plain = plain.chain(few_cores).chain(little_memory).map(Failure::from);
-    let asked = failed_clauses(task.ad.as_ref(), machine.ad.as_ref(), Condition::TaskRequires);
-    let owners = failed_clauses(machine.ad.as_ref(), task.ad.as_ref(), Condition::MachineRequires);
-    plain.chain(asked).chain(owners).collect()
-}
-
-/// The clauses of an ad's requirements that do not hold of another ad.
-fn failed_clauses(wanting: Option<&Ad>, other: Option<&Ad>, of: fn(String) -> Condition) -> Vec<Failure> {
-    let Some(wanting) = wanting.map(Ad::class_ad) else { return Vec::new() };
-    let Some(requirements) = wanting.get(REQUIREMENTS) else { return Vec::new() };
-    let context = context().with_my(wanting);
-    let met = context.clone().with_target(or_nothing(other));
-    let failed = requirements.clauses().into_iter().filter(|clause| {
-        let value = clause.evaluate(&met);
-        value.as_condition() != Some(true)
-    });
-    let failure = |clause: Expr| {
-        let instead = clause.as_comparison().and_then(|comparison| nearest(&comparison, &context, &met));
-        Failure { condition: of(clause.to_string()), instead }
-    };
-    failed.map(failure).collect()
-}
-
-/// The comparison with what is asked for replaced by what is there.
-fn nearest(
-    comparison: &Comparison,
-    alone: &gleaner_classad::Context,
-    met: &gleaner_classad::Context,
-) -> Option<Instead> {
-    let Comparison { left, comparator, right } = comparison;
-    let known = |value: &Value| !value.is_undefined() && !value.is_error();
-    // What can be known without the other ad is what is asked for.
-    let asked = [left, right].map(|side| Some(side.evaluate(alone)).filter(known));
-    let sign = comparator.or_equal().sign();
-    let (asked, there, text) = match asked {
-        [None, Some(asked)] => {
-            let there = left.evaluate(met);
-            let text = format!("{left} {sign} {there}");
-            (asked, there, text)
-        }
-        [Some(asked), None] => {
-            let there = right.evaluate(met);
-            let text = format!("{there} {sign} {right}");
-            (asked, there, text)
-        }
-        _ => return None,
-    };
-    let distance = match (asked.as_number(), there.as_number()) {
-        (Some(asked), Some(there)) => (asked - there).abs(),
-        _ => f64::INFINITY,
-    };
-    known(&there).then_some(Instead { text, distance })
 }
 
 fn ruled_out(groups: &[(Vec<Failure>, usize)]) -> Vec<RuledOut> {
@@ -258,7 +149,8 @@ fn keep_nearest(kept: &mut [Failure], others: &[Failure]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GridConfig, Tags};
+    use crate::{Ad, Decision, Event, GridConfig, MachineClass, Needs, Room, Tags, TaskClass};
+    use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
@@ -271,6 +163,7 @@ mod tests {
             composition: vec![0.5, 0.5],
             needs: Needs::default(),
             priority: 0,
+            restarts: false,
             requires: Tags::from(["linux".to_owned()]),
             ad: Some(Ad::parse(task_ad).expect("an ad")),
         };
@@ -310,6 +203,43 @@ mod tests {
         };
         assert_eq!(found.remedies[0], nearest);
         assert_eq!(found.remedies.len(), 2);
+    }
+
+    #[test]
+    fn a_full_machine_and_a_small_one_fail_otherwise() {
+        let [small, full, closed] = [1, 2, 2].map(|slots| {
+            let room = Room { slots: Some(slots), memory: Some(8) };
+            MachineClass { speeds: vec![1.0], cores: slots, room, provides: Tags::new(), ad: None }
+        });
+        let needs = Needs { cores: 2, memory: 8 };
+        let task = TaskClass {
+            composition: vec![1.0],
+            needs,
+            priority: 0,
+            restarts: false,
+            requires: Tags::new(),
+            ad: None,
+        };
+        let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
+        let each = [0, 1, 2].map(MachineClassId::new);
+        let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);
+        let class = TaskClassId::new(0);
+        let mut changes = Vec::new();
+        let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class };
+        grid.apply(Time::ZERO, &submitted, &mut changes);
+        let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
+        grid.admit(Time::ZERO, start, &mut changes).expect("an empty machine");
+        let closed = Event::MachineClosed { machine: MachineId::new(2) };
+        grid.apply(Time::ZERO, &closed, &mut changes);
+        let found = Explanation::of(&grid, class);
+        let ruled: Vec<_> = found.ruled_out.into_iter().map(|ruled| (ruled.condition, ruled.alone)).collect();
+        let expected = [
+            (Condition::HasCores(2), 1),
+            (Condition::IsOpen, 1),
+            (Condition::CoresAreFree(2), 0),
+            (Condition::MemoryIsFree(8), 0),
+        ];
+        assert_eq!(ruled, expected);
     }
 
     #[test]

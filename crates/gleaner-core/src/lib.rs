@@ -20,7 +20,7 @@ mod classes;
 mod command;
 mod decision;
 mod event;
-mod explain;
+pub mod explain;
 mod grid;
 mod occasion;
 mod policy;

@@ -66,6 +66,7 @@ fn grid() -> Grid {
         composition: vec![0.5, 0.5],
         needs: Needs::default(),
         priority: 0,
+        restarts: false,
         requires: Tags::new(),
         ad: None,
     };

@@ -13,7 +13,7 @@
 mod summary;
 mod tournament;
 
-pub use summary::{OWN_BOUNDS, Summary};
+pub use summary::{OWN_BOUNDS, Size, Summary};
 pub use tournament::Tournament;
 
 use gleaner_core::Grid;
@@ -77,12 +77,12 @@ impl Fleet {
         grid: &'a Grid,
         task: TaskClassId,
     ) -> impl Iterator<Item = MachineClassId> + 'a {
-        let needs = grid.classes().task_class(task).needs;
+        let size = Size::from(grid.classes().task_class(task).needs);
         let takes = move |class: &OneClass| {
             let able = |yes: bool| if yes { 0.0 } else { f64::NEG_INFINITY };
             let found = class.tournament.first(
                 0.0,
-                |summary| able(summary.may_take(needs)),
+                |summary| able(summary.may_take(size)),
                 |leaf| able(grid.can_run(task, class.machines[leaf])),
             );
             found.is_some()

@@ -1,9 +1,9 @@
 //! Where a waiting task goes: the machine with the best score, among equals the lowest.
 
 use crate::Score;
-use crate::fleet::{Fleet, Objective, Summary};
+use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::score;
-use gleaner_core::{Grid, Needs, tie_threshold};
+use gleaner_core::{Grid, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 
 /// Bounds that are summed in another order than the score may fall short of it by rounding; this much, relative,
@@ -13,9 +13,9 @@ pub(crate) const ROUNDING: f64 = 1e-13;
 /// The machine for a task of `class` now; none where no machine can take it.
 pub fn place(score: Score, grid: &Grid, fleet: &Fleet, class: TaskClassId) -> Option<MachineId> {
     let seconds_per_op = grid.classes().seconds_per_op_row(class);
-    let needs = grid.classes().task_class(class).needs;
+    let size = Size::from(grid.classes().task_class(class).needs);
     let liked = Liked::of(grid, fleet, class);
-    let wanted = Newcomer { score, grid, class, needs, seconds_per_op, liked };
+    let wanted = Newcomer { score, grid, class, size, seconds_per_op, liked };
     let best = fleet.best(&wanted, f64::NEG_INFINITY);
     if best == f64::NEG_INFINITY { None } else { fleet.lowest(&wanted, tie_threshold(best)) }
 }
@@ -62,7 +62,7 @@ struct Newcomer<'a> {
     score: Score,
     grid: &'a Grid,
     class: TaskClassId,
-    needs: Needs,
+    size: Size,
     seconds_per_op: &'a [f64],
     liked: Liked<'a>,
 }
@@ -71,7 +71,7 @@ impl Objective for Newcomer<'_> {
     #[inline]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
-        if h == f64::INFINITY || !summary.may_take(self.needs) || !self.liked.holds(class) {
+        if h == f64::INFINITY || !summary.may_take(self.size) || !self.liked.holds(class) {
             return f64::NEG_INFINITY;
         }
         match self.score {

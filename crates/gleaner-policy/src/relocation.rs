@@ -5,11 +5,11 @@
 //! way one end is given, and the search is over task classes and machine classes: no task is scored by itself.
 
 use crate::Score;
-use crate::fleet::{Fleet, Objective, Summary};
+use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::placement::ROUNDING;
 use crate::recipe::Relocate;
 use crate::score::{self, sum_of_times};
-use gleaner_core::{Grid, Needs, TaskState, exceeds, tie_threshold};
+use gleaner_core::{Grid, TaskState, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
 /// A task and the machine to take it to.
@@ -64,13 +64,26 @@ impl View<'_> {
             Score::MinNum => 0.0,
             Score::Greedy | Score::Social | Score::SocialAsPrinted => self.grid.migration_seconds(from, to),
         };
-        let pays = |task: TaskId| {
+        let is_worth = |task: TaskId| {
             let task = self.grid.task(task);
+            let run = task.seconds_run(self.now);
             matches!(task.state(), TaskState::Running(_))
-                && (cost == 0.0 || exceeds(gain * task.seconds_run(self.now), cost))
+                && if self.grid.classes().task_class(class).restarts {
+                    self.is_worth_restarting(run, gain, cost, from)
+                } else {
+                    cost == 0.0 || exceeds(gain * run, cost)
+                }
         };
-        let task = self.grid.machine(from).tasks_of(class).find(|&task| pays(task))?;
+        let task = self.grid.machine(from).tasks_of(class).find(|&task| is_worth(task))?;
         Some((gain, task))
+    }
+
+    /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
+    /// it stands still, anything is better; and a difference in numbers says nothing of time.
+    fn is_worth_restarting(&self, run: f64, gain: f64, cost: f64, from: MachineId) -> bool {
+        let stands_still = self.grid.machine(from).capacity() <= 0.0;
+        let is_time = self.rule.score != Score::MinNum;
+        stands_still || (is_time && exceeds(gain * run, cost + run / (1.0 + gain)))
     }
 }
 
@@ -114,7 +127,7 @@ fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Mover>) -> Option<(Ma
 struct Leaving<'a> {
     view: &'a View<'a>,
     class: TaskClassId,
-    needs: Needs,
+    size: Size,
     from: MachineId,
     seconds_per_op: &'a [f64],
     /// τ now.
@@ -136,7 +149,7 @@ impl<'a> Leaving<'a> {
             Leaving {
                 view,
                 class,
-                needs: view.grid.classes().task_class(class).needs,
+                size: Size::from(view.grid.classes().task_class(class).needs),
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
                 affinity: machine.share(machine.count()) / h,
@@ -152,7 +165,7 @@ impl Objective for Leaving<'_> {
     #[inline]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
-        if h == f64::INFINITY || !summary.may_take(self.needs) {
+        if h == f64::INFINITY || !summary.may_take(self.size) {
             return f64::NEG_INFINITY;
         }
         let rule = self.view.rule;

@@ -15,11 +15,13 @@ mod agents;
 mod orders;
 mod run;
 
+pub(crate) use admission::check_job;
 pub use admission::{Kind, Rejection, check_profile};
 pub use orders::{Answer, Order, Requester};
 
 use crate::journal::{Entry, Fact};
-use crate::ledger::Ledger;
+use crate::ledger::{Job, Ledger};
+use crate::store::{RANGES_LIMIT, TaskRange};
 use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
 use std::collections::BTreeMap;
@@ -117,8 +119,8 @@ pub struct Written {
 pub struct Recorded {
     /// The fact.
     pub entry: Entry,
-    /// Sorted, each once.
-    pub tasks: Vec<TaskId>,
+    /// In order.
+    pub tasks: Vec<TaskRange>,
 }
 
 /// What came of some inputs.
@@ -186,10 +188,8 @@ impl Desk {
 
     /// Lets the scheduler answer what came in, and hands everything out.
     pub fn settle(&mut self, now: Time) -> Batch {
-        if let Some((fact, mut tasks)) = self.ledger.decide(now) {
-            tasks.sort_unstable();
-            tasks.dedup();
-            self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks });
+        if let Some((fact, tasks)) = self.ledger.decide(now) {
+            self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks: ranges(tasks) });
         }
         self.run_errands();
         std::mem::take(&mut self.batch)
@@ -214,9 +214,14 @@ impl Desk {
 
     fn record(&mut self, now: Time, fact: Fact) {
         let entry = Entry { at: now, fact };
-        let mut tasks = self.ledger.apply(&entry);
-        tasks.sort_unstable();
-        tasks.dedup();
+        let touched = self.ledger.apply(&entry);
+        let tasks = match &entry.fact {
+            // All of its tasks, of which there may be a million.
+            Fact::JobSubmitted { job, .. } => {
+                self.ledger.find_job(*job).map(Job::range).into_iter().collect()
+            }
+            _ => ranges(touched),
+        };
         self.batch.recorded.push(Recorded { entry, tasks });
     }
 
@@ -234,4 +239,15 @@ impl Desk {
             self.record(now, Fact::WokeUp);
         }
     }
+}
+
+/// Neighbours as one range each. Where that is too many for the index, one range around them all: a history then shows
+/// the fact where it says nothing, which does no harm.
+fn ranges(mut tasks: Vec<TaskId>) -> Vec<TaskRange> {
+    tasks.sort_unstable();
+    tasks.dedup();
+    let groups = tasks.chunk_by(|one, next| one.index() + 1 == next.index());
+    let around = |group: &[TaskId]| TaskRange::between(*group.first()?, *group.last()?);
+    let ranges: Vec<TaskRange> = groups.filter_map(around).collect();
+    if ranges.len() > RANGES_LIMIT { around(&tasks).into_iter().collect() } else { ranges }
 }

@@ -4,13 +4,15 @@
 //! fails ends the thread**, and with it the coordinator: what was acknowledged is on the disk, and nothing else left.
 
 use crate::clock::Clock;
-use crate::desk::{Answer, Batch, Desk, Effect, Input, Order, OrderId, Rejection, Requester, SessionId};
+use crate::desk::{
+    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, SessionId,
+};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{CommitError, ReadError, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, TaskRange};
-use gleaner_units::{TaskId, Time};
+use crate::store::{CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store};
+use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
 use std::collections::BTreeMap;
@@ -88,6 +90,8 @@ pub struct Stopped;
 pub struct Handle {
     queue: Sender<Message>,
     room: Arc<Semaphore>,
+    /// Closed when the thread ends.
+    ended: Arc<Semaphore>,
     people: Arc<RwLock<Arc<People>>>,
     live: broadcast::Sender<Arc<LiveEvent>>,
     clock: Clock,
@@ -147,6 +151,12 @@ impl Handle {
         self.clock.now()
     }
 
+    /// Waits until the thread has ended.
+    pub async fn closed(&self) {
+        // It has no permit to give: what ends the wait is that it is closed.
+        drop(self.ended.acquire().await);
+    }
+
     /// Ends the thread after what is in the queue.
     pub fn stop(&self) {
         // If it has ended already, all the better.
@@ -181,7 +191,8 @@ impl Driver {
         let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
         let (live, _) = broadcast::channel(LIVE_BACKLOG);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
-        let handle = Handle { queue, room, people, live, clock };
+        let ended = Arc::new(Semaphore::new(0));
+        let handle = Handle { queue, room, ended, people, live, clock };
         let work = Work {
             desk,
             store,
@@ -214,16 +225,27 @@ impl Driver {
 }
 
 /// The ledger as the journal has it, and how many rows were read since the snapshot.
-pub fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
-    let (mut ledger, mut from) = match snapshots.latest(FORMAT)? {
+fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
+    let (mut ledger, from) = match snapshots.latest(FORMAT)? {
         Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at.next()),
         None => (Ledger::new(), Seq::FIRST),
     };
-    let reader = store.reader()?;
+    let rows = replay(&mut ledger, &*store.reader()?, from)?;
+    Ok((ledger, rows))
+}
+
+/// The ledger as the whole journal has it, whatever the snapshots say, and how many rows that are.
+pub fn replay_all(reader: &dyn Reader) -> Result<(Ledger, u64), DriverError> {
+    let mut ledger = Ledger::new();
+    let rows = replay(&mut ledger, reader, Seq::FIRST)?;
+    Ok((ledger, rows))
+}
+
+fn replay(ledger: &mut Ledger, reader: &dyn Reader, mut from: Seq) -> Result<u64, DriverError> {
     let mut read = 0;
     loop {
         let rows = reader.read(from, PAGE)?;
-        let Some(last) = rows.last() else { return Ok((ledger, read)) };
+        let Some(last) = rows.last() else { return Ok(read) };
         from = last.seq.next();
         read += rows.len() as u64;
         for row in rows {
@@ -253,6 +275,7 @@ impl Work {
         let end = self.serve();
         // Whoever waits for room or an answer hears that there will be none.
         self.shared.room.close();
+        self.shared.ended.close();
         end
     }
 
@@ -270,7 +293,8 @@ impl Work {
             }
             self.turn()?;
             if !going_on {
-                return self.take_snapshot();
+                self.take_snapshot();
+                return Ok(());
             }
         }
     }
@@ -297,7 +321,7 @@ impl Work {
         batch.effects.into_iter().for_each(|effect| self.let_out(effect));
         self.looks.drain(..).for_each(|release| release());
         if self.since_snapshot >= SNAPSHOT_ROWS {
-            self.take_snapshot()?;
+            self.take_snapshot();
         }
         Ok(())
     }
@@ -313,7 +337,7 @@ impl Work {
                 self.outputs.seal(*attempt)?;
             }
         }
-        let rows: Vec<Row> = batch.recorded.iter().map(|one| row(&one.entry, &one.tasks)).collect();
+        let rows: Vec<Row> = batch.recorded.iter().map(row).collect();
         if !rows.is_empty() {
             self.store.commit(&rows)?;
             self.since_snapshot += rows.len() as u64;
@@ -369,18 +393,17 @@ impl Work {
         }
     }
 
-    fn take_snapshot(&mut self) -> Result<(), DriverError> {
+    fn take_snapshot(&mut self) {
         let body = self.desk.ledger().save();
         let snapshot = Snapshot { at: self.store.last(), format: FORMAT, body };
         match self.snapshots.save(&snapshot) {
             Ok(()) => {
-                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved")
+                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved");
             }
             // The journal has it all; only the next start takes longer.
             Err(error) => tracing::warn!("no snapshot was saved: {error}"),
         }
         self.since_snapshot = 0;
-        Ok(())
     }
 
     fn next_id(&mut self) -> u64 {
@@ -394,13 +417,10 @@ fn is_about_people(fact: &Fact) -> bool {
 }
 
 /// A fact as the journal keeps it.
-pub fn row(entry: &Entry, tasks: &[TaskId]) -> Row {
-    let body = serde_json::to_string(&entry.fact).expect("facts are plain data");
-    Row { at: entry.at, tasks: ranges(tasks), body }
-}
-
-/// Neighbours as one range each.
-fn ranges(tasks: &[TaskId]) -> Vec<TaskRange> {
-    let groups = tasks.chunk_by(|one, next| one.index() + 1 == next.index());
-    groups.filter_map(|group| TaskRange::between(group[0], group[group.len() - 1])).collect()
+///
+/// # Panics
+/// Never: facts are plain data.
+pub fn row(recorded: &Recorded) -> Row {
+    let body = serde_json::to_string(&recorded.entry.fact).expect("facts are plain data");
+    Row { at: recorded.entry.at, tasks: recorded.tasks.clone(), body }
 }

@@ -15,6 +15,7 @@ mod machines;
 mod people;
 mod record;
 mod tasks;
+mod tries;
 
 pub use agent::Agent;
 pub use job::Job;
@@ -22,6 +23,8 @@ pub use label::Label;
 pub use people::{People, User};
 pub use record::{Last, Live, Record, Wish};
 pub(crate) use tasks::can_wish;
+pub use tries::Tries;
+pub(crate) use tries::Verdict;
 
 use crate::journal::{Entry, Fact};
 use crate::policy::recipe;

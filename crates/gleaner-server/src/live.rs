@@ -23,12 +23,16 @@ pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMu
         if let Fact::JobSubmitted { job, .. } = &entry.fact {
             each(LiveEvent { job: Some(*job), ..blank.clone() });
         }
-        for &task in tasks.iter().take(TASKS_MAX) {
+        if matches!(entry.fact, Fact::JobSubmitted { .. }) {
+            continue;
+        }
+        let mut all = tasks.iter().flat_map(|range| range.tasks());
+        for task in all.by_ref().take(TASKS_MAX) {
             each(of_task(ledger, task, blank.clone()));
         }
-        if let Some(&more) = tasks.get(TASKS_MAX) {
+        if let Some(more) = all.next() {
             let (job, _) = ledger.job_of(more);
-            let text = format!("{text}: {} tasks more", tasks.len() - TASKS_MAX);
+            let text = format!("{text}: more tasks than are told of one by one");
             each(LiveEvent { job: Some(job), text, ..blank });
         }
     }

@@ -100,6 +100,11 @@ impl TaskRange {
         self.last
     }
 
+    /// Each of them.
+    pub fn tasks(self) -> impl Iterator<Item = TaskId> {
+        (self.first.index()..=self.last.index()).map(TaskId::new)
+    }
+
     /// Whether `task` is one of them.
     pub fn contains(self, task: TaskId) -> bool {
         (self.first..=self.last).contains(&task)

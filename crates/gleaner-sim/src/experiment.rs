@@ -1,8 +1,8 @@
 //! From a scenario's plain data to a setup and a policy.
 
-use crate::explain;
 use crate::setup::{LoadChange, Setup, Tasks};
 use gleaner_classad::ClassAd;
+use gleaner_core::explain::words;
 use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Seen, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
@@ -97,6 +97,7 @@ fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
         composition: kind.composition.clone(),
         needs: Needs::default(),
         priority: 0,
+        restarts: false,
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
     });
@@ -164,7 +165,7 @@ fn check_runnable(scenario: &Scenario, setup: &Setup) -> Result<(), InputError> 
     let Some(class) = stuck else { return Ok(()) };
     let task = setup.tasks.classes.iter().position(|&other| other == class).expect("every class has a task");
     let kind = scenario.tasks.kind_numbers()[task] as usize;
-    let why = explain::sentence(&Explanation::of(&grid, class), &scenario.dimensions);
+    let why = words::sentence(&Explanation::of(&grid, class), &scenario.dimensions);
     let found = format!("{}, which no machine could ever run: {why}", scenario.tasks.id(task));
     Err(scenario.tasks.error_at_kind(kind, "ad", found, "a task that some machine could run"))
 }

@@ -6,7 +6,6 @@
 //! - [`bound`] says how early the last task could end at best.
 
 pub mod bound;
-pub mod explain;
 pub mod output;
 pub mod sharing;
 

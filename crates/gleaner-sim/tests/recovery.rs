@@ -55,6 +55,7 @@ fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
         composition: vec![1.0],
         needs: Needs::default(),
         priority: 0,
+        restarts: false,
         requires: Tags::new(),
         ad: None,
     };

@@ -103,3 +103,30 @@ fn d_min_num_moves_nothing() {
          m1 35.380000000",
     );
 }
+
+/// A machine with one fast core, one with two slow ones; each core has one task at a time.
+#[test]
+fn exclusive_cores_take_one_task_each_and_the_others_wait_in_order() {
+    let mut setup = table::setup(
+        "weights 1
+         machine 2
+         machine 1 x2
+         task 0 8 1
+         task 0 2 1
+         task 0 3 1
+         task 1 4 1
+         task 1 1 1",
+    );
+    for class in &mut setup.machine_classes {
+        class.room.slots = Some(class.cores);
+    }
+    let mut simulation = Simulation::new(&setup, greedy(None).build());
+    simulation.run();
+    let history = simulation.history().tasks().iter();
+    let lives = history.map(|task| {
+        let on = task.machine.expect("every task ran");
+        format!("{on} {} {}", task.started.seconds(), task.finished.seconds())
+    });
+    // t3 takes the core that t1 leaves, t4 the one that t2 leaves.
+    assert_eq!(lives.collect::<Vec<_>>(), ["m0 0 4", "m1 0 2", "m1 0 3", "m1 2 6", "m1 3 4"]);
+}

@@ -114,9 +114,17 @@ impl Now<'_> {
         self.0.classes().task_class(self.0.task(task).class()).needs
     }
 
+    /// What is too small for those that are there, since it was measured anew, still has room for nothing.
     fn has_room(&self, task: TaskId, machine: MachineId) -> bool {
-        let there = self.tasks_on(machine).into_iter().chain([task]);
-        let needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
+        let there = self.tasks_on(machine).into_iter();
+        let mut needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
+        let newcomer = self.needs(task);
+        if newcomer.memory == 0 {
+            for needs in &mut needs {
+                needs.memory = 0;
+            }
+        }
+        needs.push(newcomer);
         fits(&needs, self.0.classes().machine_class(self.0.machine(machine).class()))
     }
 
@@ -260,11 +268,19 @@ impl Naive {
                 let gain = now.gain(relocation.rule, task, from, to);
                 let cost = grid.migration_seconds(from, to);
                 let paid = gain * grid.task(task).seconds_run(time);
-                let worth = if relocation.rule == Rule::MinNum {
+                let by_number = relocation.rule == Rule::MinNum;
+                let mut worth = if by_number {
                     gain >= relocation.difference
                 } else {
                     more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
                 };
+                if grid.classes().task_class(grid.task(task).class()).restarts {
+                    let idle = grid.machine(from).load() >= 1.0;
+                    let again = grid.task(task).seconds_run(time) / (1.0 + gain);
+                    let enough =
+                        if by_number { gain >= relocation.difference } else { more(gain, relocation.theta) };
+                    worth = enough && (idle || (!by_number && more(paid, cost + again)));
+                }
                 if worth {
                     candidates.push((gain, other, task));
                 }

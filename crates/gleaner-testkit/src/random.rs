@@ -6,6 +6,9 @@ use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
+/// Tasks need multiples of half of the step in which the index bounds memory.
+const MEMORY: u64 = 1 << 19;
+
 /// A stream of random choices that a seed reproduces.
 pub struct Choices(Pcg64);
 
@@ -66,16 +69,16 @@ pub fn setup_with_room(seed: u64) -> Setup {
         let memory = if index == 0 { 64 } else { 1 << choices.below(7) };
         class.room = Room {
             slots: if exclusive { Some(class.cores) } else { Some(slots).filter(|_| !choices.one_in(4)) },
-            memory: Some(memory).filter(|_| choices.one_in(2)),
+            memory: Some(memory * MEMORY).filter(|_| choices.one_in(2)),
         };
     }
     for class in &mut setup.task_classes {
         let several = !exclusive && choices.one_in(2);
         class.needs = Needs {
             cores: if several { 1 + choices.below(4) as u32 } else { 1 },
-            memory: if choices.one_in(2) { choices.below(65) as u64 } else { 0 },
+            memory: if choices.one_in(2) { choices.below(65) as u64 * MEMORY } else { 0 },
         };
-        class.priority = choices.below(3) as i32 - 1;
+        class.priority = [-1, 0, 1][choices.below(3)];
     }
     setup
 }
@@ -114,6 +117,7 @@ fn task_class(choices: &mut Choices) -> TaskClass {
         composition: vec![cpu, disk, 1.0 - cpu - disk],
         needs: Needs::default(),
         priority: 0,
+        restarts: choices.one_in(4),
         requires,
         ad: task_ad(choices),
     }

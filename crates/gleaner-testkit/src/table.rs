@@ -74,6 +74,7 @@ fn add_task<'a>(setup: &mut Setup, mut words: impl Iterator<Item = &'a str>) {
         composition: Vec::new(),
         needs: Needs::default(),
         priority: 0,
+        restarts: false,
         requires: Tags::new(),
         ad: None,
     };

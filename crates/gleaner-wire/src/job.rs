@@ -171,6 +171,32 @@ pub enum Confinement {
     None,
 }
 
+impl JobSpec {
+    /// One task of a program, in the sandbox, with nothing else said.
+    pub fn new<'a>(command: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            name: String::new(),
+            command: command.into_iter().map(str::to_owned).collect(),
+            tasks: TaskList::One,
+            env: BTreeMap::new(),
+            cwd: None,
+            stdin: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            label: None,
+            composition: None,
+            needs: Needs::default(),
+            requirements: None,
+            rank: None,
+            priority: 0,
+            retries: 0,
+            checkpoint: Checkpointing::default(),
+            hold: false,
+            confinement: Confinement::Sandbox,
+        }
+    }
+}
+
 impl TaskList {
     /// How many tasks; saturates far above [`TASKS_PER_JOB_MAX`](crate::limits::TASKS_PER_JOB_MAX).
     pub fn count(&self) -> u32 {

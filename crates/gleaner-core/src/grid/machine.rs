@@ -86,7 +86,8 @@ impl Machine {
     /// Whether it could take some task: it is open, its owner leaves some of it, and not all slots are taken.
     #[inline]
     pub fn takes_tasks(&self) -> bool {
-        self.availability == Availability::Open && self.capacity() > 0.0 && self.free().has_slots(1)
+        let slots_left = self.room.slots.is_none_or(|slots| self.taken.slots < u64::from(slots));
+        self.availability == Availability::Open && self.capacity() > 0.0 && slots_left
     }
 
     /// λ: the share that the owner uses.

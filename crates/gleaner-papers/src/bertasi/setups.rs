@@ -46,6 +46,7 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
                 composition: shares.to_vec(),
                 needs: Needs::default(),
                 priority: 0,
+                restarts: false,
                 requires: BTreeSet::new(),
                 ad: None,
             })

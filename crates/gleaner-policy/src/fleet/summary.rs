@@ -3,8 +3,25 @@ use gleaner_core::{Grid, Needs};
 use gleaner_units::{MachineId, TaskClassId};
 
 /// Of so many task classes, the first that were met, each has its own bound on what a newcomer would cost; what comes
-/// later is bounded less sharply. A grid has few classes, and each one more costs 16 bytes a machine.
-pub const OWN_BOUNDS: usize = 6;
+/// later is bounded less sharply. A grid has few classes, and each one more costs 16 bytes a machine; with five, a summary
+/// takes two cache lines.
+pub const OWN_BOUNDS: usize = 5;
+
+/// Memory is bounded in steps of so many bytes, rounded up.
+const MEMORY_STEP: u64 = 1 << 20;
+
+/// What a task needs, in the steps in which [`Summary`] bounds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    slots: u32,
+    memory: u32,
+}
+
+impl From<Needs> for Size {
+    fn from(needs: Needs) -> Self {
+        Self { slots: needs.cores, memory: memory_steps(needs.memory) }
+    }
+}
 
 /// The extremes of some machines of one class, or one machine's own values.
 ///
@@ -22,8 +39,9 @@ pub struct Summary {
     pub next_times_min: f64,
     /// Most free slots on a machine that can take a task; `u32::MAX` where there is no bound.
     pub next_slots_max: u32,
-    /// Most free bytes of memory on a machine that can take a task; `u64::MAX` where there is no bound.
-    pub next_memory_max: u64,
+    /// Most free memory on a machine that can take a task, in steps of 1 MiB; `u32::MAX` where there is no bound, or one
+    /// beyond that.
+    pub next_memory_max: u32,
     /// By task class, for the first few: smallest ((n+1)·h + Σh)/(1−λ) on a machine that can take one.
     pub next_burden_min: [f64; OWN_BOUNDS],
     /// Smallest share of a core that a resident gets; +∞ where there are no residents.
@@ -80,7 +98,7 @@ impl Summary {
         if machine.takes_tasks() {
             let room = machine.free();
             summary.next_slots_max = room.slots.unwrap_or(u32::MAX);
-            summary.next_memory_max = room.memory.unwrap_or(u64::MAX);
+            summary.next_memory_max = room.memory.map_or(u32::MAX, memory_steps);
             summary.next_share_max = machine.share(machine.count() + 1);
             summary.next_count_min = n;
             summary.next_crowding_min = (n + 1.0) / free;
@@ -123,15 +141,21 @@ impl Summary {
         self.present & Self::bit(class) != 0
     }
 
-    /// Whether a machine here may have room for a task with these needs; certain only where it says no.
+    /// Whether a machine here may have room for a task of that size; certain only where it says no.
     #[inline]
-    pub fn may_take(&self, needs: Needs) -> bool {
-        needs.cores <= self.next_slots_max && needs.memory <= self.next_memory_max
+    pub fn may_take(&self, size: Size) -> bool {
+        // One branch instead of two: this is asked at every node of every search.
+        (size.slots <= self.next_slots_max) & (size.memory <= self.next_memory_max)
     }
 
     fn bit(class: TaskClassId) -> u64 {
         1 << (class.index() % 64)
     }
+}
+
+/// Never more for less.
+fn memory_steps(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(MEMORY_STEP)).unwrap_or(u32::MAX)
 }
 
 // One instruction each, where `f64::min` and `f64::max` take three to get NaN right. There is none here.

@@ -47,7 +47,7 @@ fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Result<(), Rejec
 }
 
 /// Whether a job can be recorded. Whether any machine could run it is another matter: machines come and go.
-pub(super) fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
+pub(crate) fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.command.first().is_none_or(String::is_empty), || {
         "command is empty; expected a program and its arguments".to_owned()
     })?;

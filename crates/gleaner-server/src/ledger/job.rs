@@ -1,5 +1,6 @@
 //! The jobs, and which tasks are whose.
 
+use crate::store::TaskRange;
 use gleaner_units::{TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
@@ -32,6 +33,15 @@ impl Job {
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         let first = self.first.index();
         (first..first + self.count as usize).map(TaskId::new)
+    }
+
+    /// The same, by its ends.
+    ///
+    /// # Panics
+    /// Never: a job without tasks is not recorded.
+    pub fn range(&self) -> TaskRange {
+        let last = TaskId::new(self.first.index() + self.count as usize - 1);
+        TaskRange::between(self.first, last).expect("a job has tasks")
     }
 
     /// The place of one of its tasks, counted from 0.

@@ -88,8 +88,8 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
             ad.insert(attribute.as_str(), expr);
         }
     }
-    let text = |text: &str| Expr::parse(&quoted(text)).expect("a quoted text is an expression");
-    let number = |value: u64| Expr::parse(&value.to_string()).expect("a number is an expression");
+    let text = |text: &str| Expr::parse(quoted(text)).expect("a quoted text is an expression");
+    let number = |value: u64| Expr::parse(value.to_string()).expect("a number is an expression");
     ad.insert("Machine", text(name));
     ad.insert("Cpus", number(u64::from(profile.cores)));
     // As HTCondor counts it.
@@ -109,17 +109,18 @@ pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> R
         ad: Some(Ad::from(task_ad(user, spec)?)),
         needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory },
         priority: spec.priority,
+        restarts: !spec.checkpoint.folder,
     })
 }
 
 fn task_ad(user: &str, spec: &JobSpec) -> Result<ClassAd, ParseError> {
     let mut ad = ClassAd::new();
-    ad.insert("Owner", Expr::parse(&quoted(user))?);
+    ad.insert("Owner", Expr::parse(quoted(user))?);
     if let Some(label) = &spec.label {
-        ad.insert("Label", Expr::parse(&quoted(label))?);
+        ad.insert("Label", Expr::parse(quoted(label))?);
     }
-    ad.insert("RequestCpus", Expr::parse(&spec.needs.cores.to_string())?);
-    ad.insert("RequestMemory", Expr::parse(&spec.needs.memory.div_ceil(1 << 20).to_string())?);
+    ad.insert("RequestCpus", Expr::parse(spec.needs.cores.to_string())?);
+    ad.insert("RequestMemory", Expr::parse(spec.needs.memory.div_ceil(1 << 20).to_string())?);
     if let Some(requirements) = &spec.requirements {
         ad.insert(REQUIREMENTS, Expr::parse(requirements)?);
     }

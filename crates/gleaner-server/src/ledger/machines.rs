@@ -83,6 +83,7 @@ impl Ledger {
         for task in tasks {
             if matches!(self.record(task).phase, TaskPhase::Running | TaskPhase::Suspended) {
                 self.enter(at, task, phase);
+                self.touched.push(task);
             }
         }
         self.tell(at, &Event::OwnerLoadReported { machine: id, load });

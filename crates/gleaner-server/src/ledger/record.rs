@@ -1,6 +1,7 @@
 //! What is known of each task beyond what the scheduler needs. A task that never left the queue has no record of its
 //! own: an array of a million waiting tasks costs nothing here.
 
+use super::Tries;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::{Outcome, Stored, Usage};
@@ -48,10 +49,8 @@ pub struct Record {
     pub lost: Option<Live>,
     /// What happens when the live run ends.
     pub wish: Option<Wish>,
-    /// How often it was tried again after a failure.
-    pub retries: u32,
-    /// How often in a row a machine could not start it.
-    pub not_started: u32,
+    /// How often it was tried.
+    pub tries: Tries,
     /// Where it is or was last.
     pub machine: Option<MachineId>,
     /// When its last run began.
@@ -71,8 +70,7 @@ const UNTOUCHED: Record = Record {
     live: None,
     lost: None,
     wish: None,
-    retries: 0,
-    not_started: 0,
+    tries: Tries::NONE,
     machine: None,
     started: None,
     ended: None,

@@ -2,6 +2,7 @@
 
 use super::job::count;
 use super::kinds::task_class;
+use super::tries::Verdict;
 use super::{Errand, Job, Last, Ledger, Live, Record, Wish};
 use crate::journal::Chosen;
 use gleaner_core::{Event, TaskState};
@@ -10,17 +11,6 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Outcome, StopCause};
-
-/// How often in a row machines may be unable to start a task before it counts as failed.
-const NOT_STARTED_MAX: u32 = 3;
-
-/// What the end of a run means for its task.
-enum Verdict {
-    Done,
-    Failed,
-    /// It waits for another run.
-    Again,
-}
 
 impl Ledger {
     /// Whether the end of this run is the one that counts.
@@ -114,8 +104,9 @@ impl Ledger {
         self.touched.push(task);
         self.learn(at, task, on, end);
         self.books.agents[on.index()].live.remove(&task);
-        let verdict = self.verdict(task, end);
+        let (_, job) = self.books.jobs.of(task);
         let record = self.books.records.own(task);
+        let verdict = record.tries.verdict(&job.spec, &end.outcome);
         (record.live, record.lost) = (None, None);
         record.settled = Some((attempt.number, true));
         record.machine = Some(on);
@@ -193,30 +184,6 @@ impl Ledger {
         // It may be on its way elsewhere by now: whatever the scheduler thinks its run is, it is over.
         let attempt = self.grid().task(task).attempt();
         self.tell(at, &Event::AttemptFinished { task, attempt });
-    }
-
-    fn verdict(&mut self, task: TaskId, end: &End) -> Verdict {
-        let (_, job) = self.books.jobs.of(task);
-        let (retries, again) = (job.spec.retries, job.spec.checkpoint.exit_code);
-        let record = self.books.records.own(task);
-        let starts = !matches!(end.outcome, Outcome::NotStarted { .. });
-        record.not_started = if starts { 0 } else { record.not_started + 1 };
-        match end.outcome {
-            Outcome::Exited { code } if Some(code) == again => Verdict::Again,
-            Outcome::Exited { code: 0 } => Verdict::Done,
-            Outcome::Stopped | Outcome::Abandoned { .. } => Verdict::Again,
-            Outcome::NotStarted { .. } if record.not_started < NOT_STARTED_MAX => Verdict::Again,
-            Outcome::Exited { .. }
-            | Outcome::Signalled { .. }
-            | Outcome::TimedOut
-            | Outcome::OverLimit { .. }
-                if record.retries < retries =>
-            {
-                record.retries += 1;
-                Verdict::Again
-            }
-            _ => Verdict::Failed,
-        }
     }
 
     fn learn(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {

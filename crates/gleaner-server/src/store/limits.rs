@@ -3,7 +3,7 @@
 use super::{CommitError, Row, StoredRow};
 
 /// The longest body of a row, in bytes.
-pub const BODY_LIMIT: usize = 64 << 20;
+pub const BODY_LIMIT: usize = 256 << 20;
 
 /// The most task ranges that a row may list.
 pub const RANGES_LIMIT: usize = 1 << 16;

@@ -3,9 +3,10 @@
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
+use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
 use gleaner_policy::placement::ratings;
-use gleaner_sim::explain::{change, failing};
+
 use gleaner_sim::{Experiment, Simulation};
 use gleaner_units::{MachineId, TaskId};
 use gleaner_workload::Scenario;
@@ -111,7 +112,7 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
         text += &format!("  {score:>14.6}  {machine}{mark}\n");
     }
     match scores.len() {
-        0 => text += "  none: it waits until an owner leaves some of a machine that it can use\n",
+        0 => text += "  none: it waits until a machine that it can use takes it\n",
         count if count > RATINGS_SHOWN => text += &format!("  … and {} more\n", count - RATINGS_SHOWN),
         _ => {}
     }

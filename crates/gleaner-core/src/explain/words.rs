@@ -1,6 +1,6 @@
 //! Why a task can or cannot run, in words.
 
-use gleaner_core::{Condition, Explanation, Remedy};
+use crate::{Condition, Explanation, Remedy};
 
 /// What machines that fail a condition are like. `dimensions` names the kinds of operations.
 pub fn failing(condition: &Condition, dimensions: &[String]) -> String {

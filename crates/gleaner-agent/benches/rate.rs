@@ -1,0 +1,151 @@
+//! Tasks a second through keeper and minders, beside a bare loop that starts the same and waits: `cargo bench --bench rate`.
+//!
+//! Two at a time, `/bin/true`, three rounds in turn; what counts is the ratio within a round.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use gleaner_agent::confine::{Limiter, available};
+use gleaner_agent::keeper::{
+    Confinement, Keeper, Limits, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox,
+};
+
+const AT_A_TIME: usize = 2;
+const ROUNDS: usize = 3;
+const OWN_TASKS: usize = 4000;
+const BOXED_TASKS: usize = 400;
+
+fn main() {
+    let keeper = Keeper::start(Path::new(env!("CARGO_BIN_EXE_gleaner-processes"))).expect("a keeper");
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let mut minders: Vec<Minder> = (0..AT_A_TIME).map(|_| keeper.minder().expect("a minder")).collect();
+    compare(
+        "own",
+        OWN_TASKS,
+        || Command::new("/bin/true"),
+        &mut minders,
+        &spec(Confinement::Own, folder.path()),
+    );
+    match available(&keeper, folder.path()) {
+        Ok(level) => println!("sandbox: {level}"),
+        Err(why) => return println!("no sandbox: {why}"),
+    }
+    let sandbox = Sandbox { folder: folder.path().to_owned(), inputs: Vec::new(), network: Network::None };
+    let boxed = spec(Confinement::Sandbox(sandbox), Path::new("/task"));
+    compare("sandbox", BOXED_TASKS, || bare_bwrap(folder.path()), &mut minders, &boxed);
+    let limiter = Limiter::find(&format!("bench-{}", std::process::id()));
+    println!("limits: {limiter}");
+    let limits = Limits {
+        memory_bytes: Some(1 << 30),
+        processes: Some(100),
+        cpu_milli: Some(2000),
+        file_bytes: Some(1 << 30),
+    };
+    let limited = RunSpec { limits, limiter: limiter.clone(), ..boxed };
+    compare("sandbox with limits", BOXED_TASKS, || bare_bwrap(folder.path()), &mut minders, &limited);
+    limiter.remove();
+}
+
+fn compare(
+    name: &str,
+    tasks: usize,
+    bare: impl Fn() -> Command + Sync,
+    minders: &mut [Minder],
+    spec: &RunSpec,
+) {
+    for _ in 0..ROUNDS {
+        let floor = rate(tasks, || {
+            thread::scope(|scope| {
+                for _ in 0..AT_A_TIME {
+                    scope.spawn(|| (0..tasks / AT_A_TIME).for_each(|_| bare_run(bare())));
+                }
+            });
+        });
+        let ours = rate(tasks, || {
+            thread::scope(|scope| {
+                for minder in &mut *minders {
+                    scope.spawn(|| (0..tasks / AT_A_TIME).for_each(|_| run(minder, spec)));
+                }
+            });
+        });
+        println!("{name}: bare {floor:.0}/s, ours {ours:.0}/s, ratio {:.2}", ours / floor);
+    }
+}
+
+fn rate(tasks: usize, work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    tasks as f64 / start.elapsed().as_secs_f64()
+}
+
+fn bare_run(mut command: Command) {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().expect("it starts");
+    assert!(status.success(), "{status}");
+}
+
+fn run(minder: &mut Minder, spec: &RunSpec) {
+    minder.order(&Order::Run { id: 1, spec: Box::new(spec.clone()) }).expect("the minder listens");
+    loop {
+        if let Report::Exited { outcome, .. } = minder.report().expect("the minder answers") {
+            return assert_eq!(outcome, Outcome::Code(0));
+        }
+    }
+}
+
+fn spec(confinement: Confinement, cwd: &Path) -> RunSpec {
+    RunSpec {
+        argv: vec!["/bin/true".to_owned()],
+        env: Vec::new(),
+        cwd: cwd.to_owned(),
+        stdin: None,
+        stdout: "/dev/null".into(),
+        stderr: "/dev/null".into(),
+        limits: Limits::default(),
+        limiter: Limiter::default(),
+        confinement,
+    }
+}
+
+/// The mounts and namespaces of the sandbox, with none of its other walls.
+fn bare_bwrap(folder: &Path) -> Command {
+    let mut command = Command::new("bwrap");
+    command.args([
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--hostname",
+        "gleaner",
+    ]);
+    for path in ["/bin", "/sbin", "/lib", "/lib64"] {
+        if let Ok(target) = std::fs::read_link(path) {
+            command.arg("--symlink").arg(target).arg(path);
+        }
+    }
+    let settings = [
+        "/usr",
+        "/etc/alternatives",
+        "/etc/ca-certificates",
+        "/etc/fonts",
+        "/etc/group",
+        "/etc/ld.so.cache",
+        "/etc/ld.so.conf",
+        "/etc/ld.so.conf.d",
+        "/etc/localtime",
+        "/etc/nsswitch.conf",
+        "/etc/passwd",
+        "/etc/ssl/certs",
+        "/etc/ssl/openssl.cnf",
+    ];
+    for path in settings {
+        command.args(["--ro-bind-try", path, path]);
+    }
+    command
+        .args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp", "--bind"])
+        .arg(folder);
+    command.args(["/task", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/task", "/bin/true"]);
+    command
+}

@@ -1,0 +1,265 @@
+//! Input files that tasks before have used, by their hashes.
+//!
+//! - **What is in the cache under a hash has that hash**: it is computed while a file comes in, and a file gets its name
+//!   only when it is whole. What a crash leaves has no such name, and is removed at the next start.
+//! - **No task gets at a file of the cache**: it gets a copy, which file systems that can do so share until one of
+//!   the two is written.
+//! - The files together stay below the bound; those not used for longest go first. The order is that of their times
+//!   of modification, so that it outlasts a restart.
+
+use gleaner_wire::BlobHash;
+use gleaner_wire::limits::BLOB_BYTES_MAX;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// What an unfinished file is called.
+const UNFINISHED: &str = "part-";
+
+/// Why a file could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError<E: std::error::Error> {
+    /// It could not be fetched.
+    #[error("{0}")]
+    Fetch(E),
+    /// What came is something else.
+    #[error("what came for {wanted} has the hash {got}")]
+    Mismatch {
+        /// What was asked for.
+        wanted: BlobHash,
+        /// What came.
+        got: BlobHash,
+    },
+    /// The system refused.
+    #[error("{path}: {why}", path = path.display())]
+    File {
+        /// What it was about.
+        path: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
+}
+
+/// A folder of files named by their hashes.
+#[derive(Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    bytes_max: u64,
+    unfinished: AtomicU64,
+    /// Held while files are counted and removed, so that two who do so do not remove twice as much.
+    sweeping: Mutex<()>,
+}
+
+/// Writes and hashes.
+struct Hashing<'a> {
+    file: &'a mut File,
+    hasher: blake3::Hasher,
+}
+
+impl Cache {
+    /// The cache in `folder`, which is made if it is not there, with at most so many bytes. It must be nobody else's.
+    pub fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        let cache = Self {
+            folder: folder.into(),
+            bytes_max,
+            unfinished: AtomicU64::new(0),
+            sweeping: Mutex::new(()),
+        };
+        cache.sweep()?;
+        Ok(cache)
+    }
+
+    /// Copies the file with that hash to `to`, which must not exist yet; `fetch` writes it if it is not here.
+    pub fn copy<E: std::error::Error>(
+        &self,
+        blob: &BlobHash,
+        to: &Path,
+        fetch: impl FnOnce(&mut dyn Write, u64) -> Result<(), E>,
+    ) -> Result<(), CacheError<E>> {
+        let source = self.open_file(blob, fetch)?;
+        copy(source, to).map_err(|why| CacheError::File { path: to.into(), why })
+    }
+
+    /// The file with that hash, open for reading; `fetch` writes it if it is not here. It can be read to its end even
+    /// if it is removed meanwhile.
+    pub fn open_file<E: std::error::Error>(
+        &self,
+        blob: &BlobHash,
+        fetch: impl FnOnce(&mut dyn Write, u64) -> Result<(), E>,
+    ) -> Result<File, CacheError<E>> {
+        let path = self.folder.join(blob.as_str());
+        let failed = |why| CacheError::File { path: path.clone(), why };
+        match File::open(&path) {
+            Ok(file) => {
+                // Used just now: the last to go. The order is all that would suffer if this failed.
+                let _ = file.set_modified(SystemTime::now());
+                return Ok(file);
+            }
+            Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+            Err(why) => return Err(failed(why)),
+        }
+        let number = self.unfinished.fetch_add(1, Ordering::Relaxed);
+        let part = self.folder.join(format!("{UNFINISHED}{number}"));
+        let fetched = self.fetch_into(blob, &part, &path, fetch);
+        if fetched.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        let file = fetched?;
+        self.sweep().map_err(failed)?;
+        Ok(file)
+    }
+
+    fn fetch_into<E: std::error::Error>(
+        &self,
+        blob: &BlobHash,
+        part: &Path,
+        path: &Path,
+        fetch: impl FnOnce(&mut dyn Write, u64) -> Result<(), E>,
+    ) -> Result<File, CacheError<E>> {
+        let failed = |why| CacheError::File { path: part.into(), why };
+        let mut file = File::options().read(true).write(true).create_new(true).open(part).map_err(failed)?;
+        let mut hashing = Hashing { file: &mut file, hasher: blake3::Hasher::new() };
+        fetch(&mut hashing, BLOB_BYTES_MAX.min(self.bytes_max)).map_err(CacheError::Fetch)?;
+        let got = hash_of(&hashing.hasher);
+        if got != *blob {
+            return Err(CacheError::Mismatch { wanted: blob.clone(), got });
+        }
+        // Before the name: after a power failure a file with its name must be whole.
+        file.sync_data().map_err(failed)?;
+        fs::rename(part, path).map_err(failed)?;
+        File::open(path).map_err(failed)
+    }
+
+    /// Removes the files not used for longest until the rest is within the bound.
+    fn sweep(&self) -> io::Result<()> {
+        let _guard = self.sweeping.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            match entry.metadata() {
+                Ok(about) if !entry.file_name().to_string_lossy().starts_with(UNFINISHED) => {
+                    files.push((about.modified()?, entry.path(), about.len()));
+                }
+                Ok(_) => {}
+                // Unfinished ones come and go.
+                Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+                Err(why) => return Err(why),
+            }
+        }
+        files.sort();
+        let mut total: u64 = files.iter().map(|(_, _, len)| len).sum();
+        for (_, path, len) in files {
+            if total <= self.bytes_max {
+                break;
+            }
+            fs::remove_file(path)?;
+            total -= len;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What a hasher makes of what it was given.
+pub(crate) fn hash_of(hasher: &blake3::Hasher) -> BlobHash {
+    let digits = hasher.finalize().to_hex().to_string();
+    BlobHash::try_from(digits).expect("blake3 gives 64 digits")
+}
+
+/// The kernel shares or copies the bytes by itself where it can.
+fn copy(mut source: File, to: &Path) -> io::Result<()> {
+    let mut target = File::options().write(true).create_new(true).open(to)?;
+    io::copy(&mut source, &mut target).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    fn hash(bytes: &[u8]) -> BlobHash {
+        hash_of(blake3::Hasher::new().update(bytes))
+    }
+
+    fn read(cache: &Cache, bytes: &[u8], fetches: &Cell<u32>) -> Vec<u8> {
+        let file = cache.open_file(&hash(bytes), |into, _| {
+            fetches.set(fetches.get() + 1);
+            into.write_all(bytes)
+        });
+        io::read_to_string(file.expect("it was fetched")).expect("it is text").into_bytes()
+    }
+
+    #[test]
+    fn a_file_is_fetched_once_and_the_oldest_goes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let fetches = Cell::new(0);
+        let cache = Cache::open(folder.path(), 20).unwrap();
+        let age = |bytes: &[u8], seconds| {
+            let file = File::open(folder.path().join(hash(bytes).as_str())).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        for (bytes, fetched) in [(b"aaaaaaaaaa", 1), (b"bbbbbbbbbb", 2), (b"aaaaaaaaaa", 2)] {
+            assert_eq!(read(&cache, bytes, &fetches), bytes);
+            assert_eq!(fetches.get(), fetched);
+        }
+        age(b"bbbbbbbbbb", 1);
+        assert_eq!(read(&cache, b"cccccccccc", &fetches), b"cccccccccc");
+        let cache = Cache::open(folder.path(), 20).unwrap();
+        for (bytes, fetched) in [(b"aaaaaaaaaa", 3), (b"cccccccccc", 3), (b"bbbbbbbbbb", 4)] {
+            read(&cache, bytes, &fetches);
+            assert_eq!(fetches.get(), fetched, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn what_came_wrong_or_half_stays_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path(), 1 << 20).unwrap();
+        let wrong = cache.open_file(&hash(b"right"), |into, _| into.write_all(b"wrong"));
+        assert!(matches!(wrong, Err(CacheError::Mismatch { .. })));
+        let half = cache.open_file(&hash(b"right"), |into, _| {
+            into.write_all(b"rig")?;
+            Err(io::Error::other("the line broke"))
+        });
+        assert!(matches!(half, Err(CacheError::Fetch(_))));
+        fs::write(folder.path().join("part-7"), "left by a crash").unwrap();
+        Cache::open(folder.path(), 1 << 20).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_task_that_alters_its_copy_does_not_alter_the_next_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&folder.path().join("cache"), 1 << 20).unwrap();
+        for name in ["first", "second"] {
+            let to = folder.path().join(name);
+            cache.copy(&hash(b"input"), &to, |into, _| into.write_all(b"input")).unwrap();
+            assert_eq!(fs::read(&to).unwrap(), b"input");
+            fs::write(&to, "altered").unwrap();
+        }
+        let again = |_: &mut dyn Write, _| Ok::<_, Infallible>(());
+        assert!(cache.open_file(&hash(b"input"), again).is_ok());
+    }
+}

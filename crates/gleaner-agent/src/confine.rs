@@ -1,0 +1,21 @@
+//! What keeps a task in: the sandbox around it, the user it runs as, and the cgroups that limit it.
+//!
+//! - The sandbox is bubblewrap's namespaces with a small read-only system, then Landlock and seccomp from within
+//!   ([`crate::launch`]). [`available`] tries a real one once.
+//! - An agent of root's gives each running task a user id of its own; another's gives it a user namespace.
+//! - The [`Limiter`] finds which cgroups this agent may make, and says what stays unlimited.
+
+mod bwrap;
+mod group;
+mod hierarchy;
+mod limiter;
+mod trial;
+mod user;
+
+pub(crate) use bwrap::bwrap_command;
+pub(crate) use group::Group;
+pub use group::GroupError;
+pub use hierarchy::{Control, Hierarchy, Version};
+pub use limiter::Limiter;
+pub use trial::{SandboxLevel, Why, available};
+pub(crate) use user::TransientUser;

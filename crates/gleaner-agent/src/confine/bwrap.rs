@@ -1,0 +1,130 @@
+//! The sandbox as a bubblewrap command line.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::TransientUser;
+use crate::keeper::{Network, Sandbox, TASK_FOLDER};
+
+/// The system's programs and libraries.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// What programs need of `/etc`; nothing here is secret.
+const SETTINGS: [&str; 13] = [
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/fonts",
+    "/etc/group",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/passwd",
+    "/etc/pki",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+];
+
+/// What the network needs besides.
+const NETWORK_SETTINGS: [&str; 4] = ["/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
+
+/// The folders in which the settings and the launcher are put.
+const FOLDERS: [&str; 4] = ["/etc", "/etc/ssl", "/run", "/run/gleaner"];
+
+/// Where the launcher is inside.
+const LAUNCHER: &str = "/run/gleaner/launcher";
+
+/// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
+const TEMPORARY_BYTES_MAX: &str = "1073741824";
+
+/// A command that builds the sandbox and runs the launcher in it.
+pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
+    let mut command = Command::new(find_bwrap()?);
+    command.args([
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-uts",
+        "--unshare-cgroup",
+        "--die-with-parent",
+        "--new-session",
+        "--hostname",
+        "gleaner",
+        "--cap-drop",
+        "ALL",
+        "--clearenv",
+    ]);
+    match user {
+        // Root builds without a user namespace: it reaches folders closed to others, and the launcher takes the user's id
+        // and drops what is left. A namespace fewer is also a way into the kernel fewer.
+        Some(_) => command.args(["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
+        None => command.args(["--unshare-user", "--disable-userns"]),
+    };
+    let settings: &[&str] = match sandbox.network {
+        Network::None => {
+            command.arg("--unshare-net");
+            &[]
+        }
+        Network::Machine => &NETWORK_SETTINGS,
+    };
+    let places = sandbox.inputs.iter().flat_map(|input| input.at.ancestors().skip(1));
+    let folders: BTreeSet<&Path> = FOLDERS.map(Path::new).into_iter().chain(places).collect();
+    for folder in folders.into_iter().filter(|folder| folder.parent().is_some()) {
+        // Left to itself, bubblewrap makes folders that the task's user cannot enter.
+        command.args(["--perms", "0755", "--dir"]).arg(folder);
+    }
+    for path in SYSTEM.iter().chain(&SETTINGS).chain(settings) {
+        show(&mut command, Path::new(path));
+    }
+    command.args([
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--perms",
+        "1777",
+        "--size",
+        TEMPORARY_BYTES_MAX,
+        "--tmpfs",
+    ]);
+    command.args(["/dev/shm", "--perms", "1777", "--size", TEMPORARY_BYTES_MAX, "--tmpfs", "/tmp"]);
+    bind(&mut command, "--ro-bind", &env::current_exe()?, LAUNCHER);
+    bind(&mut command, "--bind", &sandbox.folder, TASK_FOLDER);
+    for input in &sandbox.inputs {
+        bind(&mut command, "--ro-bind", &input.from, &input.at);
+    }
+    // What bubblewrap made to mount upon is memory too, and without a bound.
+    command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--", LAUNCHER, "launch"]);
+    Ok(command)
+}
+
+fn bind(command: &mut Command, how: &str, from: &Path, at: impl AsRef<OsStr>) {
+    command.arg(how).arg(from).arg(at);
+}
+
+/// Shows a path of the system as it is, be it a link; what this machine has not, tasks have not.
+fn show(command: &mut Command, path: &Path) {
+    match fs::read_link(path) {
+        Ok(target) if path.parent() == Some(Path::new("/")) => {
+            command.arg("--symlink").arg(target).arg(path);
+        }
+        _ => {
+            command.arg("--ro-bind-try").arg(path).arg(path);
+        }
+    }
+}
+
+/// Finds bubblewrap in the agent's `PATH`.
+pub(super) fn find_bwrap() -> io::Result<PathBuf> {
+    env::split_paths(&env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
+        .map(|folder| folder.join("bwrap"))
+        .find(|file| file.is_file())
+        .ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "bubblewrap (the command bwrap) is not installed")
+        })
+}

@@ -1,0 +1,199 @@
+//! Finds the cgroups that this agent may make: version 2 where it is given, version 1 for what that lacks.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::group::{Group, GroupError, sweep};
+use super::hierarchy::{Control, Hierarchy, Version};
+use crate::keeper::Limits;
+
+/// By what limits are held. The empty one has no cgroups: then each process is limited, not the task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limiter {
+    hierarchies: Vec<Hierarchy>,
+}
+
+/// A mounted hierarchy and the agent's own place in it.
+struct Mounted {
+    version: Version,
+    place: PathBuf,
+}
+
+impl Limiter {
+    /// Tries what this process may do, makes its folders, and kills and removes what an agent of the same name left.
+    ///
+    /// `agent` must be this agent's alone, and be a file name.
+    pub fn find(agent: &str) -> Self {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let places = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::among(mounted(&mounts, &places), &format!("gleaner-{agent}"))
+    }
+
+    fn among(mut mounted: Vec<Mounted>, name: &str) -> Self {
+        mounted.sort_by_key(|mounted| mounted.version == Version::V1);
+        let mut missing = BTreeSet::from(Control::ALL);
+        let mut hierarchies = Vec::new();
+        for Mounted { version, place } in mounted {
+            let Some((folder, has)) = prepare(&place, name, version) else { continue };
+            let controls: Vec<Control> = has.into_iter().filter(|control| missing.remove(control)).collect();
+            if controls.is_empty() {
+                let _ = fs::remove_dir(&folder);
+            } else {
+                hierarchies.push(Hierarchy { folder, version, controls });
+            }
+        }
+        Self { hierarchies }
+    }
+
+    /// Where the cgroups are.
+    pub fn hierarchies(&self) -> &[Hierarchy] {
+        &self.hierarchies
+    }
+
+    /// Makes the cgroups of a task, if it is limited and there can be some.
+    pub(crate) fn group(&self, task: u64, limits: &Limits) -> Result<Option<Group>, GroupError> {
+        if !limits.any() || self.hierarchies.is_empty() {
+            return Ok(None);
+        }
+        Group::make(&self.hierarchies, &format!("task-{task}-{}", std::process::id()), limits).map(Some)
+    }
+
+    /// Removes the agent's own folders; no task may be running.
+    pub fn remove(&self) {
+        for hierarchy in &self.hierarchies {
+            sweep(&hierarchy.folder);
+            let _ = fs::remove_dir(&hierarchy.folder);
+        }
+    }
+
+    fn version_of(&self, control: Control) -> Option<Version> {
+        self.hierarchies
+            .iter()
+            .find(|hierarchy| hierarchy.controls.contains(&control))
+            .map(|found| found.version)
+    }
+}
+
+/// What holds which limit, for people.
+impl fmt::Display for Limiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for control in [Control::Memory, Control::Processes, Control::Cpu, Control::Freezer] {
+            let by = match (self.version_of(control), control) {
+                (Some(Version::V1), _) => "cgroup v1",
+                (Some(Version::V2), _) => "cgroup v2",
+                (None, Control::Memory) => "address space of each process",
+                (None, Control::Processes) => "rlimit in the sandbox, else none",
+                (None, Control::Freezer | Control::Kill) => "signals",
+                (None, Control::Cpu) => "none",
+            };
+            write!(f, "{separator}{}: {by}", control.name())?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+/// Makes the agent's folder in a hierarchy, and says which controls cgroups in it have.
+fn prepare(place: &Path, name: &str, version: Version) -> Option<(PathBuf, Vec<Control>)> {
+    let folder = place.join(name);
+    if !folder.is_dir() {
+        fs::create_dir(&folder).ok()?;
+    }
+    sweep(&folder);
+    if version == Version::V2 {
+        hand_down(place, &folder, name);
+    }
+    let trial = folder.join("trial");
+    fs::create_dir(&trial).ok()?;
+    let has = Control::ALL
+        .into_iter()
+        .filter(|control| control.file(version).is_some_and(|file| may_write(&trial.join(file))))
+        .collect();
+    let _ = fs::remove_dir(&trial);
+    Some((folder, has))
+}
+
+fn may_write(file: &Path) -> bool {
+    fs::OpenOptions::new().write(true).open(file).is_ok()
+}
+
+/// Passes version 2's controllers down to the agent's folder and below. What fails shows as a missing control.
+fn hand_down(place: &Path, folder: &Path, name: &str) {
+    let offered = fs::read_to_string(place.join("cgroup.controllers")).unwrap_or_default();
+    for controller in ["memory", "pids", "cpu"]
+        .into_iter()
+        .filter(|wanted| offered.split_whitespace().any(|one| one == *wanted))
+    {
+        let enable = format!("+{controller}");
+        if fs::write(place.join("cgroup.subtree_control"), &enable).is_err() {
+            // A cgroup with processes of its own hands nothing down, so ours move into a leaf.
+            step_aside(place, name);
+            let _ = fs::write(place.join("cgroup.subtree_control"), &enable);
+        }
+        let _ = fs::write(folder.join("cgroup.subtree_control"), &enable);
+    }
+}
+
+fn step_aside(place: &Path, name: &str) {
+    let leaf = place.join(format!("{name}.agent"));
+    let _ = fs::create_dir(&leaf);
+    for pid in fs::read_to_string(place.join("cgroup.procs")).unwrap_or_default().lines() {
+        let _ = fs::write(leaf.join("cgroup.procs"), pid);
+    }
+}
+
+/// The hierarchies in `/proc/self/mountinfo`, each with our place in it by `/proc/self/cgroup`.
+fn mounted(mounts: &str, places: &str) -> Vec<Mounted> {
+    mounts.lines().filter_map(|line| mount(line, places)).collect()
+}
+
+/// Reads `… root mountpoint options … - type source super-options`.
+fn mount(line: &str, places: &str) -> Option<Mounted> {
+    let (mount, file_system) = line.split_once(" - ")?;
+    let mut fields = mount.split(' ').skip(3);
+    let (root, at) = (fields.next()?, fields.next()?);
+    let mut file_system = file_system.split(' ');
+    let (version, controllers) = match file_system.next()? {
+        "cgroup2" => (Version::V2, ""),
+        "cgroup" => (Version::V1, file_system.nth(1)?),
+        _ => return None,
+    };
+    let ours = places.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (names, place) = (fields.next()?, fields.next()?);
+        let named = |name: &str| controllers.split(',').any(|controller| controller == name);
+        (names.is_empty() && version == Version::V2 || names.split(',').any(named)).then_some(place)
+    })?;
+    let place = Path::new(ours).strip_prefix(root).unwrap_or(Path::new(""));
+    Some(Mounted { version, place: Path::new(at).join(place) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_place_is_found_in_each_hierarchy() {
+        let places = "9:name=systemd:/\n4:memory:/ours\n2:cpu,cpuacct:/ours/too\n0::/slice/agent";
+        for (line, expected) in [
+            (
+                "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate",
+                Some("/sys/fs/cgroup/slice/agent"),
+            ),
+            ("30 24 0:26 /slice /mnt rw shared:4 - cgroup2 cgroup2 rw", Some("/mnt/agent")),
+            ("31 24 0:27 / /cg/memory rw - cgroup cgroup rw,memory", Some("/cg/memory/ours")),
+            ("32 24 0:28 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct", Some("/cg/cpu/ours/too")),
+            ("33 24 0:29 / /cg/pids rw - cgroup cgroup rw,pids", None),
+            ("34 24 0:30 / /tmp rw - tmpfs tmpfs rw", None),
+            ("nonsense", None),
+        ] {
+            let found = mount(line, places).map(|mounted| mounted.place);
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{line}");
+        }
+    }
+}

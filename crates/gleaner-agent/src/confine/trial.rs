@@ -1,0 +1,119 @@
+//! Builds one real sandbox, to know whether tasks of others can be taken, and says precisely why not.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::Limiter;
+use super::bwrap::find_bwrap;
+use crate::keeper::{
+    Confinement, FrameError, Keeper, KeeperError, Limits, Network, Order, Outcome, Report, RunSpec, Sandbox,
+    TASK_FOLDER,
+};
+
+/// What the sandbox of this machine is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SandboxLevel {
+    /// The Landlock ABI behind the mounts; 0 if this kernel has none.
+    pub landlock_abi: u8,
+    /// Whether each task has a user id of its own; else a user namespace.
+    pub own_users: bool,
+}
+
+/// Why this machine cannot build a sandbox.
+#[derive(Debug, thiserror::Error)]
+pub enum Why {
+    /// The command is missing.
+    #[error(
+        "bubblewrap is not installed: install the package `bubblewrap`, or put the command bwrap into PATH"
+    )]
+    NoBubblewrap,
+    /// Only root could build one.
+    #[error(
+        "{file} is {value}: user namespaces are closed to this user; an administrator can open them ({said})"
+    )]
+    NoUserNamespaces {
+        /// The setting that closes them.
+        file: &'static str,
+        /// Its value.
+        value: String,
+        /// What bubblewrap said.
+        said: String,
+    },
+    /// Bubblewrap or the launcher failed.
+    #[error("a trial sandbox could not be built: {0}")]
+    Failed(String),
+    /// There is no keeper to try it with.
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    /// The keeper fell silent.
+    #[error("the trial of the sandbox came to no end: {0}")]
+    Silent(#[from] FrameError),
+    /// The trial's folder could not be used.
+    #[error("the trial of the sandbox needs a folder: {0}")]
+    Folder(#[from] io::Error),
+}
+
+/// Settings that close user namespaces, and the values by which they do.
+const CLOSING: [(&str, &str); 3] = [
+    ("/proc/sys/user/max_user_namespaces", "0"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+];
+
+/// Runs `/bin/true` in a sandbox, just as a task would be, with an empty folder of the agent's for its own.
+pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
+    find_bwrap().map_err(|_| Why::NoBubblewrap)?;
+    fs::create_dir_all(scratch)?;
+    let mut minder = keeper.minder()?;
+    let spec = Box::new(RunSpec {
+        argv: vec!["/bin/true".to_owned()],
+        env: Vec::new(),
+        cwd: TASK_FOLDER.into(),
+        stdin: None,
+        stdout: "/dev/null".into(),
+        stderr: "/dev/null".into(),
+        limits: Limits::default(),
+        limiter: Limiter::default(),
+        confinement: Confinement::Sandbox(Sandbox {
+            folder: scratch.to_owned(),
+            inputs: Vec::new(),
+            network: Network::None,
+        }),
+    });
+    minder.order(&Order::Run { id: 0, spec })?;
+    loop {
+        match minder.report()? {
+            Report::Started { .. } => {}
+            Report::Exited { outcome: Outcome::Code(0), usage, .. } => {
+                let own_users = rustix::process::geteuid().is_root();
+                return Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users });
+            }
+            Report::Exited { outcome: Outcome::CouldNotStart(said), .. } => return Err(reason(said)),
+            Report::Exited { outcome, .. } => {
+                return Err(Why::Failed(format!("/bin/true ended with {outcome:?}")));
+            }
+        }
+    }
+}
+
+fn reason(said: String) -> Why {
+    for (file, closing) in CLOSING {
+        let value = fs::read_to_string(file).unwrap_or_default().trim().to_owned();
+        if value == closing && !rustix::process::geteuid().is_root() {
+            return Why::NoUserNamespaces { file, value, said };
+        }
+    }
+    Why::Failed(said)
+}
+
+impl fmt::Display for SandboxLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let users = if self.own_users { "a user id for each task" } else { "user namespaces" };
+        match self.landlock_abi {
+            0 => write!(f, "bubblewrap, {users}, seccomp, no Landlock (the kernel has none)"),
+            abi => write!(f, "bubblewrap, {users}, seccomp, Landlock ABI {abi}"),
+        }
+    }
+}

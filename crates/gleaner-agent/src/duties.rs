@@ -1,0 +1,349 @@
+//! Everything an agent decides, without I/O: events go in with the time, deeds come out.
+//!
+//! [`work`](crate::work) carries the deeds out and tells what came of them; a test can do the same with a clock of its
+//! own. What is promised:
+//!
+//! - **Nothing runs here past the lease**: before it ends, programs get their grace; after it, whatever the reason for
+//!   noticing late (a closed laptop), they are killed before anything else is done.
+//! - **An end is kept and sent again after each reconnection until it is settled**; so is the output that may not have
+//!   arrived. An end is sent after all output of its run, in the same connection.
+//! - **A checkpoint is reported only when the coordinator has stored it.** If it cannot be, the run is abandoned.
+//! - **No run is started twice, no two runs of a task go on at once**, and an older run gives way to a newer.
+//! - **The owner wins**: what they forbid is stopped before anyone is told.
+
+mod ending;
+mod held;
+mod link;
+mod log;
+mod orders;
+mod output;
+mod ruling;
+mod signs;
+#[cfg(test)]
+mod tests;
+
+pub use log::Range;
+pub use ruling::Exit;
+
+use crate::owner::Verdict;
+use gleaner_units::{Span, TaskId, Time};
+use gleaner_wire::SESSION_VERSION;
+use gleaner_wire::session::{
+    Attempt, End, FromAgent, Hello, Profile, Run, Sample, Stored, Stream, ToAgent, Usage,
+};
+use held::{Held, Stage};
+use link::Link;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Runs that an agent has at most, ended ones included. A coordinator that wants more is turned away.
+pub const RUNS_MAX: usize = 4_096;
+/// Settled runs that are remembered, so that a repeated order does not run one again.
+const SETTLED_MAX: usize = 256;
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// Time has passed.
+    Tick,
+    /// The coordinator can be talked to.
+    Connected,
+    /// It cannot any more.
+    Disconnected,
+    /// It said something.
+    Received(ToAgent),
+    /// The folder of a run was made, or could not be.
+    Prepared(Attempt, Result<(), TransferError>),
+    /// The keeper has started the program.
+    Began(Attempt),
+    /// Program and all its processes are gone, and all its output was read.
+    Exited(Attempt, Exit, Usage),
+    /// What held the run is gone, and with it the program; all its output was read.
+    KeeperLost(Attempt),
+    /// A program has written: so much is kept in all, so much was dropped.
+    Wrote {
+        /// Which run.
+        attempt: Attempt,
+        /// Where to.
+        stream: Stream,
+        /// Bytes kept of it so far.
+        written: u64,
+        /// Bytes dropped so far.
+        dropped: u64,
+    },
+    /// A run's folder was seen to be larger than it may.
+    FolderTooLarge(Attempt),
+    /// What a run left was stored at the coordinator, or could not be.
+    Collected(Attempt, Result<Collected, TransferError>),
+    /// The owner's rules say something new.
+    Judged(Verdict),
+    /// The owner's load crossed a threshold.
+    LoadChanged {
+        /// λ, from 0 to 1.
+        load: f64,
+        /// For people.
+        why: String,
+    },
+    /// The machine was looked at.
+    Sampled(Sample),
+    /// The machine was measured again.
+    Measured(Profile),
+    /// This agent is to stop its runs with their checkpoints, report, and end.
+    Leave,
+    /// It is to kill its runs and end.
+    LeaveAtOnce,
+}
+
+/// Why something could not be fetched from or stored at the coordinator.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TransferError {
+    /// It may work later.
+    #[error("the coordinator cannot be reached: {0}")]
+    Unreachable(String),
+    /// It is more than may be stored.
+    #[error("{0}")]
+    TooLarge(String),
+    /// It will not work.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What was stored of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Collected {
+    /// The checkpoint; none if its folder was empty.
+    pub checkpoint: Option<Stored>,
+    /// The output files; none if no file matched.
+    pub files: Option<Stored>,
+}
+
+/// What is to be done, in this order.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Deed {
+    /// Send this.
+    Send(FromAgent),
+    /// Sign these bytes and send the proof.
+    Prove(Vec<u8>),
+    /// Use this token for transfers from now on.
+    UseToken(String),
+    /// Keep this as the highest epoch met.
+    Remember(u32),
+    /// End the connection; another may be made.
+    Close(String),
+    /// Make the run's folder, with all it needs.
+    Prepare(Arc<Run>),
+    /// Tell the keeper to start the program.
+    Launch(Arc<Run>),
+    /// Tell the keeper to signal all processes of the run.
+    Signal(Attempt, Signal),
+    /// Store what the run left at the coordinator.
+    Collect(Arc<Run>, Wanted),
+    /// Remove all that is left of the run here.
+    Clear(Attempt),
+    /// Measure the machine.
+    Measure,
+    /// End: everything is told that can be.
+    Quit,
+    /// End: the coordinator does not want this agent, for this reason. What still runs is to be killed.
+    GiveUp(String),
+}
+
+/// What the keeper does to a run's processes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// Ask them to end.
+    Terminate,
+    /// End them.
+    Kill,
+    /// Suspend them.
+    Freeze,
+    /// Let them go on.
+    Thaw,
+}
+
+/// What to store of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// The checkpoint folder.
+    pub checkpoint: bool,
+    /// The output files.
+    pub files: bool,
+}
+
+/// Something whose bytes are in the files where output is kept.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Piece {
+    /// To be sent as [`FromAgent::Output`].
+    Output(Attempt, Stream, Range),
+    /// To be sent as [`FromAgent::Ended`], the bytes of its two tails filled in from these ranges of standard output
+    /// and standard error.
+    End(Attempt, Box<End>, [Range; 2]),
+}
+
+/// The agent's state.
+#[derive(Debug)]
+pub struct Duties {
+    agent: u32,
+    incarnation: u64,
+    profile: Profile,
+    sample: Sample,
+    link: Link,
+    runs: BTreeMap<Attempt, Held>,
+    settled: VecDeque<Attempt>,
+    verdict: Verdict,
+    load: (f64, String),
+    /// Whether the coordinator lets new tasks start here.
+    is_opened: bool,
+    /// Whether it wants what runs to stand still.
+    is_paused: bool,
+    leaving: Option<Leaving>,
+    deeds: VecDeque<Deed>,
+}
+
+#[derive(Debug)]
+struct Leaving {
+    by: Time,
+    /// Whether ends must be settled first, where there is a connection.
+    awaits_settling: bool,
+}
+
+impl Duties {
+    /// An agent that has just started: its number, a number that no earlier start had, the highest epoch it has met,
+    /// and what its machine is.
+    pub fn new(agent: u32, incarnation: u64, epoch: u32, profile: Profile) -> Self {
+        Self {
+            agent,
+            incarnation,
+            profile,
+            sample: Sample::default(),
+            link: Link::new(epoch),
+            runs: BTreeMap::new(),
+            settled: VecDeque::new(),
+            verdict: Verdict::Run,
+            load: (0.0, "nothing was measured yet".into()),
+            is_opened: true,
+            is_paused: false,
+            leaving: None,
+            deeds: VecDeque::new(),
+        }
+    }
+
+    /// Something happened at `now`.
+    pub fn handle(&mut self, now: Time, event: Event) {
+        self.keep_lease(now);
+        match event {
+            Event::Tick => {}
+            Event::Connected => self.greet(now),
+            Event::Disconnected => self.link.down(),
+            Event::Received(message) => self.receive(now, message),
+            Event::Prepared(attempt, result) => self.prepared(now, attempt, result),
+            Event::Began(attempt) => self.began(now, attempt),
+            Event::Exited(attempt, exit, usage) => self.exited(now, attempt, exit, usage),
+            Event::KeeperLost(attempt) => self.lose_keeper(now, attempt),
+            Event::Wrote { attempt, stream, written, dropped } => {
+                if let Some(held) = self.runs.get_mut(&attempt) {
+                    held.logs[stream as usize].wrote(now, written, dropped);
+                }
+            }
+            Event::FolderTooLarge(attempt) => self.end(now, attempt, ruling::Reason::DiskLimit, Span::ZERO),
+            Event::Collected(attempt, result) => self.collected(now, attempt, result),
+            Event::Judged(verdict) => self.judged(now, verdict),
+            Event::LoadChanged { load, why } => {
+                self.load = (load, why);
+                self.tell_load();
+            }
+            Event::Sampled(sample) => self.sample = sample,
+            Event::Measured(profile) => {
+                self.profile = profile;
+                self.send(FromAgent::Profile(self.profile.clone()));
+            }
+            Event::Leave => self.leave(now),
+            Event::LeaveAtOnce => self.leave_at_once(now),
+        }
+        self.keep_time(now);
+    }
+
+    /// What is to be done next.
+    pub fn next_deed(&mut self) -> Option<Deed> {
+        self.deeds.pop_front()
+    }
+
+    /// When to call [`handle`](Self::handle) or [`next_piece`](Self::next_piece) though nothing happens.
+    pub fn due(&self) -> Option<Time> {
+        let runs = self.runs.values().filter_map(|held| {
+            let lease = self.lease_stop(held).filter(|_| held.is_alive() && held.ending.is_none());
+            [held.due(), lease, self.output_due(held)].into_iter().flatten().min()
+        });
+        let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
+        runs.chain(self.link.due()).chain(leaving).min()
+    }
+
+    /// The runs that it has, ended ones included.
+    pub fn attempts(&self) -> impl Iterator<Item = Attempt> {
+        self.runs.keys().copied()
+    }
+
+    /// The runs whose programs run, or are suspended, each with the bytes that its folder may hold, 0 for no limit.
+    pub fn alive(&self) -> impl Iterator<Item = (Attempt, u64)> {
+        let alive = self.runs.iter().filter(|(_, held)| held.is_alive());
+        alive.map(|(attempt, held)| (*attempt, held.run.needs.disk))
+    }
+
+    /// The machine as last measured.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn greet(&mut self, now: Time) {
+        self.link.greet(now);
+        self.deeds.push_back(Deed::Send(FromAgent::Hello(Hello {
+            version: SESSION_VERSION,
+            agent: self.agent,
+            incarnation: self.incarnation,
+            epoch: self.link.epoch(),
+            profile: self.profile.clone(),
+            running: self.attempts().collect(),
+        })));
+    }
+
+    fn send(&mut self, message: FromAgent) {
+        if self.link.is_up() {
+            self.deeds.push_back(Deed::Send(message));
+        }
+    }
+
+    fn close(&mut self, why: impl Into<String>) {
+        self.link.down();
+        self.deeds.push_back(Deed::Close(why.into()));
+    }
+
+    fn runs_of(&self, task: TaskId) -> impl Iterator<Item = (&Attempt, &Held)> {
+        self.runs.range(Attempt { task, number: 0 }..=Attempt { task, number: u32::MAX })
+    }
+
+    fn attempts_where(&self, holds: impl Fn(&Held) -> bool) -> Vec<Attempt> {
+        let chosen = self.runs.iter().filter(|(_, held)| holds(held));
+        chosen.map(|(attempt, _)| *attempt).collect()
+    }
+
+    fn keep_time(&mut self, now: Time) {
+        if let Some(number) = self.link.next_heartbeat(now) {
+            for held in self.runs.values_mut() {
+                held.logs.iter_mut().for_each(|log| log.heartbeat(number));
+            }
+            self.send(FromAgent::Heartbeat { number, sample: self.sample.clone() });
+        }
+        if self.link.is_silent(now) {
+            self.close("the coordinator does not answer");
+        }
+        self.keep_limits(now);
+        self.collect_what_is_due(now);
+        self.quit_if_done(now);
+    }
+}
+
+impl Stage {
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Over { .. })
+    }
+}

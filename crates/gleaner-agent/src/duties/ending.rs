@@ -1,0 +1,214 @@
+//! How a run comes to its end: by itself, by order, by a limit or with the lease.
+
+use super::held::{Ending, Left, Stage};
+use super::ruling::{Exit, Reason, Ruling, can_go_on, outcome_of, rule};
+use super::{Collected, Deed, Duties, Leaving, Signal, TransferError, Wanted};
+use gleaner_units::{Span, Time};
+use gleaner_wire::session::{Attempt, End, Outcome, StopCause, Stored, Tail, Usage};
+
+/// How long to wait until something is stored again that could not be.
+const RETRY: Span = Span::from_nanos(2_000_000_000);
+/// What is kept free of the lease for killing, and what leaving takes besides the grace.
+const MARGIN: Span = Span::from_nanos(1_000_000_000);
+/// How long to wait on leaving until ends are settled.
+const SETTLING: Span = Span::from_nanos(10_000_000_000);
+
+impl Duties {
+    /// What a run's program gets of the lease: its grace ends before the lease does.
+    pub(super) fn lease_stop(&self, held: &super::Held) -> Option<Time> {
+        let quarter = Span::from_nanos(self.link.lease().nanos() / 4);
+        let reserve = held.grace().min(quarter).nanos() + MARGIN.min(quarter).nanos();
+        self.link.lease_ends().map(|ends| Time::from_nanos(ends.nanos().saturating_sub(reserve)))
+    }
+
+    /// Ends what the lease does not cover. It comes before anything else, since the machine may have slept.
+    pub(super) fn keep_lease(&mut self, now: Time) {
+        let Some(ends) = self.link.lease_ends() else { return };
+        let quarter = Span::from_nanos(self.link.lease().nanos() / 4);
+        let due = self.attempts_where(|held| {
+            (held.is_alive() || held.is_before_its_start())
+                && self.lease_stop(held).is_some_and(|stop| stop <= now)
+        });
+        for attempt in due {
+            let grace = if ends <= now { Span::ZERO } else { self.runs[&attempt].grace().min(quarter) };
+            self.end(now, attempt, Reason::LeaseEnds, grace);
+        }
+    }
+
+    /// Kills what was asked to end long enough ago, and asks what has had its time.
+    pub(super) fn keep_limits(&mut self, now: Time) {
+        let late = self.attempts_where(|held| {
+            let kill_at = held.ending.and_then(|ending| ending.kill_at);
+            held.is_alive() && kill_at.is_some_and(|at| at <= now)
+        });
+        for attempt in late {
+            self.kill(attempt);
+        }
+        let over_time = self.attempts_where(|held| held.time_limit().is_some_and(|at| at <= now));
+        for attempt in over_time {
+            let grace = self.runs[&attempt].grace();
+            self.end(now, attempt, Reason::TimeLimit, grace);
+        }
+    }
+
+    /// Has a run end for some reason; its program is killed after the grace. One that has ended already is reported,
+    /// wanted or not: the coordinator says what counts.
+    pub(super) fn end(&mut self, now: Time, attempt: Attempt, reason: Reason, grace: Span) {
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        if held.is_alive() {
+            let is_first = held.ending.is_none();
+            let kill_at = now + grace;
+            let ending = held.ending.get_or_insert(Ending { reason, kill_at: Some(kill_at) });
+            if matches!(reason, Reason::Disowned | Reason::Asked(StopCause::Cancel)) {
+                ending.reason = reason;
+            }
+            ending.kill_at = ending.kill_at.map(|at| at.min(kill_at));
+            if grace == Span::ZERO {
+                self.kill(attempt);
+            } else if is_first {
+                self.ask_to_end(now, attempt);
+            }
+        } else if held.is_before_its_start() && reason == Reason::Disowned {
+            self.forget(attempt);
+        } else if held.is_before_its_start() {
+            self.over(attempt, outcome_of(reason));
+        }
+    }
+
+    fn ask_to_end(&mut self, now: Time, attempt: Attempt) {
+        if let Some(held) = self.runs.get_mut(&attempt) {
+            self.deeds.push_back(Deed::Signal(attempt, Signal::Terminate));
+            if matches!(held.stage, Stage::Running) {
+                // A suspended program could not use its grace.
+                held.active.go(now);
+                self.deeds.push_back(Deed::Signal(attempt, Signal::Thaw));
+            }
+        }
+    }
+
+    fn kill(&mut self, attempt: Attempt) {
+        let ending = self.runs.get_mut(&attempt).and_then(|held| held.ending.as_mut());
+        if ending.is_some_and(|ending| ending.kill_at.take().is_some()) {
+            self.deeds.push_back(Deed::Signal(attempt, Signal::Kill));
+        }
+    }
+
+    pub(super) fn exited(&mut self, now: Time, attempt: Attempt, exit: Exit, usage: Usage) {
+        let Some(held) = self.runs.get_mut(&attempt).filter(|held| held.is_alive()) else { return };
+        held.active.pause(now);
+        let usage = Usage { elapsed_s: held.active.total().seconds(), ..usage };
+        let reason = held.ending.map(|ending| ending.reason);
+        if reason == Some(Reason::Disowned) {
+            self.forget(attempt);
+            return;
+        }
+        let ruling = rule(&held.run.checkpoint, reason, exit);
+        let wanted = wanted(&ruling, held.run.outputs.is_empty());
+        if wanted.checkpoint || wanted.files {
+            held.stage = Stage::Uncollected { left: Left { ruling, usage }, retry_at: now };
+        } else {
+            let end = end_of(ruling.outcome, usage, Collected::default());
+            held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+        }
+    }
+
+    pub(super) fn lose_keeper(&mut self, now: Time, attempt: Attempt) {
+        if let Some(held) = self.runs.get_mut(&attempt) {
+            held.ending.get_or_insert(Ending { reason: Reason::KeeperGone, kill_at: None });
+        }
+        self.exited(now, attempt, Exit::Signal(9), Usage::default());
+    }
+
+    pub(super) fn collect_what_is_due(&mut self, now: Time) {
+        if !self.link.is_up() {
+            return;
+        }
+        for held in self.runs.values_mut() {
+            if let Stage::Uncollected { left, retry_at } = &held.stage
+                && *retry_at <= now
+            {
+                let wanted = wanted(&left.ruling, held.run.outputs.is_empty());
+                held.stage = Stage::Collecting { left: left.clone() };
+                self.deeds.push_back(Deed::Collect(held.run.clone(), wanted));
+            }
+        }
+    }
+
+    pub(super) fn collected(
+        &mut self,
+        now: Time,
+        attempt: Attempt,
+        result: Result<Collected, TransferError>,
+    ) {
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        let Stage::Collecting { left } = &held.stage else { return };
+        let (outcome, collected) = match result {
+            Ok(collected) => (left.ruling.outcome.clone(), collected),
+            Err(TransferError::Unreachable(_)) => {
+                held.stage = Stage::Uncollected { left: left.clone(), retry_at: now + RETRY };
+                return;
+            }
+            Err(error) => (not_stored(&left.ruling, &error), Collected::default()),
+        };
+        let end = end_of(outcome, left.usage, collected);
+        held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+    }
+
+    /// Ends a run that has not started. What it would have gone on from is still there.
+    pub(super) fn over(&mut self, attempt: Attempt, outcome: Outcome) {
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        let kept: Option<Stored> = held.run.resume_from.clone().filter(|_| can_go_on(&held.run.checkpoint));
+        let end = end_of(outcome, Usage::default(), Collected { checkpoint: kept, files: None });
+        held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+    }
+
+    pub(super) fn leave(&mut self, now: Time) {
+        if self.leaving.is_some() {
+            return;
+        }
+        let longest = self.runs.values().map(super::Held::grace).max().unwrap_or(Span::ZERO);
+        self.leaving = Some(Leaving { by: now + longest + MARGIN + SETTLING, awaits_settling: true });
+        self.tell_open();
+        for attempt in self.attempts().collect::<Vec<_>>() {
+            let grace = self.runs[&attempt].grace();
+            self.end(now, attempt, Reason::Leaving, grace);
+        }
+    }
+
+    pub(super) fn leave_at_once(&mut self, now: Time) {
+        self.leaving = Some(Leaving { by: now + MARGIN, awaits_settling: false });
+        for attempt in self.attempts().collect::<Vec<_>>() {
+            self.end(now, attempt, Reason::Leaving, Span::ZERO);
+        }
+    }
+
+    pub(super) fn quit_if_done(&mut self, now: Time) {
+        let Some(leaving) = &self.leaving else { return };
+        let is_quiet = self.attempts_where(super::Held::is_alive).is_empty();
+        let is_told = self.runs.is_empty() || !self.link.is_up() || !leaving.awaits_settling;
+        if (is_quiet && is_told) || leaving.by <= now {
+            self.leaving = None;
+            self.deeds.push_back(Deed::Quit);
+        }
+    }
+}
+
+fn wanted(ruling: &Ruling, has_no_outputs: bool) -> Wanted {
+    Wanted { checkpoint: ruling.keeps_checkpoint, files: ruling.keeps_files && !has_no_outputs }
+}
+
+fn end_of(outcome: Outcome, usage: Usage, collected: Collected) -> End {
+    let Collected { checkpoint, files } = collected;
+    End { outcome, usage, checkpoint, files, stdout: Tail::default(), stderr: Tail::default() }
+}
+
+/// A run counts for nothing without what it should have left.
+fn not_stored(ruling: &Ruling, error: &TransferError) -> Outcome {
+    let what = if ruling.keeps_checkpoint { "checkpoint" } else { "output files" };
+    match error {
+        TransferError::TooLarge(why) => Outcome::OverLimit { what: format!("{what}: {why}") },
+        TransferError::Unreachable(_) | TransferError::Failed(_) => {
+            Outcome::Abandoned { why: format!("its {what} could not be stored: {error}") }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One run that this agent has: from the order to run it until its end is settled.
+
+use super::log::Log;
+use super::ruling::{Reason, Ruling};
+use gleaner_units::{Span, Time};
+use gleaner_wire::session::{End, Run, Usage};
+use std::sync::Arc;
+
+/// A run and how far it has come.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) run: Arc<Run>,
+    pub(crate) stage: Stage,
+    /// Why and until when its program is to end, once it is.
+    pub(crate) ending: Option<Ending>,
+    pub(crate) active: Active,
+    /// Standard output and standard error.
+    pub(crate) logs: [Log; 2],
+}
+
+/// How far a run has come.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// An older run of the same task has still to end here.
+    Queued,
+    /// What it needs could not be fetched for want of a connection.
+    Unprepared,
+    /// Its folder is being made.
+    Preparing,
+    /// The keeper was told to start it.
+    Launched,
+    /// Its program runs, or is suspended.
+    Running,
+    /// Its program has ended; what it left waits for a connection, or for another try at that time.
+    Uncollected { left: Left, retry_at: Time },
+    /// What it left is being stored at the coordinator.
+    Collecting { left: Left },
+    /// It has ended; the coordinator has not answered yet.
+    Over { end: Box<End>, is_sent: bool },
+}
+
+/// What is known of a run whose program has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Left {
+    pub(crate) ruling: Ruling,
+    pub(crate) usage: Usage,
+}
+
+/// A program that is to end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub(crate) reason: Reason,
+    /// None once it was killed.
+    pub(crate) kill_at: Option<Time>,
+}
+
+/// How long a program has run, without the time it was suspended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Active {
+    before: Span,
+    since: Option<Time>,
+}
+
+impl Held {
+    pub(crate) fn new(run: Arc<Run>) -> Self {
+        Self {
+            run,
+            stage: Stage::Queued,
+            ending: None,
+            active: Active::default(),
+            logs: [Log::default(), Log::default()],
+        }
+    }
+
+    /// Whether there is a program that can get signals.
+    pub(crate) fn is_alive(&self) -> bool {
+        matches!(self.stage, Stage::Launched | Stage::Running)
+    }
+
+    /// Whether a program may yet be started.
+    pub(crate) fn is_before_its_start(&self) -> bool {
+        matches!(self.stage, Stage::Queued | Stage::Unprepared | Stage::Preparing)
+    }
+
+    /// How long it may take to end once it is asked to.
+    pub(crate) fn grace(&self) -> Span {
+        Span::from_seconds(self.run.checkpoint.grace_s.clamp(0.0, 86_400.0)).unwrap_or(Span::ZERO)
+    }
+
+    /// When its time is up, if it runs, has a limit, and is not ending already.
+    pub(crate) fn time_limit(&self) -> Option<Time> {
+        let limit = Span::from_seconds(self.run.needs.time_limit_s).filter(|limit| *limit > Span::ZERO)?;
+        if self.ending.is_some() {
+            return None;
+        }
+        self.active.reaches(limit)
+    }
+
+    /// When something has to be done about it.
+    pub(crate) fn due(&self) -> Option<Time> {
+        match &self.stage {
+            Stage::Launched | Stage::Running => {
+                let kill_at = self.ending.and_then(|ending| ending.kill_at);
+                [kill_at, self.time_limit()].into_iter().flatten().min()
+            }
+            Stage::Uncollected { retry_at, .. } => Some(*retry_at),
+            Stage::Queued
+            | Stage::Unprepared
+            | Stage::Preparing
+            | Stage::Collecting { .. }
+            | Stage::Over { .. } => None,
+        }
+    }
+}
+
+impl Active {
+    pub(crate) fn go(&mut self, now: Time) {
+        self.since.get_or_insert(now);
+    }
+
+    pub(crate) fn pause(&mut self, now: Time) {
+        if let Some(since) = self.since.take() {
+            self.before = Span::from_nanos(self.before.nanos().saturating_add(now.since(since).nanos()));
+        }
+    }
+
+    pub(crate) fn total(&self) -> Span {
+        self.before
+    }
+
+    fn reaches(&self, limit: Span) -> Option<Time> {
+        let left = Span::from_nanos(limit.nanos().saturating_sub(self.before.nanos()));
+        self.since.map(|since| since + left)
+    }
+}

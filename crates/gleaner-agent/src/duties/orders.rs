@@ -1,0 +1,211 @@
+//! What the coordinator says, and how a run comes to its start.
+
+use super::held::{Held, Stage};
+use super::ruling::{Reason, abandoned};
+use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
+use gleaner_units::{Span, Time};
+use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, Tail, ToAgent, Usage};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Duties {
+    pub(super) fn receive(&mut self, now: Time, message: ToAgent) {
+        match message {
+            ToAgent::Challenge { nonce } if self.link.is_greeting() => {
+                self.deeds.push_back(Deed::Prove(nonce))
+            }
+            ToAgent::Welcome { epoch, lease_s, heartbeat_s, token } => {
+                match self.link.welcomed(now, epoch, lease_s, heartbeat_s) {
+                    Ok(()) => self.resume_session(now, token),
+                    Err(why) => self.close(why),
+                }
+            }
+            ToAgent::Refused { why } => self.deeds.push_back(Deed::GiveUp(why)),
+            other if self.link.is_up() => self.obey(now, other),
+            other => self.close(format!("it said {} before its welcome", name_of(&other))),
+        }
+    }
+
+    fn obey(&mut self, now: Time, message: ToAgent) {
+        match message {
+            ToAgent::Beat { number } => {
+                self.link.beat(number);
+                for held in self.runs.values_mut() {
+                    held.logs.iter_mut().for_each(|log| log.beat(number));
+                }
+            }
+            ToAgent::Yours { attempts } => self.keep_only(now, &attempts.into_iter().collect()),
+            ToAgent::Run(run) => self.take_on(now, Arc::new(*run)),
+            ToAgent::Stop { attempt, cause } => self.stop(now, attempt, cause),
+            ToAgent::Settled { attempt, .. } => self.settled(now, attempt),
+            ToAgent::Measure => self.deeds.push_back(Deed::Measure),
+            ToAgent::SetOpen { open } => {
+                self.is_opened = open;
+                self.tell_open();
+            }
+            ToAgent::SetPaused { paused } => self.set_paused(now, paused),
+            ToAgent::Challenge { .. } | ToAgent::Welcome { .. } | ToAgent::Refused { .. } => {
+                self.close("it greets twice");
+            }
+        }
+    }
+
+    /// Everything that may have been lost with the last connection is said again.
+    fn resume_session(&mut self, now: Time, token: String) {
+        self.deeds.push_back(Deed::UseToken(token));
+        self.deeds.push_back(Deed::Remember(self.link.epoch()));
+        self.tell_load();
+        self.tell_open();
+        for held in self.runs.values_mut() {
+            held.logs.iter_mut().for_each(|log| log.reconnected(now));
+            match &mut held.stage {
+                Stage::Over { is_sent, .. } => *is_sent = false,
+                Stage::Uncollected { retry_at, .. } => *retry_at = now,
+                Stage::Running => {
+                    self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.attempt)));
+                }
+                Stage::Unprepared => {
+                    held.stage = Stage::Preparing;
+                    self.deeds.push_back(Deed::Prepare(held.run.clone()));
+                }
+                Stage::Queued | Stage::Preparing | Stage::Launched | Stage::Collecting { .. } => {}
+            }
+        }
+    }
+
+    fn keep_only(&mut self, now: Time, ours: &BTreeSet<Attempt>) {
+        let others: Vec<_> = self.attempts().filter(|attempt| !ours.contains(attempt)).collect();
+        for attempt in others {
+            self.end(now, attempt, Reason::Disowned, Span::ZERO);
+        }
+    }
+
+    fn take_on(&mut self, now: Time, run: Arc<Run>) {
+        let attempt = run.attempt;
+        let latest = self.runs_of(attempt.task).last().map(|(latest, _)| latest.number);
+        let is_stale = latest.is_some_and(|latest| latest >= attempt.number);
+        if is_stale || self.settled.iter().any(|old| old.task == attempt.task && old.number >= attempt.number)
+        {
+            return;
+        }
+        if self.runs.len() >= RUNS_MAX {
+            self.close(format!("it wants more than {RUNS_MAX} runs of one agent"));
+            return;
+        }
+        let older: Vec<_> = self.runs_of(attempt.task).map(|(older, _)| *older).collect();
+        for older in older {
+            self.end(now, older, Reason::Disowned, Span::ZERO);
+        }
+        self.runs.insert(attempt, Held::new(run));
+        self.prepare_if_alone(attempt);
+        if self.leaving.is_some() {
+            self.end(now, attempt, Reason::Leaving, Span::ZERO);
+        }
+    }
+
+    pub(super) fn prepare_if_alone(&mut self, attempt: Attempt) {
+        let goes_on = |held: &Held| held.is_alive() || held.is_before_its_start();
+        let is_alone = !self.runs_of(attempt.task).any(|(other, held)| *other < attempt && goes_on(held));
+        if let Some(held) = self.runs.get_mut(&attempt)
+            && is_alone
+            && matches!(held.stage, Stage::Queued)
+        {
+            held.stage = Stage::Preparing;
+            self.deeds.push_back(Deed::Prepare(held.run.clone()));
+        }
+    }
+
+    pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
+        let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
+        else {
+            // It was ended meanwhile; what was just made must not stay.
+            self.deeds.push_back(Deed::Clear(attempt));
+            return;
+        };
+        match result {
+            Ok(()) => {
+                held.stage = Stage::Launched;
+                held.active.go(now);
+                self.deeds.push_back(Deed::Launch(held.run.clone()));
+            }
+            Err(TransferError::Unreachable(_)) if !self.link.is_up() => held.stage = Stage::Unprepared,
+            Err(error) => {
+                let why = format!("its files could not be brought here: {error}");
+                self.over(attempt, Outcome::NotStarted { why });
+            }
+        }
+    }
+
+    pub(super) fn began(&mut self, now: Time, attempt: Attempt) {
+        let is_suspended = self.is_suspended();
+        let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Launched))
+        else {
+            return;
+        };
+        held.stage = Stage::Running;
+        if is_suspended && held.ending.is_none() {
+            held.active.pause(now);
+            self.deeds.push_back(Deed::Signal(attempt, Signal::Freeze));
+        }
+        self.send(FromAgent::Started(attempt));
+    }
+
+    fn stop(&mut self, now: Time, attempt: Attempt, cause: StopCause) {
+        if let Some(held) = self.runs.get(&attempt) {
+            let grace = held.grace();
+            self.end(now, attempt, Reason::Asked(cause), grace);
+        } else {
+            // It may have been settled already: then this answer is old news, and else someone waits for it.
+            self.send(FromAgent::Ended { attempt, end: unknown_here() });
+        }
+    }
+
+    fn settled(&mut self, now: Time, attempt: Attempt) {
+        let Some(held) = self.runs.get(&attempt) else { return };
+        if held.is_alive() || held.is_before_its_start() {
+            self.end(now, attempt, Reason::Disowned, Span::ZERO);
+            return;
+        }
+        if self.settled.len() == SETTLED_MAX {
+            self.settled.pop_front();
+        }
+        self.settled.push_back(attempt);
+        self.forget(attempt);
+    }
+
+    pub(super) fn forget(&mut self, attempt: Attempt) {
+        self.runs.remove(&attempt);
+        self.deeds.push_back(Deed::Clear(attempt));
+        let next = self.runs_of(attempt.task).last().map(|(next, _)| *next);
+        if let Some(next) = next {
+            self.prepare_if_alone(next);
+        }
+    }
+}
+
+fn unknown_here() -> End {
+    End {
+        outcome: abandoned("this agent does not have it"),
+        usage: Usage::default(),
+        checkpoint: None,
+        files: None,
+        stdout: Tail::default(),
+        stderr: Tail::default(),
+    }
+}
+
+fn name_of(message: &ToAgent) -> &'static str {
+    match message {
+        ToAgent::Challenge { .. } => "challenge",
+        ToAgent::Welcome { .. } => "welcome",
+        ToAgent::Refused { .. } => "refused",
+        ToAgent::Beat { .. } => "beat",
+        ToAgent::Yours { .. } => "yours",
+        ToAgent::Run(_) => "run",
+        ToAgent::Stop { .. } => "stop",
+        ToAgent::Settled { .. } => "settled",
+        ToAgent::Measure => "measure",
+        ToAgent::SetOpen { .. } => "set open",
+        ToAgent::SetPaused { .. } => "set paused",
+    }
+}

@@ -1,0 +1,52 @@
+//! Which pieces of output to send, and when an end may follow them.
+
+use super::held::{Held, Stage};
+use super::{Duties, Piece};
+use gleaner_units::Time;
+use gleaner_wire::session::{Attempt, Stream, Tail};
+
+const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
+
+impl Duties {
+    /// A piece to send now, if there is one. Ask only when what was sent before has left, so that output waits here
+    /// and not in memory.
+    pub fn next_piece(&mut self, now: Time) -> Option<Piece> {
+        if !self.link.is_up() {
+            return None;
+        }
+        self.runs.iter_mut().find_map(|(attempt, held)| piece_of(*attempt, held, now))
+    }
+
+    pub(super) fn output_due(&self, held: &Held) -> Option<Time> {
+        let dues = held.logs.iter().filter_map(super::log::Log::due).min();
+        dues.filter(|_| self.link.is_up() && !held.stage.is_over())
+    }
+}
+
+fn piece_of(attempt: Attempt, held: &mut Held, now: Time) -> Option<Piece> {
+    let [stdout, stderr] = &mut held.logs;
+    match &mut held.stage {
+        Stage::Over { is_sent: true, .. } => None,
+        Stage::Over { end, is_sent } => {
+            for (stream, log) in STREAMS.into_iter().zip([&mut *stdout, &mut *stderr]) {
+                if let Some(range) = log.next_rest(now) {
+                    return Some(Piece::Output(attempt, stream, range));
+                }
+            }
+            *is_sent = true;
+            let ranges = [stdout.tail(), stderr.tail()];
+            let tail = |log: &super::log::Log| Tail {
+                offset: log.tail().offset,
+                bytes: Vec::new(),
+                dropped: log.dropped(),
+            };
+            let mut end = end.clone();
+            (end.stdout, end.stderr) = (tail(stdout), tail(stderr));
+            Some(Piece::End(attempt, end, ranges))
+        }
+        _ => STREAMS
+            .into_iter()
+            .zip([stdout, stderr])
+            .find_map(|(stream, log)| log.next_piece(now).map(|range| Piece::Output(attempt, stream, range))),
+    }
+}

@@ -1,0 +1,159 @@
+//! What comes of a run, from how its program ended and from what was wanted of it.
+
+use gleaner_wire::job::Checkpointing;
+use gleaner_wire::session::{Outcome, StopCause};
+
+/// How a program ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// By itself.
+    Code(i32),
+    /// By a signal, whoever sent it.
+    Signal(i32),
+    /// It went over a limit that the system holds it to.
+    OverLimit(String),
+    /// It never began.
+    NotStarted(String),
+}
+
+/// Why a program is to end before its own end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reason {
+    /// The coordinator wants it.
+    Asked(StopCause),
+    /// The coordinator was not heard of for too long.
+    LeaseEnds,
+    /// This agent is to leave.
+    Leaving,
+    /// It took longer than it may.
+    TimeLimit,
+    /// Its folder grew larger than it may.
+    DiskLimit,
+    /// What would have kept an eye on it is gone.
+    KeeperGone,
+    /// The coordinator does not count it among ours, or knows a later run of the task: nobody waits for its end.
+    Disowned,
+}
+
+/// What to say of a run, and what to keep of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Ruling {
+    pub(crate) outcome: Outcome,
+    pub(crate) keeps_checkpoint: bool,
+    pub(crate) keeps_files: bool,
+}
+
+/// Whether the program keeps something to go on from.
+pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
+    checkpointing.folder || checkpointing.exit_code.is_some()
+}
+
+/// Files are kept whenever the run is an end of the task for which its program or its limits are to answer; a
+/// checkpoint whenever the task should go on.
+pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: Exit) -> Ruling {
+    let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
+    let (code, by_itself) = match exit {
+        Exit::NotStarted(why) => return unfinished(Outcome::NotStarted { why }, false),
+        Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
+        Exit::Code(code) => (Some(code), Outcome::Exited { code }),
+        Exit::Signal(signal) => (None, Outcome::Signalled { signal }),
+    };
+    let asks_to_go_on = code.is_some() && code == checkpointing.exit_code;
+    if code == Some(0) && !asks_to_go_on {
+        return final_end(by_itself);
+    }
+    let Some(wanted) = wanted else {
+        return Ruling { outcome: by_itself, keeps_checkpoint: asks_to_go_on, keeps_files: !asks_to_go_on };
+    };
+    let outcome = outcome_of(wanted);
+    match wanted {
+        Reason::TimeLimit | Reason::DiskLimit => final_end(outcome),
+        Reason::Asked(StopCause::Cancel) | Reason::KeeperGone | Reason::Disowned => {
+            unfinished(outcome, false)
+        }
+        Reason::Asked(StopCause::Move | StopCause::Hold) | Reason::LeaseEnds | Reason::Leaving => {
+            unfinished(outcome, can_go_on(checkpointing))
+        }
+    }
+}
+
+/// What to say of a run that ended because of this.
+pub(crate) fn outcome_of(reason: Reason) -> Outcome {
+    match reason {
+        Reason::Asked(_) => Outcome::Stopped,
+        Reason::LeaseEnds => abandoned("the lease ended without the coordinator"),
+        Reason::Leaving => abandoned("the agent was told to leave"),
+        Reason::KeeperGone => abandoned("the process that held it died"),
+        Reason::Disowned => abandoned("the coordinator disowned it"),
+        Reason::TimeLimit => Outcome::TimedOut,
+        Reason::DiskLimit => Outcome::OverLimit { what: "disk".into() },
+    }
+}
+
+/// The task was not at its end.
+fn unfinished(outcome: Outcome, keeps_checkpoint: bool) -> Ruling {
+    Ruling { outcome, keeps_checkpoint, keeps_files: false }
+}
+
+pub(crate) fn abandoned(why: &str) -> Outcome {
+    Outcome::Abandoned { why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: (bool, Option<i32>) = (false, None);
+    const FOLDER: (bool, Option<i32>) = (true, None);
+    const ASKS_BY_85: (bool, Option<i32>) = (false, Some(85));
+    const ASKS_BY_0: (bool, Option<i32>) = (true, Some(0));
+
+    fn ruled(way: (bool, Option<i32>), wanted: Option<Reason>, exit: Exit) -> String {
+        let checkpointing = Checkpointing { folder: way.0, exit_code: way.1, grace_s: 1.0 };
+        let ruling = rule(&checkpointing, wanted, exit);
+        let outcome = match ruling.outcome {
+            Outcome::Exited { code } => format!("exited {code}"),
+            Outcome::Signalled { signal } => format!("signalled {signal}"),
+            Outcome::Stopped => "stopped".into(),
+            Outcome::TimedOut => "timed out".into(),
+            Outcome::OverLimit { what } => format!("over {what}"),
+            Outcome::Abandoned { .. } => "abandoned".into(),
+            Outcome::NotStarted { .. } => "not started".into(),
+        };
+        let checkpoint = if ruling.keeps_checkpoint { " +checkpoint" } else { "" };
+        let files = if ruling.keeps_files { " +files" } else { "" };
+        format!("{outcome}{checkpoint}{files}")
+    }
+
+    #[test]
+    fn every_end_has_its_outcome() {
+        use Reason::{Asked, DiskLimit, KeeperGone, LeaseEnds, Leaving, TimeLimit};
+        use StopCause::{Cancel, Hold, Move};
+        for (way, wanted, exit, expected) in [
+            (PLAIN, None, Exit::Code(0), "exited 0 +files"),
+            (FOLDER, None, Exit::Code(3), "exited 3 +files"),
+            (PLAIN, None, Exit::Signal(11), "signalled 11 +files"),
+            (PLAIN, None, Exit::NotStarted("no such program".into()), "not started"),
+            (FOLDER, Some(Asked(Move)), Exit::OverLimit("memory".into()), "over memory +files"),
+            (ASKS_BY_85, None, Exit::Code(85), "exited 85 +checkpoint"),
+            (ASKS_BY_85, Some(Asked(Move)), Exit::Code(85), "stopped +checkpoint"),
+            (ASKS_BY_0, None, Exit::Code(0), "exited 0 +checkpoint"),
+            (ASKS_BY_0, Some(Asked(Hold)), Exit::Code(0), "stopped +checkpoint"),
+            (PLAIN, Some(Asked(Move)), Exit::Signal(15), "stopped"),
+            (FOLDER, Some(Asked(Move)), Exit::Signal(15), "stopped +checkpoint"),
+            (FOLDER, Some(Asked(Move)), Exit::Signal(9), "stopped +checkpoint"),
+            (FOLDER, Some(Asked(Move)), Exit::Code(143), "stopped +checkpoint"),
+            (FOLDER, Some(Asked(Move)), Exit::Code(0), "exited 0 +files"),
+            (FOLDER, Some(Asked(Cancel)), Exit::Signal(15), "stopped"),
+            (FOLDER, Some(LeaseEnds), Exit::Signal(15), "abandoned +checkpoint"),
+            (FOLDER, Some(LeaseEnds), Exit::Code(0), "exited 0 +files"),
+            (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
+            (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned"),
+            (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
+            (PLAIN, Some(DiskLimit), Exit::Signal(9), "over disk +files"),
+        ] {
+            let row = format!("{way:?} {wanted:?} {exit:?}");
+            assert_eq!(ruled(way, wanted, exit), expected, "{row}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the owner wants, and what the coordinator is told of it.
+
+use super::held::Stage;
+use super::{Deed, Duties, Signal};
+use crate::owner::{Reason, Sign, Verdict};
+use gleaner_units::Time;
+use gleaner_wire::session::FromAgent;
+
+const PAUSED: &str = "paused at the coordinator";
+
+impl Duties {
+    pub(super) fn judged(&mut self, now: Time, verdict: Verdict) {
+        if verdict == self.verdict {
+            return;
+        }
+        let was_suspended = self.is_suspended();
+        self.verdict = verdict;
+        self.suspend_or_not(now, was_suspended);
+    }
+
+    pub(super) fn set_paused(&mut self, now: Time, paused: bool) {
+        let was_suspended = self.is_suspended();
+        self.is_paused = paused;
+        self.suspend_or_not(now, was_suspended);
+    }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_paused || matches!(self.verdict, Verdict::Suspend(_))
+    }
+
+    /// Stops first, and tells then.
+    fn suspend_or_not(&mut self, now: Time, was_suspended: bool) {
+        let is_suspended = self.is_suspended();
+        if was_suspended != is_suspended {
+            self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
+        }
+        self.tell_load();
+        self.tell_open();
+    }
+
+    /// What is ending goes on: it has its grace, which nobody can use asleep.
+    fn signal_all(&mut self, now: Time, signal: Signal) {
+        for (attempt, held) in &mut self.runs {
+            if !matches!(held.stage, Stage::Running) || held.ending.is_some() {
+                continue;
+            }
+            if signal == Signal::Freeze {
+                held.active.pause(now);
+            } else {
+                held.active.go(now);
+            }
+            self.deeds.push_back(Deed::Signal(*attempt, signal));
+        }
+    }
+
+    pub(super) fn tell_load(&mut self) {
+        let (load, why) = match self.verdict {
+            Verdict::Suspend(reason) => (1.0, words(reason).to_owned()),
+            _ if self.is_paused => (1.0, PAUSED.to_owned()),
+            Verdict::Run | Verdict::NoNewTasks(_) => self.load.clone(),
+        };
+        self.send(FromAgent::OwnerLoad { load, why });
+    }
+
+    pub(super) fn tell_open(&mut self) {
+        let (open, why) = match self.verdict {
+            _ if self.leaving.is_some() => (false, "the agent was told to leave"),
+            Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => (false, words(reason)),
+            Verdict::Run if self.is_paused => (false, PAUSED),
+            Verdict::Run if !self.is_opened => (false, "closed at the coordinator"),
+            Verdict::Run => (true, "nothing speaks against it"),
+        };
+        self.send(FromAgent::Open { open, why: why.to_owned() });
+    }
+}
+
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Paused => "the owner paused it",
+        Reason::OwnerHere(Sign::ByHand) => "the owner says to be here",
+        Reason::OwnerHere(Sign::Session) => "someone is logged in and not idle",
+        Reason::OwnerHere(Sign::Programs) => "the owner's programs are running",
+        Reason::TooHot => "the machine is too hot",
+        Reason::OnBattery => "the machine lives on its battery",
+        Reason::OutsideHours => "the owner's hours do not include this one",
+        Reason::Draining => "the owner drains it",
+        Reason::LoadTooHigh => "the owner's load is too high",
+        Reason::LoadUnknown => "the owner's load is not known yet",
+    }
+}

@@ -1,0 +1,518 @@
+//! Histories as tables: what happens at which second, and what is done about it.
+
+use super::*;
+use crate::owner::{Reason, Verdict};
+use gleaner_wire::job::{Checkpointing, Confinement, Needs};
+use gleaner_wire::session::{Outcome, StopCause};
+
+const LEASE_S: f64 = 40.0;
+const HEARTBEAT_S: f64 = 5.0;
+
+struct Stage {
+    duties: Duties,
+    lines: Vec<String>,
+}
+
+fn at(seconds: f64) -> Time {
+    Time::from_seconds(seconds).expect("a time of the test")
+}
+
+fn attempt(task: usize, number: u32) -> Attempt {
+    Attempt { task: TaskId::new(task), number }
+}
+
+fn profile() -> Profile {
+    Profile {
+        speeds: [1.0; 3],
+        cores: 2,
+        slots: 2,
+        memory: 0,
+        sandbox: Ok(String::new()),
+        user: String::new(),
+        tags: Vec::new(),
+        attributes: BTreeMap::new(),
+    }
+}
+
+fn run(task: usize, number: u32) -> Run {
+    Run {
+        attempt: attempt(task, number),
+        name: format!("1/{task}"),
+        user: String::new(),
+        command: vec!["program".into()],
+        env: BTreeMap::new(),
+        cwd: None,
+        stdin: None,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        needs: Needs::default(),
+        checkpoint: Checkpointing { grace_s: 3.0, ..Checkpointing::default() },
+        resume_from: None,
+        confinement: Confinement::Sandbox,
+    }
+}
+
+fn with_checkpoint(run: Run) -> Run {
+    Run { checkpoint: Checkpointing { folder: true, ..run.checkpoint.clone() }, ..run }
+}
+
+fn stored() -> Stored {
+    Stored { blob: "5".repeat(64).try_into().expect("64 digits"), size: 5 }
+}
+
+fn exited(attempt: Attempt, code: i32) -> Event {
+    Event::Exited(attempt, Exit::Code(code), Usage::default())
+}
+
+fn killed(attempt: Attempt) -> Event {
+    Event::Exited(attempt, Exit::Signal(9), Usage::default())
+}
+
+impl Stage {
+    /// Connected and welcomed at 0 s, in epoch 3.
+    fn new() -> Self {
+        let mut stage = Self { duties: Duties::new(7, 1, 3, profile()), lines: Vec::new() };
+        stage.connect(0.0);
+        stage.lines.clear();
+        stage
+    }
+
+    fn connect(&mut self, seconds: f64) {
+        self.on(seconds, Event::Connected);
+        self.welcome(seconds, 3);
+    }
+
+    fn welcome(&mut self, seconds: f64, epoch: u32) {
+        let token = "token".to_owned();
+        let welcome = ToAgent::Welcome { epoch, lease_s: LEASE_S, heartbeat_s: HEARTBEAT_S, token };
+        self.hear(seconds, welcome);
+    }
+
+    fn hear(&mut self, seconds: f64, message: ToAgent) {
+        self.on(seconds, Event::Received(message));
+    }
+
+    /// Runs a program whose folder is made and which begins at once.
+    fn start(&mut self, seconds: f64, run: Run) -> Attempt {
+        let attempt = run.attempt;
+        self.hear(seconds, ToAgent::Run(Box::new(run)));
+        self.on(seconds, Event::Prepared(attempt, Ok(())));
+        self.on(seconds, Event::Began(attempt));
+        attempt
+    }
+
+    /// Lets time pass as the driver does, waking whenever something is due; no heartbeat is answered.
+    fn pass_until(&mut self, seconds: f64) {
+        while let Some(due) = self.duties.due().filter(|due| *due <= at(seconds)) {
+            self.on(due.seconds(), Event::Tick);
+        }
+        self.on(seconds, Event::Tick);
+    }
+
+    fn on(&mut self, seconds: f64, event: Event) {
+        let now = at(seconds);
+        self.duties.handle(now, event);
+        while let Some(deed) = self.duties.next_deed() {
+            self.note(now, in_words(&deed));
+        }
+        while let Some(piece) = self.duties.next_piece(now) {
+            self.note(now, Some(piece_in_words(&piece)));
+        }
+    }
+
+    fn note(&mut self, now: Time, words: Option<String>) {
+        self.lines.extend(words.map(|words| format!("{} {words}", now.seconds())));
+    }
+
+    /// What was done since this was last asked.
+    fn done(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lines)
+    }
+}
+
+/// Heartbeats and what is said at every welcome are left out.
+fn in_words(deed: &Deed) -> Option<String> {
+    let name = |attempt: &Attempt| format!("{}.{}", attempt.task.index(), attempt.number);
+    Some(match deed {
+        Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Hello(_))
+        | Deed::UseToken(_)
+        | Deed::Remember(_) => {
+            return None;
+        }
+        Deed::Send(FromAgent::OwnerLoad { load, .. }) => format!("load {load}"),
+        Deed::Send(FromAgent::Open { open, .. }) => format!("open {open}"),
+        Deed::Send(FromAgent::Started(attempt)) => format!("started {}", name(attempt)),
+        Deed::Send(FromAgent::Ended { attempt, end }) => format!("ended {} {:?}", name(attempt), end.outcome),
+        Deed::Send(other) => format!("send {other:?}"),
+        Deed::Prove(_) => "prove".into(),
+        Deed::Close(_) => "close".into(),
+        Deed::Prepare(run) => format!("prepare {}", name(&run.attempt)),
+        Deed::Launch(run) => format!("launch {}", name(&run.attempt)),
+        Deed::Signal(attempt, signal) => format!("{signal:?} {}", name(attempt)).to_lowercase(),
+        Deed::Collect(run, wanted) => {
+            let checkpoint = if wanted.checkpoint { " checkpoint" } else { "" };
+            let files = if wanted.files { " files" } else { "" };
+            format!("collect {}{checkpoint}{files}", name(&run.attempt))
+        }
+        Deed::Clear(attempt) => format!("clear {}", name(attempt)),
+        Deed::Measure => "measure".into(),
+        Deed::Quit => "quit".into(),
+        Deed::GiveUp(_) => "give up".into(),
+    })
+}
+
+fn piece_in_words(piece: &Piece) -> String {
+    match piece {
+        Piece::Output(attempt, stream, range) => {
+            format!(
+                "output {}.{} {stream:?} {}+{}",
+                attempt.task.index(),
+                attempt.number,
+                range.offset,
+                range.len
+            )
+        }
+        Piece::End(attempt, end, [stdout, _]) => {
+            let outcome = match &end.outcome {
+                Outcome::Exited { code } => format!("exited {code}"),
+                Outcome::Abandoned { .. } => "abandoned".into(),
+                Outcome::NotStarted { .. } => "not started".into(),
+                other => format!("{other:?}").to_lowercase(),
+            };
+            let checkpoint = if end.checkpoint.is_some() { " +checkpoint" } else { "" };
+            let tail = if stdout.len > 0 {
+                format!(" tail {}+{}", stdout.offset, stdout.len)
+            } else {
+                String::new()
+            };
+            format!("ended {}.{} {outcome}{checkpoint}{tail}", attempt.task.index(), attempt.number)
+        }
+    }
+}
+
+fn beats(stage: &mut Stage, range: std::ops::RangeInclusive<u64>) {
+    for number in range {
+        let seconds = (number - 1) as f64 * HEARTBEAT_S;
+        stage.pass_until(seconds);
+        stage.hear(seconds, ToAgent::Beat { number });
+    }
+}
+
+#[test]
+fn a_run_goes_its_way_and_is_forgotten_when_settled() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.on(2.0, exited(run, 0));
+    stage.hear(3.0, ToAgent::Settled { attempt: run, accepted: true });
+    assert_eq!(
+        stage.done(),
+        ["1 prepare 1.1", "1 launch 1.1", "1 started 1.1", "2 ended 1.1 exited 0", "3 clear 1.1"]
+    );
+    assert_eq!(stage.duties.attempts().count(), 0);
+}
+
+#[test]
+fn nothing_is_run_twice() {
+    let mut stage = Stage::new();
+    let first = stage.start(1.0, run(1, 2));
+    stage.done();
+    for stale in [1, 2] {
+        stage.hear(2.0, ToAgent::Run(Box::new(run(1, stale))));
+    }
+    stage.on(3.0, exited(first, 0));
+    stage.hear(4.0, ToAgent::Run(Box::new(run(1, 2))));
+    stage.hear(5.0, ToAgent::Settled { attempt: first, accepted: true });
+    stage.hear(6.0, ToAgent::Run(Box::new(run(1, 2))));
+    assert_eq!(stage.done(), ["3 ended 1.2 exited 0", "5 clear 1.2"]);
+}
+
+#[test]
+fn a_newer_run_waits_until_the_older_is_gone() {
+    let mut stage = Stage::new();
+    let older = stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.hear(2.0, ToAgent::Run(Box::new(run(1, 2))));
+    stage.on(3.0, killed(older));
+    assert_eq!(stage.done(), ["2 kill 1.1", "3 clear 1.1", "3 prepare 1.2"]);
+}
+
+#[test]
+fn a_stop_gives_grace_and_its_checkpoint_is_stored_before_the_end_is_told() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+    stage.done();
+    stage.hear(2.0, ToAgent::Stop { attempt: run, cause: StopCause::Move });
+    stage.hear(3.0, ToAgent::Stop { attempt: run, cause: StopCause::Move });
+    stage.pass_until(5.0);
+    stage.on(5.5, killed(run));
+    let collected = Collected { checkpoint: Some(stored()), files: None };
+    stage.on(6.0, Event::Collected(run, Ok(collected)));
+    assert_eq!(
+        stage.done(),
+        [
+            "2 terminate 1.1",
+            "2 thaw 1.1",
+            "5 kill 1.1",
+            "5.5 collect 1.1 checkpoint",
+            "6 ended 1.1 stopped +checkpoint"
+        ]
+    );
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
+    let failed = || TransferError::Failed("the disk is full".into());
+    let large = || TransferError::TooLarge("17 GiB".into());
+    for (error, expected) in [
+        (failed(), "4 ended 1.1 abandoned"),
+        (large(), "4 ended 1.1 overlimit { what: \"checkpoint: 17 gib\" }"),
+        (TransferError::Unreachable("gone".into()), "6 collect 1.1 checkpoint"),
+    ] {
+        let mut stage = Stage::new();
+        let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+        stage.hear(2.0, ToAgent::Stop { attempt: run, cause: StopCause::Hold });
+        stage.on(3.0, killed(run));
+        stage.done();
+        stage.on(4.0, Event::Collected(run, Err(error)));
+        stage.pass_until(6.0);
+        assert_eq!(stage.done(), [expected]);
+    }
+}
+
+#[test]
+fn before_the_lease_ends_programs_get_their_grace() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+    beats(&mut stage, 1..=2);
+    stage.on(6.0, Event::Disconnected);
+    stage.done();
+    // The heartbeat of 5 s was answered: the lease ends at 45 s, the grace 1 s before.
+    stage.pass_until(44.0);
+    stage.on(44.1, killed(run));
+    stage.connect(50.0);
+    assert_eq!(
+        stage.done(),
+        [
+            "41 terminate 1.1",
+            "41 thaw 1.1",
+            "44 kill 1.1",
+            "50 load 0",
+            "50 open true",
+            "50 collect 1.1 checkpoint"
+        ]
+    );
+    stage.on(51.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    assert_eq!(stage.done(), ["51 ended 1.1 abandoned +checkpoint"]);
+}
+
+#[test]
+fn who_slept_past_the_lease_kills_before_anything_else() {
+    for waking in [Event::Tick, Event::Connected, Event::Judged(Verdict::Suspend(Reason::TooHot))] {
+        let mut stage = Stage::new();
+        stage.start(1.0, run(1, 1));
+        stage.done();
+        stage.on(1_000.0, waking);
+        assert_eq!(stage.done()[0], "1000 kill 1.1");
+    }
+}
+
+#[test]
+fn what_was_not_started_is_not_started_past_the_lease() {
+    let mut stage = Stage::new();
+    stage.hear(1.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(100.0, Event::Prepared(attempt(1, 1), Ok(())));
+    stage.connect(101.0);
+    let done = stage.done();
+    assert!(!done.iter().any(|line| line.contains("launch")), "{done:?}");
+    assert!(done.contains(&"101 ended 1.1 abandoned".to_owned()), "{done:?}");
+}
+
+#[test]
+fn a_silent_coordinator_is_left_and_a_lower_epoch_turned_away() {
+    let mut stage = Stage::new();
+    stage.pass_until(20.0);
+    assert_eq!(stage.done(), ["20 close"]);
+    stage.on(21.0, Event::Connected);
+    stage.welcome(21.0, 2);
+    assert_eq!(stage.done(), ["21 close"]);
+    stage.on(22.0, Event::Connected);
+    stage.hear(22.0, ToAgent::Run(Box::new(run(1, 1))));
+    assert_eq!(stage.done(), ["22 close"], "orders before the welcome");
+}
+
+#[test]
+fn ends_are_told_again_until_they_are_settled_even_to_who_does_not_wait_for_them() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(3.0, exited(run, 0));
+    stage.done();
+    for seconds in [4.0, 5.0] {
+        stage.connect(seconds);
+        stage.hear(seconds, ToAgent::Yours { attempts: Vec::new() });
+        assert_eq!(
+            stage.done().last().map(String::as_str),
+            Some(format!("{seconds} ended 1.1 exited 0").as_str())
+        );
+        stage.on(seconds, Event::Disconnected);
+    }
+    stage.connect(6.0);
+    stage.hear(6.0, ToAgent::Settled { attempt: run, accepted: false });
+    assert_eq!(stage.done().last().map(String::as_str), Some("6 clear 1.1"));
+}
+
+#[test]
+fn what_the_coordinator_disowns_is_killed_and_forgotten() {
+    let mut stage = Stage::new();
+    let (ours, other) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
+    stage.hear(1.0, ToAgent::Run(Box::new(run(3, 1))));
+    stage.done();
+    stage.hear(2.0, ToAgent::Yours { attempts: vec![ours, attempt(9, 1)] });
+    stage.on(3.0, killed(other));
+    stage.on(4.0, Event::Prepared(attempt(3, 1), Ok(())));
+    assert_eq!(stage.done(), ["2 kill 2.1", "2 clear 3.1", "3 clear 2.1", "4 clear 3.1"]);
+    assert_eq!(stage.duties.attempts().collect::<Vec<_>>(), [ours]);
+}
+
+#[test]
+fn a_stop_of_what_is_not_here_is_answered() {
+    let mut stage = Stage::new();
+    stage.hear(1.0, ToAgent::Stop { attempt: attempt(1, 1), cause: StopCause::Cancel });
+    assert!(stage.done()[0].starts_with("1 ended 1.1 Abandoned"));
+    stage
+        .hear(2.0, ToAgent::Run(Box::new(with_checkpoint(Run { resume_from: Some(stored()), ..run(2, 4) }))));
+    stage.hear(3.0, ToAgent::Stop { attempt: attempt(2, 4), cause: StopCause::Move });
+    assert_eq!(
+        stage.done(),
+        ["2 prepare 2.4", "3 ended 2.4 stopped +checkpoint"],
+        "it has not gone on from it"
+    );
+}
+
+#[test]
+fn time_is_limited_but_suspended_time_does_not_count() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, Run { needs: Needs { time_limit_s: 10.0, ..Needs::default() }, ..run(1, 1) });
+    beats(&mut stage, 1..=1);
+    stage.on(4.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.on(14.0, Event::Judged(Verdict::Run));
+    stage.done();
+    stage.pass_until(19.0);
+    assert_eq!(stage.done(), Vec::<String>::new());
+    for number in 2..=4 {
+        stage.hear(19.0, ToAgent::Beat { number });
+    }
+    stage.pass_until(21.0);
+    stage.on(22.0, killed(run));
+    assert_eq!(stage.done(), ["21 terminate 1.1", "21 thaw 1.1", "22 ended 1.1 timedout"]);
+}
+
+#[test]
+fn a_folder_that_is_too_large_ends_its_run_at_once() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.on(2.0, Event::FolderTooLarge(run));
+    stage.on(3.0, killed(run));
+    assert_eq!(stage.done(), ["2 kill 1.1", "3 ended 1.1 overlimit { what: \"disk\" }"]);
+}
+
+#[test]
+fn the_owner_wins_over_all_but_a_programs_grace() {
+    let mut stage = Stage::new();
+    let (first, second) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
+    stage.hear(1.5, ToAgent::Stop { attempt: second, cause: StopCause::Move });
+    stage.done();
+    stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    let third = stage.start(2.5, run(3, 1));
+    stage.on(3.0, Event::Judged(Verdict::NoNewTasks(Reason::Draining)));
+    assert_eq!(
+        stage.done(),
+        [
+            "2 freeze 1.1",
+            "2 load 1",
+            "2 open false",
+            "2.5 prepare 3.1",
+            "2.5 launch 3.1",
+            "2.5 freeze 3.1",
+            "2.5 started 3.1",
+            "3 thaw 1.1",
+            "3 thaw 3.1",
+            "3 load 0",
+            "3 open false"
+        ]
+    );
+    stage.hear(3.5, ToAgent::SetPaused { paused: true });
+    stage.on(3.6, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.hear(3.7, ToAgent::SetPaused { paused: false });
+    let done = stage.done();
+    let frozen: Vec<_> =
+        done.iter().filter(|line| line.contains("freeze") || line.contains("thaw")).collect();
+    assert_eq!(
+        frozen,
+        ["3.5 freeze 1.1", "3.5 freeze 3.1"],
+        "whoever lets go first does not decide: {first:?} {third:?}"
+    );
+}
+
+#[test]
+fn output_goes_before_the_end_and_again_after_a_reconnection() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    let wrote =
+        |written| Event::Wrote { attempt: attempt(1, 1), stream: Stream::Stdout, written, dropped: 0 };
+    stage.done();
+    stage.on(2.0, wrote(70_000));
+    stage.pass_until(3.0);
+    assert_eq!(stage.done(), ["2 output 1.1 Stdout 0+65536", "2.1 output 1.1 Stdout 65536+4464"]);
+    stage.pass_until(5.0);
+    stage.hear(5.1, ToAgent::Beat { number: 2 });
+    stage.on(6.0, wrote(70_010));
+    stage.pass_until(6.2);
+    stage.on(7.0, Event::Disconnected);
+    stage.on(7.1, wrote(70_020));
+    stage.on(7.2, exited(run, 0));
+    stage.done();
+    stage.connect(8.0);
+    assert_eq!(stage.done(), ["8 load 0", "8 open true", "8 ended 1.1 exited 0 tail 70000+20"]);
+}
+
+#[test]
+fn who_leaves_stops_reports_and_then_quits() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+    stage.done();
+    stage.on(2.0, Event::Leave);
+    stage.on(3.0, exited(run, 7));
+    stage.on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.hear(5.0, ToAgent::Settled { attempt: run, accepted: true });
+    assert_eq!(
+        stage.done(),
+        [
+            "2 open false",
+            "2 terminate 1.1",
+            "2 thaw 1.1",
+            "3 collect 1.1 checkpoint",
+            "4 ended 1.1 abandoned +checkpoint",
+            "5 clear 1.1",
+            "5 quit"
+        ]
+    );
+}
+
+#[test]
+fn who_leaves_does_not_wait_for_ever() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.on(2.0, Event::Leave);
+    stage.on(2.5, Event::LeaveAtOnce);
+    stage.on(2.6, killed(run));
+    let expected = ["2 open false", "2 terminate 1.1", "2 thaw 1.1", "2.5 kill 1.1", "2.6 quit"];
+    assert_eq!(
+        stage.done()[..5],
+        expected,
+        "what came of it, the coordinator sees when another agent starts here"
+    );
+}

@@ -1,0 +1,212 @@
+//! The folder of one run: made before its program starts, and looked through when it has ended.
+//!
+//! - A program finds its inputs in it, as copies of its own.
+//! - **Names come from outside**: a path that leaves the folder is refused.
+//! - What it leaves is packed once it and all its processes are gone, so that nothing changes meanwhile.
+
+use crate::archive::{self, ArchiveError};
+use crate::cache::{Cache, CacheError, hash_of};
+use crate::duties::{Collected, TransferError, Wanted};
+use gleaner_net::{Client, ClientError};
+use gleaner_wire::BlobHash;
+use gleaner_wire::job::Checkpointing;
+use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_wire::session::{Run, Stored};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::de::IgnoredAny;
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// Where a program keeps what it needs to go on, in its folder.
+pub(crate) const CHECKPOINT: &str = ".checkpoint";
+/// Where a program may put what nobody needs afterwards, in its folder.
+pub(crate) const TEMPORARY: &str = ".tmp";
+/// What it reads, in its folder.
+pub(crate) const STDIN: &str = ".stdin";
+
+/// Whether making the folder takes more than a moment.
+pub(crate) fn needs_transfers(run: &Run) -> bool {
+    !run.inputs.is_empty() || run.stdin.is_some() || run.resume_from.is_some()
+}
+
+/// Whether the program keeps something to go on from.
+pub(crate) fn has_checkpoint(checkpoint: &Checkpointing) -> bool {
+    checkpoint.folder || checkpoint.exit_code.is_some()
+}
+
+/// Makes the folder of a run with its inputs and its checkpoint.
+pub(crate) fn prepare(
+    run: &Run,
+    folder: &Path,
+    cache: &Cache,
+    client: Option<&Client>,
+) -> Result<(), TransferError> {
+    patterns(&run.outputs)?;
+    make(folder)?;
+    make(&folder.join(TEMPORARY))?;
+    if has_checkpoint(&run.checkpoint) {
+        make(&folder.join(CHECKPOINT))?;
+    }
+    if !needs_transfers(run) {
+        return Ok(());
+    }
+    let client = client.ok_or_else(|| TransferError::Unreachable("there is no session".into()))?;
+    let fetch = |blob: &BlobHash, into: &mut dyn Write, limit| {
+        client.download(&address_of(blob), into, limit).map(drop)
+    };
+    for input in &run.inputs {
+        let path = inside(folder, &input.path)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|why| failed(parent, &why))?;
+        }
+        cache.copy(&input.blob, &path, |into, limit| fetch(&input.blob, into, limit)).map_err(from_cache)?;
+        if input.executable {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(&path, mode).map_err(|why| failed(&path, &why))?;
+        }
+    }
+    if let Some(stdin) = &run.stdin {
+        let path = folder.join(STDIN);
+        cache.copy(stdin, &path, |into, limit| fetch(stdin, into, limit)).map_err(from_cache)?;
+    }
+    if let Some(checkpoint) = &run.resume_from {
+        let blob = &checkpoint.blob;
+        let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
+        archive::unpack(file, &folder.join(CHECKPOINT)).map_err(from_archive)?;
+    }
+    Ok(())
+}
+
+/// Stores at the coordinator what a run left.
+pub(crate) fn collect(
+    run: &Run,
+    folder: &Path,
+    wanted: Wanted,
+    client: &Client,
+) -> Result<Collected, TransferError> {
+    let mut collected = Collected::default();
+    if wanted.checkpoint {
+        let checkpoint = folder.join(CHECKPOINT);
+        let listing = archive::list(&checkpoint, &[]).map_err(from_archive)?;
+        collected.checkpoint = store(&checkpoint, &listing, folder, client)?;
+    }
+    if wanted.files {
+        let patterns = patterns(&run.outputs)?;
+        let mut listing = archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(from_archive)?;
+        listing.retain(|path, kind| kind.is_file() && path.ancestors().any(|part| patterns.is_match(part)));
+        collected.files = store(folder, &listing, folder, client)?;
+    }
+    Ok(collected)
+}
+
+/// Bytes of all files below a folder; none if it cannot be looked through.
+pub(crate) fn size(folder: &Path) -> Option<u64> {
+    archive::list(folder, &[]).ok().as_ref().map(archive::size)
+}
+
+/// Removes a folder in which a program left nothing; false if there is more to do.
+pub(crate) fn remove_if_empty(folder: &Path) -> bool {
+    for inner in [TEMPORARY, CHECKPOINT] {
+        let _ = fs::remove_dir(folder.join(inner));
+    }
+    match fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(why) => why.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Packs what is listed, and puts it where the coordinator keeps such things; none if nothing is listed.
+fn store(
+    folder: &Path,
+    listing: &archive::Listing,
+    scratch: &Path,
+    client: &Client,
+) -> Result<Option<Stored>, TransferError> {
+    if listing.is_empty() {
+        return Ok(None);
+    }
+    let failed = |why: io::Error| failed(scratch, &why);
+    let mut file = unnamed(scratch).map_err(failed)?;
+    archive::pack(folder, listing, io::BufWriter::new(&file)).map_err(from_archive)?;
+    file.rewind().map_err(failed)?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(&file).map_err(failed)?;
+    let size = file.stream_position().map_err(failed)?;
+    if size > BLOB_BYTES_MAX {
+        return Err(TransferError::TooLarge(format!("{size} bytes, but at most {BLOB_BYTES_MAX} are kept")));
+    }
+    let blob = hash_of(&hasher);
+    file.rewind().map_err(failed)?;
+    client.upload::<IgnoredAny>(&address_of(&blob), &mut file, size).map_err(|why| from_client(&why))?;
+    Ok(Some(Stored { blob, size }))
+}
+
+/// A file that is gone as soon as nobody has it open.
+fn unnamed(folder: &Path) -> io::Result<File> {
+    let path = folder.join(".packing");
+    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    fs::remove_file(&path)?;
+    Ok(file)
+}
+
+fn address_of(blob: &BlobHash) -> String {
+    format!("/api/v1/blobs/{blob}")
+}
+
+fn make(folder: &Path) -> Result<(), TransferError> {
+    match fs::create_dir(folder) {
+        // A second try, after a first that broke off.
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_dir_all(folder).and_then(|()| fs::create_dir(folder))
+        }
+        made => made,
+    }
+    .map_err(|why| failed(folder, &why))
+}
+
+fn inside(folder: &Path, path: &str) -> Result<PathBuf, TransferError> {
+    let is_plain = |part| matches!(part, Component::Normal(_));
+    let path = Path::new(path);
+    if path.components().next().is_none() || !path.components().all(is_plain) {
+        return Err(TransferError::Failed(format!("{} leaves the task's folder", path.display())));
+    }
+    Ok(folder.join(path))
+}
+
+fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
+    let mut set = GlobSetBuilder::new();
+    let refused = |why: globset::Error| TransferError::Failed(format!("outputs: {why}"));
+    for text in texts {
+        let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
+        set.add(GlobBuilder::new(text).literal_separator(true).build().map_err(refused)?);
+    }
+    set.build().map_err(refused)
+}
+
+fn failed(path: &Path, why: &io::Error) -> TransferError {
+    TransferError::Failed(format!("{}: {why}", path.display()))
+}
+
+fn from_archive(error: ArchiveError) -> TransferError {
+    match error {
+        ArchiveError::TooMany(_) | ArchiveError::TooLarge(_) => TransferError::TooLarge(error.to_string()),
+        ArchiveError::File { .. } | ArchiveError::Foreign(_) => TransferError::Failed(error.to_string()),
+    }
+}
+
+fn from_cache(error: CacheError<ClientError>) -> TransferError {
+    match error {
+        CacheError::Fetch(error) => from_client(&error),
+        CacheError::Mismatch { .. } | CacheError::File { .. } => TransferError::Failed(error.to_string()),
+    }
+}
+
+fn from_client(error: &ClientError) -> TransferError {
+    match error {
+        ClientError::Unreachable { .. } => TransferError::Unreachable(error.to_string()),
+        ClientError::TooLarge { .. } => TransferError::TooLarge(error.to_string()),
+        _ => TransferError::Failed(error.to_string()),
+    }
+}

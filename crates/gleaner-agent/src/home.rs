@@ -1,0 +1,277 @@
+//! The folder in which an agent keeps everything.
+//!
+//! ```text
+//! lock            held by the agent that uses the folder
+//! agent.key       its key; never leaves the machine
+//! identity.json   who it is, and with whom it is enrolled
+//! epoch           the highest epoch of a coordinator it has met
+//! speeds.json     how fast the machine was measured to be
+//! rules.toml      its owner's rules, if they wrote some
+//! owner.sock      where its owner says something by hand
+//! cache/          inputs, by their hashes
+//! pipes/          what running programs write goes through these
+//! tasks/          a folder for each run, and what its program has written
+//! ```
+
+use crate::probes::Speeds;
+use gleaner_net::{Address, Fingerprint};
+use gleaner_wire::session::{Attempt, Stream};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why the folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    /// The system refused.
+    #[error("{path}: {why}", path = path.display())]
+    File {
+        /// What it was about.
+        path: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
+    /// Another agent uses it.
+    #[error("{path} is in use by another agent; give this one a folder of its own, or stop that one", path = .0.display())]
+    InUse(PathBuf),
+    /// The owner's rules make no sense.
+    #[error("{path}: {why}", path = path.display())]
+    Rules {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with them.
+        why: String,
+    },
+    /// A file of it holds something else than it should.
+    #[error("{path} cannot be read: {why}; move the folder away and join again", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// An agent's folder, locked for as long as this lives.
+#[derive(Debug)]
+pub struct Home {
+    folder: PathBuf,
+    _lock: File,
+}
+
+/// Who an agent is, and with whom it is enrolled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// Its number there.
+    pub agent: u32,
+    /// Its name there.
+    pub name: String,
+    /// Where the coordinator is.
+    pub address: Address,
+    /// The coordinator's authority; none on plain loopback.
+    pub authority: Option<Fingerprint>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredIdentity {
+    version: u32,
+    agent: u32,
+    name: String,
+    address: String,
+    authority: Option<String>,
+}
+
+impl Home {
+    /// Opens the folder, which is made if it is not there, and clears it of the runs of an agent that was killed.
+    pub fn open(folder: &Path) -> Result<Self, HomeError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |why| HomeError::File { path, why }
+        };
+        let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+        private(folder).map_err(failed(folder))?;
+        let path = folder.join("lock");
+        let lock = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed(&path))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(HomeError::InUse(folder.into())),
+            Err(why) => return Err(failed(&path)(why.into())),
+        }
+        for name in ["tasks", "pipes"] {
+            let path = folder.join(name);
+            match fs::remove_dir_all(&path) {
+                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(why)),
+                Ok(()) | Err(_) => private(&path).map_err(failed(&path))?,
+            }
+        }
+        let folder = folder.canonicalize().map_err(failed(folder))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the key is.
+    pub fn key(&self) -> PathBuf {
+        self.folder.join("agent.key")
+    }
+
+    /// Where inputs are kept.
+    pub fn cache(&self) -> PathBuf {
+        self.folder.join("cache")
+    }
+
+    /// Where the owner may have written rules.
+    pub fn rules(&self) -> PathBuf {
+        self.folder.join("rules.toml")
+    }
+
+    /// The folder of a run.
+    pub fn task(&self, attempt: Attempt) -> PathBuf {
+        self.folder.join(format!("tasks/{}.{}", attempt.task, attempt.number))
+    }
+
+    /// Where is kept what a run's program writes.
+    pub fn spool(&self, attempt: Attempt, stream: Stream) -> PathBuf {
+        let Attempt { task, number } = attempt;
+        self.folder.join(format!("tasks/{task}.{number}.{}", name_of(stream)))
+    }
+
+    /// A pipe for what a program writes.
+    pub fn pipe(&self, number: u64, stream: Stream) -> PathBuf {
+        self.folder.join(format!("pipes/{number}.{}", name_of(stream)))
+    }
+
+    /// Who this agent is; none before it has enrolled.
+    pub fn identity(&self) -> Result<Option<Identity>, HomeError> {
+        let path = self.folder.join("identity.json");
+        let text = match fs::read_to_string(&path) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|why| HomeError::File { path: path.clone(), why })?,
+        };
+        let read = || -> Result<Identity, String> {
+            let stored: StoredIdentity = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+            let authority = stored.authority.map(|text| text.parse::<Fingerprint>()).transpose();
+            Ok(Identity {
+                agent: stored.agent,
+                name: stored.name,
+                address: stored.address.parse::<Address>().map_err(|why| why.to_string())?,
+                authority: authority.map_err(|why| why.to_string())?,
+            })
+        };
+        read().map(Some).map_err(|why| HomeError::Damaged { path, why })
+    }
+
+    /// Remembers who this agent is.
+    pub fn enrol(&self, identity: &Identity) -> Result<(), HomeError> {
+        let stored = StoredIdentity {
+            version: 1,
+            agent: identity.agent,
+            name: identity.name.clone(),
+            address: identity.address.to_string(),
+            authority: identity.authority.map(|authority| authority.to_string()),
+        };
+        let text = serde_json::to_string_pretty(&stored).expect("it is plain data");
+        self.replace("identity.json", &text)
+    }
+
+    /// The highest epoch met; 0 if none was.
+    pub fn epoch(&self) -> Result<u32, HomeError> {
+        let path = self.folder.join("epoch");
+        match fs::read_to_string(&path) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(0),
+            Err(why) => Err(HomeError::File { path, why }),
+            Ok(text) => {
+                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
+            }
+        }
+    }
+
+    /// Remembers the highest epoch met.
+    pub fn remember_epoch(&self, epoch: u32) -> Result<(), HomeError> {
+        self.replace("epoch", &format!("{epoch}\n"))
+    }
+
+    /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
+    pub fn speeds(&self) -> Option<Speeds> {
+        serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
+    }
+
+    /// Remembers how fast the machine is.
+    pub fn remember_speeds(&self, speeds: &Speeds) -> Result<(), HomeError> {
+        self.replace("speeds.json", &serde_json::to_string(speeds).expect("it is plain data"))
+    }
+
+    /// Writes a file whole or not at all.
+    fn replace(&self, name: &str, text: &str) -> Result<(), HomeError> {
+        let path = self.folder.join(name);
+        let new = self.folder.join(format!("{name}.new"));
+        let write = || {
+            let mut options = File::options();
+            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &path)?;
+            File::open(&self.folder)?.sync_all()
+        };
+        write().map_err(|why| HomeError::File { path: path.clone(), why })
+    }
+}
+
+fn name_of(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+
+    #[test]
+    fn what_it_remembers_outlasts_it_and_what_ran_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        assert!(matches!(Home::open(folder.path()), Err(HomeError::InUse(_))), "two agents in one folder");
+        assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (None, 0));
+        let identity = Identity {
+            agent: 3,
+            name: "lab".into(),
+            address: "http://127.0.0.1:1".parse().unwrap(),
+            authority: None,
+        };
+        home.enrol(&identity).unwrap();
+        home.remember_epoch(7).unwrap();
+        let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
+        fs::create_dir(&run).unwrap();
+        drop(home);
+        let home = Home::open(folder.path()).unwrap();
+        assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (Some(identity), 7));
+        assert!(!run.exists());
+    }
+
+    #[test]
+    fn a_damaged_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        for name in ["identity.json", "epoch"] {
+            fs::write(folder.path().join(name), "{").unwrap();
+        }
+        for error in [home.identity().map(drop).unwrap_err(), home.epoch().map(drop).unwrap_err()] {
+            assert!(matches!(error, HomeError::Damaged { .. }), "{error}");
+        }
+    }
+}

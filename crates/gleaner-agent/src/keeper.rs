@@ -1,0 +1,35 @@
+//! Runs tasks so that all of a task ends with it, and all tasks end with the agent.
+//!
+//! ```text
+//! agent ──control──▶ keeper ──starts──▶ minder ──starts──▶ the task's processes
+//!   └──────── orders, reports (one socket a minder) ──┘
+//! ```
+//!
+//! A *minder* minds one task at a time and is a child subreaper: whatever a task does (a new session, a double fork,
+//! `SIGTERM` ignored), its processes stay below the minder, which kills and reaps until none is left. That is why there
+//! is one minder for each running task: of a process below it there is no doubt whose it is. An idle minder is used
+//! again. The *keeper* starts minders and is their subreaper.
+//!
+//! Invariants:
+//! - A minder that loses the agent (end of file) or the keeper (end of its pipe) ends its task and itself.
+//! - When a minder is killed, the keeper kills what it leaves behind; when the keeper is killed, the minders notice.
+//!   Only when agent, keeper and minder are killed in one instant can processes of a task outside sandbox and cgroup stay.
+//! - `Report::Exited` is sent when no process of the task is left.
+//! - Keeper and minders have one thread: file descriptors and children are theirs alone.
+
+mod client;
+mod frames;
+mod keep;
+mod kin;
+mod mind;
+mod orders;
+mod start;
+mod task;
+
+pub use client::{Keeper, KeeperError, Minder, OrderSender};
+pub use frames::{FRAME_BYTES_MAX, FrameError, Inbox, encode};
+pub use keep::keep;
+pub use mind::mind;
+pub use orders::{
+    Confinement, Input, Limits, Network, Order, Outcome, Report, RunSpec, Sandbox, Sign, TASK_FOLDER, Usage,
+};

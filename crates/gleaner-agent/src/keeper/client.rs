@@ -1,0 +1,123 @@
+//! The agent's end: starts the keeper, asks it for minders, talks to them.
+
+use std::io::{self, IoSlice, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+use super::frames::{FrameError, Inbox, encode};
+use super::orders::{Order, Report};
+
+/// Why there is no keeper or no minder.
+#[derive(Debug, thiserror::Error)]
+pub enum KeeperError {
+    /// The program could not be started.
+    #[error("{0}: the keeper of tasks could not be started: {1}")]
+    Start(String, io::Error),
+    /// The keeper is gone. It ends all tasks when it goes; start another.
+    #[error("the keeper of tasks is gone ({0}); its tasks have ended with it")]
+    Gone(io::Error),
+}
+
+/// The keeper: as long as this lives, tasks may.
+#[derive(Debug)]
+pub struct Keeper {
+    process: Child,
+    control: Option<UnixStream>,
+}
+
+impl Keeper {
+    /// Starts `program keep`, where `program` calls [`super::keep`] for `keep`, [`super::mind`] for `mind` and
+    /// [`crate::launch::launch`] for `launch`.
+    pub fn start(program: &Path) -> Result<Self, KeeperError> {
+        let failed = |error| KeeperError::Start(program.display().to_string(), error);
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let process = Command::new(program)
+            .arg0("gleaner")
+            .arg("keep")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        Ok(Self { process, control: Some(ours) })
+    }
+
+    /// The keeper's process.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// A new minder. It ends its task and itself when this end is dropped; use it again for the next task.
+    pub fn minder(&self) -> Result<Minder, KeeperError> {
+        let (ours, theirs) = UnixStream::pair().map_err(KeeperError::Gone)?;
+        let control = self.control.as_ref().expect("taken only on drop");
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let fds = [theirs.as_fd()];
+        let fits = ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+        assert!(fits, "the space is for one descriptor");
+        sendmsg(control, &[IoSlice::new(b"m")], &mut ancillary, SendFlags::NOSIGNAL)
+            .map_err(|error| KeeperError::Gone(error.into()))?;
+        Ok(Minder { stream: ours, inbox: Inbox::default() })
+    }
+}
+
+impl Drop for Keeper {
+    /// Ends all tasks and waits until they have ended.
+    fn drop(&mut self) {
+        self.control = None;
+        let _ = self.process.wait();
+    }
+}
+
+/// A minder, which runs one task at a time.
+#[derive(Debug)]
+pub struct Minder {
+    stream: UnixStream,
+    inbox: Inbox,
+}
+
+impl Minder {
+    /// Gives an order.
+    pub fn order(&self, order: &Order) -> Result<(), FrameError> {
+        Ok((&self.stream).write_all(&encode(order)?)?)
+    }
+
+    /// Waits for the next report; [`FrameError::Closed`] if the minder or the keeper was killed, and the task with it.
+    pub fn report(&mut self) -> Result<Report, FrameError> {
+        loop {
+            if let Some(report) = self.inbox.pop()? {
+                return Ok(report);
+            }
+            self.inbox.fill(&mut self.stream)?;
+        }
+    }
+
+    /// Another end to give orders by, while a thread waits for reports.
+    pub fn sender(&self) -> io::Result<OrderSender> {
+        Ok(OrderSender { stream: self.stream.try_clone()? })
+    }
+
+    /// The socket itself, for a runtime of its own: write [`encode`]d orders, read reports through an [`Inbox`].
+    pub fn into_stream(self) -> UnixStream {
+        self.stream
+    }
+}
+
+/// Gives orders to a minder whose reports are read elsewhere. The minder lives until this is dropped as well.
+#[derive(Debug)]
+pub struct OrderSender {
+    stream: UnixStream,
+}
+
+impl OrderSender {
+    /// Gives an order.
+    pub fn order(&self, order: &Order) -> Result<(), FrameError> {
+        Ok((&self.stream).write_all(&encode(order)?)?)
+    }
+}

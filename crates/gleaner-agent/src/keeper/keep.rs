@@ -1,0 +1,130 @@
+//! The keeper's own loop: starts minders, and kills what a dead one leaves behind.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper, setsid};
+
+use super::kin::{self, Left, Passing};
+
+/// How long minders have to end their tasks when the agent is gone.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+struct Child {
+    pid: Pid,
+    exit: OwnedFd,
+    /// The minder holds the other end; when this one is closed, it ends its task and itself.
+    lifeline: Option<io::PipeReader>,
+}
+
+/// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
+///
+/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind`.
+pub fn keep() -> io::Result<()> {
+    // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
+    // is out of reach already.
+    let _ = setsid();
+    set_child_subreaper(Some(rustix::process::getpid()))?;
+    let mut minders: Vec<Child> = Vec::new();
+    loop {
+        match wait(&minders, Attention::AgentToo, None)? {
+            Woken::Agent => match receive(io::stdin().as_fd())? {
+                Some(socket) => minders.push(start_minder(socket)?),
+                None => break,
+            },
+            Woken::Minders => bury(&mut minders),
+            Woken::Late => {}
+        }
+    }
+    for minder in &mut minders {
+        minder.lifeline = None;
+    }
+    let deadline = Instant::now() + FAREWELL;
+    while !minders.is_empty() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match wait(&minders, Attention::MindersOnly, Some(left))? {
+            Woken::Minders => bury(&mut minders),
+            Woken::Agent | Woken::Late => break,
+        }
+    }
+    kin::end();
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attention {
+    AgentToo,
+    MindersOnly,
+}
+
+enum Woken {
+    Agent,
+    Minders,
+    Late,
+}
+
+fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> io::Result<Woken> {
+    let stdin = io::stdin();
+    let mut fds: Vec<PollFd<'_>> =
+        minders.iter().map(|minder| PollFd::new(&minder.exit, PollFlags::IN)).collect();
+    if attention == Attention::AgentToo {
+        fds.push(PollFd::new(&stdin, PollFlags::IN));
+    }
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Woken::Late),
+        other => other?,
+    };
+    let a_minder_ended = fds[..minders.len()].iter().any(|fd| !fd.revents().is_empty());
+    Ok(if a_minder_ended { Woken::Minders } else { Woken::Agent })
+}
+
+/// Forgets the minders that have ended, and kills what they left behind.
+fn bury(minders: &mut Vec<Child>) {
+    minders.retain(|minder| {
+        let mut fd = [PollFd::new(&minder.exit, PollFlags::IN)];
+        !matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
+    });
+    let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
+    // What the kernel hands over from a dead minder are children of ours that are no minders.
+    while kin::reap() == Left::Some && !kin::below(Passing::Trees(&living)).is_empty() {
+        kin::kill(Passing::Trees(&living));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn start_minder(socket: OwnedFd) -> io::Result<Child> {
+    let (lifeline, theirs) = io::pipe()?;
+    // Not by the path of the program, which may have been replaced by a newer one since.
+    let child = Command::new("/proc/self/exe")
+        .arg0("gleaner")
+        .arg("mind")
+        .stdin(Stdio::from(socket))
+        .stdout(theirs)
+        .spawn()?;
+    let pid = Pid::from_child(&child);
+    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline) })
+}
+
+/// The next minder's socket, or `None` when the agent is gone.
+fn receive(control: impl AsFd) -> io::Result<Option<OwnedFd>> {
+    let mut byte = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let message =
+        recvmsg(control, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    if message.bytes == 0 {
+        return Ok(None);
+    }
+    let socket = ancillary.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    });
+    socket.map(Some).ok_or_else(|| io::Error::other("a message of the agent without a socket"))
+}

@@ -1,0 +1,141 @@
+//! The processes below this one: found in `/proc`, signalled, ended.
+//!
+//! A subreaper's orphans become its children, so a walk down from this process finds every process of a task. New ones
+//! can appear during the walk; what is stopped first cannot fork, so rounds of stopping come to an end.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
+
+/// Rounds of stopping before killing begins anyway.
+const STOP_ROUNDS_MAX: usize = 64;
+
+/// The longest pause between two rounds of killing: what is stuck in the kernel needs no hurry.
+const PAUSE_MAX: Duration = Duration::from_millis(100);
+
+/// Whom a walk passes over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Passing<'a> {
+    /// Nobody.
+    Nobody,
+    /// These processes and all below them.
+    Trees(&'a [Pid]),
+    /// The process of this id and its children, but not those below: the frame of a sandbox.
+    Frame(Pid),
+}
+
+/// All processes below this one, parents before children.
+pub(crate) fn below(passing: Passing<'_>) -> Vec<Pid> {
+    let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
+    for (pid, parent) in parents() {
+        children.entry(parent).or_default().push(pid);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![getpid()];
+    while let Some(parent) = open.pop() {
+        for &pid in children.get(&parent).into_iter().flatten() {
+            match passing {
+                Passing::Trees(roots) if roots.contains(&pid) => continue,
+                Passing::Frame(frame) if pid == frame || parent == frame => {}
+                Passing::Nobody | Passing::Trees(_) | Passing::Frame(_) => found.push(pid),
+            }
+            open.push(pid);
+        }
+    }
+    found
+}
+
+/// Sends a signal to all processes below this one.
+pub(crate) fn signal(passing: Passing<'_>, signal: Signal) {
+    for pid in below(passing) {
+        // One that has just ended needs no signal.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Stops all processes below this one, those that appear meanwhile as well.
+pub(crate) fn stop(passing: Passing<'_>) {
+    let mut stopped = HashSet::new();
+    for _ in 0..STOP_ROUNDS_MAX {
+        let new: Vec<Pid> = below(passing).into_iter().filter(|pid| stopped.insert(*pid)).collect();
+        if new.is_empty() {
+            return;
+        }
+        for pid in new {
+            let _ = kill_process(pid, Signal::STOP);
+        }
+    }
+}
+
+/// Kills all processes below this one once.
+pub(crate) fn kill(passing: Passing<'_>) {
+    stop(passing);
+    signal(passing, Signal::KILL);
+}
+
+/// Kills and reaps until nothing is below this process.
+pub(crate) fn end() {
+    let mut pause = Duration::from_millis(1);
+    while reap() == Left::Some {
+        kill(Passing::Nobody);
+        if reap() == Left::None {
+            return;
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+/// Whether a process has children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    None,
+    Some,
+}
+
+/// Reaps the children that have ended.
+pub(crate) fn reap() -> Left {
+    loop {
+        match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return Left::Some,
+            Err(_) => return Left::None,
+        }
+    }
+}
+
+/// Every process of the machine that is shown to us, with its parent.
+fn parents() -> impl Iterator<Item = (Pid, Pid)> {
+    fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
+        let pid = entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        Some((pid, parent(&stat)?))
+    })
+}
+
+/// The parent in a line of `/proc/PID/stat`, whose second field is a name that may contain anything.
+fn parent(stat: &str) -> Option<Pid> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    Pid::from_raw(after_name.split_ascii_whitespace().nth(1)?.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_is_found_behind_any_name() {
+        for (stat, expected) in [
+            ("7 (cat) R 3 7 7 0", Some(3)),
+            ("7 (a) R 9 (b) S 4 1", Some(4)),
+            ("7 (x", None),
+            ("7 (init) S 0 1", None),
+        ] {
+            assert_eq!(parent(stat).map(|pid| pid.as_raw_nonzero().get()), expected, "{stat}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A minder's loop: one task at a time, until the agent or the keeper is gone.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{getpid, set_child_subreaper};
+
+use super::frames::{FrameError, Inbox, encode};
+use super::orders::{Order, Outcome, Report, Usage};
+use super::task::Task;
+
+/// Serves the agent at the other end of standard input (a socket); standard output is the keeper's lifeline.
+///
+/// This process must be started for it alone, by the keeper: `gleaner mind`.
+pub fn mind() -> Result<(), FrameError> {
+    set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
+    let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut minder = Minding { stream, inbox: Inbox::default(), task: None };
+    let end = minder.serve();
+    if let Some(task) = minder.task.take() {
+        task.kill();
+        task.finish();
+    }
+    match end {
+        Err(FrameError::Closed) => Ok(()),
+        other => other,
+    }
+}
+
+struct Minding {
+    stream: UnixStream,
+    inbox: Inbox,
+    task: Option<Task>,
+}
+
+impl Minding {
+    fn serve(&mut self) -> Result<(), FrameError> {
+        loop {
+            let (order_came, task_ended) = self.wait()?;
+            if order_came {
+                self.inbox.fill(&mut self.stream)?;
+                while let Some(order) = self.inbox.pop()? {
+                    self.obey(order)?;
+                }
+            }
+            if task_ended && let Some(task) = self.task.take() {
+                let id = task.id();
+                let (outcome, usage) = task.finish();
+                self.say(&Report::Exited { id, outcome, usage })?;
+            }
+        }
+    }
+
+    /// Waits for an order or for the end of the task's first process.
+    fn wait(&self) -> Result<(bool, bool), FrameError> {
+        let lifeline = io::stdout();
+        // A pipe without a reader shows as an error, which is always watched for.
+        let mut fds =
+            vec![PollFd::new(&self.stream, PollFlags::IN), PollFd::new(&lifeline, PollFlags::empty())];
+        if let Some(task) = &self.task {
+            fds.push(PollFd::new(task.exit(), PollFlags::IN));
+        }
+        match poll(&mut fds, None) {
+            Err(Errno::INTR) => return Ok((false, false)),
+            other => other.map_err(io::Error::from)?,
+        };
+        if !fds[1].revents().is_empty() {
+            return Err(FrameError::Closed);
+        }
+        Ok((!fds[0].revents().is_empty(), fds.get(2).is_some_and(|fd| !fd.revents().is_empty())))
+    }
+
+    fn obey(&mut self, order: Order) -> Result<(), FrameError> {
+        match order {
+            Order::Run { id, .. } if self.task.is_some() => {
+                self.refuse(id, "this minder has a task already".to_owned())
+            }
+            Order::Run { id, spec } => match Task::start(id, &spec) {
+                Ok(task) => {
+                    let started = Report::Started { id, pid: task.pid(), groups: task.groups() };
+                    self.task = Some(task);
+                    self.say(&started)
+                }
+                Err(why) => self.refuse(id, why.to_string()),
+            },
+            Order::Signal { id, sign } => {
+                if let Some(task) = self.task.as_ref().filter(|task| task.id() == id) {
+                    task.signal(sign);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: u64, why: String) -> Result<(), FrameError> {
+        self.say(&Report::Exited { id, outcome: Outcome::CouldNotStart(why), usage: Usage::default() })
+    }
+
+    fn say(&mut self, report: &Report) -> Result<(), FrameError> {
+        Ok(self.stream.write_all(&encode(report)?)?)
+    }
+}

@@ -1,0 +1,212 @@
+//! How a task's first process comes to be: directly where nothing confines it, else through the launcher.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::OFlags;
+
+use super::kin;
+use super::orders::{Confinement, Limits, RunSpec, Sandbox};
+use crate::confine::{Group, GroupError, TransientUser, bwrap_command};
+use crate::launch::{Instructions, Rlimit, Walls, send};
+
+/// Why a task's first process could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error("there is no command")]
+    NoCommand,
+    #[error("{0}: no such program in the task's PATH ({1})")]
+    NoProgram(String, String),
+    #[error("{0}: the working folder cannot be used: {1}")]
+    Folder(PathBuf, io::Error),
+    #[error("{0}: cannot be opened for the task: {1}")]
+    File(PathBuf, io::Error),
+    #[error(transparent)]
+    Group(#[from] GroupError),
+    #[error("no user for the task: {0}")]
+    User(io::Error),
+    #[error("the task's folder could not be given to it: {0}")]
+    Give(io::Error),
+    #[error("{0} could not be started: {1}")]
+    Spawn(String, io::Error),
+    #[error("instructions could not be sent to the launcher: {0}")]
+    Instruct(io::Error),
+}
+
+/// A task's first process and what belongs to it.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) group: Option<Group>,
+    pub(crate) user: Option<TransientUser>,
+    /// Where bubblewrap and the launcher say how far they came; `None` for a direct start.
+    pub(crate) launcher: Option<PipeReader>,
+}
+
+struct Streams {
+    stdin: File,
+    stdout: File,
+    stderr: File,
+}
+
+pub(crate) fn start(id: u64, spec: &RunSpec) -> Result<Started, StartError> {
+    if spec.argv.is_empty() {
+        return Err(StartError::NoCommand);
+    }
+    let streams = open_streams(spec)?;
+    match &spec.confinement {
+        Confinement::Own if !spec.limits.any() => start_directly(spec, streams),
+        Confinement::Own => start_limited(id, spec, &streams),
+        Confinement::Sandbox(sandbox) => start_boxed(id, spec, sandbox, &streams),
+    }
+}
+
+/// The fast way. Nothing here may keep the standard library from using `posix_spawn`: no user, no closure, and no search
+/// of the task's `PATH` (so we search it ourselves).
+fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartError> {
+    let env = spec.environment();
+    let program = find_program(&spec.argv[0], &env, &spec.cwd)?;
+    let mut command = Command::new(&program);
+    command
+        .arg0(&spec.argv[0])
+        .args(&spec.argv[1..])
+        .env_clear()
+        .envs(env)
+        .current_dir(&spec.cwd)
+        .process_group(0);
+    command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
+    let child = command.spawn().map_err(|error| match fs::read_dir(&spec.cwd) {
+        Err(folder) => StartError::Folder(spec.cwd.clone(), folder),
+        Ok(_) => StartError::Spawn(program.display().to_string(), error),
+    })?;
+    Ok(Started { child, group: None, user: None, launcher: None })
+}
+
+fn start_limited(id: u64, spec: &RunSpec, streams: &Streams) -> Result<Started, StartError> {
+    let group = spec.limiter.group(id, &spec.limits)?;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("gleaner").arg("launch").process_group(0);
+    let instructions = Instructions {
+        argv: spec.argv.clone(),
+        env: spec.environment(),
+        cwd: spec.cwd.clone(),
+        rlimits: rlimits(&spec.limits, group.as_ref()),
+        user: None,
+        walls: None,
+    };
+    launch(command, &instructions, streams, group, None)
+}
+
+fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) -> Result<Started, StartError> {
+    let user = TransientUser::for_agent().map_err(StartError::User)?;
+    if let Some(user) = &user {
+        user.own(&sandbox.folder).map_err(StartError::Give)?;
+        user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;
+    }
+    let command = bwrap_command(sandbox, user.as_ref())
+        .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
+    let group = spec.limiter.group(id, &spec.limits)?;
+    let mut rlimits = rlimits(&spec.limits, group.as_ref());
+    if let Some(most) = spec.limits.processes {
+        // In a sandbox the count is the task's alone: its user, or its user namespace, where bubblewrap's own is one more.
+        rlimits.push((Rlimit::Processes, u64::from(most) + 1));
+    }
+    let instructions = Instructions {
+        argv: spec.argv.clone(),
+        env: spec.environment(),
+        cwd: spec.cwd.clone(),
+        rlimits,
+        user: user.as_ref().map(TransientUser::id),
+        walls: Some(Walls { network: sandbox.network }),
+    };
+    launch(command, &instructions, streams, group, user)
+}
+
+/// Starts a command that ends in the launcher, and instructs the launcher over its standard input.
+fn launch(
+    mut command: Command,
+    instructions: &Instructions,
+    streams: &Streams,
+    group: Option<Group>,
+    user: Option<TransientUser>,
+) -> Result<Started, StartError> {
+    let (ours, theirs) = UnixStream::pair().map_err(StartError::Instruct)?;
+    let (launcher, their_words) = io::pipe().map_err(StartError::Instruct)?;
+    rustix::io::ioctl_fionbio(&launcher, true).map_err(|error| StartError::Instruct(error.into()))?;
+    let entrances = group.as_ref().map_or_else(|| Ok(Vec::new()), Group::entrances)?;
+    let fds: Vec<BorrowedFd<'_>> = [&streams.stdin, &streams.stdout, &streams.stderr]
+        .into_iter()
+        .chain(&entrances)
+        .map(AsFd::as_fd)
+        .collect();
+    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(their_words);
+    let program = command.get_program().to_owned();
+    let child =
+        command.spawn().map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;
+    // Our copies of the launcher's ends, without which its death would not show.
+    drop(command);
+    if let Err(error) = send(&ours, instructions, &fds) {
+        // One that is gone has said why on its standard error, which is read when it has been waited for.
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            kin::end();
+            return Err(StartError::Instruct(error));
+        }
+    }
+    Ok(Started { child, group, user, launcher: Some(launcher) })
+}
+
+fn rlimits(limits: &Limits, group: Option<&Group>) -> Vec<(Rlimit, u64)> {
+    let mut rlimits = vec![(Rlimit::CoreBytes, 0)];
+    if let Some(bytes) = limits.file_bytes {
+        rlimits.push((Rlimit::FileBytes, bytes));
+    }
+    if let Some(bytes) = limits.memory_bytes
+        && !group.is_some_and(Group::limits_memory)
+    {
+        rlimits.push((Rlimit::AddressBytes, bytes));
+    }
+    rlimits
+}
+
+fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
+    let stdin = spec.stdin.as_deref().unwrap_or(Path::new("/dev/null"));
+    let stdin = File::open(stdin).map_err(|error| StartError::File(stdin.to_owned(), error))?;
+    let stdout = open_output(&spec.stdout)?;
+    let stderr = if spec.stderr == spec.stdout {
+        // Two descriptors of one open file, so that lines come in the order written.
+        stdout.try_clone().map_err(|error| StartError::File(spec.stderr.clone(), error))?
+    } else {
+        open_output(&spec.stderr)?
+    };
+    Ok(Streams { stdin, stdout, stderr })
+}
+
+fn open_output(path: &Path) -> Result<File, StartError> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        // An earlier attempt may have put a link in its place, and we may be root.
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)
+        .map_err(|error| StartError::File(path.to_owned(), error))
+}
+
+fn find_program(name: &str, env: &[(String, String)], cwd: &Path) -> Result<PathBuf, StartError> {
+    if name.contains('/') {
+        return Ok(PathBuf::from(name));
+    }
+    let path = env.iter().rfind(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
+    std::env::split_paths(&OsString::from(path))
+        .map(|folder| cwd.join(folder).join(name))
+        .find(|file| {
+            fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+        })
+        .ok_or_else(|| StartError::NoProgram(name.to_owned(), path.to_owned()))
+}

@@ -1,0 +1,189 @@
+//! A running task, from its first process to the end of its last.
+
+use std::io::{PipeReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use wait4::Wait4;
+
+use super::kin::{self, Passing};
+use super::orders::{Outcome, RunSpec, Sign, Usage};
+use super::start::{StartError, Started, start};
+use crate::confine::{Group, TransientUser};
+use crate::launch::{Words, read_words};
+
+/// What bubblewrap and the launcher may say before the rest is dropped.
+const WORDS_BYTES_MAX: u64 = 4096;
+
+pub(crate) struct Task {
+    id: u64,
+    child: Child,
+    main: Pid,
+    exit: OwnedFd,
+    group: Option<Group>,
+    launcher: Option<PipeReader>,
+    frame: Frame,
+    before: Consumed,
+    /// Held until no process of the task is left.
+    _user: Option<TransientUser>,
+    ended_by_order: std::cell::Cell<bool>,
+}
+
+/// Whether the first process is bubblewrap's, which signals must not reach.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    None,
+    Bubblewrap,
+}
+
+impl Task {
+    pub(crate) fn start(id: u64, spec: &RunSpec) -> Result<Self, StartError> {
+        let before = Consumed::now();
+        let Started { child, group, user, launcher } = start(id, spec)?;
+        let main = Pid::from_child(&child);
+        let exit = pidfd_open(main, PidfdFlags::empty())
+            .map_err(|error| StartError::Spawn("the watch on the task".to_owned(), error.into()))?;
+        let frame = match spec.confinement {
+            super::Confinement::Own => Frame::None,
+            super::Confinement::Sandbox(_) => Frame::Bubblewrap,
+        };
+        let ended_by_order = std::cell::Cell::new(false);
+        Ok(Self { id, child, main, exit, group, launcher, frame, before, _user: user, ended_by_order })
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn groups(&self) -> Vec<PathBuf> {
+        self.group.as_ref().map(Group::folders).unwrap_or_default()
+    }
+
+    /// Readable when the first process has ended.
+    pub(crate) fn exit(&self) -> &OwnedFd {
+        &self.exit
+    }
+
+    pub(crate) fn signal(&self, sign: Sign) {
+        let programs = match self.frame {
+            Frame::None => Passing::Nobody,
+            Frame::Bubblewrap => Passing::Frame(self.main),
+        };
+        match sign {
+            Sign::Kill => self.kill(),
+            Sign::Term => {
+                self.ended_by_order.set(true);
+                kin::signal(programs, Signal::TERM);
+            }
+            Sign::Stop if self.group.as_ref().is_some_and(Group::freeze) => {}
+            Sign::Stop => kin::stop(programs),
+            Sign::Cont => {
+                // Both: a task may have been stopped before it entered its freezer.
+                if let Some(group) = &self.group {
+                    group.thaw();
+                }
+                kin::signal(programs, Signal::CONT);
+            }
+        }
+    }
+
+    /// Kills every process of the task once; [`Task::finish`] makes sure.
+    pub(crate) fn kill(&self) {
+        self.ended_by_order.set(true);
+        if let Some(group) = &self.group {
+            group.kill();
+        }
+        kin::kill(Passing::Nobody);
+        if let Some(group) = &self.group {
+            // The old freezer keeps even the killed.
+            group.thaw();
+        }
+    }
+
+    /// Waits for the first process, ends all that is left, and says how it went.
+    pub(crate) fn finish(self) -> (Outcome, Usage) {
+        let ended = self.child.wait4();
+        if let Some(group) = &self.group {
+            group.kill();
+            group.thaw();
+        }
+        kin::end();
+        let mut usage = Consumed::now().since(&self.before);
+        let outcome = match ended {
+            Ok(ended) => {
+                usage.memory_peak_bytes = ended.rusage.maxrss;
+                outcome(ended.status, self.frame)
+            }
+            Err(error) => Outcome::CouldNotStart(format!("its first process was lost: {error}")),
+        };
+        if let Some(group) = &self.group {
+            usage.memory_peak_bytes = group.memory_peak().unwrap_or(usage.memory_peak_bytes);
+            usage.killed_for_memory = group.killed_for_memory();
+        }
+        let Some(pipe) = self.launcher else { return (outcome, usage) };
+        match read_words(&heard(pipe)) {
+            Words::Ready { landlock_abi } => (outcome, Usage { landlock_abi, ..usage }),
+            Words::Failed(_) if self.ended_by_order.get() => (Outcome::Signal(Signal::KILL.as_raw()), usage),
+            Words::Failed(why) => (Outcome::CouldNotStart(why), usage),
+        }
+    }
+}
+
+fn outcome(status: ExitStatus, frame: Frame) -> Outcome {
+    match (status.code(), frame) {
+        (Some(code @ 129..=192), Frame::Bubblewrap) => Outcome::Signal(code - 128),
+        (Some(code), _) => Outcome::Code(code),
+        (None, _) => Outcome::Signal(status.signal().unwrap_or_default()),
+    }
+}
+
+fn heard(pipe: PipeReader) -> Vec<u8> {
+    let mut words = Vec::new();
+    // The pipe does not block: all writers but strangers are gone, and a stranger's words are not waited for.
+    let _ = pipe.take(WORDS_BYTES_MAX).read_to_end(&mut words);
+    words
+}
+
+/// What all children of this process used that have been waited for: between two tasks, none but one task's.
+struct Consumed {
+    user_us: u64,
+    system_us: u64,
+    read_blocks: u64,
+    written_blocks: u64,
+}
+
+impl Consumed {
+    /// The kernel counts in these, whatever the disk's own are.
+    const BLOCK_BYTES: u64 = 512;
+
+    fn now() -> Self {
+        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("getrusage of our own children cannot fail");
+        let microseconds = |time: nix::sys::time::TimeVal| {
+            time.tv_sec().cast_unsigned() * 1_000_000 + time.tv_usec().cast_unsigned()
+        };
+        Self {
+            user_us: microseconds(usage.user_time()),
+            system_us: microseconds(usage.system_time()),
+            read_blocks: usage.block_reads().cast_unsigned(),
+            written_blocks: usage.block_writes().cast_unsigned(),
+        }
+    }
+
+    fn since(&self, before: &Self) -> Usage {
+        Usage {
+            user_us: self.user_us - before.user_us,
+            system_us: self.system_us - before.system_us,
+            read_bytes: (self.read_blocks - before.read_blocks) * Self::BLOCK_BYTES,
+            written_bytes: (self.written_blocks - before.written_blocks) * Self::BLOCK_BYTES,
+            ..Usage::default()
+        }
+    }
+}

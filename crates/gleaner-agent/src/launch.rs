@@ -1,0 +1,111 @@
+//! The launcher: the last thing before a confined task's program, in the same process.
+//!
+//! It reads its instructions from standard input (a socket, over which the task's standard streams and the entrances of
+//! its cgroups come as well), enters the cgroups, sets limits, takes the task's user, builds the walls, and becomes the
+//! program. In a sandbox bubblewrap has run before it: Landlock forbids mounts, so it can only come after them; and the
+//! seccomp filter is set here too, not by `bwrap --seccomp`, so that one place builds all walls and says how it failed.
+//!
+//! Until the program runs, standard error is a pipe to the minder, which reads there why a task could not start.
+
+mod instructions;
+mod limits;
+mod syscalls;
+mod walls;
+mod words;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+pub(crate) use instructions::{Instructions, Rlimit, Walls, send};
+pub(crate) use words::{Words, read_words};
+
+/// Why a confined task's program could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// Started by hand, or by a keeper of another version.
+    #[error(
+        "the launcher's instructions cannot be read ({0}); if the program was replaced, restart the agent"
+    )]
+    Instructions(io::Error),
+    /// The cgroup is gone or closed to us.
+    #[error("the task's cgroup cannot be entered: {0}")]
+    Group(io::Error),
+    /// A limit above what the agent itself may have.
+    #[error("the limit on {0} cannot be set: {1}")]
+    Limit(&'static str, io::Error),
+    /// A stream could not be put in its place.
+    #[error("the task's standard streams cannot be set: {0}")]
+    Streams(io::Error),
+    /// Landlock is there but refused.
+    #[error("Landlock: {0}")]
+    Landlock(String),
+    /// No filter for this processor, or the kernel refused it.
+    #[error("the filter of system calls cannot be set: {0}")]
+    Seccomp(String),
+    /// The program does not exist or cannot be run.
+    #[error("{0}: {1}")]
+    Program(String, io::Error),
+}
+
+/// Becomes the program that standard input describes. Returns only if it cannot.
+pub fn launch() -> LaunchError {
+    match prepare_and_exec() {
+        Ok(never) => match never {},
+        Err((error, mut words)) => {
+            // Nobody is left to tell if the minder is gone.
+            let _ = words.write_all(words::failure(&error).as_bytes());
+            error
+        }
+    }
+}
+
+type Failure = (LaunchError, Box<dyn Write>);
+
+fn prepare_and_exec() -> Result<std::convert::Infallible, Failure> {
+    // Closed when the program starts, while standard error itself becomes the task's.
+    let words = io::stderr()
+        .as_fd()
+        .try_clone_to_owned()
+        .map(File::from)
+        .map_err(|error| (LaunchError::Streams(error), Box::new(io::stderr()) as Box<dyn Write>))?;
+    match exec(&words) {
+        Ok(never) => Ok(never),
+        Err(error) => Err((error, Box::new(words))),
+    }
+}
+
+fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
+    let (instructions, fds) =
+        instructions::receive(io::stdin().as_fd()).map_err(LaunchError::Instructions)?;
+    for entrance in fds.entrances {
+        // The kernel checks who opened it: the minder. 0 is whoever writes.
+        File::from(entrance).write_all(b"0").map_err(LaunchError::Group)?;
+    }
+    set_streams(&fds.streams)?;
+    limits::set(&instructions.rlimits)?;
+    std::env::set_current_dir(&instructions.cwd)
+        .map_err(|error| LaunchError::Program(instructions.cwd.display().to_string(), error))?;
+    let mut landlock_abi = 0;
+    let program = instructions.argv.first().map(String::as_str).unwrap_or_default();
+    let mut command = Command::new(program);
+    command.args(instructions.argv.iter().skip(1)).env_clear().envs(instructions.env);
+    if let Some(user) = instructions.user {
+        command.uid(user).gid(user);
+    }
+    if let Some(walls) = instructions.walls {
+        landlock_abi = walls::build(&walls)?;
+        syscalls::filter()?;
+    }
+    words.write_all(&words::ready(landlock_abi)).map_err(LaunchError::Streams)?;
+    Err(LaunchError::Program(program.to_owned(), command.exec()))
+}
+
+fn set_streams([stdin, stdout, stderr]: &[OwnedFd; 3]) -> Result<(), LaunchError> {
+    rustix::stdio::dup2_stdin(stdin)
+        .and_then(|()| rustix::stdio::dup2_stdout(stdout))
+        .and_then(|()| rustix::stdio::dup2_stderr(stderr))
+        .map_err(|error| LaunchError::Streams(error.into()))
+}

@@ -1,0 +1,175 @@
+//! Where the machine's owner says something to the agent by hand: a socket in its folder, for its user only.
+//!
+//! One line of JSON each way: `{"say": "pause"}` is answered by `{"version": 1, "tasks": 2, "state": "suspended"}`.
+//! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, or is left out by those who only ask.
+
+use crate::owner::{Verdict, Word};
+use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot};
+
+const NAME: &str = "owner.sock";
+/// A line either way.
+const LINE_MAX: u64 = 1_024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why nothing could be said.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnerError {
+    /// There is no agent.
+    #[error("no agent runs in {folder}: {why}", folder = folder.display())]
+    NoAgent {
+        /// Where it was looked for.
+        folder: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
+    /// It did not answer, or not as it should.
+    #[error("the agent's answer cannot be read: {0}")]
+    Answer(io::Error),
+}
+
+/// What the agent answers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// 1.
+    pub version: u32,
+    /// Programs that run, or are suspended.
+    pub tasks: usize,
+    /// What they may do.
+    pub state: State,
+}
+
+/// What programs may do on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Run, and new ones may start.
+    Open,
+    /// Run, and no new ones may start.
+    Closed,
+    /// Nothing.
+    Suspended,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asking {
+    say: Option<Spoken>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Spoken {
+    Here,
+    Away,
+    Pause,
+    Resume,
+    Drain,
+}
+
+/// Something the owner said, to be answered; or they only ask.
+pub(crate) struct Asked {
+    pub(crate) word: Option<Word>,
+    pub(crate) answer: oneshot::Sender<Answer>,
+}
+
+/// Says something to the agent in `folder`, and tells what follows; says nothing and only asks without a word.
+pub fn tell(folder: &Path, word: Option<Word>) -> Result<Answer, OwnerError> {
+    let connect = || {
+        let (_folder, path) = short(folder)?;
+        let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(stream)
+    };
+    let mut stream = connect().map_err(|why| OwnerError::NoAgent { folder: folder.into(), why })?;
+    let ask = |stream: &mut UnixStream| {
+        let mut line = serde_json::to_vec(&Asking { say: word.map(spoken) })?;
+        line.push(b'\n');
+        stream.write_all(&line)?;
+        let mut line = String::new();
+        BufReader::new(stream).take(LINE_MAX).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    };
+    ask(&mut stream).map_err(OwnerError::Answer)
+}
+
+/// Listens in `folder`, and passes on what is said.
+pub(crate) fn listen(folder: &Path, asked: mpsc::Sender<Asked>) -> io::Result<()> {
+    let (handle, path) = short(folder)?;
+    match fs::remove_file(&path) {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
+        Ok(()) | Err(_) => {}
+    }
+    let listener = UnixListener::bind(&path)?;
+    drop(handle);
+    tokio::spawn(async move {
+        // One after the other: there is one owner.
+        while let Ok((stream, _)) = listener.accept().await {
+            if let Ok(Err(why)) = tokio::time::timeout(PATIENCE, serve(stream, &asked)).await {
+                tracing::warn!(%why, "the owner's socket");
+            }
+        }
+    });
+    Ok(())
+}
+
+async fn serve(stream: tokio::net::UnixStream, asked: &mpsc::Sender<Asked>) -> io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut line = String::new();
+    tokio::io::BufReader::new(read.take(LINE_MAX)).read_line(&mut line).await?;
+    let asking: Asking = serde_json::from_str(&line)?;
+    let (answer, answered) = oneshot::channel();
+    let gone = |_| io::Error::other("the agent is ending");
+    asked.send(Asked { word: asking.say.map(word), answer }).await.map_err(|_| io::Error::other("ending"))?;
+    let mut line = serde_json::to_vec(&answered.await.map_err(gone)?)?;
+    line.push(b'\n');
+    write.write_all(&line).await
+}
+
+/// The socket's path by an open folder: the system allows 108 bytes only, and folders may lie deeper.
+fn short(folder: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd());
+    Ok((folder, path.into()))
+}
+
+impl From<Verdict> for State {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Run => Self::Open,
+            Verdict::NoNewTasks(_) => Self::Closed,
+            Verdict::Suspend(_) => Self::Suspended,
+        }
+    }
+}
+
+fn spoken(word: Word) -> Spoken {
+    match word {
+        Word::Here => Spoken::Here,
+        Word::Away => Spoken::Away,
+        Word::Pause => Spoken::Pause,
+        Word::Resume => Spoken::Resume,
+        Word::Drain => Spoken::Drain,
+    }
+}
+
+fn word(spoken: Spoken) -> Word {
+    match spoken {
+        Spoken::Here => Word::Here,
+        Spoken::Away => Word::Away,
+        Spoken::Pause => Word::Pause,
+        Spoken::Resume => Word::Resume,
+        Spoken::Drain => Word::Drain,
+    }
+}

@@ -1,0 +1,136 @@
+//! The agent's main program: joins a grid and works for it until it is told to stop.
+//!
+//! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection ([`dialler`]), the places where
+//! programs run ([`seats`]), transfers on threads of their own, the look at the machine ([`watch`]). One thread does
+//! all that does not block. **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
+//! noticed whatever a disk or a coordinator does.
+
+mod dialler;
+mod joining;
+mod seats;
+mod spec;
+mod spool;
+mod watch;
+mod worker;
+
+use crate::home::{Home, HomeError};
+use crate::keeper::{Keeper, KeeperError};
+use crate::probes::{ProbeError, Speeds};
+use gleaner_net::{Address, AgentKeyError, ClientError, JoinToken};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::watch as changing;
+
+/// How an agent is to work.
+#[derive(Debug)]
+pub struct WorkOptions {
+    /// Its folder.
+    pub home: PathBuf,
+    /// A program that does what [`Keeper::start`] asks for: Gleaner's own.
+    pub program: PathBuf,
+    /// The grid to join, if the folder does not know one yet; otherwise only the address is taken, if there is one.
+    pub join: Option<Join>,
+    /// The user outside of the sandbox for whom it runs programs, as the coordinator knows them; nobody if empty.
+    pub user: String,
+    /// How many tasks run there at most; as many as cores unless something is said.
+    pub slots: Option<u32>,
+    /// Words that tasks may ask for.
+    pub tags: Vec<String>,
+    /// Further attributes, in the `ClassAd` language.
+    pub attributes: BTreeMap<String, String>,
+    /// Bytes of inputs that are kept for later tasks.
+    pub cache_bytes: u64,
+    /// The cgroup that the owner's load is measured in, if it is to be chosen by hand.
+    pub measure_cgroup: Option<String>,
+    /// How fast the machine is, if it is not to be measured.
+    pub speeds: Option<Speeds>,
+}
+
+/// The grid to join.
+#[derive(Debug)]
+pub struct Join {
+    /// Where the coordinator is.
+    pub address: Address,
+    /// What lets this agent in.
+    pub token: JoinToken,
+    /// What it would be called.
+    pub name: String,
+}
+
+/// Whether the agent is to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stop {
+    /// It works on.
+    #[default]
+    No,
+    /// It lets programs write their checkpoints, reports what came of them, and ends.
+    Orderly,
+    /// It kills them and ends.
+    AtOnce,
+}
+
+/// Why an agent does not work, or no longer.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// Its folder cannot be used.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// It has not joined a grid, and was not told which.
+    #[error(
+        "this agent has joined no grid yet: take the line from `gleaner up` on the coordinator's machine"
+    )]
+    NotJoined,
+    /// It could not join.
+    #[error("joining {address}: {why}")]
+    Joining {
+        /// The coordinator's address.
+        address: Address,
+        /// Why not.
+        why: ClientError,
+    },
+    /// Its key cannot be used.
+    #[error(transparent)]
+    Key(#[from] AgentKeyError),
+    /// Programs could not be held.
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    /// The machine could not be measured.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The system refused something that nothing works without.
+    #[error("{what}: {why}")]
+    System {
+        /// What it was.
+        what: &'static str,
+        /// What the system said.
+        why: io::Error,
+    },
+    /// The coordinator does not want it.
+    #[error("the coordinator refuses this agent: {0}")]
+    Refused(String),
+}
+
+/// Works until `stop` says so, or until there is no use in going on.
+pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), WorkError> {
+    let system = |what| move |why| WorkError::System { what, why };
+    let home = Arc::new(Home::open(&options.home)?);
+    let rules = watch::rules_of(&home)?;
+    if options.join.is_none() && home.identity()?.is_none() {
+        // Said before anything is measured.
+        return Err(WorkError::NotJoined);
+    }
+    let keeper = Keeper::start(&options.program)?;
+    let machine = joining::measure(&home, &keeper, &options)?;
+    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_keep_alive(std::time::Duration::from_secs(2))
+        .build()
+        .map_err(system("no runtime could be made"))?;
+    runtime.block_on(async {
+        let start = worker::Start { home, rules, identity, key, keeper, machine, options };
+        worker::Worker::new(start)?.run(stop).await
+    })
+}

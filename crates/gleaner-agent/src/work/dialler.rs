@@ -1,0 +1,160 @@
+//! The connection to the coordinator: made, kept, and made again with growing pauses.
+//!
+//! - What is to be sent waits in a queue of bounded length; a coordinator that does not read loses the connection.
+//! - Reading goes on while something is being written, so that neither side waits for the other.
+
+use crate::duties::Event;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use gleaner_net::{Address, Fingerprint, SessionLimits, SessionStream, connect_session};
+use gleaner_wire::limits::FRAME_BYTES_MAX;
+use gleaner_wire::session::{FromAgent, decode, encode};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio_tungstenite::tungstenite::Message;
+
+/// Messages that wait to be written.
+const QUEUE_MAX: usize = 4_096;
+/// Below so many there is room for output.
+const QUEUE_LOW: usize = 4;
+const PAUSE_FIRST: Duration = Duration::from_millis(200);
+const PAUSE_MAX: Duration = Duration::from_secs(15);
+/// A connection that lasted so long was one.
+const STEADY: Duration = Duration::from_secs(1);
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+
+/// Something that came from the connection.
+pub(crate) enum News {
+    /// There is one; what is sent here goes out.
+    Open(Outgoing),
+    /// It brought something.
+    Event(Event),
+    /// There is none any more, for this reason.
+    Closed(String),
+}
+
+/// The way out.
+#[derive(Debug, Clone)]
+pub(crate) struct Outgoing(mpsc::Sender<FromAgent>);
+
+/// Whom to dial.
+pub(crate) struct Dialler {
+    pub(crate) address: Address,
+    pub(crate) authority: Option<Fingerprint>,
+    pub(crate) news: mpsc::Sender<News>,
+    /// Told when there may be room for output.
+    pub(crate) written: Arc<Notify>,
+}
+
+impl Outgoing {
+    /// Sends something; the error is that the queue is full or the connection gone.
+    pub(crate) fn send(&self, message: FromAgent) -> Result<(), ()> {
+        self.0.try_send(message).map_err(drop)
+    }
+
+    /// Whether output may be sent without piling up.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.max_capacity() - self.0.capacity() < QUEUE_LOW
+    }
+}
+
+impl Dialler {
+    /// Dials for ever. A connection is given up when its [`Outgoing`] is dropped.
+    pub(crate) async fn dial(self) {
+        let mut pause = PAUSE_FIRST;
+        loop {
+            let limits = SessionLimits { connect: CONNECT_MAX, message_bytes: FRAME_BYTES_MAX };
+            let path = "/api/v1/session";
+            let why = match connect_session(&self.address, self.authority, path, None, limits).await {
+                Ok(session) => {
+                    let started = tokio::time::Instant::now();
+                    let why = self.converse(session).await;
+                    // One that breaks at once is no better than none.
+                    if started.elapsed() > STEADY {
+                        pause = PAUSE_FIRST;
+                    }
+                    why
+                }
+                Err(why) => why.to_string(),
+            };
+            if self.news.send(News::Closed(why)).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(jittered(pause)).await;
+            pause = (pause * 8 / 5).min(PAUSE_MAX);
+        }
+    }
+
+    async fn converse(&self, session: SessionStream) -> String {
+        let (sink, stream) = session.split();
+        let (outgoing, queue) = mpsc::channel(QUEUE_MAX);
+        if self.news.send(News::Open(Outgoing(outgoing))).await.is_err() {
+            return "nobody listens".into();
+        }
+        tokio::select! {
+            why = self.read(stream) => why,
+            why = self.write(sink, queue) => why,
+        }
+    }
+
+    async fn read(&self, mut stream: SplitStream<SessionStream>) -> String {
+        while let Some(message) = stream.next().await {
+            let bytes = match message {
+                Ok(Message::Binary(bytes)) => bytes,
+                Ok(Message::Ping(_) | Message::Pong(_)) => continue,
+                Ok(Message::Close(_)) => break,
+                Ok(Message::Text(_) | Message::Frame(_)) => {
+                    return "it sent something else than messages".into();
+                }
+                Err(why) => return why.to_string(),
+            };
+            match decode(&bytes) {
+                Ok(message) => {
+                    if self.news.send(News::Event(Event::Received(message))).await.is_err() {
+                        return "nobody listens".into();
+                    }
+                }
+                Err(why) => return why.to_string(),
+            }
+        }
+        "the coordinator closed it".into()
+    }
+
+    async fn write(
+        &self,
+        mut sink: SplitSink<SessionStream, Message>,
+        mut queue: mpsc::Receiver<FromAgent>,
+    ) -> String {
+        while let Some(message) = queue.recv().await {
+            let mut result = sink.feed(binary(&message)).await;
+            while result.is_ok()
+                && let Ok(message) = queue.try_recv()
+            {
+                result = sink.feed(binary(&message)).await;
+            }
+            if result.is_ok() {
+                result = sink.flush().await;
+            }
+            if let Err(why) = result {
+                return why.to_string();
+            }
+            self.written.notify_one();
+        }
+        // The other end of the queue was dropped: whoever decides wants another connection.
+        let _ = sink.close().await;
+        "it was given up".into()
+    }
+}
+
+fn binary(message: &FromAgent) -> Message {
+    Message::Binary(encode(message).into())
+}
+
+/// From a half to one and a half times as long, so that agents do not come back all at once.
+fn jittered(pause: Duration) -> Duration {
+    let mut byte = [128];
+    // Without randomness there is only less of a spread.
+    let _ = getrandom::fill(&mut byte);
+    pause.mul_f64(0.5 + f64::from(byte[0]) / 256.0)
+}

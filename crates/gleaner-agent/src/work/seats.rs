@@ -1,0 +1,262 @@
+//! The places where programs run: a minder of the keeper, and two pipes for what the program writes.
+//!
+//! A seat is used again for the next run. If its minder is killed, the seat is gone and so is its program; if the
+//! keeper is, all are. The next run starts a new one.
+
+use super::spool::Spool;
+use crate::confine::Limiter;
+use crate::duties::{Event, Exit, Signal};
+use crate::home::Home;
+use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode};
+use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+use tokio::sync::mpsc;
+
+/// Why a program has no place.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SeatError {
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    #[error("no pipe for its output could be made: {0}")]
+    Pipe(#[from] io::Error),
+    #[error("{0}")]
+    Spec(String),
+    #[error(transparent)]
+    Order(#[from] FrameError),
+}
+
+/// All of them.
+pub(crate) struct Seats {
+    program: PathBuf,
+    keeper: Keeper,
+    limiter: Limiter,
+    home: Arc<Home>,
+    events: mpsc::Sender<Event>,
+    made: u64,
+    idle: Vec<Seat>,
+    busy: BTreeMap<Attempt, Seat>,
+}
+
+/// The end of a seat by which it gets orders. When it is dropped, minder and program end.
+struct Seat {
+    outputs: [PathBuf; 2],
+    orders: mpsc::UnboundedSender<Given>,
+}
+
+enum Given {
+    Run(Attempt, Vec<u8>),
+    Signal(Vec<u8>),
+}
+
+impl Seats {
+    pub(crate) fn new(
+        program: PathBuf,
+        keeper: Keeper,
+        limiter: Limiter,
+        home: Arc<Home>,
+        events: mpsc::Sender<Event>,
+    ) -> Self {
+        Self { program, keeper, limiter, home, events, made: 0, idle: Vec::new(), busy: BTreeMap::new() }
+    }
+
+    /// Starts a run's program.
+    pub(crate) fn start(&mut self, run: &Run, profile: &Profile) -> Result<(), SeatError> {
+        let seat = match self.idle.pop() {
+            Some(seat) => seat,
+            None => self.make()?,
+        };
+        match self.order(&seat, run, profile) {
+            Ok(bytes) => {
+                let _ = seat.orders.send(Given::Run(run.attempt, bytes));
+                self.busy.insert(run.attempt, seat);
+                Ok(())
+            }
+            Err(error) => {
+                self.idle.push(seat);
+                Err(error)
+            }
+        }
+    }
+
+    /// Signals all processes of a run.
+    pub(crate) fn signal(&self, attempt: Attempt, signal: Signal) {
+        let sign = match signal {
+            Signal::Terminate => Sign::Term,
+            Signal::Kill => Sign::Kill,
+            Signal::Freeze => Sign::Stop,
+            Signal::Thaw => Sign::Cont,
+        };
+        let order = encode(&Order::Signal { id: number_of(attempt), sign });
+        if let (Some(seat), Ok(bytes)) = (self.busy.get(&attempt), order) {
+            let _ = seat.orders.send(Given::Signal(bytes));
+        }
+    }
+
+    /// Takes note that a run is over.
+    pub(crate) fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Exited(attempt, ..) => self.idle.extend(self.busy.remove(attempt)),
+            Event::KeeperLost(attempt) => drop(self.busy.remove(attempt)),
+            _ => {}
+        }
+    }
+
+    fn order(&self, seat: &Seat, run: &Run, profile: &Profile) -> Result<Vec<u8>, SeatError> {
+        let outputs = seat.outputs.clone();
+        let spec: RunSpec = super::spec::spec_of(run, &self.home, profile, &self.limiter, outputs)
+            .map_err(SeatError::Spec)?;
+        Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
+    }
+
+    fn make(&mut self) -> Result<Seat, SeatError> {
+        let minder = match self.keeper.minder() {
+            Ok(minder) => minder,
+            Err(KeeperError::Gone(_)) => {
+                self.idle.clear();
+                self.keeper = Keeper::start(&self.program)?;
+                self.keeper.minder()?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.made += 1;
+        let outputs = [Stream::Stdout, Stream::Stderr].map(|stream| self.home.pipe(self.made, stream));
+        let stream = minder.into_stream();
+        stream.set_nonblocking(true)?;
+        let (orders, given) = mpsc::unbounded_channel();
+        let seated = Seated {
+            stream: UnixStream::from_std(stream)?,
+            inbox: Inbox::default(),
+            spools: [Spool::make(&outputs[0], Stream::Stdout)?, Spool::make(&outputs[1], Stream::Stderr)?],
+            home: self.home.clone(),
+            events: self.events.clone(),
+            run: None,
+        };
+        tokio::spawn(seated.serve(given));
+        Ok(Seat { outputs, orders })
+    }
+}
+
+/// The end of a seat that talks to the minder.
+struct Seated {
+    stream: UnixStream,
+    inbox: Inbox,
+    spools: [Spool; 2],
+    home: Arc<Home>,
+    events: mpsc::Sender<Event>,
+    run: Option<Attempt>,
+}
+
+impl Seated {
+    async fn serve(mut self, mut given: mpsc::UnboundedReceiver<Given>) {
+        // An end without an error: nobody has orders for it any more.
+        if let Err(why) = self.work(&mut given).await
+            && let Some(attempt) = self.run
+        {
+            tracing::warn!(%why, task = %attempt.task, attempt = attempt.number, "its minder is gone");
+            self.drain(attempt).await;
+            let _ = self.events.send(Event::KeeperLost(attempt)).await;
+        }
+    }
+
+    async fn work(&mut self, given: &mut mpsc::UnboundedReceiver<Given>) -> Result<(), FrameError> {
+        loop {
+            let mut wrote = [false; 2];
+            tokio::select! {
+                order = given.recv() => match order {
+                    None => return Ok(()),
+                    Some(order) => self.obey(order).await?,
+                },
+                ready = self.stream.readable() => {
+                    ready?;
+                    self.hear().await?;
+                }
+                () = self.spools[0].wait() => wrote[0] = true,
+                () = self.spools[1].wait() => wrote[1] = true,
+            }
+            for (spool, _) in self.spools.iter_mut().zip(wrote).filter(|(_, wrote)| *wrote) {
+                let event = self.run.and_then(|attempt| spool.drain(attempt));
+                if let Some(event) = event {
+                    let _ = self.events.send(event).await;
+                }
+            }
+        }
+    }
+
+    async fn obey(&mut self, order: Given) -> Result<(), FrameError> {
+        let bytes = match order {
+            Given::Run(attempt, bytes) => {
+                self.run = Some(attempt);
+                for spool in &mut self.spools {
+                    spool.begin(attempt, &self.home);
+                }
+                bytes
+            }
+            Given::Signal(bytes) => bytes,
+        };
+        Ok(self.stream.write_all(&bytes).await?)
+    }
+
+    async fn hear(&mut self) -> Result<(), FrameError> {
+        let mut chunk = [0; 4096];
+        match self.stream.try_read(&mut chunk) {
+            Ok(0) => return Err(FrameError::Closed),
+            Ok(count) => self.inbox.extend(&chunk[..count]),
+            Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+            Err(why) => return Err(why.into()),
+        }
+        while let Some(report) = self.inbox.pop()? {
+            let Some(attempt) = self.run else { continue };
+            let event = match report {
+                Report::Started { .. } => Event::Began(attempt),
+                Report::Exited { outcome, usage, .. } => {
+                    self.drain(attempt).await;
+                    self.run = None;
+                    Event::Exited(attempt, exit_of(outcome, &usage), usage_of(&usage))
+                }
+            };
+            let _ = self.events.send(event).await;
+        }
+        Ok(())
+    }
+
+    /// Nothing writes any more: what is in the pipes now is all.
+    async fn drain(&mut self, attempt: Attempt) {
+        for spool in &mut self.spools {
+            while let Some(event) = spool.drain(attempt) {
+                let _ = self.events.send(event).await;
+            }
+        }
+    }
+}
+
+fn number_of(attempt: Attempt) -> u64 {
+    (attempt.task.index() as u64) << 32 | u64::from(attempt.number)
+}
+
+fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
+    match outcome {
+        // Whatever became of the rest of it then.
+        Outcome::Code(1..) | Outcome::Signal(_) if usage.killed_for_memory > 0 => {
+            Exit::OverLimit("memory".into())
+        }
+        Outcome::Code(code) => Exit::Code(code),
+        Outcome::Signal(signal) => Exit::Signal(signal),
+        Outcome::CouldNotStart(why) => Exit::NotStarted(why),
+    }
+}
+
+fn usage_of(usage: &crate::keeper::Usage) -> Usage {
+    Usage {
+        elapsed_s: 0.0,
+        cpu_s: (usage.user_us + usage.system_us) as f64 / 1e6,
+        read_bytes: usage.read_bytes,
+        written_bytes: usage.written_bytes,
+        network_bytes: None,
+        memory_bytes: usage.memory_peak_bytes,
+    }
+}

@@ -1,0 +1,102 @@
+//! How a run's program is started: its environment, its limits, and what it may reach. `docs/tasks.md` says the same
+//! for those who write tasks.
+
+use crate::confine::Limiter;
+use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
+use crate::home::Home;
+use crate::keeper::{Confinement as Walls, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
+use gleaner_wire::job::Confinement;
+use gleaner_wire::session::{Profile, Run};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Processes and threads of one sandboxed task.
+const PROCESSES_MAX: u32 = 4_096;
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What is to be started; the error says why this agent will not.
+pub(crate) fn spec_of(
+    run: &Run,
+    home: &Home,
+    profile: &Profile,
+    limiter: &Limiter,
+    outputs: [PathBuf; 2],
+) -> Result<RunSpec, String> {
+    let folder = home.task(run.attempt);
+    let confinement = walls(run, profile, &folder)?;
+    let seen = match &confinement {
+        Walls::Own => folder.clone(),
+        Walls::Sandbox(_) => PathBuf::from(TASK_FOLDER),
+    };
+    let [stdout, stderr] = outputs;
+    Ok(RunSpec {
+        argv: run.command.clone(),
+        env: environment(run, &seen),
+        cwd: run.cwd.as_ref().map_or(seen, PathBuf::from),
+        stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
+        stdout,
+        stderr,
+        limits: limits(run, &confinement),
+        limiter: limiter.clone(),
+        confinement,
+    })
+}
+
+fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
+    let network = match run.confinement {
+        Confinement::None if run.user != profile.user => {
+            return Err(format!(
+                "a task of {} runs here in the sandbox only; outside of it this agent runs tasks of {}",
+                run.user,
+                if profile.user.is_empty() { "nobody" } else { &profile.user }
+            ));
+        }
+        Confinement::None => return Ok(Walls::Own),
+        Confinement::Sandbox => Network::None,
+        Confinement::SandboxWithNetwork => Network::Machine,
+    };
+    if let Err(why) = &profile.sandbox {
+        return Err(format!("this agent cannot build the sandbox: {why}"));
+    }
+    if run.cwd.is_some() {
+        return Err(
+            "in the sandbox a task runs in its own folder; a working folder can only be chosen outside"
+                .into(),
+        );
+    }
+    Ok(Walls::Sandbox(Sandbox { folder: folder.into(), inputs: Vec::new(), network }))
+}
+
+/// What users give goes before what is only usual, and what Gleaner says of the run goes before both.
+fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let mut env = BTreeMap::from([
+        ("PATH".to_owned(), PATH.to_owned()),
+        ("LANG".to_owned(), "C.UTF-8".to_owned()),
+        ("HOME".to_owned(), text(folder.into())),
+        ("TMPDIR".to_owned(), text(folder.join(TEMPORARY))),
+    ]);
+    env.extend(run.env.clone());
+    let job = run.name.split('/').next().unwrap_or_default();
+    env.insert("GLEANER_TASK".into(), run.name.clone());
+    env.insert("GLEANER_JOB".into(), job.into());
+    env.insert("GLEANER_ATTEMPT".into(), run.attempt.number.to_string());
+    env.insert("GLEANER_CORES".into(), run.needs.cores.to_string());
+    if has_checkpoint(&run.checkpoint) {
+        env.insert("GLEANER_CHECKPOINT".into(), text(folder.join(CHECKPOINT)));
+    }
+    if run.resume_from.is_some() {
+        env.insert("GLEANER_RESUMED".into(), "1".into());
+    }
+    env.into_iter().collect()
+}
+
+fn limits(run: &Run, walls: &Walls) -> Limits {
+    let given = |amount: u64| (amount > 0).then_some(amount);
+    Limits {
+        memory_bytes: given(run.needs.memory),
+        processes: matches!(walls, Walls::Sandbox(_)).then_some(PROCESSES_MAX),
+        cpu_milli: None,
+        file_bytes: given(run.needs.disk),
+    }
+}

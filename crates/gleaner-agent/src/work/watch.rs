@@ -1,0 +1,158 @@
+//! Looks at the machine and at its owner, and says what changed.
+
+use crate::duties::Event;
+use crate::home::{Home, HomeError};
+use crate::owner::{Attendance, DayMinute, Reason, Rules, Verdict, Word, decide};
+use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
+use gleaner_units::Time;
+use gleaner_wire::session;
+use std::fs;
+use std::io;
+use std::time::SystemTime;
+
+/// Processes that are looked for below this one; those of one run beyond it count as the owner's.
+const PROCESSES_MAX: usize = 16_384;
+
+/// What is known of machine and owner.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    sampler: Sampler,
+    filter: LoadFilter,
+    attendance: Attendance,
+    rules: Rules,
+    verdict: Verdict,
+    sample: Sample,
+    faults: Vec<String>,
+}
+
+impl Watch {
+    pub(crate) fn new(sampler: Sampler, rules: Rules) -> Self {
+        Self {
+            sampler,
+            filter: LoadFilter::new(),
+            attendance: Attendance::new(),
+            rules,
+            verdict: Verdict::NoNewTasks(Reason::LoadUnknown),
+            sample: Sample::default(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// What the owner's rules allow, as of the last look.
+    pub(crate) fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Takes a sample; what follows from it, the most urgent first.
+    pub(crate) fn look(&mut self, now: Time) -> Vec<Event> {
+        let moment = Moment { steady: now, wall: SystemTime::now() };
+        let observation = self.sampler.sample(moment, Ours::Processes(&family(std::process::id())));
+        self.complain(&observation.faults);
+        self.sample = observation.sample;
+        self.attendance.observe(&self.rules, now, &self.sample);
+        let mut events = vec![self.judge()];
+        let load = self.sample.load;
+        if let Some(load) = load.and_then(|load| self.filter.observe(load, self.attendance.owner())) {
+            events.push(Event::LoadChanged { load, why: "as measured".into() });
+        }
+        events.push(Event::Sampled(for_the_wire(&self.sample)));
+        events
+    }
+
+    /// The owner says something.
+    pub(crate) fn hear(&mut self, word: Word) -> Event {
+        self.attendance.hear(word);
+        self.judge()
+    }
+
+    fn judge(&mut self) -> Event {
+        self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_day(), self.verdict);
+        Event::Judged(self.verdict)
+    }
+
+    /// Says once what is wrong, and again when something else is.
+    fn complain(&mut self, faults: &[ProbeError]) {
+        let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+        if faults != self.faults {
+            for fault in &faults {
+                tracing::warn!(fault, "the machine cannot be measured in full");
+            }
+            self.faults = faults;
+        }
+    }
+}
+
+/// The owner's rules, as they wrote them; the usual ones if they wrote none.
+pub(crate) fn rules_of(home: &Home) -> Result<Rules, HomeError> {
+    let path = home.rules();
+    let text = match fs::read_to_string(&path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Rules::default()),
+        read => read.map_err(|why| HomeError::File { path: path.clone(), why })?,
+    };
+    let rules = toml::from_str(&text).map_err(|why| why.to_string());
+    let checked = rules.and_then(|rules: Rules| rules.check().map(|()| rules).map_err(|why| why.to_string()));
+    checked.map_err(|why| HomeError::Rules { path, why })
+}
+
+/// A process and all that it and they have started and that still live.
+fn family(first: u32) -> Vec<u32> {
+    let mut found = vec![first];
+    let mut looked_at = 0;
+    while looked_at < found.len() && found.len() < PROCESSES_MAX {
+        let tasks = format!("/proc/{}/task", found[looked_at]);
+        looked_at += 1;
+        // Whoever is gone by now has left its use to its parent.
+        for thread in fs::read_dir(tasks).into_iter().flatten().flatten() {
+            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+    }
+    found
+}
+
+fn minute_of_day() -> DayMinute {
+    let now = jiff::Zoned::now();
+    let (hour, minute) = (now.hour().unsigned_abs(), now.minute().unsigned_abs());
+    DayMinute::new(hour.into(), minute.into()).expect("hours and minutes of a day are within it")
+}
+
+fn for_the_wire(sample: &Sample) -> session::Sample {
+    session::Sample {
+        load: sample.load.unwrap_or(0.0),
+        free_memory: sample.free_memory,
+        free_disk: sample.free_disk,
+        cpu_pressure: sample.pressure.cpu,
+        memory_pressure: sample.pressure.memory,
+        io_pressure: sample.pressure.io,
+        temperature: sample.temperature,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_family_includes_children_that_live_and_no_others() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let found = family(std::process::id());
+        let (has_self, has_child) = (found.contains(&std::process::id()), found.contains(&child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(has_self && has_child && !found.contains(&1));
+        assert!(!family(std::process::id()).contains(&child.id()));
+    }
+
+    #[test]
+    fn rules_are_read_or_named_as_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        assert_eq!(rules_of(&home).unwrap(), Rules::default());
+        for (text, is_right) in
+            [("busy_cores = 1.5", true), ("busy_cores = -1", false), ("busy_core = 1", false)]
+        {
+            fs::write(home.rules(), text).unwrap();
+            assert_eq!(rules_of(&home).is_ok(), is_right, "{text}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The loop in which everything happens.
+
+use super::dialler::{Dialler, News, Outgoing};
+use super::joining::{self, Machine};
+use super::seats::Seats;
+use super::watch::Watch;
+use super::{Stop, WorkError, WorkOptions, spool};
+use crate::cache::Cache;
+use crate::clock::{Alarm, now};
+use crate::confine::Limiter;
+use crate::duties::{Deed, Duties, Event, Exit, Piece, TransferError, Wanted};
+use crate::folder;
+use crate::home::{Home, Identity};
+use crate::keeper::Keeper;
+use crate::owner::Rules;
+use crate::owner_socket::{self, Answer, Asked};
+use crate::probes::Sampler;
+use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
+use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
+use std::collections::VecDeque;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::time::MissedTickBehavior;
+
+/// How often machine and owner are looked at: the owner is to be noticed within a second.
+const LOOK_EVERY: Duration = Duration::from_millis(900);
+/// Every how many looks the folders of runs with a limit are measured.
+const LOOKS_PER_SIZE: u64 = 5;
+/// Transfers at a time.
+const TRANSFERS_MAX: usize = 4;
+const QUEUE_MAX: usize = 256;
+
+/// What a worker starts with.
+pub(super) struct Start {
+    pub(super) home: Arc<Home>,
+    pub(super) rules: Rules,
+    pub(super) identity: Identity,
+    pub(super) key: AgentKey,
+    pub(super) keeper: Keeper,
+    pub(super) machine: Machine,
+    pub(super) options: WorkOptions,
+}
+
+pub(super) struct Worker {
+    home: Arc<Home>,
+    identity: Identity,
+    key: AgentKey,
+    duties: Duties,
+    epoch: u32,
+    watch: Watch,
+    seats: Seats,
+    limiter: Limiter,
+    cache: Arc<Cache>,
+    client: Option<Client>,
+    outgoing: Option<Outgoing>,
+    transfers: Arc<Semaphore>,
+    looks: u64,
+    /// What came of deeds that were done at once.
+    results: VecDeque<Event>,
+    events: mpsc::Sender<Event>,
+    inbox: Option<mpsc::Receiver<Event>>,
+}
+
+/// How the work ended.
+type Ended = Result<(), WorkError>;
+
+impl Worker {
+    pub(super) fn new(start: Start) -> Result<Self, WorkError> {
+        let Start { home, rules, identity, key, keeper, machine, options } = start;
+        let cache = Cache::open(&home.cache(), options.cache_bytes)
+            .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
+        let epoch = home.epoch()?;
+        let mut incarnation = [0; 8];
+        getrandom::fill(&mut incarnation)
+            .map_err(|why| WorkError::System { what: "there is no randomness", why: why.into() })?;
+        let incarnation = u64::from_le_bytes(incarnation);
+        // Its folder is the agent's alone, so its name is too.
+        let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
+        let limiter = Limiter::find(&place.as_str()[..16]);
+        let (events, inbox) = mpsc::channel(QUEUE_MAX);
+        let seats = Seats::new(options.program, keeper, limiter.clone(), home.clone(), events.clone());
+        let watch = Watch::new(Sampler::new(machine.domain, home.path()), rules);
+        let mut duties = Duties::new(identity.agent, incarnation, epoch, machine.profile);
+        duties.handle(now(), Event::Judged(watch.verdict()));
+        Ok(Self {
+            home,
+            identity,
+            key,
+            duties,
+            epoch,
+            watch,
+            seats,
+            limiter,
+            cache: Arc::new(cache),
+            client: None,
+            outgoing: None,
+            transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            looks: 0,
+            results: VecDeque::new(),
+            events,
+            inbox: Some(inbox),
+        })
+    }
+
+    /// Works until it is told to stop, or there is no use in going on.
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<Stop>) -> Ended {
+        let system = |what| move |why| WorkError::System { what, why };
+        let (news, mut heard) = mpsc::channel(QUEUE_MAX);
+        let (asked, mut asks) = mpsc::channel(1);
+        owner_socket::listen(self.home.path(), asked).map_err(system("the owner's socket cannot be made"))?;
+        let written = Arc::new(Notify::new());
+        let Identity { address, authority, .. } = self.identity.clone();
+        let dialling = tokio::spawn(Dialler { address, authority, news, written: written.clone() }.dial());
+        let mut inbox = self.inbox.take().expect("it runs once");
+        let mut alarm = Alarm::new().map_err(system("no timer could be made"))?;
+        let mut looking = tokio::time::interval(LOOK_EVERY);
+        looking.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let ended = loop {
+            if let Some(ended) = self.act() {
+                break ended;
+            }
+            self.send_pieces();
+            alarm.set(self.duties.due()).map_err(system("the timer cannot be set"))?;
+            tokio::select! {
+                Some(event) = inbox.recv() => self.take(event),
+                Some(news) = heard.recv() => self.hear(news),
+                Some(asked) = asks.recv() => self.answer(asked),
+                rung = alarm.ring() => {
+                    rung.map_err(system("the timer failed"))?;
+                    self.take(Event::Tick);
+                }
+                _ = looking.tick() => self.look(),
+                () = written.notified() => {}
+                Ok(()) = stop.changed() => {
+                    let stop = *stop.borrow_and_update();
+                    self.stop(stop);
+                }
+            }
+        };
+        dialling.abort();
+        // The keeper ends what still runs, and is waited for.
+        drop(self.seats);
+        self.limiter.remove();
+        ended
+    }
+
+    fn take(&mut self, event: Event) {
+        self.seats.observe(&event);
+        self.duties.handle(now(), event);
+    }
+
+    fn stop(&mut self, stop: Stop) {
+        match stop {
+            Stop::No => {}
+            Stop::Orderly => self.take(Event::Leave),
+            Stop::AtOnce => self.take(Event::LeaveAtOnce),
+        }
+    }
+
+    fn hear(&mut self, news: News) {
+        match news {
+            News::Open(outgoing) => {
+                self.outgoing = Some(outgoing);
+                self.take(Event::Connected);
+            }
+            News::Event(event) => {
+                // What was under way when the connection was given up is of no use.
+                if self.outgoing.is_some() {
+                    self.take(event);
+                }
+            }
+            News::Closed(why) => {
+                tracing::info!(why, "no connection to the coordinator");
+                self.outgoing = None;
+                self.take(Event::Disconnected);
+            }
+        }
+    }
+
+    fn answer(&mut self, asked: Asked) {
+        if let Some(word) = asked.word {
+            let event = self.watch.hear(word);
+            self.take(event);
+        }
+        let (tasks, state) = (self.duties.alive().count(), self.watch.verdict().into());
+        // Whoever asked may be gone.
+        let _ = asked.answer.send(Answer { version: 1, tasks, state });
+    }
+
+    fn look(&mut self) {
+        for event in self.watch.look(now()) {
+            self.take(event);
+        }
+        self.looks += 1;
+        if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
+            self.measure_folders();
+        }
+    }
+
+    fn measure_folders(&self) {
+        for (attempt, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
+            let folder = self.home.task(attempt);
+            self.on_thread(move || {
+                let is_too_large = folder::size(&folder).is_some_and(|size| size > limit);
+                if is_too_large { Event::FolderTooLarge(attempt) } else { Event::Tick }
+            });
+        }
+    }
+
+    /// Does all that is to be done; the end of the work, if it has come.
+    fn act(&mut self) -> Option<Ended> {
+        loop {
+            while let Some(deed) = self.duties.next_deed() {
+                if let Some(ended) = self.do_deed(deed) {
+                    return Some(ended);
+                }
+            }
+            let event = self.results.pop_front()?;
+            self.take(event);
+        }
+    }
+
+    fn do_deed(&mut self, deed: Deed) -> Option<Ended> {
+        match deed {
+            Deed::Send(message) => self.send(message),
+            Deed::Prove(nonce) => self.prove(&nonce),
+            Deed::UseToken(token) => self.use_token(&token),
+            Deed::Remember(epoch) => {
+                if epoch > self.epoch {
+                    self.epoch = epoch;
+                    return self.home.remember_epoch(epoch).err().map(|why| Err(why.into()));
+                }
+            }
+            Deed::Close(why) => self.close(&why),
+            Deed::Prepare(run) => self.prepare(run),
+            Deed::Launch(run) => self.launch(&run),
+            Deed::Signal(attempt, signal) => self.seats.signal(attempt, signal),
+            Deed::Collect(run, wanted) => self.collect(run, wanted),
+            Deed::Clear(attempt) => self.clear(attempt),
+            Deed::Measure => self.measure(),
+            Deed::Quit => return Some(Ok(())),
+            Deed::GiveUp(why) => return Some(Err(WorkError::Refused(why))),
+        }
+        None
+    }
+
+    fn send(&mut self, message: FromAgent) {
+        let sent = self.outgoing.as_ref().map(|outgoing| outgoing.send(message));
+        if sent == Some(Err(())) {
+            self.close("what is sent to the coordinator is not taken");
+            self.results.push_back(Event::Disconnected);
+        }
+    }
+
+    fn close(&mut self, why: &str) {
+        tracing::warn!(why, "the connection to the coordinator is given up");
+        self.outgoing = None;
+    }
+
+    fn prove(&mut self, nonce: &[u8]) {
+        let Ok(nonce) = <[u8; 32]>::try_from(nonce) else {
+            self.close("its challenge is not 32 bytes");
+            self.results.push_back(Event::Disconnected);
+            return;
+        };
+        let nonce = SessionNonce::from_bytes(nonce);
+        let challenge = Challenge { authority: self.identity.authority, agent: self.identity.agent, nonce };
+        let signature = self.key.sign_session(&challenge).as_bytes().to_vec();
+        self.send(FromAgent::Proof { signature });
+    }
+
+    fn use_token(&mut self, token: &str) {
+        let Identity { address, authority, .. } = self.identity.clone();
+        let client = token
+            .parse::<Token>()
+            .map_err(|why| why.to_string())
+            .and_then(|token| Client::new(address, authority, &token).map_err(|why| why.to_string()));
+        match client {
+            Ok(client) => self.client = Some(client),
+            Err(why) => tracing::warn!(why, "the coordinator's token for files is of no use"),
+        }
+    }
+
+    fn prepare(&mut self, run: Arc<Run>) {
+        let path = self.home.task(run.attempt);
+        let attempt = run.attempt;
+        if folder::needs_transfers(&run) {
+            let (cache, client) = (self.cache.clone(), self.client.clone());
+            self.on_thread(move || {
+                Event::Prepared(attempt, folder::prepare(&run, &path, &cache, client.as_ref()))
+            });
+        } else {
+            let result = folder::prepare(&run, &path, &self.cache, None);
+            self.results.push_back(Event::Prepared(attempt, result));
+        }
+    }
+
+    fn launch(&mut self, run: &Run) {
+        if let Err(why) = self.seats.start(run, self.duties.profile()) {
+            let exit = Exit::NotStarted(why.to_string());
+            self.results.push_back(Event::Exited(run.attempt, exit, Usage::default()));
+        }
+    }
+
+    fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
+        let path = self.home.task(run.attempt);
+        let client = self.client.clone();
+        self.on_thread(move || {
+            let result = match client {
+                Some(client) => folder::collect(&run, &path, wanted, &client),
+                None => Err(TransferError::Unreachable("there is no token for files".into())),
+            };
+            Event::Collected(run.attempt, result)
+        });
+    }
+
+    fn clear(&mut self, attempt: Attempt) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            // Most runs write little, and many nothing.
+            let _ = fs::remove_file(self.home.spool(attempt, stream));
+        }
+        let path = self.home.task(attempt);
+        if !folder::remove_if_empty(&path) {
+            tokio::task::spawn_blocking(move || {
+                if let Err(why) = fs::remove_dir_all(&path) {
+                    tracing::warn!(%why, path = %path.display(), "a task's folder cannot be removed");
+                }
+            });
+        }
+    }
+
+    fn measure(&self) {
+        let home = self.home.clone();
+        let mut profile = self.duties.profile().clone();
+        self.on_thread(move || match joining::measure_speeds(&home) {
+            Ok(speeds) => {
+                profile.speeds = joining::in_order(speeds);
+                Event::Measured(profile)
+            }
+            Err(why) => {
+                tracing::warn!(%why, "the speeds stay as they were");
+                Event::Tick
+            }
+        });
+    }
+
+    /// Does what blocks, a few at a time.
+    fn on_thread(&self, work: impl FnOnce() -> Event + Send + 'static) {
+        let (transfers, events) = (self.transfers.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let _permit = transfers.acquire().await;
+            match tokio::task::spawn_blocking(work).await {
+                Ok(event) => drop(events.send(event).await),
+                Err(why) => tracing::error!(%why, "a transfer broke off"),
+            }
+        });
+    }
+
+    /// Sends output as far as what was sent before has left.
+    fn send_pieces(&mut self) {
+        while let Some(outgoing) = &self.outgoing
+            && outgoing.has_room()
+            && let Some(piece) = self.duties.next_piece(now())
+        {
+            let message = match piece {
+                Piece::Output(attempt, stream, range) => {
+                    let bytes = spool::read_range(&self.home.spool(attempt, stream), range);
+                    FromAgent::Output { attempt, stream, offset: range.offset, bytes }
+                }
+                Piece::End(attempt, mut end, [stdout, stderr]) => {
+                    end.stdout.bytes = spool::read_range(&self.home.spool(attempt, Stream::Stdout), stdout);
+                    end.stderr.bytes = spool::read_range(&self.home.spool(attempt, Stream::Stderr), stderr);
+                    FromAgent::Ended { attempt, end: *end }
+                }
+            };
+            self.send(message);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A coordinator on loopback that a test plays: HTTP for joining and for files, a WebSocket for the session.
+
+use gleaner_agent::probes::Speeds;
+use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
+use gleaner_net::{JoinToken, Token, TokenKind};
+use gleaner_units::TaskId;
+use gleaner_wire::BlobHash;
+use gleaner_wire::job::{Checkpointing, Confinement, Needs};
+use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Run, ToAgent, decode, encode};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio_tungstenite::tungstenite::{Message, WebSocket, accept};
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gleaner-processes");
+/// Longer than anything takes that is going to happen at all.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Blobs = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+
+pub(crate) struct Coordinator {
+    port: u16,
+    pub(crate) blobs: Blobs,
+    sessions: mpsc::Receiver<TcpStream>,
+}
+
+impl Coordinator {
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let blobs = Blobs::default();
+        let (dialled, sessions) = mpsc::channel();
+        let kept = blobs.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (dialled, blobs) = (dialled.clone(), kept.clone());
+                thread::spawn(move || {
+                    let mut start = [0; 19];
+                    while stream.peek(&mut start).is_ok_and(|count| count < start.len() && count > 0) {}
+                    if start.starts_with(b"GET /api/v1/session") {
+                        let _ = dialled.send(stream);
+                    } else {
+                        serve(stream, &blobs);
+                    }
+                });
+            }
+        });
+        Self { port, blobs, sessions }
+    }
+
+    /// The next session, with nothing said yet.
+    pub(crate) fn session(&self) -> Session {
+        let stream = self.sessions.recv_timeout(PATIENCE).expect("an agent dials");
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Session(accept(stream).unwrap())
+    }
+
+    /// The next session, greeted, with what the agent said of itself.
+    pub(crate) fn welcome(&self, epoch: u32, lease_s: f64) -> (Session, Hello) {
+        let mut session = self.session();
+        let hello = session.greet(epoch, lease_s);
+        (session, hello)
+    }
+
+    pub(crate) fn keep(&self, bytes: &[u8]) -> BlobHash {
+        let hash = blake3::hash(bytes).to_hex().to_string();
+        self.blobs.lock().unwrap().insert(hash.clone(), bytes.to_vec());
+        BlobHash::try_from(hash).unwrap()
+    }
+
+    pub(crate) fn blob(&self, hash: &BlobHash) -> Vec<u8> {
+        self.blobs.lock().unwrap()[hash.as_str()].clone()
+    }
+
+    /// An agent that joins here, in a folder of its own.
+    pub(crate) fn agent(&self) -> Agent {
+        let folder = TempDir::new().unwrap();
+        // Other programs on this machine are no owner.
+        let rules = "suspend_on_return = false\nsessions = \"ignore\"\nnot_on_battery = false\n";
+        std::fs::write(folder.path().join("rules.toml"), rules).unwrap();
+        Agent::start(folder, self.port)
+    }
+}
+
+pub(crate) struct Agent {
+    pub(crate) folder: TempDir,
+    stop: watch::Sender<Stop>,
+    thread: Option<JoinHandle<Result<(), WorkError>>>,
+}
+
+impl Agent {
+    fn start(folder: TempDir, port: u16) -> Self {
+        let token = Token::generate(TokenKind::Join).unwrap();
+        let options = WorkOptions {
+            home: folder.path().into(),
+            program: PathBuf::from(PROGRAM),
+            join: Some(Join {
+                address: format!("http://127.0.0.1:{port}").parse().unwrap(),
+                token: JoinToken::new(token, None).unwrap(),
+                name: "lab".into(),
+            }),
+            user: "ada".into(),
+            slots: Some(4),
+            tags: Vec::new(),
+            attributes: BTreeMap::new(),
+            cache_bytes: 1 << 20,
+            measure_cgroup: None,
+            speeds: Some(Speeds { cpu: 1.0, disk: 1.0, net: 1.0 }),
+        };
+        let (stop, stopping) = watch::channel(Stop::No);
+        Self { folder, stop, thread: Some(thread::spawn(move || work(options, stopping))) }
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn tell(&self, stop: Stop) {
+        self.stop.send(stop).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(mut self) -> Result<(), WorkError> {
+        self.thread.take().expect("it ends once").join().unwrap()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.stop.send(Stop::AtOnce);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(crate) struct Session(WebSocket<TcpStream>);
+
+impl Session {
+    pub(crate) fn say(&mut self, message: &ToAgent) {
+        self.0.send(Message::Binary(encode(message).into())).unwrap();
+    }
+
+    /// What the agent says next; none if it closes the session.
+    pub(crate) fn hear(&mut self) -> Option<FromAgent> {
+        loop {
+            match self.0.read() {
+                Ok(Message::Binary(bytes)) => return Some(decode(&bytes).unwrap()),
+                Ok(Message::Close(_)) => return None,
+                Ok(_) => {}
+                Err(why) => {
+                    assert!(!why.to_string().contains("temporarily"), "the agent says nothing");
+                    return None;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn greet(&mut self, epoch: u32, lease_s: f64) -> Hello {
+        let Some(FromAgent::Hello(hello)) = self.hear() else { panic!("no hello") };
+        self.say(&ToAgent::Challenge { nonce: vec![7; 32] });
+        let Some(FromAgent::Proof { signature }) = self.hear() else { panic!("no proof") };
+        assert_eq!(signature.len(), 64);
+        let token = Token::generate(TokenKind::Session).unwrap().reveal();
+        self.say(&ToAgent::Welcome { epoch, lease_s, heartbeat_s: lease_s / 4.0, token });
+        hello
+    }
+
+    /// The first message for which `choose` has an answer; heartbeats are answered meanwhile, others passed over.
+    pub(crate) fn until<T>(&mut self, choose: impl Fn(FromAgent) -> Option<T>) -> T {
+        loop {
+            let message = self.hear().expect("the session goes on");
+            if let FromAgent::Heartbeat { number, .. } = message {
+                self.say(&ToAgent::Beat { number });
+            }
+            if let Some(chosen) = choose(message) {
+                return chosen;
+            }
+        }
+    }
+
+    pub(crate) fn until_started(&mut self, attempt: Attempt) {
+        self.until(|message| (message == FromAgent::Started(attempt)).then_some(()));
+    }
+
+    /// The end of a run, which is not settled by that.
+    pub(crate) fn until_ended(&mut self, attempt: Attempt) -> End {
+        self.until(|message| match message {
+            FromAgent::Ended { attempt: ended, end } if ended == attempt => Some(end),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn settle(&mut self, attempt: Attempt) {
+        self.say(&ToAgent::Settled { attempt, accepted: true });
+    }
+
+    pub(crate) fn run(&mut self, run: Run) -> End {
+        let attempt = run.attempt;
+        self.say(&ToAgent::Run(Box::new(run)));
+        let end = self.until_ended(attempt);
+        self.settle(attempt);
+        end
+    }
+}
+
+pub(crate) fn attempt(task: usize, number: u32) -> Attempt {
+    Attempt { task: TaskId::new(task), number }
+}
+
+/// A script of the agent's own user, outside of the sandbox.
+pub(crate) fn script(attempt: Attempt, text: &str) -> Run {
+    Run {
+        attempt,
+        name: format!("1/{}", attempt.task.index()),
+        user: "ada".into(),
+        command: ["/bin/sh", "-c", text].map(str::to_owned).to_vec(),
+        env: BTreeMap::new(),
+        cwd: None,
+        stdin: None,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        needs: Needs::default(),
+        checkpoint: Checkpointing { grace_s: 5.0, ..Checkpointing::default() },
+        resume_from: None,
+        confinement: Confinement::None,
+    }
+}
+
+/// Requests with a length, one after the other.
+fn serve(stream: TcpStream, blobs: &Blobs) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            if reader.read_until(b'\n', &mut head).is_ok_and(|count| count == 0) {
+                return;
+            }
+        }
+        let head = String::from_utf8(head).unwrap();
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
+        });
+        let mut body = vec![0; length.unwrap_or(0)];
+        reader.read_exact(&mut body).unwrap();
+        let (status, answer) = answer_to(head.lines().next().unwrap(), body, blobs);
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", answer.len());
+        let stream = reader.get_mut();
+        if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&answer)).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer_to(request: &str, body: Vec<u8>, blobs: &Blobs) -> (&'static str, Vec<u8>) {
+    let words: Vec<_> = request.split(' ').collect();
+    let name = words[1].rsplit('/').next().unwrap().to_owned();
+    match words[0] {
+        "POST" => ("201 Created", br#"{"version": 1, "agent": 9, "name": "lab"}"#.to_vec()),
+        "PUT" => {
+            assert_eq!(blake3::hash(&body).to_hex().as_str(), name);
+            blobs.lock().unwrap().insert(name, body);
+            ("201 Created", b"{}".to_vec())
+        }
+        _ => match blobs.lock().unwrap().get(&name) {
+            Some(bytes) => ("200 OK", bytes.clone()),
+            None => ("404 Not Found", Vec::new()),
+        },
+    }
+}

@@ -1,0 +1,264 @@
+//! A task runs as it was described, and all of it ends with it, whoever dies first.
+
+mod processes;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use gleaner_agent::keeper::{Keeper, Order, Outcome, Sign};
+use processes::{PROGRAM, Stage, lives, state, until};
+use rustix::process::{Pid, Signal, kill_process};
+
+#[test]
+fn a_task_ends_as_its_program_does() {
+    let mut stage = Stage::new();
+    for (script, outcome, out) in [
+        ("exit 0", Outcome::Code(0), ""),
+        ("echo said; exit 7", Outcome::Code(7), "said"),
+        ("kill -9 $$", Outcome::Signal(9), ""),
+        ("kill -15 $$", Outcome::Signal(15), ""),
+        ("exit 143", Outcome::Code(143), ""),
+        (
+            "env | sort",
+            Outcome::Code(0),
+            "HOME=<folder>\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPWD=<folder>",
+        ),
+        ("pwd; cat", Outcome::Code(0), "<folder>"),
+    ] {
+        let _ = fs::remove_file(stage.path("out"));
+        let (ended, _) = stage.run(stage.own(script));
+        let folder = stage.folder.path().display().to_string();
+        assert_eq!(
+            (ended, stage.said("out").replace(&folder, "<folder>")),
+            (outcome, out.to_owned()),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_start_says_why_and_the_minder_goes_on() {
+    let mut stage = Stage::new();
+    let plain = stage.own("exit 0");
+    let mut empty = plain.clone();
+    empty.argv.clear();
+    let mut nowhere = plain.clone();
+    nowhere.cwd = "/no/such/folder".into();
+    let mut unknown = plain.clone();
+    unknown.argv[0] = "no-such-program".to_owned();
+    let mut no_input = plain.clone();
+    no_input.stdin = Some("/no/such/input".into());
+    let mut link = plain.clone();
+    std::os::unix::fs::symlink("/dev/null", stage.path("link")).unwrap();
+    link.stdout = stage.path("link");
+    for (spec, part) in [
+        (empty, "no command"),
+        (nowhere, "/no/such/folder: the working folder cannot be used"),
+        (unknown, "no-such-program: no such program in the task's PATH"),
+        (no_input, "/no/such/input: cannot be opened"),
+        (link, "link: cannot be opened"),
+    ] {
+        let (outcome, _) = stage.run(spec);
+        assert!(
+            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)),
+            "{outcome:?} has no {part:?}"
+        );
+    }
+    assert_eq!(stage.run(plain).0, Outcome::Code(0));
+}
+
+#[test]
+fn streams_and_environment_are_those_described() {
+    let mut stage = Stage::new();
+    fs::write(stage.path("in"), "from a file").unwrap();
+    let mut spec = stage.own("cat; echo $A; echo e >&2; echo o");
+    spec.stdin = Some(stage.path("in"));
+    spec.env = vec![("A".to_owned(), "b c".to_owned())];
+    spec.stderr = spec.stdout.clone();
+    stage.run(spec);
+    assert_eq!(stage.said("out"), "from a fileb c\ne\no");
+}
+
+#[test]
+fn what_all_of_a_task_used_is_counted() {
+    let mut stage = Stage::new();
+    let (_, idle) = stage.run(stage.own("exit 0"));
+    let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    // The work is done by a grandchild that nobody waits for but the minder.
+    let (_, used) =
+        stage.run(stage.own(&format!("(({busy}; touch done) &) ; while [ ! -e done ]; do sleep 0.01; done")));
+    assert!(used.user_us > idle.user_us, "{used:?} {idle:?}");
+    assert!(used.memory_peak_bytes > 100_000, "{used:?}");
+}
+
+/// Ways to get out of a process group, with a note of who got out.
+const ESCAPES: [(&str, &str); 5] = [
+    ("background", "sleep 1000 & echo $! > pid"),
+    ("session", "setsid sh -c 'echo $$ > pid; exec sleep 1000' &"),
+    ("double fork", "(setsid sh -c '(echo $$ > pid; exec sleep 1000) &' &)"),
+    ("deaf", "setsid sh -c 'trap \"\" TERM HUP INT; echo $$ > pid; while :; do sleep 1; done' &"),
+    (
+        "no trace",
+        "env -i setsid sh -c 'cd /; trap \"\" TERM; echo $$ > \"$0/pid\"; sleep 1000; sleep 1000' \"$PWD\" &",
+    ),
+];
+
+const NOTED: &str = "while [ ! -s pid ]; do sleep 0.01; done";
+
+fn escaped(stage: &Stage) -> u32 {
+    until("the escape is noted", || !stage.said("pid").is_empty());
+    stage.said("pid").parse().unwrap()
+}
+
+#[test]
+fn nothing_outlives_its_task() {
+    for (name, escape) in ESCAPES {
+        for (end, order) in [("exit 3", None), ("exec sleep 1000", Some(Sign::Kill))] {
+            let mut stage = Stage::new();
+            stage.start(stage.own(&format!("{escape}\n{NOTED}\n{end}")));
+            let pid = escaped(&stage);
+            if let Some(sign) = order {
+                stage.sign(sign);
+            }
+            let (outcome, _) = stage.end();
+            assert_eq!(
+                outcome,
+                if order.is_some() { Outcome::Signal(9) } else { Outcome::Code(3) },
+                "{name}"
+            );
+            assert!(!lives(pid), "{name}, then {end}");
+        }
+    }
+}
+
+/// Whom fate may take.
+#[derive(Debug, Clone, Copy)]
+enum Victim {
+    Keeper,
+    Minder,
+}
+
+#[test]
+fn nothing_outlives_its_keeper_or_minder() {
+    for victim in [Victim::Keeper, Victim::Minder] {
+        for (name, escape) in ESCAPES {
+            let stage = Stage::new();
+            stage.start(stage.own(&format!("{escape}\n{NOTED}\nexec sleep 1000")));
+            let pid = escaped(&stage);
+            let keeper = stage.keeper.pid();
+            let minder = only_child(keeper);
+            let main = children(minder);
+            kill(match victim {
+                Victim::Keeper => keeper,
+                Victim::Minder => minder,
+            });
+            until(&format!("{name} is gone with its {victim:?}"), || {
+                !lives(pid) && !main.iter().any(|&pid| lives(pid))
+            });
+        }
+    }
+}
+
+#[test]
+fn nothing_outlives_its_agent() {
+    for (name, escape) in ESCAPES {
+        let folder = tempfile::TempDir::new().unwrap();
+        let script = format!("{escape}\n{NOTED}\nexec sleep 1000");
+        let mut agent = Command::new(PROGRAM)
+            .args(["agent", folder.path().to_str().unwrap(), &script])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let note = folder.path().join("pid");
+        until("the escape is noted", || fs::read_to_string(&note).is_ok_and(|text| text.ends_with('\n')));
+        let pid = fs::read_to_string(&note).unwrap().trim().parse().unwrap();
+        let keeper = only_child(agent.id());
+        let minder = only_child(keeper);
+        agent.kill().unwrap();
+        agent.wait().unwrap();
+        until(&format!("{name}, minder and keeper are gone"), || {
+            ![pid, minder, keeper].iter().any(|&pid| lives(pid))
+        });
+    }
+}
+
+#[test]
+fn dropping_the_keeper_ends_all_tasks_first() {
+    let stage = Stage::new();
+    stage.start(stage.own("trap '' TERM; echo $$ > pid; while :; do sleep 1; done"));
+    let pid = escaped(&stage);
+    drop(stage);
+    assert!(!lives(pid));
+}
+
+#[test]
+fn a_minder_lives_as_long_as_its_socket_and_others_go_on() {
+    let mut stage = Stage::new();
+    let other = stage.keeper.minder().unwrap();
+    let mut spec = stage.own("echo $$ > pid; sleep 1000");
+    spec.stdout = "/dev/null".into();
+    other.order(&Order::Run { id: 9, spec: Box::new(spec) }).unwrap();
+    let pid = escaped(&stage);
+    drop(other);
+    until("its task is gone", || !lives(pid));
+    assert_eq!(stage.run(stage.own("exit 0")).0, Outcome::Code(0));
+}
+
+#[test]
+fn asked_to_end_a_task_may_take_its_leave() {
+    let mut stage = Stage::new();
+    stage.start(stage.own("trap 'echo saved; exit 85' TERM; echo $$ > pid; while :; do sleep 0.01; done"));
+    escaped(&stage);
+    stage.sign(Sign::Term);
+    assert_eq!(stage.end().0, Outcome::Code(85));
+    assert_eq!(stage.said("out"), "saved");
+}
+
+#[test]
+fn all_of_a_task_is_suspended_and_goes_on() {
+    let mut stage = Stage::new();
+    stage.start(stage.own("setsid sh -c 'echo $$ > pid; while [ ! -e stop ]; do :; done; echo end' & wait"));
+    let pid = escaped(&stage);
+    stage.sign(Sign::Stop);
+    until("it is stopped", || state(pid) == Some('T'));
+    fs::write(stage.path("stop"), "").unwrap();
+    stage.sign(Sign::Cont);
+    assert_eq!(stage.end().0, Outcome::Code(0));
+    assert_eq!(stage.said("out"), "end");
+}
+
+#[test]
+fn a_suspended_task_can_be_killed() {
+    let mut stage = Stage::new();
+    stage.start(stage.own("echo $$ > pid; while :; do :; done"));
+    let pid = escaped(&stage);
+    stage.sign(Sign::Stop);
+    until("it is stopped", || state(pid) == Some('T'));
+    stage.sign(Sign::Kill);
+    assert_eq!(stage.end().0, Outcome::Signal(9));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_no_keeper() {
+    let error = Keeper::start("/no/such/program".as_ref()).unwrap_err().to_string();
+    assert!(error.starts_with("/no/such/program: the keeper of tasks could not be started"), "{error}");
+}
+
+fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
+}
+
+fn only_child(pid: u32) -> u32 {
+    until("it has a child", || !children(pid).is_empty());
+    children(pid)[0]
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let pids =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.split(' ').nth(1) == Some(&parent.to_string()))
+    })
+    .collect()
+}

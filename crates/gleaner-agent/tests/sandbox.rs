@@ -1,0 +1,300 @@
+//! What a hostile task tries, and what limits hold. Skipped, loudly, where the machine cannot build a sandbox.
+
+mod processes;
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use gleaner_agent::confine::{Control, Limiter, SandboxLevel, available};
+use gleaner_agent::keeper::{Confinement, Input, Limits, Network, Outcome, RunSpec, Sign};
+use processes::{PROGRAM, Stage, lives, until};
+
+/// A stage on which sandboxes can be built, or the reason why the test is skipped.
+fn stage() -> Option<(Stage, SandboxLevel)> {
+    let stage = Stage::new();
+    match available(&stage.keeper, &stage.path("scratch")) {
+        Ok(level) => Some((stage, level)),
+        Err(why) => {
+            eprintln!("SKIPPED: no sandbox on this machine: {why}");
+            None
+        }
+    }
+}
+
+/// Agents of tests running at the same time are agents of different names.
+fn limiter(test: &str) -> Limiter {
+    Limiter::find(&format!("test-{test}-{}", std::process::id()))
+}
+
+fn has(limiter: &Limiter, control: Control) -> bool {
+    let has = limiter.hierarchies().iter().any(|hierarchy| hierarchy.controls.contains(&control));
+    if !has {
+        eprintln!("SKIPPED: no {control:?} by cgroup on this machine: {limiter}");
+    }
+    has
+}
+
+#[test]
+fn a_sandboxed_task_sees_its_folder_and_the_system() {
+    let Some((mut stage, level)) = stage() else { return };
+    eprintln!("{level}");
+    let input = stage.path("input");
+    fs::write(&input, "given").unwrap();
+    for (script, outcome, out) in [
+        ("exit 0", Outcome::Code(0), ""),
+        ("exit 7", Outcome::Code(7), ""),
+        ("kill -9 $$", Outcome::Signal(9), ""),
+        ("pwd; echo $HOME", Outcome::Code(0), "/task\n/task"),
+        ("echo made > result; cat result", Outcome::Code(0), "made"),
+        ("cat /inputs/deep/one", Outcome::Code(0), "given"),
+        ("getent passwd root | cut -d: -f1", Outcome::Code(0), "root"),
+        ("echo again > /dev/stdout", Outcome::Code(0), "again"),
+        ("echo t > /tmp/t; echo s > /dev/shm/s; cat /tmp/t /dev/shm/s", Outcome::Code(0), "t\ns"),
+        ("uname -n", Outcome::Code(0), "gleaner"),
+        ("env | sort | cut -d= -f1 | tr '\\n' ' '", Outcome::Code(0), "HOME LANG PATH PWD"),
+    ] {
+        let _ = fs::remove_file(stage.path("out"));
+        let mut spec = stage.boxed(script);
+        if let Confinement::Sandbox(sandbox) = &mut spec.confinement {
+            sandbox.inputs.push(Input { from: input.clone(), at: "/inputs/deep/one".into() });
+        }
+        let (ended, used) = stage.run(spec);
+        assert_eq!((ended, stage.said("out").as_str()), (outcome, out), "{script}: {}", stage.said("err"));
+        assert_eq!(used.landlock_abi, level.landlock_abi);
+    }
+    assert_eq!(fs::read_to_string(stage.path("task/result")).unwrap(), "made\n");
+}
+
+#[test]
+fn what_cannot_start_in_a_sandbox_says_why() {
+    let Some((mut stage, _)) = stage() else { return };
+    let mut unknown = stage.boxed("");
+    unknown.argv[0] = "no-such-program".to_owned();
+    let mut nowhere = stage.boxed("");
+    nowhere.cwd = "/no/such/folder".into();
+    let mut no_input = stage.boxed("");
+    if let Confinement::Sandbox(sandbox) = &mut no_input.confinement {
+        sandbox.inputs.push(Input { from: "/no/such/input".into(), at: "/inputs/one".into() });
+    }
+    for (spec, part) in
+        [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")]
+    {
+        let (outcome, _) = stage.run(spec);
+        assert!(
+            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)),
+            "{outcome:?} has no {part:?}"
+        );
+    }
+}
+
+/// Scripts that must print `kept out` and nothing else.
+const ATTACKS: [(&str, &str); 21] = [
+    ("root's home", "ls /root"),
+    ("homes", "ls /home/*"),
+    ("the agent's keys", "cat $SECRET"),
+    ("another place in its own folder's neighbourhood", "ls $(dirname $SECRET)"),
+    ("sockets of services", "ls /run/systemd /run/dbus /var/run/docker.sock"),
+    ("passwords", "cat /etc/shadow"),
+    ("write to the system", "echo x > /usr/x"),
+    ("write to the root", "mkdir /x"),
+    ("write to settings", "echo x >> /etc/passwd"),
+    ("replace the launcher", "echo x > /run/gleaner/launcher"),
+    ("write a device", "echo x > /dev/x"),
+    ("memory of the kernel", "cat /dev/mem"),
+    ("a mount", "mount -t tmpfs none /tmp"),
+    ("a user namespace", "unshare --user true"),
+    ("another namespace", "unshare --mount true"),
+    ("the host's loopback", "exec 3<>/dev/tcp/127.0.0.1/$PORT"),
+    ("the outside", "exec 3<>/dev/tcp/192.0.2.1/80"),
+    ("the root of the sandbox's first process", "ls /proc/1/root/root"),
+    ("a setting of the kernel", "echo 1 > /proc/sys/kernel/sysrq"),
+    ("the machine's name", "hostname x"),
+    ("become root", "setpriv --reuid=0 true"),
+];
+
+#[test]
+fn attacks_come_to_nothing() {
+    let Some((mut stage, _)) = stage() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::write(stage.path("secret"), "the key").unwrap();
+    fs::set_permissions(stage.path("secret"), fs::Permissions::from_mode(0o644)).unwrap();
+    for (name, attack) in ATTACKS {
+        let _ = fs::remove_file(stage.path("out"));
+        let mut spec = stage
+            .boxed(&format!("if timeout 10 bash -c '{attack}'; then echo got in; else echo kept out; fi"));
+        spec.env = vec![
+            ("SECRET".to_owned(), stage.path("secret").display().to_string()),
+            ("PORT".to_owned(), port.to_string()),
+        ];
+        stage.run(spec);
+        assert_eq!(stage.said("out"), "kept out", "{name}: {}", stage.said("err"));
+    }
+}
+
+#[test]
+fn other_processes_are_neither_seen_nor_reached() {
+    let Some((mut stage, _)) = stage() else { return };
+    let mut victim = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let spec =
+        stage.boxed(&format!("ls -d /proc/[0-9]* | wc -l; kill -9 {}; kill -9 -1; exit 1", victim.id()));
+    let (outcome, _) = stage.run(spec);
+    assert!(lives(victim.id()), "{outcome:?}");
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    // Bubblewrap's first process, the shell, and what it runs.
+    let seen: u32 = stage.said("out").parse().unwrap();
+    assert!(seen <= 5, "{seen} processes seen");
+}
+
+/// Refused by the filter: what an attacker would call, as Python can.
+#[test]
+fn refused_system_calls_are_refused() {
+    let Some((mut stage, _)) = stage() else { return };
+    let numbers =
+        [libc::SYS_ptrace, libc::SYS_bpf, libc::SYS_keyctl, libc::SYS_io_uring_setup, libc::SYS_userfaultfd];
+    let script = format!(
+        "import ctypes,errno\nc=ctypes.CDLL(None,use_errno=True)\n\
+         for n in {numbers:?}:\n  assert c.syscall(n,0,0,0,0)==-1 and ctypes.get_errno()==errno.EPERM,n\n\
+         assert c.syscall({},0,0)==-1 and ctypes.get_errno()==errno.ENOSYS\nprint('refused')",
+        libc::SYS_clone3
+    );
+    if !Path::new("/usr/bin/python3").exists() {
+        eprintln!("SKIPPED: no /usr/bin/python3 to make system calls with");
+        return;
+    }
+    let mut spec = stage.boxed("");
+    spec.argv = vec!["/usr/bin/python3".to_owned(), "-c".to_owned(), script];
+    stage.run(spec);
+    assert_eq!(stage.said("out"), "refused", "{}", stage.said("err"));
+}
+
+#[test]
+fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
+    let Some((mut stage, _)) = stage() else { return };
+    let deaf = "(trap '' TERM; setsid sh -c 'while :; do sleep 0.01; echo x > beat; done') & ";
+    // Killed; asked to end; suspended, then killed.
+    for (sign, outcome) in [(Sign::Kill, Outcome::Signal(9)), (Sign::Term, Outcome::Code(85))] {
+        let _ = fs::remove_file(stage.path("task/beat"));
+        stage.start(stage.boxed(&format!("{deaf} trap 'exit 85' TERM; while :; do sleep 0.01; done")));
+        until("it runs", || stage.path("task/beat").exists());
+        stage.sign(Sign::Stop);
+        stage.sign(Sign::Cont);
+        stage.sign(sign);
+        assert_eq!(stage.end().0, outcome);
+        // Nobody makes it again, for `Exited` means that nobody is left.
+        fs::remove_file(stage.path("task/beat")).unwrap();
+        assert!(!stage.path("task/beat").exists());
+    }
+}
+
+fn limited(spec: RunSpec, limiter: &Limiter, limits: Limits) -> RunSpec {
+    RunSpec { limits, limiter: limiter.clone(), ..spec }
+}
+
+#[test]
+fn a_fork_bomb_is_contained() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("bomb");
+    if !has(&limiter, Control::Processes) {
+        return;
+    }
+    let limits = Limits { processes: Some(20), ..Limits::default() };
+    let bomb = "b() { b | b & }; b; sleep 0.3; echo survived > survived; exit 4";
+    for spec in [stage.own(bomb), stage.boxed(bomb)] {
+        let (outcome, _) = stage.run(limited(spec.clone(), &limiter, limits));
+        // The shell itself may be refused a process, or get to its end.
+        assert!(matches!(outcome, Outcome::Code(_)), "{outcome:?}: {}", stage.said("err"));
+        assert!(stage.said("err").contains("fork"), "{}", stage.said("err"));
+        fs::remove_file(stage.path("err")).unwrap();
+    }
+    limiter.remove();
+    assert!(!limiter.hierarchies().iter().any(|hierarchy| hierarchy.folder.exists()));
+}
+
+#[test]
+fn a_memory_hog_is_killed_and_it_shows() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("hog");
+    if !has(&limiter, Control::Memory) {
+        return;
+    }
+    let limits = Limits { memory_bytes: Some(32 << 20), ..Limits::default() };
+    let hog = "exec tail /dev/zero";
+    for spec in [stage.own(hog), stage.boxed(hog)] {
+        let (outcome, used) = stage.run(limited(spec, &limiter, limits));
+        assert_eq!((outcome, used.killed_for_memory), (Outcome::Signal(9), 1));
+        assert!(used.memory_peak_bytes <= 32 << 20, "{used:?}");
+    }
+    limiter.remove();
+}
+
+#[test]
+fn files_end_at_their_limit() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limits = Limits { file_bytes: Some(8192), ..Limits::default() };
+    for spec in [stage.own("head -c 100000 /dev/zero > big"), stage.boxed("head -c 100000 /dev/zero > big")] {
+        let cwd = if spec.confinement == Confinement::Own { "big" } else { "task/big" };
+        stage.run(limited(spec, &Limiter::default(), limits));
+        assert_eq!(fs::metadata(stage.path(cwd)).unwrap().len(), 8192);
+    }
+}
+
+#[test]
+fn a_limited_task_is_frozen_and_killed_in_the_ice() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("ice");
+    if !has(&limiter, Control::Freezer) {
+        return;
+    }
+    let limits = Limits { cpu_milli: Some(500), ..Limits::default() };
+    stage.start(limited(stage.boxed("touch here; while :; do :; done"), &limiter, limits));
+    until("it runs", || stage.path("task/here").exists());
+    stage.sign(Sign::Stop);
+    stage.sign(Sign::Kill);
+    assert_eq!(stage.end().0, Outcome::Signal(9));
+    limiter.remove();
+}
+
+#[test]
+fn the_network_is_there_when_it_was_asked_for() {
+    let Some((mut stage, _)) = stage() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut spec = stage.boxed("");
+    spec.argv = vec!["bash".to_owned(), "-c".to_owned(), format!("exec 3<>/dev/tcp/127.0.0.1/{port}")];
+    if let Confinement::Sandbox(sandbox) = &mut spec.confinement {
+        sandbox.network = Network::Machine;
+    }
+    assert_eq!(stage.run(spec).0, Outcome::Code(0), "{}", stage.said("err"));
+}
+
+#[test]
+fn an_agent_without_root_builds_sandboxes_too() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: not root, so the other tests are this one");
+        return;
+    }
+    let folder = tempfile::TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let wrapper = folder.path().join("as-nobody");
+    let run = "exec setpriv --reuid=65534 --regid=65534 --clear-groups";
+    fs::write(&wrapper, format!("#!/bin/sh\n{run} {PROGRAM} \"$@\"\n")).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut stage = Stage::with_program(&wrapper);
+    fs::set_permissions(stage.folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let scratch = stage.path("scratch");
+    match available(&stage.keeper, &scratch) {
+        Ok(level) => eprintln!("{level}"),
+        Err(why) => {
+            eprintln!("SKIPPED: no sandbox for a user without rights: {why}");
+            return;
+        }
+    }
+    let spec = stage.boxed("echo x > /task/x; unshare --user true || ls /root || echo kept out");
+    fs::set_permissions(stage.path("task"), fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(stage.run(spec).0, Outcome::Code(0), "{}", stage.said("err"));
+    assert_eq!(stage.said("out"), "kept out");
+}

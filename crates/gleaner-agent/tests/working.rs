@@ -1,0 +1,336 @@
+//! An agent works for a coordinator, over a real connection and with real programs.
+
+mod coordinator;
+
+use coordinator::{Coordinator, attempt, script};
+use gleaner_agent::owner::Word;
+use gleaner_agent::owner_socket::{self, State};
+use gleaner_agent::work::Stop;
+use gleaner_wire::job::{Checkpointing, Confinement, Input};
+use gleaner_wire::session::{End, FromAgent, Outcome, Run, StopCause, Stream, ToAgent};
+use std::path::Path;
+
+/// Counts up from where it stopped, in a file that is always whole.
+const COUNT: &str = r#"
+cd "$GLEANER_CHECKPOINT"
+n=$(cat count 2>/dev/null || echo 0)
+echo "from $n, resumed ${GLEANER_RESUMED:-0}"
+while :; do
+    n=$((n + 1)); echo $n > new; mv new count
+    test $n -ge ${LIMIT:-1000000} && exit 0
+    sleep 0.01
+done"#;
+
+fn counting(task: usize, number: u32) -> Run {
+    let checkpoint = Checkpointing { folder: true, exit_code: None, grace_s: 5.0 };
+    Run { checkpoint, ..script(attempt(task, number), COUNT) }
+}
+
+fn text(end: &End) -> String {
+    String::from_utf8(end.stdout.bytes.clone()).unwrap()
+}
+
+/// The files of a tar archive.
+fn files(archive: &[u8]) -> Vec<(String, String)> {
+    let mut archive = tar::Archive::new(archive);
+    let entries = archive.entries().unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let path = entry.path().unwrap().display().to_string();
+        (path, std::io::read_to_string(entry).unwrap())
+    });
+    entries.collect()
+}
+
+#[test]
+fn programs_run_and_their_ends_are_told() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, hello) = coordinator.welcome(1, 30.0);
+    assert_eq!((hello.agent, hello.epoch, hello.running), (9, 0, Vec::new()));
+    session.say(&ToAgent::Yours { attempts: Vec::new() });
+    let exited = |code| Outcome::Exited { code };
+    for (task, (command, outcome, output)) in [
+        ("exit 0", exited(0), ""),
+        ("echo said; echo complained >&2; exit 3", exited(3), "said\n"),
+        ("kill -SEGV $$", Outcome::Signalled { signal: 11 }, ""),
+        ("echo $GLEANER_TASK $GLEANER_JOB $GLEANER_ATTEMPT $GLEANER_CORES", exited(0), "1/3 1 1 1\n"),
+        ("test -d $TMPDIR && test $PWD = $HOME && echo $MINE", exited(0), "mine\n"),
+        ("test -z \"$GLEANER_RESUMED$GLEANER_CHECKPOINT\" && cat", exited(0), ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut run = script(attempt(task, 1), command);
+        run.env.insert("MINE".into(), "mine".into());
+        let end = session.run(run);
+        assert_eq!((&end.outcome, text(&end).as_str()), (&outcome, output), "{command}: {end:?}");
+    }
+    drop(session);
+    let home = agent.home().to_owned();
+    agent.tell(Stop::Orderly);
+    agent.ended().unwrap();
+    assert!(!home.exists());
+}
+
+#[test]
+fn what_may_not_run_here_says_why() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let plain = |task| script(attempt(task, 1), "exit 0");
+    let missing = coordinator.keep(b"kept").to_string().replace(|_| true, "a");
+    let input = |path: &str, blob: &str| {
+        vec![Input { path: path.into(), blob: blob.to_owned().try_into().unwrap(), executable: false }]
+    };
+    let kept = coordinator.keep(b"kept").to_string();
+    for (run, part) in [
+        (Run { user: "eve".into(), ..plain(0) }, "eve"),
+        (Run { command: vec!["no-such-program".into()], ..plain(1) }, "no-such-program"),
+        (Run { cwd: Some("/no/such/folder".into()), ..plain(2) }, "/no/such/folder"),
+        (Run { outputs: vec!["a[".into()], ..plain(3) }, "outputs"),
+        (Run { inputs: input("../outside", &kept), ..plain(4) }, "leaves the task's folder"),
+        (Run { inputs: input("/etc/passwd", &kept), ..plain(5) }, "leaves the task's folder"),
+        (Run { inputs: input("missing", &missing), ..plain(6) }, "could not be brought here"),
+        (Run { cwd: Some("/tmp".into()), confinement: Confinement::Sandbox, ..plain(7) }, "sandbox"),
+    ] {
+        let end = session.run(run);
+        let Outcome::NotStarted { why } = &end.outcome else { panic!("{end:?}") };
+        assert!(why.contains(part), "{why} has no {part}");
+    }
+}
+
+#[test]
+fn inputs_come_and_output_files_go() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let input = |path: &str, text: &str, executable| Input {
+        path: path.into(),
+        blob: coordinator.keep(text.as_bytes()),
+        executable,
+    };
+    let mut run = script(attempt(1, 1), "bin/tool; cat > out/read; ln -s /etc/passwd out/link; touch other");
+    run.inputs = vec![
+        input(
+            "bin/tool",
+            "#!/bin/sh\nmkdir -p out/deep; cp data out/deep/copy; chmod u+w data; echo x > data",
+            true,
+        ),
+        input("data", "given", false),
+    ];
+    run.stdin = Some(coordinator.keep(b"from stdin"));
+    run.outputs = vec!["./out/".into(), "no-such-*".into()];
+    for number in 1..=2 {
+        run.attempt = attempt(1, number);
+        let end = session.run(run.clone());
+        assert_eq!(end.outcome, Outcome::Exited { code: 0 }, "{end:?}");
+        let expected = [("out/deep/copy", "given"), ("out/read", "from stdin")];
+        let found = files(&coordinator.blob(&end.files.unwrap().blob));
+        let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        assert_eq!(found, expected, "a second time the inputs are as they were");
+    }
+}
+
+#[test]
+fn a_moved_counter_goes_on_where_it_stopped() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let first = attempt(1, 1);
+    session.say(&ToAgent::Run(Box::new(counting(1, 1))));
+    session.until_started(first);
+    let counted = |bytes: &[u8]| {
+        files(bytes)
+            .iter()
+            .find(|(path, _)| path == "count")
+            .map(|(_, text)| text.trim().parse::<u64>().unwrap())
+    };
+    session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
+    session.say(&ToAgent::Stop { attempt: first, cause: StopCause::Move });
+    let end = session.until_ended(first);
+    assert_eq!(end.outcome, Outcome::Stopped);
+    let checkpoint = end.checkpoint.expect("it has one");
+    let at = counted(&coordinator.blob(&checkpoint.blob)).expect("it counted");
+    session.settle(first);
+    let mut run = counting(1, 2);
+    run.env.insert("LIMIT".into(), (at + 5).to_string());
+    run.resume_from = Some(checkpoint);
+    let end = session.run(run);
+    assert_eq!(
+        (end.outcome.clone(), text(&end)),
+        (Outcome::Exited { code: 0 }, format!("from {at}, resumed 1\n"))
+    );
+}
+
+#[test]
+fn long_output_comes_whole_and_in_order() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let run = script(attempt(1, 1), "seq 100000; seq 3 >&2");
+    session.say(&ToAgent::Run(Box::new(run)));
+    let mut got = Vec::new();
+    let end = loop {
+        let piece = session.until(|message| match message {
+            FromAgent::Output { stream: Stream::Stdout, offset, bytes, .. } => Some(Ok((offset, bytes))),
+            FromAgent::Ended { end, .. } => Some(Err(end)),
+            _ => None,
+        });
+        match piece {
+            Ok((offset, bytes)) => {
+                assert_eq!(offset as usize, got.len());
+                got.extend(bytes);
+            }
+            Err(end) => break end,
+        }
+    };
+    assert_eq!(end.stdout.offset as usize, got.len());
+    got.extend(&end.stdout.bytes);
+    let expected: String = (1..=100_000).map(|number| format!("{number}\n")).collect();
+    assert!(got == expected.as_bytes() && end.stdout.dropped == 0);
+    assert_eq!(end.stderr.bytes, b"1\n2\n3\n");
+}
+
+#[test]
+fn an_end_is_told_after_every_reconnection_until_it_is_settled() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let go = agent.home().join("go");
+    let waiting = format!("while ! test -e {}; do sleep 0.02; done; echo done", go.display());
+    session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &waiting))));
+    session.until_started(attempt(1, 1));
+    drop(session);
+    std::fs::write(go, "").unwrap();
+    for _ in 0..2 {
+        let (mut session, hello) = coordinator.welcome(1, 30.0);
+        assert_eq!(hello.running, [attempt(1, 1)]);
+        session.say(&ToAgent::Yours { attempts: vec![attempt(1, 1)] });
+        session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), "echo again"))));
+        let end = session.until_ended(attempt(1, 1));
+        assert_eq!((end.outcome.clone(), text(&end)), (Outcome::Exited { code: 0 }, "done\n".into()));
+    }
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    session.until_ended(attempt(1, 1));
+    session.settle(attempt(1, 1));
+    drop(session);
+    let (_session, hello) = coordinator.welcome(1, 30.0);
+    assert_eq!(hello.running, []);
+}
+
+#[test]
+fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 2.0);
+    let file = agent.home().join("pid");
+    let stubborn = format!(
+        "trap '' TERM; echo $$ > {0}.new; mv {0}.new {0}; while :; do sleep 0.1; done",
+        file.display()
+    );
+    session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &stubborn))));
+    session.until_started(attempt(1, 1));
+    let pid = wait_for(&file);
+    std::fs::remove_file(&file).unwrap();
+    drop(session);
+    // A connection alone renews nothing: the coordinator has to answer.
+    let deaf = coordinator.session();
+    until_gone(pid);
+    drop(deaf);
+    let (mut session, hello) = coordinator.welcome(1, 30.0);
+    assert_eq!(hello.running, [attempt(1, 1)]);
+    let end = session.until_ended(attempt(1, 1));
+    assert!(matches!(end.outcome, Outcome::Abandoned { .. }), "{end:?}");
+    session.settle(attempt(1, 1));
+    session.say(&ToAgent::Run(Box::new(script(attempt(2, 1), &stubborn))));
+    session.until_started(attempt(2, 1));
+    let pid = wait_for(&file);
+    drop(session);
+    let (mut session, hello) = coordinator.welcome(1, 30.0);
+    assert_eq!(hello.running, [attempt(2, 1)]);
+    session.say(&ToAgent::Yours { attempts: Vec::new() });
+    until_gone(pid);
+}
+
+#[test]
+fn a_coordinator_of_an_earlier_epoch_is_turned_away() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    drop(coordinator.welcome(5, 30.0));
+    let (mut session, hello) = coordinator.welcome(4, 30.0);
+    assert_eq!(hello.epoch, 5);
+    assert!(session.hear().is_none());
+    let (mut session, _) = coordinator.welcome(5, 30.0);
+    assert_eq!(session.run(script(attempt(1, 1), "exit 0")).outcome, Outcome::Exited { code: 0 });
+}
+
+#[test]
+fn the_owner_stops_everything_and_lets_it_go_on() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let pid = agent.home().join("pid");
+    let busy = format!("echo $$ > {0}.new; mv {0}.new {0}; while :; do :; done", pid.display());
+    session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &busy))));
+    session.until_started(attempt(1, 1));
+    let pid = wait_for(&pid);
+    let answer = owner_socket::tell(agent.home(), Some(Word::Pause)).unwrap();
+    assert_eq!((answer.tasks, answer.state), (1, State::Suspended));
+    let load_of = |message| match message {
+        FromAgent::OwnerLoad { load, .. } => Some(load),
+        _ => None,
+    };
+    while session.until(load_of) != 1.0 {}
+    let state = || {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().split(' ').nth(2).unwrap().to_owned()
+    };
+    while state() != "T" {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let answer = owner_socket::tell(agent.home(), Some(Word::Resume)).unwrap();
+    assert!(answer.state != State::Suspended && answer.tasks == 1);
+    while session.until(load_of) == 1.0 {}
+    while state() == "T" {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(owner_socket::tell(agent.home(), None).unwrap(), answer);
+}
+
+#[test]
+fn an_agent_that_leaves_hands_in_what_its_programs_have_done() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    session.say(&ToAgent::Run(Box::new(counting(1, 1))));
+    session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
+    agent.tell(Stop::Orderly);
+    let end = session.until_ended(attempt(1, 1));
+    assert!(matches!(end.outcome, Outcome::Abandoned { .. }) && end.checkpoint.is_some(), "{end:?}");
+    session.settle(attempt(1, 1));
+    agent.ended().unwrap();
+}
+
+#[test]
+fn a_refused_agent_ends_with_the_reason() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let mut session = coordinator.session();
+    session.say(&ToAgent::Refused { why: "it was revoked".into() });
+    assert!(agent.ended().unwrap_err().to_string().contains("it was revoked"));
+}
+
+fn until_gone(pid: u32) {
+    while Path::new(&format!("/proc/{pid}")).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// The process id in a file, once it is there.
+fn wait_for(path: &Path) -> u32 {
+    loop {
+        match std::fs::read_to_string(path) {
+            Ok(text) => return text.trim().parse().unwrap(),
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+}

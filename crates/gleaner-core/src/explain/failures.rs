@@ -1,0 +1,124 @@
+//! Which conditions each machine fails.
+
+use super::Condition;
+use crate::ad::{context, or_nothing};
+use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
+use gleaner_classad::{Comparison, Context, Expr, REQUIREMENTS, Value};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId};
+use std::collections::BTreeMap;
+
+/// A condition that a machine fails, and the nearest form that it would not.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Failure {
+    pub(super) condition: Condition,
+    pub(super) instead: Option<Instead>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Instead {
+    pub(super) text: String,
+    /// How far the number asked for would have to move.
+    pub(super) distance: f64,
+}
+
+/// What keeps one machine from running a task of a class now; nothing where it can.
+pub fn obstacles(grid: &Grid, task: TaskClassId, on: MachineId) -> Vec<Condition> {
+    let (task, machine) = (grid.classes().task_class(task), grid.machine(on));
+    let class = grid.classes().machine_class(machine.class());
+    let lasting = failures(task, class).into_iter().map(|failure| failure.condition);
+    lasting.chain(passing(machine, class.room, task.needs)).collect()
+}
+
+/// What keeps a machine from taking a task now, though it could at another time. A machine whose room is too small when
+/// it is empty is ruled out for good, and not here.
+fn passing(machine: &Machine, room: Room, needs: Needs) -> Vec<Condition> {
+    let Needs { cores, memory } = needs;
+    let free = machine.free();
+    let conditions = [
+        (machine.capacity() <= 0.0, Condition::OwnerLeavesSome),
+        (machine.availability() != Availability::Open, Condition::IsOpen),
+        (room.has_slots(cores) && !free.has_slots(cores), Condition::CoresAreFree(cores)),
+        (room.has_memory(memory) && !free.has_memory(memory), Condition::MemoryIsFree(memory)),
+    ];
+    conditions.into_iter().filter(|(fails, _)| *fails).map(|(_, condition)| condition).collect()
+}
+
+impl From<Condition> for Failure {
+    fn from(condition: Condition) -> Self {
+        Self { condition, instead: None }
+    }
+}
+
+/// Machines by what they fail: one group for each machine class and each set of passing conditions that any is in.
+pub(super) fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize)> {
+    let task = grid.classes().task_class(task);
+    let mut counts: BTreeMap<(MachineClassId, Vec<Condition>), usize> = BTreeMap::new();
+    for machine in grid.machines() {
+        let room = grid.classes().machine_class(machine.class()).room;
+        *counts.entry((machine.class(), passing(machine, room, task.needs))).or_default() += 1;
+    }
+    let groups = counts.into_iter().map(|((class, passing), count)| {
+        let mut failures = failures(task, grid.classes().machine_class(class));
+        failures.extend(passing.into_iter().map(Failure::from));
+        (failures, count)
+    });
+    groups.collect()
+}
+
+fn failures(task: &TaskClass, machine: &MachineClass) -> Vec<Failure> {
+    let missing = task.requires.difference(&machine.provides).cloned().map(Condition::Provides);
+    let needs = task.composition.iter().zip(&machine.speeds).enumerate();
+    let stuck = needs.filter(|(_, (share, speed))| **share > 0.0 && **speed == 0.0);
+    let Needs { cores, memory } = task.needs;
+    let few_cores = (!machine.room.has_slots(cores)).then_some(Condition::HasCores(cores));
+    let little_memory = (!machine.room.has_memory(memory)).then_some(Condition::HasMemory(memory));
+    let plain = missing.chain(stuck.map(|(kind, _)| Condition::HasSpeed(kind)));
+    let plain = plain.chain(few_cores).chain(little_memory).map(Failure::from);
+    let asked = failed_clauses(task.ad.as_ref(), machine.ad.as_ref(), Condition::TaskRequires);
+    let owners = failed_clauses(machine.ad.as_ref(), task.ad.as_ref(), Condition::MachineRequires);
+    plain.chain(asked).chain(owners).collect()
+}
+
+/// The clauses of an ad's requirements that do not hold of another ad.
+fn failed_clauses(wanting: Option<&Ad>, other: Option<&Ad>, of: fn(String) -> Condition) -> Vec<Failure> {
+    let Some(wanting) = wanting.map(Ad::class_ad) else { return Vec::new() };
+    let Some(requirements) = wanting.get(REQUIREMENTS) else { return Vec::new() };
+    let context = context().with_my(wanting);
+    let met = context.clone().with_target(or_nothing(other));
+    let failed = requirements.clauses().into_iter().filter(|clause| {
+        let value = clause.evaluate(&met);
+        value.as_condition() != Some(true)
+    });
+    let failure = |clause: Expr| {
+        let instead = clause.as_comparison().and_then(|comparison| nearest(&comparison, &context, &met));
+        Failure { condition: of(clause.to_string()), instead }
+    };
+    failed.map(failure).collect()
+}
+
+/// The comparison with what is asked for replaced by what is there.
+fn nearest(comparison: &Comparison, alone: &Context, met: &Context) -> Option<Instead> {
+    let Comparison { left, comparator, right } = comparison;
+    let known = |value: &Value| !value.is_undefined() && !value.is_error();
+    // What can be known without the other ad is what is asked for.
+    let asked = [left, right].map(|side| Some(side.evaluate(alone)).filter(known));
+    let sign = comparator.or_equal().sign();
+    let (asked, there, text) = match asked {
+        [None, Some(asked)] => {
+            let there = left.evaluate(met);
+            let text = format!("{left} {sign} {there}");
+            (asked, there, text)
+        }
+        [Some(asked), None] => {
+            let there = right.evaluate(met);
+            let text = format!("{there} {sign} {right}");
+            (asked, there, text)
+        }
+        _ => return None,
+    };
+    let distance = match (asked.as_number(), there.as_number()) {
+        (Some(asked), Some(there)) => (asked - there).abs(),
+        _ => f64::INFINITY,
+    };
+    known(&there).then_some(Instead { text, distance })
+}

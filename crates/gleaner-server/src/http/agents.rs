@@ -1,0 +1,37 @@
+//! How a machine joins: once, with a join token; from then on its agent is known by its key.
+
+use super::Api;
+use super::body::Document;
+use super::caller::{Joining, stored_hash};
+use super::refusal::Refusal;
+use crate::desk::{Answer, Order, Requester};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use gleaner_net::AgentPublicKey;
+use gleaner_wire::api::{Enrolled, Enrolment, Problem};
+use std::sync::Arc;
+
+/// Enrols an agent, which uses the join token up.
+#[utoipa::path(
+    post, path = "/api/v1/agents", tag = "machines", request_body = Enrolment,
+    responses((status = 201, description = "The agent may connect", body = Enrolled),
+        (status = 403, description = "The join token is not good any more", body = Problem),
+        (status = 409, description = "There are as many agents as a grid can have", body = Problem)),
+    security(("join" = []))
+)]
+pub(super) async fn enrol(
+    State(api): State<Arc<Api>>,
+    Joining(token): Joining,
+    Document(enrolment): Document<Enrolment>,
+) -> Result<(StatusCode, Json<Enrolled>), Refusal> {
+    if let Err(why) = enrolment.key.parse::<AgentPublicKey>() {
+        return Err(Refusal::invalid(format!("key: {why}")));
+    }
+    let by = Requester { user: enrolment.name.clone(), admin: false };
+    let order = Order::Enrol { token: stored_hash(&token), enrolment: Box::new(enrolment) };
+    let Answer::Enrolled(enrolled) = api.order(by, order).await? else {
+        unreachable!("an enrolment is answered by the agent's number");
+    };
+    Ok((StatusCode::CREATED, Json(enrolled)))
+}

@@ -1,0 +1,105 @@
+//! What comes in bodies: JSON of bounded length, and bytes at a pace that somebody still sends.
+
+use super::Api;
+use super::refusal::Refusal;
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// A sender who is silent for so long is taken to be gone.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// A document of the usual length.
+pub(super) struct Document<T>(pub(super) T);
+
+/// A job, which may be long.
+pub(super) struct JobDocument(pub(super) Box<JobSpec>);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Document<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &Arc<Api>) -> Result<Self, Refusal> {
+        check_json(request.headers())?;
+        parse(&whole(request, BODY_BYTES_MAX).await?).map(Self)
+    }
+}
+
+impl FromRequest<Arc<Api>> for JobDocument {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Refusal> {
+        check_json(request.headers())?;
+        if length(request.headers()).is_some_and(|length| length <= BODY_BYTES_MAX as u64) {
+            return parse(&whole(request, BODY_BYTES_MAX).await?).map(Self);
+        }
+        let _turn = api.large_jobs.acquire().await.map_err(|_| Refusal::busy("large jobs"))?;
+        let bytes = whole(request, JOB_BYTES_MAX).await?;
+        let parsed = spawn_blocking(move || parse(&bytes)).await;
+        parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))?.map(Self)
+    }
+}
+
+/// The body as it comes, until its end or until its sender is silent for too long.
+pub(super) fn paced(body: Body) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::try_unfold(body.into_data_stream(), |mut pieces| async move {
+        match timeout(SILENCE, pieces.next()).await {
+            Ok(Some(piece)) => Ok(Some((piece.map_err(io::Error::other)?, pieces))),
+            Ok(None) => Ok(None),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "its sender fell silent")),
+        }
+    })
+}
+
+/// How long the body says it is.
+pub(super) fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn check_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::not_json()) }
+}
+
+async fn whole(request: Request, at_most: usize) -> Result<Vec<u8>, Refusal> {
+    if length(request.headers()).is_some_and(|length| length > at_most as u64) {
+        return Err(Refusal::too_large(at_most as u64));
+    }
+    let mut pieces = pin!(paced(request.into_body()));
+    let mut bytes = Vec::new();
+    while let Some(piece) = pieces.try_next().await.map_err(|error| unread(&error))? {
+        if bytes.len() + piece.len() > at_most {
+            return Err(Refusal::too_large(at_most as u64));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
+}
+
+fn unread(error: &io::Error) -> Refusal {
+    match error.kind() {
+        io::ErrorKind::TimedOut => Refusal::silent(),
+        _ => Refusal::malformed(format!("the request's body did not come to its end: {error}")),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        Category::Data => Refusal::invalid(format!("the request's body: {error}")),
+        Category::Syntax | Category::Eof | Category::Io => {
+            Refusal::malformed(format!("the request's body is not JSON: {error}"))
+        }
+    })
+}

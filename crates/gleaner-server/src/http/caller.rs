@@ -1,0 +1,86 @@
+//! Who asks: each handler names whom it answers among its arguments.
+
+use super::Api;
+use super::refusal::Refusal;
+use crate::desk::Requester;
+use axum::extract::FromRequestParts;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use gleaner_net::{Token, TokenKind};
+use std::sync::Arc;
+
+/// A user.
+pub(super) struct Caller(pub(super) Requester);
+
+/// A user or a connected agent; files are the same for all who know their names.
+pub(super) struct FileCaller;
+
+/// Whoever has a join token, whether or not it is still good.
+pub(super) struct Joining(pub(super) Token);
+
+impl FromRequestParts<Arc<Api>> for Caller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let token = bearer(parts)?;
+        user(api, &token).map(Self).ok_or_else(unknown)
+    }
+}
+
+impl FromRequestParts<Arc<Api>> for FileCaller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let token = bearer(parts)?;
+        let known = match token.kind() {
+            TokenKind::User => user(api, &token).is_some(),
+            TokenKind::Session => api.app.agents.agent(&token).is_some(),
+            TokenKind::Join => false,
+        };
+        if known { Ok(Self) } else { Err(unknown()) }
+    }
+}
+
+impl FromRequestParts<Arc<Api>> for Joining {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Api>) -> Result<Self, Refusal> {
+        let token = bearer(parts)?;
+        match token.kind() {
+            TokenKind::Join => Ok(Self(token)),
+            TokenKind::User | TokenKind::Session => Err(Refusal::unknown_caller(
+                "a join token (glj_…) is needed; `gleaner token join` issues one",
+            )),
+        }
+    }
+}
+
+/// A token's hash as the ledger has it.
+pub(super) fn stored_hash(token: &Token) -> String {
+    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn user(api: &Api, token: &Token) -> Option<Requester> {
+    let people = api.app.desk.people();
+    let user = people.user(&stored_hash(token))?;
+    Some(Requester { user: user.name.clone(), admin: user.admin })
+}
+
+fn bearer(parts: &Parts) -> Result<Token, Refusal> {
+    let text = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = text
+        .and_then(|text| text.split_once(' '))
+        .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then_some(token));
+    let token = token.ok_or_else(|| {
+        Refusal::unknown_caller(
+            "the header \"Authorization: Bearer TOKEN\" is missing; a token is always needed",
+        )
+    })?;
+    // A join token may have the authority behind it, as in the join line.
+    let token = token.split_once('.').map_or(token, |(token, _)| token);
+    token.parse().map_err(|error: gleaner_net::TokenError| Refusal::unknown_caller(error.to_string()))
+}
+
+fn unknown() -> Refusal {
+    Refusal::unknown_caller("nobody has this token, or not any more")
+}

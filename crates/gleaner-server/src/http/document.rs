@@ -1,0 +1,112 @@
+//! The OpenAPI document. What each route answers stands beside its handler; what follows from the shape of a route is
+//! added here, by rules, so that it cannot be forgotten.
+
+use super::Api;
+use super::caller::Caller;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use gleaner_wire::api::{LiveEvent, Problem};
+use std::sync::Arc;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Ref, RefOr, ResponseBuilder};
+use utoipa::{Modify, OpenApi};
+
+const JSON: &str = "application/json";
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Gleaner",
+        description = "The coordinator of a grid: jobs, tasks, machines, files and what happens to them. \
+                       Times are seconds since 1970. A refusal is a `Problem`.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+    ),
+    components(schemas(Problem, LiveEvent)),
+    modifiers(&Tokens),
+    security(("user" = []))
+)]
+struct Begun;
+
+struct Tokens;
+
+impl Modify for Tokens {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        for (name, what) in [
+            ("user", "A user's token, glu_…"),
+            ("agent", "A connected agent's token, gls_…"),
+            ("join", "A join token, glj_…, which lets one machine join"),
+        ] {
+            let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(what)).build();
+            components.add_security_scheme(name, SecurityScheme::Http(scheme));
+        }
+    }
+}
+
+/// The document before the routes.
+pub(super) fn begun() -> utoipa::openapi::OpenApi {
+    Begun::openapi()
+}
+
+/// The document with the routes, as it is sent.
+pub(super) fn finished(mut document: utoipa::openapi::OpenApi) -> String {
+    for path in document.paths.paths.values_mut() {
+        for operation in operations(path) {
+            add_refusals(operation);
+        }
+    }
+    document.to_json().expect("the document is plain data")
+}
+
+fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let PathItem { get, put, post, head, .. } = path;
+    [get, put, post, head].into_iter().flatten()
+}
+
+fn add_refusals(operation: &mut Operation) {
+    let is_open =
+        operation.security.as_deref().is_some_and(|all| all.contains(&SecurityRequirement::default()));
+    let has = |place: ParameterIn| {
+        let mut all = operation.parameters.iter().flatten();
+        all.any(|parameter| matches!(parameter, RefOr::T(it) if it.parameter_in == place))
+    };
+    let (path, query) = (has(ParameterIn::Path), has(ParameterIn::Query));
+    let body = operation.request_body.as_ref();
+    let document = body.is_some_and(|body| matches!(body, RefOr::T(body) if body.content.contains_key(JSON)));
+    let rules = [
+        (true, "431", "Its address and headers are too long"),
+        (true, "500", "A defect, or damage to the coordinator's folder"),
+        (true, "503", "The coordinator has stopped, or too much goes on; try again"),
+        (!is_open, "401", "Nobody has this token, or none was given"),
+        (path || query || body.is_some(), "400", "It cannot be read"),
+        (path, "404", "It does not exist, or not for who asks"),
+        (query || document, "422", "It has no meaning, or is more than is taken"),
+        (document, "408", "The rest of it did not come"),
+        (document, "413", "It is too large"),
+        (document, "415", "It is not JSON"),
+    ];
+    for (applies, status, what) in rules {
+        if applies {
+            let problem =
+                RefOr::from(ResponseBuilder::new().description(what).content(JSON, problem()).build());
+            operation.responses.responses.entry(status.to_owned()).or_insert(problem);
+        }
+    }
+}
+
+fn problem() -> utoipa::openapi::Content {
+    ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build()
+}
+
+/// This document.
+#[utoipa::path(
+    get, path = "/api/v1/openapi.json", tag = "operation",
+    responses((status = 200, description = "In the OpenAPI 3.1 format", content_type = "application/json",
+        body = Object))
+)]
+pub(super) async fn openapi(State(api): State<Arc<Api>>, _: Caller) -> Response {
+    ([(CONTENT_TYPE, JSON)], api.document.clone()).into_response()
+}

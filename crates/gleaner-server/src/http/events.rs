@@ -1,0 +1,117 @@
+//! What happens, as it happens: server-sent events.
+
+use super::Api;
+use super::caller::Caller;
+use super::extract::Query;
+use super::jobs::own_job;
+use super::refusal::Refusal;
+use crate::desk::{Desk, Requester};
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use gleaner_wire::JobId;
+use gleaner_wire::api::LiveEvent;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use utoipa::IntoParams;
+
+/// A sign of life comes at least this often.
+const PULSE: Duration = Duration::from_secs(15);
+/// Jobs of which a stream remembers whose they are.
+const OWNERS_MAX: usize = 4_096;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct EventsQuery {
+    /// Only what is about this job.
+    #[param(minimum = 0, maximum = 4_294_967_295_u32)]
+    job: Option<u32>,
+}
+
+/// One who watches.
+struct Watch {
+    api: Arc<Api>,
+    by: Requester,
+    job: Option<JobId>,
+    live: Receiver<Arc<LiveEvent>>,
+    /// Whether jobs that came by are to be shown.
+    shown: BTreeMap<JobId, bool>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
+/// `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough.
+#[utoipa::path(
+    get, path = "/api/v1/events", tag = "grid", params(EventsQuery),
+    responses((status = 200, description = "Until one side ends it", content_type = "text/event-stream", body = String))
+)]
+pub(super) async fn events(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Query(query): Query<EventsQuery>,
+) -> Result<Response, Refusal> {
+    let place = Arc::clone(&api.streams).try_acquire_owned();
+    let place = place.map_err(|_| Refusal::busy("other streams of events"))?;
+    let live = api.app.desk.live();
+    let job = query.job.map(JobId);
+    if let Some(job) = job {
+        let by = by.clone();
+        api.look(move |desk, _| own_job(desk, &by, job).map(drop)).await??;
+    }
+    let watch = Watch { api, by, job, live, shown: BTreeMap::new(), _place: place };
+    let events = stream::unfold(watch, |mut watch| async move {
+        let event = watch.next().await?;
+        Some((Ok::<_, Infallible>(event), watch))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(PULSE)).into_response())
+}
+
+impl Watch {
+    /// The next that is to be shown; none once the coordinator has stopped.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            match self.live.recv().await {
+                Ok(event) if self.is_shown(&event).await? => return Some(written(&event)),
+                Ok(_) => {}
+                Err(RecvError::Lagged(missed)) => {
+                    return Some(Event::default().event("missed").data(missed.to_string()));
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    async fn is_shown(&mut self, event: &LiveEvent) -> Option<bool> {
+        let Some(job) = event.job else { return Some(self.job.is_none()) };
+        if self.job.is_some_and(|wanted| wanted != job) {
+            return Some(false);
+        }
+        // The one job that is asked for was looked at before.
+        if self.by.admin || self.job.is_some() {
+            return Some(true);
+        }
+        if let Some(&is_shown) = self.shown.get(&job) {
+            return Some(is_shown);
+        }
+        let by = self.by.clone();
+        let look = move |desk: &Desk, _| own_job(desk, &by, job).is_ok();
+        let is_shown = self.api.look(look).await.ok()?;
+        if self.shown.len() >= OWNERS_MAX {
+            self.shown.clear();
+        }
+        self.shown.insert(job, is_shown);
+        Some(is_shown)
+    }
+}
+
+fn written(event: &LiveEvent) -> Event {
+    Event::default().json_data(event).expect("events are plain data")
+}

@@ -1,0 +1,54 @@
+//! The grid as a whole: its rule, what it learnt, and how it stands.
+
+use super::Api;
+use super::body::Document;
+use super::caller::Caller;
+use super::refusal::Refusal;
+use crate::desk::Order;
+use crate::view;
+use axum::Json;
+use axum::extract::State;
+use gleaner_wire::api::{GridView, LabelList, PolicySpec, PolicyView, Problem};
+use std::sync::Arc;
+
+/// The rule in force.
+#[utoipa::path(
+    get, path = "/api/v1/policy", tag = "grid",
+    responses((status = 200, description = "The rule", body = PolicyView))
+)]
+pub(super) async fn policy(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<PolicyView>, Refusal> {
+    api.look(|desk, _| view::policy(desk)).await.map(Json)
+}
+
+/// Schedules by another rule from now on; what runs stays.
+#[utoipa::path(
+    put, path = "/api/v1/policy", tag = "grid", request_body = PolicySpec,
+    responses((status = 200, description = "The rule now in force", body = PolicyView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn set_policy(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Document(policy): Document<PolicySpec>,
+) -> Result<Json<PolicyView>, Refusal> {
+    api.order(by, Order::SetPolicy(policy)).await?;
+    api.look(|desk, _| view::policy(desk)).await.map(Json)
+}
+
+/// What was learnt of labels.
+#[utoipa::path(
+    get, path = "/api/v1/labels", tag = "grid",
+    responses((status = 200, description = "By name", body = LabelList))
+)]
+pub(super) async fn labels(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<LabelList>, Refusal> {
+    api.look(|desk, _| view::labels(desk)).await.map(Json)
+}
+
+/// The grid at a glance.
+#[utoipa::path(
+    get, path = "/api/v1/grid", tag = "grid",
+    responses((status = 200, description = "How many tasks and machines are in which state", body = GridView))
+)]
+pub(super) async fn grid(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<GridView>, Refusal> {
+    api.look(|desk, _| view::grid(desk)).await.map(Json)
+}

@@ -1,0 +1,225 @@
+//! Jobs: submitting, looking at, and ordering about.
+
+use super::body::{Document, JobDocument};
+use super::caller::Caller;
+use super::extract::{Path, Query, patience, within};
+use super::refusal::Refusal;
+use super::{Api, waiting};
+use crate::desk::{Answer, Desk, Order, Requester};
+use crate::ledger::Job;
+use crate::view;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Submitted};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::limits::ITEMS_MAX;
+use gleaner_wire::{BlobHash, JobId};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+use utoipa::IntoParams;
+
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const JOBS_MAX: usize = 1_000;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// Only jobs in this state.
+    #[param(inline)]
+    state: Option<JobState>,
+    /// How many at most.
+    #[serde(default = "jobs_usually")]
+    #[param(minimum = 1, maximum = 1_000, default = 100)]
+    limit: usize,
+}
+
+fn jobs_usually() -> usize {
+    100
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OneQuery {
+    /// Answer as soon as none of its tasks is open, or after so many seconds.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 60, default = 0)]
+    wait_s: u64,
+}
+
+/// A job of the caller's, or any for an administrator.
+pub(super) fn own_job<'a>(desk: &'a Desk, by: &Requester, id: JobId) -> Result<&'a Job, Refusal> {
+    let job = desk.ledger().find_job(id).filter(|job| by.admin || job.user == by.user);
+    job.ok_or_else(|| Refusal::not_found(format!("no job {id} of yours; see `gleaner status`")))
+}
+
+/// Submits a job. A submission under a key that was used before is that earlier one.
+#[utoipa::path(
+    post, path = "/api/v1/jobs", tag = "jobs",
+    params(("Idempotency-Key" = Option<String>, Header, description = "What the caller calls this submission",
+        pattern = "^[A-Za-z0-9._@-]+$", min_length = 1, max_length = 128)),
+    request_body = JobSpec,
+    responses(
+        (status = 201, description = "The job is in the queue", body = Submitted),
+        (status = 409, description = "Another job was submitted under this key", body = Problem),
+    )
+)]
+pub(super) async fn submit(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    headers: HeaderMap,
+    JobDocument(spec): JobDocument,
+) -> Result<(StatusCode, Json<Submitted>), Refusal> {
+    let key = submission_key(&headers)?;
+    let missing = missing_blobs(&api, &spec).await?;
+    let Answer::Submitted(submitted) = api.order(by, Order::Submit { spec, key, missing }).await? else {
+        unreachable!("a submission is answered by its job");
+    };
+    Ok((StatusCode::CREATED, Json(submitted)))
+}
+
+fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let key = headers.get(IDEMPOTENCY_KEY).map(|key| key.to_str().map(ToOwned::to_owned));
+    key.transpose().map_err(|_| Refusal::malformed("the header Idempotency-Key is not plain text"))
+}
+
+/// The files it needs that are not here. Those that are stay at least until the job is recorded.
+async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
+    // Where there are more, the desk refuses the job anyway.
+    let inputs = spec.inputs.iter().take(ITEMS_MAX).map(|input| &input.blob);
+    let needed: BTreeSet<BlobHash> = inputs.chain(&spec.stdin).cloned().collect();
+    if needed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
+    let look = move || {
+        let mut missing = Vec::new();
+        for hash in needed {
+            let id = hash.as_str().parse().expect("a hash names a blob");
+            if blobs.renew(id, now)?.is_none() {
+                missing.push(hash);
+            }
+        }
+        Ok(missing)
+    };
+    spawn_blocking(look).await.map_err(|panic| Refusal::internal(format!("looking for files: {panic}")))?
+}
+
+/// Where the tasks of a job would go if it were submitted now.
+#[utoipa::path(
+    post, path = "/api/v1/jobs/preview", tag = "jobs", request_body = JobSpec,
+    responses((status = 200, description = "Where they would go", body = Preview))
+)]
+pub(super) async fn preview(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    JobDocument(spec): JobDocument,
+) -> Result<Json<Preview>, Refusal> {
+    let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("previews"))?;
+    let preview = api.look(move |desk, now| view::preview(desk, now, &by.user, &spec)).await?;
+    Ok(Json(preview?))
+}
+
+/// The newest jobs: the caller's, or for an administrator all.
+#[utoipa::path(
+    get, path = "/api/v1/jobs", tag = "jobs", params(ListQuery),
+    responses((status = 200, description = "Newest first", body = JobList))
+)]
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<JobList>, Refusal> {
+    let limit = within("limit", query.limit, &(1..=JOBS_MAX))?;
+    let look = move |desk: &Desk, _| {
+        let user = (!by.admin).then_some(by.user.as_str());
+        view::jobs(desk, user, query.state, limit)
+    };
+    api.look(look).await.map(Json)
+}
+
+/// A job, now or when it is over.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}", tag = "jobs",
+    params(("job" = u32, Path, description = "Its number"), OneQuery),
+    responses((status = 200, description = "The job", body = JobView))
+)]
+pub(super) async fn one(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(job): Path<u32>,
+    Query(query): Query<OneQuery>,
+) -> Result<Json<JobView>, Refusal> {
+    waiting::job(&api, by, JobId(job), patience(query.wait_s)?).await.map(Json)
+}
+
+/// Stops tasks of a job for good.
+#[utoipa::path(
+    post, path = "/api/v1/jobs/{job}/cancel", tag = "jobs",
+    params(("job" = u32, Path, description = "Its number")), request_body = Choice,
+    responses((status = 200, description = "To how many tasks it applied", body = Ordered))
+)]
+pub(super) async fn cancel(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(job): Path<u32>,
+    Document(choice): Document<Choice>,
+) -> Result<Json<Ordered>, Refusal> {
+    ordered(&api, by, Order::Cancel(JobId(job), choice)).await
+}
+
+/// Lets tasks of a job wait until they are released.
+#[utoipa::path(
+    post, path = "/api/v1/jobs/{job}/hold", tag = "jobs",
+    params(("job" = u32, Path, description = "Its number")), request_body = Choice,
+    responses((status = 200, description = "To how many tasks it applied", body = Ordered))
+)]
+pub(super) async fn hold(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(job): Path<u32>,
+    Document(choice): Document<Choice>,
+) -> Result<Json<Ordered>, Refusal> {
+    ordered(&api, by, Order::Hold(JobId(job), choice)).await
+}
+
+/// Lets held tasks of a job go on.
+#[utoipa::path(
+    post, path = "/api/v1/jobs/{job}/release", tag = "jobs",
+    params(("job" = u32, Path, description = "Its number")), request_body = Choice,
+    responses((status = 200, description = "To how many tasks it applied", body = Ordered))
+)]
+pub(super) async fn release(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(job): Path<u32>,
+    Document(choice): Document<Choice>,
+) -> Result<Json<Ordered>, Refusal> {
+    ordered(&api, by, Order::Release(JobId(job), choice)).await
+}
+
+/// Lets ended tasks of a job run again.
+#[utoipa::path(
+    post, path = "/api/v1/jobs/{job}/rerun", tag = "jobs",
+    params(("job" = u32, Path, description = "Its number")), request_body = Choice,
+    responses((status = 200, description = "To how many tasks it applied", body = Ordered))
+)]
+pub(super) async fn rerun(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(job): Path<u32>,
+    Document(choice): Document<Choice>,
+) -> Result<Json<Ordered>, Refusal> {
+    ordered(&api, by, Order::Rerun(JobId(job), choice)).await
+}
+
+async fn ordered(api: &Api, by: Requester, order: Order) -> Result<Json<Ordered>, Refusal> {
+    let Answer::Ordered(ordered) = api.order(by, order).await? else {
+        unreachable!("an order about tasks is answered by how many it applied to");
+    };
+    Ok(Json(ordered))
+}

@@ -1,0 +1,126 @@
+//! Machines, and what administrators want of them.
+
+use super::Api;
+use super::caller::Caller;
+use super::extract::Path;
+use super::refusal::Refusal;
+use crate::desk::{Order, Requester};
+use crate::view;
+use axum::Json;
+use axum::extract::State;
+use gleaner_wire::api::{MachineList, MachineView, Problem};
+use std::sync::Arc;
+
+/// All machines.
+#[utoipa::path(
+    get, path = "/api/v1/machines", tag = "machines",
+    responses((status = 200, description = "In order of joining", body = MachineList))
+)]
+pub(super) async fn list(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<MachineList>, Refusal> {
+    api.look(|desk, _| view::machines(desk)).await.map(Json)
+}
+
+/// Lets what runs on a machine stand still.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/pause", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "It was told, if it is connected", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn pause(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, |machine| Order::SetPaused { machine, paused: true }).await
+}
+
+/// Lets what stands still on a machine go on.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/unpause", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "It was told, if it is connected", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn unpause(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, |machine| Order::SetPaused { machine, paused: false }).await
+}
+
+/// Lets what stands still on a machine go on, and new tasks start there.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/resume", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "The machine", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn resume(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineView>, Refusal> {
+    let unpause = Order::SetPaused { machine: machine.clone(), paused: false };
+    api.order(by.clone(), unpause).await?;
+    ordered(&api, by, machine, |machine| Order::SetOpen { machine, open: true }).await
+}
+
+/// Lets no new tasks start on a machine.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/drain", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "The machine", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn drain(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, |machine| Order::SetOpen { machine, open: false }).await
+}
+
+/// Measures a machine again.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/measure", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "It was told, if it is connected", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn measure(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, Order::Measure).await
+}
+
+/// Never lets a machine's agent back in.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/revoke", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "The machine", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn revoke(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, Order::Revoke).await
+}
+
+/// Has it done, and answers with the machine as it is then.
+async fn ordered(
+    api: &Api,
+    by: Requester,
+    machine: String,
+    order: impl FnOnce(String) -> Order,
+) -> Result<Json<MachineView>, Refusal> {
+    api.order(by, order(machine.clone())).await?;
+    let machines = api.look(|desk, _| view::machines(desk)).await?.machines;
+    let found = machines.into_iter().find(|view| view.machine == machine);
+    Ok(Json(found.expect("agents are never forgotten")))
+}

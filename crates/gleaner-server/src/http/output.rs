@@ -1,0 +1,224 @@
+//! What a task writes, while it runs and afterwards. Short output is in the journal with the run's end; long output is
+//! in a file, to which a run that goes on adds.
+
+use super::Api;
+use super::caller::Caller;
+use super::extract::{Path, Query, patience};
+use super::refusal::Refusal;
+use super::tasks::own_task;
+use super::waiting::{place, task_changed};
+use crate::app::App;
+use crate::desk::{Desk, Requester};
+use crate::journal::Fact;
+use crate::ledger::Record;
+use crate::outputs;
+use crate::store::{ReadError, Reader, Seq};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use gleaner_wire::JobId;
+use gleaner_wire::session::{Attempt, Stream, Tail};
+use serde::Deserialize;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::select;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep, sleep_until};
+use utoipa::IntoParams;
+
+/// Bytes of one answer.
+const PIECE_MAX: usize = 256 << 10;
+/// How often a file that grows is looked at while somebody waits: what programs write is no event.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Rows of the journal read at once while looking for a run's end.
+const PAGE: usize = 256;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OutputQuery {
+    /// Which of the two streams.
+    #[serde(default = "stdout")]
+    #[param(inline, default = "stdout")]
+    stream: Stream,
+    /// Which run, from 1; the last one if nothing is said.
+    #[param(minimum = 1, maximum = 4_294_967_295_u32)]
+    attempt: Option<u32>,
+    /// How many bytes to leave out.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 9_223_372_036_854_775_807_u64, default = 0)]
+    offset: u64,
+    /// Answer as soon as there are bytes from there on or the run is over, or after so many seconds.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 60, default = 0)]
+    wait_s: u64,
+}
+
+fn stdout() -> Stream {
+    Stream::Stdout
+}
+
+/// A run, and whether it can still write.
+#[derive(Clone, Copy)]
+struct Standing {
+    /// None before the first.
+    attempt: Option<Attempt>,
+    is_over: bool,
+}
+
+/// A part of what a run wrote.
+struct Piece {
+    bytes: Vec<u8>,
+    /// Whether nothing comes behind it.
+    is_last: bool,
+    dropped: u64,
+}
+
+/// A part of what a run of a task wrote to one of its streams.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}/tasks/{task}/output", tag = "tasks",
+    params(("job" = u32, Path, description = "The job's number"), ("task" = u32, Path, description = "Its number there"),
+        OutputQuery),
+    responses((status = 200, description = "The next bytes", content_type = "application/octet-stream", body = String,
+        headers(
+            ("Gleaner-Next-Offset" = u64, description = "Where to go on"),
+            ("Gleaner-Attempt" = u32, description = "Which run wrote it; 0 before the first"),
+            ("Gleaner-Over" = bool, description = "Whether nothing more comes from that run"),
+            ("Gleaner-Dropped" = u64, description = "How many bytes of that run were more than is kept"),
+        )))
+)]
+pub(super) async fn output(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path((job, number)): Path<(u32, u32)>,
+    Query(query): Query<OutputQuery>,
+) -> Result<Response, Refusal> {
+    let patience = patience(query.wait_s)?;
+    let _place = place(&api, patience)?;
+    let (job, deadline) = (JobId(job), Instant::now() + patience);
+    let mut live = api.app.desk.live();
+    loop {
+        let standing = standing(&api, by.clone(), job, number, query.attempt).await?;
+        // Until something happens to the task, only the file can have changed.
+        let changed = task_changed(&mut live, job, number);
+        tokio::pin!(changed);
+        loop {
+            let piece = piece(&api, standing, query.stream, query.offset).await?;
+            if !piece.bytes.is_empty() || piece.is_last || Instant::now() >= deadline {
+                return Ok(answer(standing, query.offset, piece));
+            }
+            select! {
+                () = &mut changed => break,
+                () = sleep(LOOK_AGAIN) => {}
+                () = sleep_until(deadline) => {}
+            }
+        }
+    }
+}
+
+async fn standing(
+    api: &Api,
+    by: Requester,
+    job: JobId,
+    number: u32,
+    attempt: Option<u32>,
+) -> Result<Standing, Refusal> {
+    let look = move |desk: &Desk, _| {
+        let task = own_task(desk, &by, job, number)?;
+        let record = desk.ledger().record(task);
+        let Some(run) = attempt.or_else(|| last_run(record)) else {
+            return Ok(Standing { attempt: None, is_over: record.phase.is_over() });
+        };
+        if run > desk.ledger().grid().task(task).attempt() {
+            return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")));
+        }
+        let goes_on = record.live.is_some_and(|live| live.attempt == run);
+        Ok(Standing { attempt: Some(Attempt { task, number: run }), is_over: !goes_on })
+    };
+    api.look(look).await?
+}
+
+fn last_run(record: &Record) -> Option<u32> {
+    let given_up = record.live.or(record.lost).map(|run| run.attempt);
+    given_up.max(record.settled.map(|(run, _)| run))
+}
+
+async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
+    let Some(attempt) = standing.attempt else {
+        return Ok(Piece { bytes: Vec::new(), is_last: standing.is_over, dropped: 0 });
+    };
+    let app = Arc::clone(&api.app);
+    let read = spawn_blocking(move || {
+        if standing.is_over {
+            of_ended(&app, attempt, stream, offset)
+        } else {
+            let bytes = from_file(&app, attempt, stream, offset)?;
+            Ok(Piece { bytes, is_last: false, dropped: 0 })
+        }
+    });
+    read.await.map_err(|panic| Refusal::internal(format!("reading output: {panic}")))?
+}
+
+fn of_ended(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
+    let tail = app.readers.read(|reader| end_of(reader, attempt, stream))?;
+    let dropped = tail.as_ref().map_or(0, |tail| tail.dropped);
+    let bytes = match tail {
+        // All of it is here.
+        Some(tail) if !tail.bytes.is_empty() => {
+            let from = usize::try_from(offset).unwrap_or(usize::MAX).min(tail.bytes.len());
+            tail.bytes[from..].to_vec()
+        }
+        _ => from_file(app, attempt, stream, offset)?,
+    };
+    let is_last = bytes.len() < PIECE_MAX;
+    Ok(Piece { bytes, is_last, dropped })
+}
+
+fn from_file(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<Vec<u8>, Refusal> {
+    let read = outputs::read(&app.home, attempt, stream, offset, PIECE_MAX);
+    read.map_err(|error: io::Error| Refusal::internal(format!("the output of {attempt:?}: {error}")))
+}
+
+/// How a run ended its stream, if its end was reported.
+fn end_of(reader: &dyn Reader, attempt: Attempt, stream: Stream) -> Result<Option<Tail>, ReadError> {
+    let mut from = Seq::FIRST;
+    loop {
+        let page = reader.history(attempt.task, from, PAGE)?;
+        let Some(last) = page.last() else { return Ok(None) };
+        from = last.seq.next();
+        if let Some(tail) = page.iter().find_map(|row| tail_in(&row.row.body, attempt, stream)) {
+            return Ok(Some(tail));
+        }
+    }
+}
+
+fn tail_in(fact: &str, attempt: Attempt, stream: Stream) -> Option<Tail> {
+    // Most facts are not ends of runs, and some are long.
+    if !fact.starts_with(r#"{"attempt_ended""#) {
+        return None;
+    }
+    match serde_json::from_str(fact) {
+        Ok(Fact::AttemptEnded { attempt: ended, end, .. }) if ended == attempt => Some(match stream {
+            Stream::Stdout => end.stdout,
+            Stream::Stderr => end.stderr,
+        }),
+        _ => None,
+    }
+}
+
+fn answer(standing: Standing, offset: u64, piece: Piece) -> Response {
+    let next = offset.saturating_add(piece.bytes.len() as u64);
+    let attempt = standing.attempt.map_or(0, |attempt| attempt.number);
+    let header = |name, value: u64| (HeaderName::from_static(name), HeaderValue::from(value));
+    let over = HeaderValue::from_static(if piece.is_last { "true" } else { "false" });
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        header("gleaner-next-offset", next),
+        header("gleaner-attempt", u64::from(attempt)),
+        (HeaderName::from_static("gleaner-over"), over),
+        header("gleaner-dropped", piece.dropped),
+    ];
+    (headers, piece.bytes).into_response()
+}

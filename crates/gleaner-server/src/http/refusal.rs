@@ -1,0 +1,180 @@
+//! Why a request is refused, as an answer.
+
+use crate::blobs::{BlobError, PutError};
+use crate::desk::{Kind, Rejection};
+use crate::driver::Stopped;
+use crate::store::ReadError;
+use axum::Json;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use gleaner_net::NoRandomness;
+use gleaner_wire::VERSION;
+use gleaner_wire::api::{Problem, ProblemDetail};
+
+/// A status, and what the body says: a word for programs, a sentence for people.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    /// What came cannot be read.
+    pub(super) fn malformed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed", message)
+    }
+
+    /// It can be read and has no meaning.
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message)
+    }
+
+    /// It is not known who asks.
+    pub(super) fn unknown_caller(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    /// Who asks may not.
+    pub(super) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    /// It does not exist, or not for who asks.
+    pub(super) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    /// It exists, and cannot be used so.
+    pub(super) fn method() -> Self {
+        let message = "this cannot be done here; /api/v1/openapi.json lists what can";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+    }
+
+    /// Its sender was silent for too long.
+    pub(super) fn silent() -> Self {
+        let message = "the rest of the request did not come; send it again";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "silent", message)
+    }
+
+    /// It is longer than what is taken.
+    pub(super) fn too_large(at_most: u64) -> Self {
+        let message = format!("the request's body is larger than the {at_most} bytes that are taken here");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// Its body is of another type than what is taken.
+    pub(super) fn not_json() -> Self {
+        let message = "the request's body has to be JSON, with the header \"Content-Type: application/json\"";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
+    /// Its headers are longer than what is taken.
+    pub(super) fn long_headers(at_most: usize) -> Self {
+        let message = format!("the request's address and headers are longer than {at_most} bytes");
+        Self::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large", message)
+    }
+
+    /// Too much goes on at the moment.
+    pub(super) fn busy(with: &str) -> Self {
+        let message = format!("the coordinator is busy with {with}; try again in a second");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+
+    /// Something went wrong here, and the details are for the log.
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        let message = message.into();
+        tracing::error!("{message}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    /// The same with what to look for in the log.
+    pub(super) fn panicked(request: u64) -> Self {
+        let message = format!("this is a defect of Gleaner; its log has the details at request {request}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let error = ProblemDetail { code: self.code.to_owned(), message: self.message };
+        let mut response = (self.status, Json(Problem { version: VERSION, error })).into_response();
+        let header = match self.status {
+            StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
+            StatusCode::SERVICE_UNAVAILABLE => Some((RETRY_AFTER, "1")),
+            _ => None,
+        };
+        if let Some((name, value)) = header {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+impl From<Rejection> for Refusal {
+    fn from(rejection: Rejection) -> Self {
+        let message = rejection.message;
+        match rejection.kind {
+            Kind::Invalid => Self::invalid(message),
+            Kind::Forbidden => Self::forbidden(message),
+            Kind::NotFound => Self::not_found(message),
+            Kind::Conflict => Self::new(StatusCode::CONFLICT, "conflict", message),
+        }
+    }
+}
+
+impl From<Stopped> for Refusal {
+    fn from(stopped: Stopped) -> Self {
+        let message = format!("{stopped}; what was acknowledged is kept, try again when it is back");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", message)
+    }
+}
+
+impl From<PathRejection> for Refusal {
+    fn from(rejection: PathRejection) -> Self {
+        Self::malformed(rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::malformed(rejection.body_text())
+    }
+}
+
+impl From<PutError> for Refusal {
+    fn from(error: PutError) -> Self {
+        let message = error.to_string();
+        match error {
+            PutError::TooLarge { at_most } => Self::too_large(at_most),
+            PutError::OtherContent { .. } => Self::invalid(message),
+            PutError::Body { .. } => Self::malformed(message),
+            PutError::DiskFull => Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message),
+            PutError::Io(_) => Self::internal(message),
+        }
+    }
+}
+
+impl From<BlobError> for Refusal {
+    fn from(error: BlobError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<NoRandomness> for Refusal {
+    fn from(error: NoRandomness) -> Self {
+        Self::internal(error.to_string())
+    }
+}

@@ -1,0 +1,180 @@
+//! Tasks: how they stand, what became of them, and why they are where they are.
+
+use super::Api;
+use super::caller::Caller;
+use super::extract::{Path, Query, within};
+use super::jobs::own_job;
+use super::refusal::Refusal;
+use crate::desk::{Desk, Requester};
+use crate::store::{ReadError, Reader, Seq, StoredRow};
+use crate::view::{self, PastError};
+use axum::Json;
+use axum::extract::State;
+use gleaner_units::{TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{ExplanationView, History, TaskList, TaskPhase, TaskView};
+use serde::Deserialize;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+use utoipa::IntoParams;
+
+const TASKS_MAX: usize = 10_000;
+/// Rows of the journal that are told of a task at most: its last ones are in its job's view anyway.
+const HISTORY_MAX: usize = 10_000;
+/// The end of what can be written as a moment, in seconds.
+const TIME_MAX_S: f64 = 1e10;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// The position in the job from which to begin.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 4_294_967_295_u32, default = 0)]
+    from: u32,
+    /// How many at most.
+    #[serde(default = "tasks_usually")]
+    #[param(minimum = 1, maximum = 10_000, default = 1_000)]
+    limit: usize,
+    /// Only tasks in this phase.
+    #[param(inline)]
+    phase: Option<TaskPhase>,
+}
+
+fn tasks_usually() -> usize {
+    1_000
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ExplainQuery {
+    /// The moment to explain, in seconds since 1970; now if nothing is said.
+    #[param(minimum = 0, maximum = 10_000_000_000_u64)]
+    at_s: Option<f64>,
+}
+
+/// The task that its users call so, if its job is the caller's.
+pub(super) fn own_task(desk: &Desk, by: &Requester, job: JobId, number: u32) -> Result<TaskId, Refusal> {
+    let found = own_job(desk, by, job)?.task(number);
+    found.ok_or_else(|| Refusal::not_found(format!("job {job} has no task {number}")))
+}
+
+/// The tasks of a job.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}/tasks", tag = "tasks",
+    params(("job" = u32, Path, description = "The job's number"), ListQuery),
+    responses((status = 200, description = "In order of their numbers", body = TaskList))
+)]
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(job): Path<u32>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<TaskList>, Refusal> {
+    let limit = within("limit", query.limit, &(1..=TASKS_MAX))?;
+    let look = move |desk: &Desk, _| {
+        own_job(desk, &by, JobId(job))?;
+        Ok(view::tasks(desk, JobId(job), query.from, limit, query.phase).expect("it was just found"))
+    };
+    api.look(look).await?.map(Json)
+}
+
+/// A task.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}/tasks/{task}", tag = "tasks",
+    params(("job" = u32, Path, description = "The job's number"), ("task" = u32, Path, description = "Its number there")),
+    responses((status = 200, description = "The task", body = TaskView))
+)]
+pub(super) async fn one(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path((job, number)): Path<(u32, u32)>,
+) -> Result<Json<TaskView>, Refusal> {
+    let look =
+        move |desk: &Desk, _| own_task(desk, &by, JobId(job), number).map(|task| view::task(desk, task));
+    api.look(look).await?.map(Json)
+}
+
+/// A task's life so far: each step with its time, its cause and who caused it.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}/tasks/{task}/history", tag = "tasks",
+    params(("job" = u32, Path, description = "The job's number"), ("task" = u32, Path, description = "Its number there")),
+    responses((status = 200, description = "In order of time", body = History))
+)]
+pub(super) async fn history(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path((job, number)): Path<(u32, u32)>,
+) -> Result<Json<History>, Refusal> {
+    let look = move |desk: &Desk, _| {
+        let task = own_task(desk, &by, JobId(job), number)?;
+        Ok::<_, Refusal>((task, view::history_names(desk, task)))
+    };
+    let (task, names) = api.look(look).await??;
+    let app = Arc::clone(&api.app);
+    let told = spawn_blocking(move || {
+        let rows = app.readers.read(|reader| rows_of(reader, task, HISTORY_MAX))?;
+        Ok::<_, ReadError>(view::history(&names, &rows))
+    });
+    let told = told.await.map_err(|panic| Refusal::internal(format!("telling of a task: {panic}")))?;
+    Ok(Json(told?))
+}
+
+/// The rows that list a task, from its submission on.
+fn rows_of(reader: &dyn Reader, task: TaskId, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
+    let mut rows = Vec::new();
+    let mut from = Seq::FIRST;
+    while rows.len() < at_most {
+        let page = reader.history(task, from, at_most - rows.len())?;
+        let Some(last) = page.last() else { break };
+        from = last.seq.next();
+        rows.extend(page);
+    }
+    Ok(rows)
+}
+
+/// Why a task is where it is, now or at a moment in the past.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}/tasks/{task}/explain", tag = "tasks",
+    params(("job" = u32, Path, description = "The job's number"), ("task" = u32, Path, description = "Its number there"),
+        ExplainQuery),
+    responses((status = 200, description = "Which machines could take it and which could not", body = ExplanationView))
+)]
+pub(super) async fn explain(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path((job, number)): Path<(u32, u32)>,
+    Query(query): Query<ExplainQuery>,
+) -> Result<Json<ExplanationView>, Refusal> {
+    match query.at_s {
+        None => {
+            let look = move |desk: &Desk, now| {
+                own_task(desk, &by, JobId(job), number).map(|task| view::explain(desk, now, task))
+            };
+            api.look(look).await?.map(Json)
+        }
+        Some(at_s) => {
+            let at = within("at_s", at_s, &(0.0..=TIME_MAX_S)).map(Time::from_seconds)?;
+            let at = at.expect("a moment within bounds can be written");
+            let task = api.look(move |desk, _| own_task(desk, &by, JobId(job), number)).await??;
+            explain_past(&api, at, task).await.map(Json)
+        }
+    }
+}
+
+async fn explain_past(api: &Api, at: Time, task: TaskId) -> Result<ExplanationView, Refusal> {
+    let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("other looks into the past"))?;
+    let app = Arc::clone(&api.app);
+    let study = spawn_blocking(move || {
+        let mut found = Ok(None);
+        app.readers.read(|reader| {
+            found = view::explain_past(reader, at, task);
+            Ok(())
+        })?;
+        found
+    });
+    let found = study.await.map_err(|panic| Refusal::internal(format!("looking into the past: {panic}")))?;
+    let found = found.map_err(|error: PastError| Refusal::internal(error.to_string()))?;
+    found.ok_or_else(|| Refusal::not_found(format!("the task was not submitted yet at {} s", at.seconds())))
+}

@@ -1,0 +1,320 @@
+//! The coordinator as a program: everything in one folder, one address to listen on.
+
+use crate::app::{AgentTokens, App, Readers};
+use crate::blobs::{BlobError, FolderBlobs};
+use crate::desk::{Order, Requester, Terms};
+use crate::driver::{Driver, DriverError, Handle, Stopped};
+use crate::http;
+use crate::listener;
+use crate::outputs::Outputs;
+use crate::sessions;
+use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
+use axum::Router;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::routing::get;
+use gleaner_net::{
+    Authority, AuthorityError, Fingerprint, JoinToken, NoRandomness, ServerIdentity, Token, TokenError,
+    TokenKind, is_loopback,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, OpenOptions};
+use std::future::Future;
+use std::io::{self, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use thiserror::Error;
+use tokio::net::TcpListener;
+
+/// Where a coordinator says how it is reached: in its folder.
+pub const ADDRESS_FILE: &str = "coordinator.json";
+/// Where the first user's token is: in its folder.
+pub const TOKEN_FILE: &str = "token";
+/// How long a join token is good for.
+pub const JOIN_SECONDS: u64 = 24 * 3_600;
+/// How often to look whether the certificate ends soon.
+const RENEWAL: Duration = Duration::from_hours(24);
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// Where everything is kept.
+    pub home: PathBuf,
+    /// Where to listen. Beyond loopback all is under TLS.
+    pub listen: SocketAddr,
+    /// Names under which others reach this machine, besides those it knows itself.
+    pub names: Vec<String>,
+    /// Whether a network file system will do.
+    pub network: NetworkFolder,
+    /// The first user, who administers the grid.
+    pub user: String,
+    /// How long agents may be silent.
+    pub terms: Terms,
+}
+
+/// How a coordinator is reached, as its folder says.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Reached {
+    /// The URL.
+    pub address: String,
+    /// Its authority's fingerprint, beyond loopback.
+    pub fingerprint: Option<String>,
+    /// Its process.
+    pub pid: u32,
+}
+
+/// A coordinator that is up.
+#[derive(Clone)]
+pub struct Ready {
+    /// How it is reached.
+    pub reached: Reached,
+    /// The way to its desk.
+    pub desk: Handle,
+    authority: Option<Fingerprint>,
+}
+
+/// Why a coordinator cannot start or go on.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The blobs cannot be used.
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    /// The desk cannot start or go on.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// There are no keys.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// There is no randomness.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// A token has no meaning: a fault of this program.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The address cannot be listened on.
+    #[error("{address} cannot be listened on: {source}; choose another with --listen")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file in the folder cannot be written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The desk ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The runtime cannot start.
+    #[error("no threads for the network: {0}")]
+    Runtime(io::Error),
+}
+
+impl Ready {
+    /// A new token with which one agent may join.
+    pub async fn join_token(&self) -> Result<String, ServeError> {
+        let token = Token::generate(TokenKind::Join)?;
+        let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
+        let order = Order::IssueJoinToken { token: hash_text(&token), expires };
+        // An order of the coordinator's own is not refused.
+        let _ = self.desk.order(operator(), order).await?;
+        Ok(JoinToken::new(token, self.authority)?.reveal())
+    }
+}
+
+/// Serves until `stopped` ends, or the disk fails. `ready` is called once it listens.
+pub fn serve<F: Future<Output = ()>>(
+    options: &ServeOptions,
+    ready: impl FnOnce(Ready) -> F,
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(ServeError::Runtime)?;
+    let home = Home::open(&options.home, options.network)?;
+    raise_file_limit();
+    let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
+    let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
+    let (driver, desk) = Driver::start(Box::new(store), Outputs::open(&home), options.terms, program)?;
+    let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, ready));
+    desk.stop();
+    driver.join()?;
+    served
+}
+
+async fn listen<F: Future<Output = ()>>(
+    options: &ServeOptions,
+    home: &Home,
+    blobs: Arc<FolderBlobs>,
+    desk: &Handle,
+    ready: impl FnOnce(Ready) -> F,
+) -> Result<(), ServeError> {
+    first_user(home, &options.user, desk).await?;
+    let failure = |source| ServeError::Listen { address: options.listen, source };
+    let listener = TcpListener::bind(options.listen).await.map_err(failure)?;
+    let bound = listener.local_addr().map_err(failure)?;
+    let identity = identity(options, home, bound)?;
+    let authority = identity.as_ref().map(|identity| identity.authority().fingerprint());
+    let reached = reached(options, bound, authority);
+    let text = serde_json::to_string(&reached).expect("plain data");
+    write_private(&home.folder().join(ADDRESS_FILE), &text)?;
+    let folder = home.folder().to_owned();
+    let database = folder.clone();
+    let app = App {
+        desk: desk.clone(),
+        blobs,
+        readers: Readers::new(move || {
+            let reader = SqliteReader::open(&database);
+            let failure = |error: OpenError| ReadError::Io { source: error.into() };
+            Ok(Box::new(reader.map_err(failure)?))
+        }),
+        home: folder,
+        agents: AgentTokens::default(),
+        authority,
+        address: reached.address.clone(),
+    };
+    let tls = identity.as_ref().map(ServerIdentity::server_config).transpose()?;
+    let renewed = identity.map(|identity| tokio::spawn(renew(identity)));
+    let stopped = ready(Ready { reached, desk: desk.clone(), authority });
+    let ended = async {
+        tokio::select! {
+            () = stopped => {}
+            // The desk closes its door when it ends; why, its thread says.
+            () = desk.closed() => {}
+        }
+    };
+    listener::serve(listener, tls.map(Arc::new), router(Arc::new(app)), ended).await;
+    if let Some(renewed) = renewed {
+        renewed.abort();
+    }
+    Ok(())
+}
+
+/// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
+fn router(app: Arc<App>) -> Router {
+    let sessions = Arc::clone(&app);
+    let open = async move |upgrade: WebSocketUpgrade| sessions::open(Arc::clone(&sessions), upgrade);
+    http::router(app).route("/api/v1/session", get(open))
+}
+
+async fn renew(identity: Arc<ServerIdentity>) {
+    loop {
+        tokio::time::sleep(RENEWAL).await;
+        if let Err(error) = identity.renew(SystemTime::now()) {
+            tracing::warn!("the certificate could not be renewed: {error}");
+        }
+    }
+}
+
+/// Who starts a grid administers it; the token lies in the folder, for that user alone.
+async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeError> {
+    let path = home.folder().join(TOKEN_FILE);
+    if path.exists() && !desk.people().is_empty() {
+        return Ok(());
+    }
+    let token = Token::generate(TokenKind::User)?;
+    write_private(&path, &token.reveal())?;
+    let order = Order::AddUser { user: user.to_owned(), token: hash_text(&token), admin: true };
+    if let Err(rejection) = desk.order(operator(), order).await? {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
+        return Err(ServeError::File { path, source });
+    }
+    Ok(())
+}
+
+/// The coordinator's own orders.
+fn operator() -> Requester {
+    Requester { user: "coordinator".to_owned(), admin: true }
+}
+
+/// A token's hash as facts have it.
+pub(crate) fn hash_text(token: &Token) -> String {
+    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn identity(
+    options: &ServeOptions,
+    home: &Home,
+    bound: SocketAddr,
+) -> Result<Option<Arc<ServerIdentity>>, ServeError> {
+    if is_loopback(bound) {
+        return Ok(None);
+    }
+    let now = SystemTime::now();
+    let authority = Authority::open_or_create(&home.folder().join("authority"), now)?;
+    let mut names = vec!["localhost".to_owned(), Ipv4Addr::LOCALHOST.to_string()];
+    names.extend([host_name(), Some(reached_ip(bound).to_string())].into_iter().flatten());
+    names.extend(options.names.iter().cloned());
+    names.sort();
+    names.dedup();
+    Ok(Some(ServerIdentity::new(authority, names, now)?))
+}
+
+fn reached(options: &ServeOptions, bound: SocketAddr, authority: Option<Fingerprint>) -> Reached {
+    let scheme = if authority.is_some() { "https" } else { "http" };
+    let host = match (options.names.first(), reached_ip(bound)) {
+        (Some(name), _) => name.clone(),
+        (None, IpAddr::V6(ip)) => format!("[{ip}]"),
+        (None, IpAddr::V4(ip)) => ip.to_string(),
+    };
+    Reached {
+        address: format!("{scheme}://{host}:{}", bound.port()),
+        fingerprint: authority.map(|authority| authority.to_string()),
+        pid: std::process::id(),
+    }
+}
+
+/// The address itself; where it stands for all, the one that packets to elsewhere would leave from.
+fn reached_ip(bound: SocketAddr) -> IpAddr {
+    if !bound.ip().is_unspecified() {
+        return bound.ip();
+    }
+    // Nothing is sent: to connect only chooses a route. The address is one for documentation.
+    let route = || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
+        socket.local_addr()
+    };
+    route().map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip())
+}
+
+fn host_name() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Ten thousand agents are ten thousand files. Where the system allows no more, connections wait for one another.
+fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        tracing::warn!("the limit on open files stays as it is: {error}");
+    }
+}
+
+/// All of it or the old file, for this user alone.
+fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
+    let next = path.with_extension("next");
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&next, path)
+    };
+    write().map_err(|source| ServeError::File { path: path.to_owned(), source })
+}

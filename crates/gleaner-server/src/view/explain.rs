@@ -1,0 +1,169 @@
+//! Why a task is where it is, now or at a moment of the past, and where one would go.
+
+use crate::desk::{Desk, Kind, Rejection};
+use crate::journal::{Entry, Fact};
+use crate::ledger::Ledger;
+use crate::policy::recipe;
+use crate::store::{ReadError, Reader, Seq};
+use gleaner_core::explain::{obstacles, words};
+use gleaner_core::{Command, Condition, Explanation};
+use gleaner_policy::placement::ratings;
+use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_wire::VERSION;
+use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
+use gleaner_wire::job::JobSpec;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Machines that are named for each rule that ruled some out.
+const NAMES_MAX: usize = 5;
+/// Rows of the journal that are read at once.
+const PAGE: usize = 10_000;
+
+/// Why the past cannot be explained.
+#[derive(Debug, Error)]
+pub enum PastError {
+    /// The journal could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A row of it is not what this program writes.
+    #[error("row {seq} of the journal cannot be read: {why}")]
+    Row {
+        /// Which.
+        seq: Seq,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A task as things stand.
+pub fn explain(desk: &Desk, now: Time, task: TaskId) -> ExplanationView {
+    explained(desk.ledger(), now, task)
+}
+
+/// A task as things stood at a moment; nothing if it was not submitted yet. Costs O(journal up to then).
+pub fn explain_past(
+    reader: &dyn Reader,
+    at: Time,
+    task: TaskId,
+) -> Result<Option<ExplanationView>, PastError> {
+    let mut ledger = Ledger::new();
+    let mut from = Seq::FIRST;
+    'pages: loop {
+        let rows = reader.read(from, PAGE)?;
+        let Some(last) = rows.last() else { break };
+        from = last.seq.next();
+        for row in rows {
+            if row.row.at > at {
+                break 'pages;
+            }
+            let failure = |why: String| PastError::Row { seq: row.seq, why };
+            let fact: Fact =
+                serde_json::from_str(&row.row.body).map_err(|error| failure(error.to_string()))?;
+            ledger.replay(&Entry { at: row.row.at, fact }).map_err(|error| failure(error.to_string()))?;
+        }
+    }
+    Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
+}
+
+/// Where the tasks of a job would go if it were submitted now. The grid is tried on a copy: costs O(machines + tasks).
+pub fn preview(desk: &Desk, now: Time, user: &str, spec: &JobSpec) -> Result<Preview, Rejection> {
+    crate::desk::check_job(spec)?;
+    let mut ledger = desk.ledger().clone();
+    let first = TaskId::new(ledger.task_count());
+    let fact = Fact::JobSubmitted {
+        job: ledger.next_job(),
+        user: user.to_owned(),
+        spec: Box::new(JobSpec { hold: false, ..spec.clone() }),
+        key: None,
+    };
+    ledger.apply(&Entry { at: now, fact });
+    let class = ledger.job_of(first).1.class;
+    let explanation =
+        view((&ledger, class), now, "as things stand, before any of its tasks starts".to_owned());
+    // What the policy did not say of others yet is not of interest here.
+    let Some((Fact::Decided { commands, .. }, _)) = ledger.decide(now) else {
+        return Err(Rejection { kind: Kind::Invalid, message: "the job has no tasks".to_owned() });
+    };
+    let mut starts: BTreeMap<MachineId, u32> = BTreeMap::new();
+    for command in commands {
+        if let Command::Start { task, on, .. } = command
+            && task >= first
+        {
+            *starts.entry(on).or_default() += 1;
+        }
+    }
+    let started: u32 = starts.values().sum();
+    let named =
+        |(on, tasks): (MachineId, u32)| PreviewStart { machine: ledger.agent(on).name.clone(), tasks };
+    let starts = starts.into_iter().map(named).collect();
+    Ok(Preview { version: VERSION, starts, waiting: spec.tasks.count() - started, explanation })
+}
+
+/// The kinds of operations that live machines are measured by.
+pub(super) fn dimensions() -> Vec<String> {
+    ["CPU", "disk", "network"].map(str::to_owned).to_vec()
+}
+
+fn explained(ledger: &Ledger, at: Time, task: TaskId) -> ExplanationView {
+    let (_, job) = ledger.job_of(task);
+    view((ledger, job.class), at, summary(ledger, task))
+}
+
+fn summary(ledger: &Ledger, task: TaskId) -> String {
+    let record = ledger.record(task);
+    let machine = record.machine.map_or("no machine", |on| &ledger.agent(on).name);
+    let wanted = match record.wish {
+        Some(crate::ledger::Wish::Cancel) => "; it is being cancelled",
+        Some(crate::ledger::Wish::Hold) => "; it is being stopped to be held",
+        None => "",
+    };
+    let phase = match record.phase {
+        TaskPhase::Waiting if record.live.is_some() => {
+            format!("it was sent to {machine} and has not started yet")
+        }
+        TaskPhase::Waiting => "it waits for a machine".to_owned(),
+        TaskPhase::Running => format!("it runs on {machine}"),
+        TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),
+        TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
+        TaskPhase::Done => format!("it is done; it ended on {machine}"),
+        TaskPhase::Failed => format!("it failed; it ended on {machine}"),
+        TaskPhase::Cancelled => "it was cancelled".to_owned(),
+    };
+    format!("{phase}{wanted}")
+}
+
+fn view((ledger, class): (&Ledger, TaskClassId), at: Time, summary: String) -> ExplanationView {
+    let explanation = Explanation::of(ledger.grid(), class);
+    let kinds = dimensions();
+    let names = failing_machines(ledger, class);
+    let ruled_out = explanation.ruled_out.iter().map(|ruled| RuledOutView {
+        rule: words::failing(&ruled.condition, &kinds),
+        count: ruled.machines,
+        machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
+    });
+    let score = recipe(ledger.policy()).expect("only policies that can be built are recorded").place;
+    let ratings = ratings(score, ledger.grid(), class);
+    let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
+    ExplanationView {
+        version: VERSION,
+        at_s: at.seconds(),
+        summary,
+        ruled_out: ruled_out.collect(),
+        ratings: ratings.into_iter().map(rated).collect(),
+        remedies: explanation.remedies.iter().map(|remedy| words::change(remedy, &kinds)).collect(),
+    }
+}
+
+fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {
+    let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
+    for (index, agent) in ledger.agents().iter().enumerate() {
+        for condition in obstacles(ledger.grid(), class, MachineId::new(index)) {
+            let named = names.entry(condition).or_default();
+            if named.len() < NAMES_MAX {
+                named.push(agent.name.clone());
+            }
+        }
+    }
+    names
+}

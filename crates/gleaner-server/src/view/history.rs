@@ -1,0 +1,185 @@
+//! A task's life, told from the rows of the journal that are about it.
+
+use crate::desk::Desk;
+use crate::journal::Fact;
+use crate::ledger::{Tries, Verdict, Wish};
+use crate::store::StoredRow;
+use gleaner_core::Command;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::VERSION;
+use gleaner_wire::api::{Actor, History, TaskPhase, Transition};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::Outcome;
+
+/// What the rows alone do not say.
+#[derive(Clone, Debug)]
+pub struct HistoryNames {
+    task: TaskId,
+    spec: JobSpec,
+    machines: Vec<String>,
+}
+
+/// What is needed to tell of a task. Costs O(machines).
+///
+/// # Panics
+/// For a task that no job has.
+pub fn history_names(desk: &Desk, task: TaskId) -> HistoryNames {
+    let ledger = desk.ledger();
+    let machines = ledger.agents().iter().map(|agent| agent.name.clone()).collect();
+    HistoryNames { task, spec: ledger.job_of(task).1.spec.clone(), machines }
+}
+
+/// The task's life as some rows have it, from its submission on. Rows that say nothing of it are passed over.
+pub fn history(names: &HistoryNames, rows: &[StoredRow]) -> History {
+    let mut story = Story {
+        names,
+        phase: TaskPhase::Waiting,
+        tries: Tries::default(),
+        run: None,
+        wish: None,
+        told: Vec::new(),
+    };
+    for StoredRow { row, .. } in rows {
+        // A damaged row is named by `gleaner journal verify`; the rest is still worth telling.
+        if let Ok(fact) = serde_json::from_str(&row.body) {
+            story.tell(row.at, &fact);
+        }
+    }
+    History { version: VERSION, transitions: story.told }
+}
+
+struct Story<'a> {
+    names: &'a HistoryNames,
+    phase: TaskPhase,
+    tries: Tries,
+    /// The run that was sent out last and has not ended.
+    run: Option<(u32, MachineId)>,
+    wish: Option<Wish>,
+    told: Vec<Transition>,
+}
+
+impl Story<'_> {
+    fn tell(&mut self, at: Time, fact: &Fact) {
+        match fact {
+            Fact::JobSubmitted { user, spec, .. } => {
+                self.phase = if spec.hold { TaskPhase::Held } else { TaskPhase::Waiting };
+                self.add(at, "submitted".to_owned(), Actor::User(user.clone()));
+            }
+            Fact::Decided { commands, .. } => commands.iter().for_each(|command| self.decided(at, command)),
+            Fact::AttemptStarted(attempt) if self.is_run(attempt.number) => {
+                self.phase = TaskPhase::Running;
+                let actor = self.agent();
+                self.add(at, "its program started".to_owned(), actor);
+            }
+            Fact::AttemptEnded { attempt, agent, end } => {
+                self.run = Some((attempt.number, *agent));
+                let cause = ended(&end.outcome, end.checkpoint.is_some());
+                let verdict = self.tries.verdict(&self.names.spec, &end.outcome);
+                self.over(at, cause, verdict);
+            }
+            Fact::ResultRefused { attempt, agent, .. } => {
+                let machine = self.names.machines[agent.index()].clone();
+                let cause = format!("a late result of attempt {} was refused", attempt.number);
+                self.add(at, cause, Actor::Agent(machine));
+            }
+            Fact::LeaseExpired { .. } => self.lost(at, "its machine was not heard of until its lease ended"),
+            Fact::AgentStarted { .. } => self.lost(at, "its machine's agent was started afresh"),
+            Fact::AgentRevoked { .. } => self.lost(at, "its machine's agent was revoked"),
+            Fact::OwnerLoadReported { load, why, .. } => {
+                self.phase = if *load >= 1.0 { TaskPhase::Suspended } else { TaskPhase::Running };
+                let actor = self.agent();
+                let cause = if why.is_empty() { "the owner's use of the machine changed" } else { why };
+                self.add(at, cause.to_owned(), actor);
+            }
+            Fact::TasksCancelled(chosen) => self.wished(at, Wish::Cancel, chosen.by.clone()),
+            Fact::TasksHeld(chosen) => self.wished(at, Wish::Hold, chosen.by.clone()),
+            Fact::TasksReleased(chosen) => self.again(at, "released", chosen.by.clone()),
+            Fact::TasksRerun(chosen) => self.again(at, "to run again from its beginning", chosen.by.clone()),
+            _ => {}
+        }
+    }
+
+    fn decided(&mut self, at: Time, command: &Command) {
+        match *command {
+            Command::Start { task, attempt, on } if task == self.names.task => {
+                self.run = Some((attempt, on));
+                self.add(at, "placed by the policy".to_owned(), Actor::Coordinator);
+            }
+            Command::Move { task, attempt, from, to } if task == self.names.task => {
+                let name = |machine: MachineId| &self.names.machines[machine.index()];
+                let cause = format!("the policy moves it from {} to {}", name(from), name(to));
+                self.add(at, cause, Actor::Coordinator);
+                self.run = Some((attempt, to));
+            }
+            Command::Start { .. } | Command::Move { .. } | Command::WakeAt { .. } => {}
+        }
+    }
+
+    fn lost(&mut self, at: Time, cause: &str) {
+        if self.run.is_some() {
+            self.over(at, cause.to_owned(), Verdict::Again);
+        }
+    }
+
+    fn over(&mut self, at: Time, cause: String, verdict: Verdict) {
+        let wished = self.wish.take().map(|wish| match wish {
+            Wish::Cancel => TaskPhase::Cancelled,
+            Wish::Hold => TaskPhase::Held,
+        });
+        self.phase = match verdict {
+            Verdict::Done => TaskPhase::Done,
+            Verdict::Failed => wished.unwrap_or(TaskPhase::Failed),
+            Verdict::Again => wished.unwrap_or(TaskPhase::Waiting),
+        };
+        let actor = self.agent();
+        self.add(at, cause, actor);
+        self.run = None;
+    }
+
+    fn wished(&mut self, at: Time, wish: Wish, by: Actor) {
+        let (cause, phase) = match wish {
+            Wish::Cancel => ("cancelled", TaskPhase::Cancelled),
+            Wish::Hold => ("held", TaskPhase::Held),
+        };
+        if self.run.is_some() {
+            self.wish = Some(wish);
+            self.add(at, format!("to be {cause}; its run is being stopped"), by);
+        } else {
+            self.phase = phase;
+            self.add(at, cause.to_owned(), by);
+        }
+    }
+
+    fn again(&mut self, at: Time, cause: &str, by: Actor) {
+        self.phase = TaskPhase::Waiting;
+        self.add(at, cause.to_owned(), by);
+    }
+
+    fn is_run(&self, number: u32) -> bool {
+        self.run.is_some_and(|(attempt, _)| attempt == number)
+    }
+
+    fn agent(&self) -> Actor {
+        let name = self.run.map(|(_, on)| self.names.machines[on.index()].clone());
+        name.map_or(Actor::Coordinator, Actor::Agent)
+    }
+
+    fn add(&mut self, at: Time, cause: String, actor: Actor) {
+        let machine = self.run.map(|(_, on)| self.names.machines[on.index()].clone());
+        let attempt = self.run.map(|(attempt, _)| attempt);
+        self.told.push(Transition { at_s: at.seconds(), phase: self.phase, cause, actor, attempt, machine });
+    }
+}
+
+fn ended(outcome: &Outcome, checkpoint: bool) -> String {
+    let end = match outcome {
+        Outcome::Exited { code } => format!("its program ended with exit code {code}"),
+        Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
+        Outcome::Stopped => "its run was stopped".to_owned(),
+        Outcome::TimedOut => "it took longer than its time limit".to_owned(),
+        Outcome::OverLimit { what } => format!("it used more than it may: {what}"),
+        Outcome::Abandoned { why } => format!("its run was given up: {why}"),
+        Outcome::NotStarted { why } => format!("it could not be started: {why}"),
+    };
+    if checkpoint { format!("{end}; its checkpoint is stored") } else { end }
+}

@@ -1,0 +1,53 @@
+//! Machines as users see them.
+
+use crate::desk::Desk;
+use crate::ledger::Agent;
+use gleaner_units::MachineId;
+use gleaner_wire::VERSION;
+use gleaner_wire::api::{MachineList, MachineState, MachineView};
+
+/// All machines, in order of joining.
+pub fn machines(desk: &Desk) -> MachineList {
+    let agents = desk.ledger().agents().iter().enumerate();
+    let machines = agents.map(|(index, agent)| machine(desk, MachineId::new(index), agent)).collect();
+    MachineList { version: VERSION, machines }
+}
+
+/// A state as it is written.
+pub fn state_name(state: MachineState) -> &'static str {
+    match state {
+        MachineState::Open => "open",
+        MachineState::Closed => "closed",
+        MachineState::Away => "away",
+        MachineState::Lost => "lost",
+        MachineState::Revoked => "revoked",
+    }
+}
+
+fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
+    let heard = desk.heard(id);
+    MachineView {
+        machine: agent.name.clone(),
+        state: state(desk, id, agent),
+        why: agent.why.clone(),
+        profile: agent.profile.clone(),
+        owner_load: agent.load,
+        tasks: desk.ledger().grid().machine(id).count(),
+        sample: heard.and_then(|(sample, _)| sample.cloned()),
+        heard_s: heard.map(|(_, at)| at.seconds()),
+    }
+}
+
+fn state(desk: &Desk, id: MachineId, agent: &Agent) -> MachineState {
+    if agent.revoked {
+        MachineState::Revoked
+    } else if agent.lost {
+        MachineState::Lost
+    } else if !desk.is_connected(id) {
+        MachineState::Away
+    } else if agent.open {
+        MachineState::Open
+    } else {
+        MachineState::Closed
+    }
+}

@@ -1,0 +1,96 @@
+//! Jobs and tasks as users see them.
+
+use crate::desk::Desk;
+use crate::ledger::{Job, Ledger};
+use gleaner_core::explain::words;
+use gleaner_core::{Explanation, TaskState};
+use gleaner_units::{MachineId, TaskId};
+use gleaner_wire::api::{JobList, JobState, JobView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::{JobId, VERSION};
+
+/// A job, if there is one of that number.
+pub fn job(desk: &Desk, id: JobId) -> Option<JobView> {
+    let ledger = desk.ledger();
+    ledger.find_job(id).map(|job| job_view(ledger, id, job))
+}
+
+/// The newest jobs, of one user or of all.
+pub fn jobs(desk: &Desk, user: Option<&str>, state: Option<JobState>, limit: usize) -> JobList {
+    let ledger = desk.ledger();
+    let wanted = |job: &Job| {
+        user.is_none_or(|user| job.user == user) && state.is_none_or(|state| job.tally.state() == state)
+    };
+    let jobs = ledger.jobs().filter(|(_, job)| wanted(job)).take(limit);
+    JobList { version: VERSION, jobs: jobs.map(|(id, job)| job_view(ledger, id, job)).collect() }
+}
+
+/// A task.
+///
+/// # Panics
+/// For a task that no job has.
+pub fn task(desk: &Desk, id: TaskId) -> TaskView {
+    let ledger = desk.ledger();
+    let (job_id, job) = ledger.job_of(id);
+    let record = ledger.record(id);
+    let last = record.last.as_ref();
+    TaskView {
+        job: job_id,
+        task: job.number(id),
+        phase: record.phase,
+        attempts: ledger.grid().task(id).attempt(),
+        machine: record.machine.map(|on| ledger.agent(on).name.clone()),
+        started_s: record.started.map(gleaner_units::Time::seconds),
+        ended_s: record.ended.map(gleaner_units::Time::seconds),
+        outcome: last.map(|last| last.outcome.clone()),
+        usage: last.map(|last| last.usage),
+        checkpoint: record.checkpoint.clone(),
+        files: last.and_then(|last| last.files.clone()),
+    }
+}
+
+/// Some of a job's tasks: at most `limit`, from a position on, in one phase or in all.
+pub fn tasks(desk: &Desk, id: JobId, from: u32, limit: usize, phase: Option<TaskPhase>) -> Option<TaskList> {
+    let ledger = desk.ledger();
+    let job = ledger.find_job(id)?;
+    let wanted = |task: &TaskId| phase.is_none_or(|phase| ledger.record(*task).phase == phase);
+    let mut found = job.tasks().skip(from as usize).filter(wanted);
+    let tasks = found.by_ref().take(limit).map(|id| task(desk, id)).collect();
+    let next = found.next().map(|task| job.position(task));
+    Some(TaskList { version: VERSION, tasks, next })
+}
+
+fn job_view(ledger: &Ledger, id: JobId, job: &Job) -> JobView {
+    JobView {
+        version: VERSION,
+        job: id,
+        name: job.spec.name.clone(),
+        user: job.user.clone(),
+        state: job.tally.state(),
+        tasks: job.tally,
+        command: job.spec.command.clone(),
+        submitted_s: job.submitted.seconds(),
+        ended_s: job.ended.map(gleaner_units::Time::seconds),
+        label: job.spec.label.clone(),
+        waits_for: waits_for(ledger, job),
+    }
+}
+
+/// In a sentence, why a job with waiting tasks has none on a machine.
+fn waits_for(ledger: &Ledger, job: &Job) -> Option<String> {
+    let is_stuck = job.tally.waiting > 0 && job.tally.running + job.tally.suspended == 0;
+    let waits = |task: &TaskId| ledger.grid().task(*task).state() == TaskState::Waiting;
+    let first_waits = is_stuck && job.tasks().next().as_ref().is_some_and(waits);
+    first_waits.then(|| why(ledger, job))
+}
+
+fn why(ledger: &Ledger, job: &Job) -> String {
+    if ledger.agents().is_empty() {
+        return "no machine has joined yet; `gleaner token join` shows how one does".to_owned();
+    }
+    let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(job.class, MachineId::new(on)));
+    match able.count() {
+        0 => words::sentence(&Explanation::of(ledger.grid(), job.class), &super::explain::dimensions()),
+        1 => "1 machine can take it: it is about to start".to_owned(),
+        able => format!("{able} machines can take it: it is about to start"),
+    }
+}

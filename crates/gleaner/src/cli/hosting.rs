@@ -1,0 +1,177 @@
+//! The arguments of the commands that run a grid's programs, and of those that look after a coordinator's folder.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+const UP_HELP: &str = "\
+Everything is kept in one folder: --home DIR, else GLEANER_HOME, else ~/.local/state/gleaner. Start it again, also after
+a crash, and it goes on where it was.
+
+Examples:
+  gleaner up                              # on this machine alone
+  gleaner up --listen 0.0.0.0:7717        # others may join; all is under TLS then
+  gleaner up --demo                       # and watch a few tasks being placed and moved";
+
+/// `gleaner up`.
+#[derive(Args, Debug)]
+#[command(after_help = UP_HELP)]
+pub(crate) struct UpArguments {
+    #[command(flatten)]
+    pub(crate) serve: ServeArguments,
+    /// How many tasks run on this machine at most; as many as it has cores if nothing is said
+    #[arg(long)]
+    pub(crate) slots: Option<u32>,
+    /// Show placement, an owner coming back and a task moving, with a few tasks and a second agent
+    #[arg(long)]
+    pub(crate) demo: bool,
+}
+
+/// `gleaner serve`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ServeArguments {
+    /// The folder in which everything is kept
+    #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// Where to listen; beyond loopback everything is under TLS
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// A name under which others reach this machine; may be given several times
+    #[arg(long = "name", value_name = "HOST")]
+    pub(crate) names: Vec<String>,
+    /// Keep the folder on a network file system, where a lock may be no lock and a sync no sync
+    #[arg(long)]
+    pub(crate) network_folder: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
+}
+
+/// How much a program says of itself.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LogArguments {
+    /// How log lines look; what is logged GLEANER_LOG says, as in GLEANER_LOG=info
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    pub(crate) log: LogForm,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum LogForm {
+    /// For people
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+const WORK_HELP: &str = "\
+The first time, --join and --token say which grid to join; `gleaner up` prints the line, and `gleaner token join` makes
+another. From then on the folder knows. The owner's rules are in DIR/rules.toml.
+
+Examples:
+  gleaner work --join https://lab:7717 --token glj_…
+  gleaner work --home /var/lib/gleaner-agent --tag gpu";
+
+/// `gleaner work`.
+#[derive(Args, Debug)]
+#[command(after_help = WORK_HELP)]
+pub(crate) struct WorkArguments {
+    /// The coordinator's address
+    #[arg(long, value_name = "URL")]
+    pub(crate) join: Option<String>,
+    /// The token that lets this agent join
+    #[arg(long, value_name = "TOKEN", env = "GLEANER_JOIN_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// The folder in which this agent keeps everything
+    #[arg(long, value_name = "DIR", env = "GLEANER_AGENT_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// What this machine is called; its host name if nothing is said
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The user whose tasks may run outside the sandbox here, as the coordinator knows them
+    #[arg(long = "as", value_name = "USER")]
+    pub(crate) user: Option<String>,
+    /// How many tasks run here at most; as many as the machine has cores if nothing is said
+    #[arg(long)]
+    pub(crate) slots: Option<u32>,
+    /// A word that tasks may ask for; may be given several times
+    #[arg(long = "tag", value_name = "WORD")]
+    pub(crate) tags: Vec<String>,
+    /// An attribute that requirements may mention, as 'Building="B2"'; may be given several times
+    #[arg(long = "attribute", value_name = "NAME=EXPR")]
+    pub(crate) attributes: Vec<String>,
+    /// Gigabytes of inputs to keep for later tasks
+    #[arg(long, value_name = "GB", default_value_t = 10.0)]
+    pub(crate) cache_gb: f64,
+    /// The cgroup in which the owner's use is measured
+    #[arg(long, value_name = "PATH")]
+    pub(crate) measure_cgroup: Option<String>,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
+}
+
+/// `gleaner owner`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum OwnerArguments {
+    /// I am back: what runs here stands still until I say that I am away
+    Here(OwnMachineArguments),
+    /// I am away
+    Away(OwnMachineArguments),
+    /// Let everything stand still, whether I am here or not
+    Pause(OwnMachineArguments),
+    /// Start nothing new; what runs goes on to its end
+    Drain(OwnMachineArguments),
+    /// Go on as the rules say
+    Resume(OwnMachineArguments),
+    /// What is going on here
+    Status(OwnMachineArguments),
+}
+
+/// Which agent of this machine is meant.
+#[derive(Args, Debug)]
+pub(crate) struct OwnMachineArguments {
+    /// The agent's folder; that of `gleaner up` if nothing is said
+    #[arg(long, value_name = "DIR", env = "GLEANER_AGENT_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `gleaner journal`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum JournalArguments {
+    /// Check every row, and that the scheduler would decide the same again
+    Verify(JournalFolderArguments),
+    /// Derive everything from the journal afresh, and save that as the snapshot to start from
+    Rebuild(JournalFolderArguments),
+    /// Write the journal as JSON Lines, one fact a line
+    Export(JournalFolderArguments),
+}
+
+/// Which journal.
+#[derive(Args, Debug)]
+pub(crate) struct JournalFolderArguments {
+    /// The coordinator's folder
+    #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `gleaner config`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum ConfigArguments {
+    /// Every setting, its value and where it comes from
+    Show(ConfigShowArguments),
+}
+
+/// `gleaner config show`.
+#[derive(Args, Debug)]
+pub(crate) struct ConfigShowArguments {
+    #[command(flatten)]
+    pub(crate) serve: ServeArguments,
+    /// Print the settings as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,86 @@
+//! `gleaner journal`: looks after a coordinator's journal.
+
+use crate::cli::{JournalArguments, JournalFolderArguments};
+use crate::failure::Failure;
+use crate::{Outcome, home, stdout};
+use gleaner_server::driver::replay_all;
+use gleaner_server::ledger::FORMAT;
+use gleaner_server::store::{
+    self, Home, NetworkFolder, Reader as _, Seq, Snapshot, Snapshots as _, SqliteReader, SqliteStore, Store as _,
+};
+use gleaner_server::verify;
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+/// Rows that are read at once.
+const PAGE: usize = 10_000;
+
+pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
+    match arguments {
+        JournalArguments::Verify(of) => verify(of),
+        JournalArguments::Rebuild(of) => rebuild(of),
+        JournalArguments::Export(of) => export(of),
+    }
+}
+
+impl JournalArguments {
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Verify(of) | Self::Rebuild(of) | Self::Export(of) => of.json,
+        }
+    }
+}
+
+fn fault(error: impl std::fmt::Display) -> Failure {
+    Failure::Coordinator(error.to_string())
+}
+
+/// A damaged row, or a decision that would be another now, is a difference.
+fn verify(of: &JournalFolderArguments) -> Outcome {
+    let reader = SqliteReader::open(&home::folder(of.home.as_deref())?).map_err(fault)?;
+    let rows = store::verify(&reader).map_err(fault)?;
+    if rows.damaged > 0 {
+        let named: Vec<String> = rows.named.iter().map(|(seq, damage)| format!("row {seq}: {damage}")).collect();
+        let message = format!("{} of {} rows are damaged: {}", rows.damaged, rows.damaged + rows.intact, named.join("; "));
+        return Err(Failure::Difference(message));
+    }
+    let report = verify::verify(&reader).map_err(|error| Failure::Difference(error.to_string()))?;
+    if of.json {
+        return stdout::print_json(&json!({ "version": 1, "rows": rows.intact, "decisions": report.decisions }));
+    }
+    stdout::print(format!("{} rows are intact; {} decisions were made again, and alike\n", rows.intact, report.decisions))
+}
+
+fn rebuild(of: &JournalFolderArguments) -> Outcome {
+    let home = Home::open(&home::folder(of.home.as_deref())?, NetworkFolder::Refuse).map_err(fault)?;
+    let store = SqliteStore::open(&home).map_err(fault)?;
+    let reader = store.reader().map_err(fault)?;
+    let (ledger, rows) = replay_all(&*reader).map_err(fault)?;
+    let snapshot = Snapshot { at: store.last(), format: FORMAT, body: ledger.save() };
+    store.snapshots().map_err(fault)?.save(&snapshot).map_err(fault)?;
+    if of.json {
+        return stdout::print_json(&json!({ "version": 1, "rows": rows, "snapshot_bytes": snapshot.body.len() }));
+    }
+    stdout::print(format!("read {rows} rows; the next start begins from here ({} bytes)\n", snapshot.body.len()))
+}
+
+fn export(of: &JournalFolderArguments) -> Outcome {
+    let reader = SqliteReader::open(&home::folder(of.home.as_deref())?).map_err(fault)?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut from = Seq::FIRST;
+    loop {
+        let rows = reader.read(from, PAGE).map_err(fault)?;
+        let Some(last) = rows.last() else { break };
+        from = last.seq.next();
+        for stored in rows {
+            let fact: Value = serde_json::from_str(&stored.row.body)
+                .map_err(|error| fault(format!("row {} cannot be read: {error}", stored.seq)))?;
+            let (seq, at_ns) = (stored.seq.number(), stored.row.at.nanos());
+            let line = json!({ "version": 1, "seq": seq, "at_ns": at_ns, "fact": fact });
+            if stdout::is_closed(writeln!(out, "{line}"))? {
+                return Ok(());
+            }
+        }
+    }
+    stdout::is_closed(out.flush()).map(drop)
+}

@@ -1,0 +1,54 @@
+//! `gleaner serve`: the coordinator alone, as a service runs it.
+
+use crate::cli::{LogArguments, LogForm, ServeArguments};
+use crate::failure::Failure;
+use crate::{Outcome, home, settings, stdout};
+use gleaner_server::serve::{Ready, ServeError, serve};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
+    start_log(arguments.log);
+    let options = settings::serve_options(home::folder(arguments.home.as_deref())?, arguments)?;
+    Ok(serve(&options, |ready| async move {
+        // Where nobody reads, there is nobody to tell.
+        let _ = stdout::print(format!("listening on {}\n", ready.reached.address));
+        stop_requested().await;
+    })?)
+}
+
+/// Log lines go to standard error; warnings alone, unless `GLEANER_LOG` says otherwise.
+pub(crate) fn start_log(arguments: LogArguments) {
+    let filter = EnvFilter::try_from_env("GLEANER_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second start in one process would be a fault of ours, and a harmless one.
+    let _ = match arguments.log {
+        LogForm::Text => log.try_init(),
+        LogForm::Json => log.json().try_init(),
+    };
+}
+
+/// Waits for Ctrl-C or a polite request to end.
+pub(crate) async fn stop_requested() {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        // Without handlers the signals end the process themselves.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// The line with which another machine joins.
+pub(crate) async fn join_line(ready: &Ready) -> Result<String, ServeError> {
+    let token = ready.join_token().await?;
+    Ok(format!("gleaner work --join {} --token {token}", ready.reached.address))
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        Self::Coordinator(error.to_string())
+    }
+}

@@ -1,0 +1,127 @@
+//! The settings of a coordinator, and where each comes from: a flag, a variable, the file `config.toml` in its folder, or
+//! the default. None has to be given.
+
+use crate::cli::ServeArguments;
+use crate::failure::Failure;
+use figment::Figment;
+use figment::providers::{Env, Format, Serialized, Toml};
+use gleaner_server::desk::Terms;
+use gleaner_server::serve::ServeOptions;
+use gleaner_server::store::NetworkFolder;
+use gleaner_units::Span;
+use serde::{Deserialize, Serialize};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+const FILE: &str = "config.toml";
+const PORT: u16 = 7717;
+const VARIABLES: [&str; 6] = ["listen", "names", "lease_s", "heartbeat_s", "network_folder", "user"];
+
+/// Each field is a key of the file; `GLEANER_LISTEN` and so on are the variables.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Where to listen.
+    listen: SocketAddr,
+    /// Names under which others reach the coordinator.
+    names: Vec<String>,
+    /// How long an agent may go on without a word from the coordinator.
+    lease_s: f64,
+    /// How often an agent says that it lives.
+    heartbeat_s: f64,
+    /// Whether the folder may be on a network file system.
+    network_folder: bool,
+    /// The first user.
+    user: String,
+}
+
+/// What was given on the command line.
+#[derive(Serialize)]
+struct Flags {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    network_folder: bool,
+}
+
+/// A setting, for people.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    pub(crate) key: &'static str,
+    pub(crate) value: serde_json::Value,
+    pub(crate) source: String,
+}
+
+fn sources(home: &Path, arguments: &ServeArguments) -> Figment {
+    let defaults = Settings {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
+        names: Vec::new(),
+        lease_s: Terms::default().lease.seconds(),
+        heartbeat_s: Terms::default().heartbeat.seconds(),
+        network_folder: false,
+        user: user_name(),
+    };
+    let flags = Flags {
+        listen: arguments.listen,
+        names: arguments.names.clone(),
+        network_folder: arguments.network_folder,
+    };
+    Figment::from(Serialized::defaults(defaults))
+        .merge(Toml::file_exact(home.join(FILE)))
+        .merge(Env::prefixed("GLEANER_").only(&VARIABLES))
+        .merge(Serialized::globals(flags))
+}
+
+/// The settings, ready to serve by.
+pub(crate) fn serve_options(home: PathBuf, arguments: &ServeArguments) -> Result<ServeOptions, Failure> {
+    let settings = read(&home, arguments)?;
+    let span = |key: &str, seconds: f64| {
+        let span = Span::from_seconds(seconds).filter(|span| *span >= Span::from_nanos(1_000_000_000));
+        span.ok_or_else(|| Failure::Usage(format!("{key} is {seconds}; expected 1 second or more")))
+    };
+    let (lease, heartbeat) = (span("lease_s", settings.lease_s)?, span("heartbeat_s", settings.heartbeat_s)?);
+    if heartbeat.nanos() > lease.nanos() / 2 {
+        let message = "heartbeat_s is more than half of lease_s: one lost message would end a lease";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let network = if settings.network_folder { NetworkFolder::Accept } else { NetworkFolder::Refuse };
+    Ok(ServeOptions {
+        home,
+        listen: settings.listen,
+        names: settings.names,
+        network,
+        user: settings.user,
+        terms: Terms { lease, heartbeat, ..Terms::default() },
+    })
+}
+
+/// Every setting with its source.
+pub(crate) fn shown(home: &Path, arguments: &ServeArguments) -> Result<Vec<Shown>, Failure> {
+    let settings = serde_json::to_value(read(home, arguments)?).expect("plain data");
+    let figment = sources(home, arguments);
+    let shown = |key: &'static str| {
+        let source = figment.find_metadata(key).map_or("default".to_owned(), |metadata| {
+            match (&metadata.source, metadata.name.as_ref()) {
+                (Some(figment::Source::File(path)), _) => path.display().to_string(),
+                (_, name) if name.contains("environment") => format!("GLEANER_{}", key.to_uppercase()),
+                (_, name) if name.contains("Flags") => "command line".to_owned(),
+                _ => "default".to_owned(),
+            }
+        });
+        Shown { key, value: settings[key].clone(), source }
+    };
+    Ok(VARIABLES.into_iter().map(shown).collect())
+}
+
+fn read(home: &Path, arguments: &ServeArguments) -> Result<Settings, Failure> {
+    sources(home, arguments).extract().map_err(|error| Failure::Usage(format!("a setting makes no sense: {error}")))
+}
+
+/// Whoever runs this, as the system calls them.
+pub(crate) fn user_name() -> String {
+    let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let named = named.filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| format!("uid{}", rustix::process::getuid().as_raw()))
+}

@@ -1,0 +1,169 @@
+//! `gleaner up`: a coordinator and an agent for this machine, with one command.
+//!
+//! The agent is a process of its own: it outlives a coordinator that crashes, and goes on working until its lease ends.
+
+use crate::cli::UpArguments;
+use crate::demo;
+use crate::failure::Failure;
+use crate::serve::{join_line, start_log, stop_requested};
+use crate::{Outcome, home, settings, stdout};
+use gleaner_server::serve::{Ready, ServeOptions, serve};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+use tokio::process::{Child, Command};
+
+/// How long an agent that ended is left alone before it is started again.
+const PAUSE: Duration = Duration::from_secs(5);
+/// How long an agent may take to end in order.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
+/// their word, count.
+const RULES: &str = "# The owner's rules for this machine; see the documentation of agents.\nsessions = \"ignore\"\n";
+
+/// An agent of this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalAgent {
+    pub(crate) home: PathBuf,
+    pub(crate) name: Option<String>,
+    pub(crate) slots: Option<u32>,
+}
+
+pub(crate) fn run(arguments: &UpArguments) -> Outcome {
+    start_log(arguments.serve.log);
+    let folder = home::folder(arguments.serve.home.as_deref())?;
+    let options = settings::serve_options(folder, &arguments.serve)?;
+    let agents = agents(&options, arguments);
+    for agent in &agents {
+        write_rules(&agent.home)?;
+    }
+    let (demo, user) = (arguments.demo, options.user.clone());
+    let home = options.home.clone();
+    serve(&options, |ready| async move {
+        if let Err(error) = announce(&ready, &home).await {
+            tracing::error!("{error}");
+        }
+        let mut running = tokio::task::JoinSet::new();
+        let (stop, _) = tokio::sync::watch::channel(false);
+        for agent in agents.clone() {
+            running.spawn(keep_up(agent, ready.clone(), user.clone(), stop.subscribe()));
+        }
+        if demo {
+            let homes = agents.into_iter().map(|agent| agent.home).collect();
+            std::thread::spawn(move || demo::show(&home, homes));
+        }
+        stop_requested().await;
+        stop.send_replace(true);
+        while running.join_next().await.is_some() {}
+    })?;
+    Ok(())
+}
+
+fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
+    let agent = |folder: &str, name: Option<&str>| LocalAgent {
+        home: options.home.join(folder),
+        name: name.map(str::to_owned),
+        slots: arguments.slots,
+    };
+    if arguments.demo {
+        vec![agent("agent", Some("desk")), agent("agent-2", Some("attic"))]
+    } else {
+        vec![agent("agent", None)]
+    }
+}
+
+async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
+    let line = join_line(ready).await?;
+    let address = &ready.reached.address;
+    let alone = ready.reached.fingerprint.is_none();
+    let join = if alone {
+        "  Other machines cannot reach it: start it with --listen 0.0.0.0:7717 to let them join.\n".to_owned()
+    } else {
+        format!("  Let another machine join (the token is good once, for a day):\n    {line}\n")
+    };
+    stdout::print(format!(
+        "The grid is up at {address}, and keeps everything in {}.\n\
+         \x20 Submit something:       gleaner submit -- echo hello\n\
+         \x20 See how it is doing:    gleaner status\n\
+         \x20 In a browser:           {address}/   (token: {})\n{join}\
+         \x20 Ctrl-C ends it; start it again and it goes on where it was.\n",
+        home.display(),
+        home.join("token").display(),
+    ))
+}
+
+/// Starts the agent, and starts it again should it end.
+async fn keep_up(
+    agent: LocalAgent,
+    ready: Ready,
+    user: String,
+    mut stop: tokio::sync::watch::Receiver<bool>,
+) {
+    loop {
+        let ended = match start(&agent, &ready, &user).await {
+            Ok(mut child) => {
+                tokio::select! {
+                    status = child.wait() => status,
+                    _ = stop.changed() => return end(&mut child).await,
+                }
+            }
+            Err(error) => Err(error),
+        };
+        report(&agent, ended);
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            _ = stop.changed() => return,
+        }
+    }
+}
+
+fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>) {
+    let folder = agent.home.display();
+    match ended {
+        Ok(status) => tracing::warn!("the agent in {folder} ended ({status}); it is started again"),
+        Err(error) => tracing::warn!("the agent in {folder} could not be started: {error}"),
+    }
+}
+
+async fn start(agent: &LocalAgent, ready: &Ready, user: &str) -> io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
+    // Who has joined needs no token, but must know where the coordinator listens now.
+    let token = ready.join_token().await.map_err(io::Error::other)?;
+    command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);
+    if let Some(name) = &agent.name {
+        command.args(["--name", name]);
+    }
+    if let Some(slots) = agent.slots {
+        command.args(["--slots", &slots.to_string()]);
+    }
+    // Ctrl-C in the terminal is for us: we end the agent ourselves.
+    command.process_group(0).stdin(std::process::Stdio::null()).spawn()
+}
+
+async fn end(child: &mut Child) {
+    let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    if let Some(pid) = pid
+        && kill_process(pid, Signal::TERM).is_ok()
+        && tokio::time::timeout(GRACE, child.wait()).await.is_ok()
+    {
+        return;
+    }
+    if let Err(error) = child.kill().await {
+        tracing::warn!("the agent could not be ended: {error}");
+    }
+}
+
+/// The rules of a machine's owner are left as they are.
+fn write_rules(folder: &Path) -> Outcome {
+    let path = folder.join("rules.toml");
+    if path.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
+    fs::write(&path, RULES).map_err(|error| Failure::io("write", &path, error))
+}
