@@ -62,8 +62,10 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,
-            Failure::Input(_) | Failure::SubmitFile(_) | Failure::Usage(_) => 2,
-            Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
+            Failure::Input(_)
+            | Failure::SubmitFile(_)
+            | Failure::Usage(_)
+            | Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
                 2
             }
             Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_)) | Failure::Io { .. } => 4,

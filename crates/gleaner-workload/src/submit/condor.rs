@@ -121,7 +121,9 @@ pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submissi
     for misfit in misfits {
         refused.add(misfit.line, &misfit.key, misfit.why);
     }
-    batches.iter().for_each(|batch| refused.add_all(batch));
+    for batch in &batches {
+        refused.add_all(batch);
+    }
     let (mut folding, mut notes) = (Folding::default(), Notes::default());
     let mut process = 0;
     for batch in &batches {

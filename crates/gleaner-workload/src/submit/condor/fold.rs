@@ -65,12 +65,15 @@ impl Group {
         }
         let mut values = Words::default();
         for row in 0..self.processes.len() {
-            varying.iter().for_each(|column| values.push(column.get(row)));
+            for column in &varying {
+                values.push(column.get(row));
+            }
         }
         self.write(texts);
-        self.shape.spec.tasks = match names.is_empty() {
-            true => TaskList::Array { first: 0, last: count - 1, step: 1 },
-            false => TaskList::Rows { names, values },
+        self.shape.spec.tasks = if names.is_empty() {
+            TaskList::Array { first: 0, last: count - 1, step: 1 }
+        } else {
+            TaskList::Rows { names, values }
         };
         self.shape
     }

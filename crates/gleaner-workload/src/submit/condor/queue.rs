@@ -225,7 +225,7 @@ impl Slice {
     }
 
     fn of<T>(&self, items: Vec<T>) -> Vec<T> {
-        let length = items.len() as i64;
+        let length = i64::try_from(items.len()).expect("items that are in memory");
         let place = |at: i64| (if at < 0 { at + length } else { at }).clamp(0, length) as usize;
         let (first, end) = (self.first.map_or(0, place), self.end.map_or(items.len(), place));
         let step = self.step.unwrap_or(1) as usize;

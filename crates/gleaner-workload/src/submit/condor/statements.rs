@@ -172,7 +172,7 @@ impl Reading<'_> {
         }
         let lower = name.to_ascii_lowercase();
         let value = if is_block { block(value.trim(), &place, lines)? } else { value.trim().to_owned() };
-        let value = self.with_own_value(&lower, value);
+        let value = self.with_own_value(&lower, &value);
         let is_ignored = self.around.ignored.iter().any(|key| key.eq_ignore_ascii_case(name));
         let setting = Setting { name: name.to_owned(), value, line, is_ignored };
         if !is_ignored {
@@ -183,11 +183,11 @@ impl Reading<'_> {
     }
 
     /// `value`, in which `$(NAME)` of the name that it is given to is the value up to now.
-    fn with_own_value(&self, lower: &str, value: String) -> String {
+    fn with_own_value(&self, lower: &str, value: &str) -> String {
         let own = format!("$({lower})");
         let before = self.settings.get(lower).map_or("", |setting| &setting.value);
         let mut replaced = String::new();
-        let mut rest = value.as_str();
+        let mut rest = value;
         // Lower case in ASCII keeps every byte in its place.
         while let Some(at) = rest.to_ascii_lowercase().find(&own) {
             replaced += &rest[..at];
