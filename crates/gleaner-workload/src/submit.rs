@@ -1,7 +1,8 @@
 //! The forms in which a job can be described, each read into a [`JobDescription`].
 //!
 //! - [`read_job_file`]: a `job.toml`.
-//! - [`TaskList`](gleaner_wire::job::TaskList)s for a command: [`array`], [`each_line`], [`from_json`], [`sweep`].
+//! - [`TaskList`](gleaner_wire::job::TaskList)s for a command: [`array()`], [`each_line`], [`from_json`],
+//!   [`sweep`].
 //! - [`condor::read`]: an `HTCondor` submit file.
 //!
 //! Nothing here reaches a grid. **Files that are to be sent are only named**: whoever submits reads them, and puts
