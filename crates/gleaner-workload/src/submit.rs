@@ -1,14 +1,15 @@
 //! The forms in which a job can be described, each read into a [`JobDescription`].
 //!
 //! - [`read_job_file`]: a `job.toml`.
-//! - [`TaskList`](gleaner_wire::job::TaskList)s for a command: [`array`], [`each_line`], [`from_json`], [`sweep`].
+//! - [`TaskList`](gleaner_wire::job::TaskList)s for a command: [`array()`], [`each_line`], [`from_json`],
+//!   [`sweep`].
 //! - [`condor::read`]: an `HTCondor` submit file.
 //!
 //! Nothing here reaches a grid. **Files that are to be sent are only named**: whoever submits reads them, and puts
 //! their hashes where a [`JobSpec`] wants them. Bad input is an [`InputError`](crate::InputError), with file, line and
 //! key wherever there are some.
 
-//pub mod condor;
+pub mod condor;
 mod job_file;
 mod pattern;
 mod quantity;

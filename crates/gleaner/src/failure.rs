@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use gleaner_net::ClientError;
 use gleaner_workload::InputError;
+use gleaner_workload::submit::condor::SubmitFileError;
 use serde_json::json;
 use std::io;
 use std::path::Path;
@@ -15,6 +16,9 @@ pub(crate) enum Failure {
     /// A file or a setting makes no sense.
     #[error("{0}")]
     Input(#[from] InputError),
+    /// A submit file makes no sense, or asks for what there is not.
+    #[error("{0}")]
+    SubmitFile(#[from] SubmitFileError),
     /// The arguments make no sense together, or name what there is not.
     #[error("{0}")]
     Usage(String),
@@ -64,8 +68,10 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,
-            Failure::Input(_) | Failure::Usage(_) => 2,
-            Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
+            Failure::Input(_)
+            | Failure::SubmitFile(_)
+            | Failure::Usage(_)
+            | Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
                 2
             }
             Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_)) | Failure::Io { .. } => 4,
@@ -85,8 +91,11 @@ impl Failure {
             }
             Shown::AsJson => {
                 let mut document = json!({ "version": 1, "error": self.to_string(), "code": self.code() });
-                if let Failure::Input(input) = self {
+                if let Failure::Input(input) | Failure::SubmitFile(SubmitFileError::Input(input)) = self {
                     document["input"] = json!(input);
+                }
+                if let Failure::SubmitFile(SubmitFileError::Unsupported { keys, .. }) = self {
+                    document["unsupported"] = json!(keys);
                 }
                 if let Failure::Grid(ClientError::Refused { status, code, .. }) = self {
                     document["refused"] = json!({ "status": status, "code": code });

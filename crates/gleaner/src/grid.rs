@@ -49,12 +49,11 @@ type Answer<T> = Result<T, Failure>;
 impl Grid {
     /// The coordinator that the arguments, the environment or the folder name. Nothing is connected yet.
     pub(crate) fn open(arguments: &GridArguments) -> Answer<Self> {
-        let (address, fingerprint) = match &arguments.server {
-            Some(server) => (server.clone(), arguments.fingerprint.clone()),
-            None => {
-                let found = home::coordinator(&home::folder(arguments.home.as_deref())?)?;
-                (found.address, found.fingerprint)
-            }
+        let (address, fingerprint) = if let Some(server) = &arguments.server {
+            (server.clone(), arguments.fingerprint.clone())
+        } else {
+            let found = home::coordinator(&home::folder(arguments.home.as_deref())?)?;
+            (found.address, found.fingerprint)
         };
         let token = match &arguments.token {
             Some(token) => token.clone(),

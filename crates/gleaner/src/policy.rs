@@ -25,7 +25,8 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
             tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
         }
         PolicyArguments::Set(arguments) => {
-            let policy = Grid::open(&arguments.grid)?.set_policy(&spec(arguments)?)?;
+            let spec = spec(arguments)?;
+            let policy = Grid::open(&arguments.grid)?.set_policy(&spec)?;
             tell(&policy, arguments.grid.json)
         }
     }

@@ -2,6 +2,7 @@
 
 mod describe;
 mod files;
+mod outputs;
 mod tell;
 
 use crate::cli::SubmitArguments;
@@ -32,7 +33,13 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         submitted.push(grid.submit(&spec, key.as_deref())?);
     }
     if arguments.wait {
-        return finish(&grid, arguments, &submitted);
+        let ended = finish(&grid, arguments, &submitted);
+        // What failed wrote something too.
+        let written = sending
+            .iter()
+            .zip(&submitted)
+            .try_for_each(|((job, _), submitted)| outputs::write(&grid, submitted.job, job));
+        return ended.and(written);
     }
     tell_submitted(arguments, &submitted)
 }

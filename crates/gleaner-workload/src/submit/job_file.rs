@@ -235,7 +235,7 @@ fn quantity<T>(
     let Some(key) = section.find(name) else { return Ok(None) };
     let Some(text) = key.find_text() else {
         return key
-            .number("a number, 0 or more, or a text with a unit", |number| number >= 0.0 && number < 1e15)
+            .number("a number, 0 or more, or a text with a unit", |number| (0.0..1e15).contains(&number))
             .map(|number| Some(of_number(number)));
     };
     parse(text).map(Some).map_err(|error| key.error_found(error.found, format!("a {}", error.expected)))

@@ -47,7 +47,7 @@ impl Source {
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            let line = before.split(|&byte| byte == b'\n').count() as u64;
             Place::whole(&name).at_line(line).error("", "bytes that are not UTF-8", "UTF-8 text")
         })?;
         Ok(Self { name, text })

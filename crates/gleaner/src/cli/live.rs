@@ -111,6 +111,7 @@ Examples:
 /// `gleaner submit`.
 #[derive(Args, Debug)]
 #[command(after_long_help = SUBMIT_HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 pub(crate) struct SubmitArguments {
     /// The program and its arguments
     #[arg(last = true, required_unless_present = "file", conflicts_with = "file")]
@@ -198,7 +199,7 @@ pub(crate) struct SubmitArguments {
     /// How often a task that fails is tried again
     #[arg(long, value_name = "N", help_heading = "Scheduling")]
     pub(crate) retries: Option<u32>,
-    /// The program keeps in $GLEANER_CHECKPOINT what it needs to go on
+    /// The program keeps in the folder `GLEANER_CHECKPOINT` what it needs to go on
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) checkpoint: bool,
     /// The exit code by which it says: I have checkpointed, run me again

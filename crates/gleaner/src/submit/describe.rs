@@ -4,6 +4,7 @@ use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
+use gleaner_workload::submit::condor::{self, Note, Surroundings};
 use gleaner_workload::submit::{
     JobDescription, JobFile, LocalFile, Source, TaskSource, array, each_line, from_json, read_job_file, sweep,
 };
@@ -14,7 +15,10 @@ use std::path::{Path, PathBuf};
 pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, Failure> {
     let mut jobs = match &arguments.file {
         None => vec![JobDescription::new(of_command(&arguments.command))],
-        Some(file) => vec![job_file(file)?],
+        Some(file) if file == Path::new("-") || file.extension().is_some_and(|end| end == "toml") => {
+            vec![job_file(file)?]
+        }
+        Some(file) => submit_file(file, arguments)?,
     };
     let tasks = task_list(arguments)?;
     for job in &mut jobs {
@@ -64,6 +68,30 @@ fn job_file(path: &Path) -> Result<JobDescription, Failure> {
     }
     job.stdin = job.stdin.as_deref().map(as_text);
     Ok(job)
+}
+
+fn submit_file(path: &Path, arguments: &SubmitArguments) -> Result<Vec<JobDescription>, Failure> {
+    let environment: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let macros = arguments.macros.iter().map(|text| {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("--set {text}: expected NAME=VALUE, as N=100")))?;
+        Ok((name.trim().to_owned(), value.to_owned()))
+    });
+    let macros = macros.collect::<Result<Vec<_>, Failure>>()?;
+    let surroundings = Surroundings {
+        folder: Path::new(""),
+        environment: &environment,
+        macros: &macros,
+        ignored: &arguments.ignore,
+    };
+    let submission = condor::read(&source(path)?, &surroundings)?;
+    for Note { line, key, text } in &submission.notes {
+        anstream::eprintln!("note: {}:{line}: {key}: {text}", path.display());
+    }
+    Ok(submission.jobs)
 }
 
 /// The file, or standard input for `-`.

@@ -99,14 +99,14 @@ impl Sending {
 
     /// A file, or all that is in a folder.
     fn add(&mut self, path: &Path, target: String, executable: bool) -> Result<(), Failure> {
-        let metadata = path.metadata().map_err(|error| unreadable(path, error))?;
+        let metadata = path.metadata().map_err(|error| unreadable(path, &error))?;
         if !metadata.is_dir() {
             let hashed = hash(path, executable)?;
             return self.insert(target, hashed);
         }
-        let entries = path.read_dir().map_err(|error| unreadable(path, error))?;
+        let entries = path.read_dir().map_err(|error| unreadable(path, &error))?;
         for entry in entries {
-            let entry = entry.map_err(|error| unreadable(path, error))?;
+            let entry = entry.map_err(|error| unreadable(path, &error))?;
             let name = entry.file_name().into_string().map_err(|name| {
                 Failure::Usage(format!("{}: names of inputs must be UTF-8", name.display()))
             })?;
@@ -174,14 +174,14 @@ fn own_name(path: &str) -> Result<String, Failure> {
 }
 
 fn hash(path: &Path, executable: bool) -> Result<Hashed, Failure> {
-    let mut file = File::open(path).map_err(|error| unreadable(path, error))?;
-    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !metadata.is_file() {
         return Err(Failure::Usage(format!("{} is no file that can be sent", path.display())));
     }
     let mut hasher = blake3::Hasher::new();
     // What is hashed counts, should the file be growing.
-    let size = std::io::copy(&mut file, &mut hasher).map_err(|error| unreadable(path, error))?;
+    let size = std::io::copy(&mut file, &mut hasher).map_err(|error| unreadable(path, &error))?;
     if size > BLOB_BYTES_MAX {
         let why = format!("{} is larger than the {} GiB of an input", path.display(), BLOB_BYTES_MAX >> 30);
         return Err(Failure::Usage(why));
@@ -196,7 +196,7 @@ fn may_be_run(metadata: &Metadata) -> bool {
 }
 
 /// An input that is not there is the user's mistake, not ours.
-fn unreadable(path: &Path, error: std::io::Error) -> Failure {
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Usage(format!("cannot read the input {}: {error}", path.display()))
 }
 

@@ -1,0 +1,153 @@
+//! What each key of a submit file means here, and which mean nothing here.
+
+use super::statements::Batch;
+use super::{Note, UnsupportedKey};
+use std::collections::BTreeMap;
+
+/// Keys that are honoured; `translate` reads them.
+const HONOURED: [&str; 37] = [
+    "executable",
+    "transfer_executable",
+    "arguments",
+    "environment",
+    "env",
+    "getenv",
+    "initialdir",
+    "initial_dir",
+    "input",
+    "stdin",
+    "output",
+    "stdout",
+    "error",
+    "stderr",
+    "log",
+    "transfer_input_files",
+    "transfer_output_files",
+    "should_transfer_files",
+    "when_to_transfer_output",
+    "request_cpus",
+    "request_memory",
+    "request_disk",
+    "requirements",
+    "rank",
+    "priority",
+    "prio",
+    "hold",
+    "max_retries",
+    "batch_name",
+    "jobbatchname",
+    "universe",
+    "checkpoint_exit_code",
+    "allowed_execute_duration",
+    "job_max_vacate_time",
+    "stream_output",
+    "stream_error",
+    "transfer_checkpoint_files",
+];
+
+/// Keys that are taken where they ask for nothing: the values with which they do, and what is not done otherwise.
+const NOTHING_ASKED: [(&str, &[&str], &str); 16] = [
+    ("notification", &["never"], "no mail is sent; `gleaner wait` and `gleaner watch` tell how jobs end"),
+    ("leave_in_queue", &["false", "0"], "every job stays listed, whatever becomes of it"),
+    ("on_exit_hold", &["false", "0"], "a task that ends is done or failed; hold it with `gleaner hold`"),
+    ("on_exit_remove", &["true", "1"], "a task that ends is done or failed; max_retries runs it again"),
+    ("periodic_hold", &["false", "0"], "no condition is watched while a task runs"),
+    ("periodic_release", &["false", "0"], "no condition is watched while a task is held"),
+    ("periodic_remove", &["false", "0"], "no condition is watched; allowed_execute_duration limits the time"),
+    ("periodic_vacate", &["false", "0"], "no condition is watched while a task runs"),
+    ("wantcorefile", &["false", "0"], "core files are not kept"),
+    ("want_core_file", &["false", "0"], "core files are not kept"),
+    ("coresize", &["0"], "core files are not kept"),
+    ("kill_sig", &["sigterm", "15"], "a task is asked to stop by SIGTERM"),
+    ("hold_kill_sig", &["sigterm", "15"], "a task is asked to stop by SIGTERM"),
+    ("remove_kill_sig", &["sigterm", "15"], "a task is asked to stop by SIGTERM"),
+    ("copy_to_spool", &["false", "0"], "files are sent when the job is submitted"),
+    ("nice_user", &["false", "0"], "there is no lower class of users; give the job a low priority"),
+];
+
+/// Keys that nothing here stands for, with a better word than that they are unknown; a star stands for any end.
+const REFUSED: [(&str, &str); 14] = [
+    ("request_gpus", "machines do not tell of GPUs; ask for a machine that has one in requirements"),
+    ("require_gpus", "machines do not tell of GPUs"),
+    ("use_oauth_services", "credentials are not handed to tasks"),
+    ("accounting_group*", "there are no groups of users"),
+    ("notify_user", "no mail is sent"),
+    ("transfer_files", "this key is older than should_transfer_files: use that"),
+    ("transfer_output_remaps", "outputs keep their names"),
+    ("concurrency_limits*", "there are no limits over all jobs"),
+    ("retry_until", "a task is tried again until it ends with exit code 0: see max_retries"),
+    ("success_exit_code", "a task has done well if it ends with exit code 0"),
+    ("+*", "own attributes of a job are seen by nobody here"),
+    ("my.*", "own attributes of a job are seen by nobody here"),
+    ("docker_*", "there are no containers"),
+    ("container_*", "there are no containers"),
+];
+
+/// Keys that cannot be honoured, each once.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(BTreeMap<(u64, String), String>);
+
+impl Refusals {
+    pub(super) fn add(&mut self, line: u64, key: &str, why: impl Into<String>) {
+        self.0.entry((line, key.to_owned())).or_insert_with(|| why.into());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn into_keys(self) -> Vec<UnsupportedKey> {
+        self.0.into_iter().map(|((line, key), why)| UnsupportedKey { line, key, why }).collect()
+    }
+
+    /// Refuses the keys of a batch that nothing here stands for, whatever their values.
+    pub(super) fn add_all(&mut self, batch: &Batch) {
+        for (lower, setting) in batch.settings.iter() {
+            if setting.is_ignored || HONOURED.contains(&lower.as_str()) {
+                continue;
+            }
+            if let Some((_, nothing, why)) = NOTHING_ASKED.iter().find(|(key, ..)| key == lower) {
+                let value = setting.value.to_ascii_lowercase();
+                if !nothing.contains(&value.as_str()) {
+                    self.add(setting.line, &setting.name, *why);
+                }
+            } else if let Some((_, why)) = REFUSED.iter().find(|(key, _)| means(key, lower)) {
+                self.add(setting.line, &setting.name, *why);
+            } else if !is_macro(lower, batch) {
+                let why = "neither a key that Gleaner knows, nor used as a macro";
+                self.add(setting.line, &setting.name, why);
+            }
+        }
+    }
+}
+
+/// What the user should know, each once.
+#[derive(Debug, Default)]
+pub(super) struct Notes(BTreeMap<(u64, String), &'static str>);
+
+impl Notes {
+    pub(super) fn add(&mut self, line: u64, key: &str, text: &'static str) {
+        self.0.insert((line, key.to_owned()), text);
+    }
+
+    pub(super) fn into_notes(self) -> Vec<Note> {
+        self.0.into_iter().map(|((line, key), text)| Note { line, key, text }).collect()
+    }
+}
+
+fn means(pattern: &str, key: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == key, |start| key.starts_with(start))
+}
+
+/// Whether some value refers to the name, so that it is no key but a macro.
+fn is_macro(lower: &str, batch: &Batch) -> bool {
+    let values = batch.settings.values().map(|setting| &setting.value);
+    values.chain([&batch.asides]).any(|value| {
+        let value = value.to_ascii_lowercase();
+        value.match_indices(lower).any(|(at, _)| {
+            // Behind `$(` or a function's parenthesis, and before what can end a name there.
+            let after = value[at + lower.len()..].trim_start().chars().next();
+            value[..at].trim_end().ends_with('(') && matches!(after, Some(')' | ':' | ','))
+        })
+    })
+}

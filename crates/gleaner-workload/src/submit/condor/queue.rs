@@ -1,0 +1,274 @@
+//! `queue`: how many processes, and what differs from one to the next.
+
+use super::macros::evaluated;
+use super::statements::Lines;
+use crate::InputError;
+use crate::error::{Place, quoted};
+use crate::submit::Source;
+use crate::submit::pattern::matching_at;
+use gleaner_wire::limits::TASKS_PER_JOB_MAX;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What a `queue` statement says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Queue {
+    pub(super) line: u64,
+    /// Processes for each row.
+    pub(super) count: u32,
+    /// The variables that rows give values to.
+    pub(super) names: Vec<String>,
+    /// One without values, where there is no list.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Queue {
+    /// How many processes in all.
+    pub(super) fn steps(&self) -> u32 {
+        self.count.saturating_mul(self.rows.len() as u32)
+    }
+
+    /// Each name, in lower case, with its value for one of the processes.
+    pub(super) fn names_at(&self, step: u32, process: u32) -> Vec<(String, String)> {
+        let (row, within) = (step / self.count, step % self.count);
+        let values = self.names.iter().zip(&self.rows[row as usize]);
+        let mut names: Vec<(String, String)> =
+            values.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
+        let number = |name: &str, number: u32| (name.to_owned(), number.to_string());
+        names.extend([
+            number("process", process),
+            number("procid", process),
+            number("step", within),
+            number("row", row),
+            number("itemindex", row),
+        ]);
+        names
+    }
+}
+
+const EXPECTED: &str = "queue [N] [NAMES in (…) | from FILE | from (…) | matching [files|dirs|any] PATTERNS]";
+
+/// Reads what follows the word `queue`; a list in parentheses may go on in the lines below.
+pub(super) fn read(
+    (line, text): (u64, &str),
+    place: &Place,
+    lines: &mut Lines<'_>,
+    folder: &Path,
+) -> Result<Queue, InputError> {
+    let wrong = || place.error("queue", quoted(text), EXPECTED);
+    let Some((before, word, after)) = split_at_word(text) else {
+        let rows = vec![Vec::new()];
+        return bounded(Queue { line, count: count(text, place)?, names: Vec::new(), rows }, place);
+    };
+    let (number, names) = match before.trim_start().split_once(char::is_whitespace) {
+        Some((number, names)) if number.parse::<u32>().is_ok() => (number, names),
+        None if before.trim().parse::<u32>().is_ok() => (before.trim(), ""),
+        _ => ("", before),
+    };
+    let mut names: Vec<String> = words(names).map(str::to_owned).collect();
+    if names.is_empty() {
+        names.push("Item".to_owned());
+    }
+    let (slice, after) = Slice::read(after).ok_or_else(wrong)?;
+    let rows: Vec<Vec<String>> = match word {
+        Word::In => {
+            let list = listed(after, place, lines)?.ok_or_else(wrong)?.join("\n");
+            words(&list).map(|value| row_of(value, names.len())).collect()
+        }
+        Word::From => {
+            let list = match listed(after, place, lines)? {
+                Some(list) => list,
+                None if after.ends_with('|') => {
+                    let why = format!("the command {}", quoted(after));
+                    return Err(place.error("queue", why, "from FILE: no program is run to submit"));
+                }
+                None => Source::file(&folder.join(after))?.text().lines().map(str::to_owned).collect(),
+            };
+            let rows = list.iter().map(|line| line.trim());
+            rows.filter(|line| !line.is_empty() && !line.starts_with('#'))
+                .map(|line| split_row(line, names.len()))
+                .collect()
+        }
+        Word::Matching => {
+            let (kind, patterns) = Kind::read(after);
+            let patterns =
+                listed(patterns, place, lines)?.unwrap_or_else(|| vec![patterns.to_owned()]).join("\n");
+            let found = files(kind, &patterns, folder, place)?;
+            found.into_iter().map(|name| row_of(&name, names.len())).collect()
+        }
+    };
+    let rows = slice.of(rows);
+    if rows.is_empty() {
+        return Err(place.error("queue", format!("{}, which is no item", quoted(text)), "at least one"));
+    }
+    bounded(Queue { line, count: count(number, place)?, names, rows }, place)
+}
+
+#[derive(Clone, Copy)]
+enum Word {
+    In,
+    From,
+    Matching,
+}
+
+/// The first of the words that say where items come from, with what is before and after it.
+fn split_at_word(text: &str) -> Option<(&str, Word, &str)> {
+    let mut start = 0;
+    while start < text.len() {
+        let end = text[start..]
+            .find(|c: char| c.is_whitespace() || c == ',' || c == '(')
+            .map_or(text.len(), |at| start + at);
+        let word = match text[start..end].to_ascii_lowercase().as_str() {
+            "in" => Some(Word::In),
+            "from" => Some(Word::From),
+            "matching" => Some(Word::Matching),
+            _ => None,
+        };
+        if let Some(word) = word {
+            return Some((&text[..start], word, text[end..].trim()));
+        }
+        start = end + text[end..].chars().next().map_or(0, char::len_utf8);
+    }
+    None
+}
+
+fn count(text: &str, place: &Place) -> Result<u32, InputError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(1);
+    }
+    let number = evaluated(text).filter(|number| (1.0..=f64::from(TASKS_PER_JOB_MAX)).contains(number));
+    number.map(|number| number as u32).ok_or_else(|| {
+        place.error("queue", quoted(text), format!("a number from 1 to {TASKS_PER_JOB_MAX}, or {EXPECTED}"))
+    })
+}
+
+fn bounded(queue: Queue, place: &Place) -> Result<Queue, InputError> {
+    match queue.steps() {
+        0..=TASKS_PER_JOB_MAX => Ok(queue),
+        steps => {
+            Err(place.error("queue", format!("{steps} processes"), format!("at most {TASKS_PER_JOB_MAX}")))
+        }
+    }
+}
+
+/// The lines of a list in parentheses; none if there is no parenthesis.
+fn listed(text: &str, place: &Place, lines: &mut Lines<'_>) -> Result<Option<Vec<String>>, InputError> {
+    let Some(inside) = text.strip_prefix('(') else { return Ok(None) };
+    if let Some(inside) = inside.strip_suffix(')') {
+        return Ok(Some(vec![inside.to_owned()]));
+    }
+    let mut list = vec![inside.to_owned()];
+    while let Some((_, line)) = lines.next() {
+        if line.trim_start().starts_with(')') {
+            return Ok(Some(list));
+        }
+        if !line.trim_start().starts_with('#') {
+            list.push(line.to_owned());
+        }
+    }
+    Err(place.error("queue", "a list that is not closed", "a line that begins with )"))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+}
+
+/// One value, and nothing for the other names.
+fn row_of(value: &str, names: usize) -> Vec<String> {
+    let mut row = vec![String::new(); names];
+    value.clone_into(&mut row[0]);
+    row
+}
+
+/// All but the last value end at a blank or comma; the last is what is left.
+fn split_row(line: &str, names: usize) -> Vec<String> {
+    let mut rest = line;
+    let mut row = Vec::with_capacity(names);
+    for _ in 1..names {
+        let end = rest.find(|c: char| c.is_whitespace() || c == ',').unwrap_or(rest.len());
+        row.push(rest[..end].to_owned());
+        rest = rest[end..].trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+    row.push(rest.to_owned());
+    row
+}
+
+/// `[first:end:step]`, as in Python.
+#[derive(Default)]
+struct Slice {
+    first: Option<i64>,
+    end: Option<i64>,
+    step: Option<i64>,
+}
+
+impl Slice {
+    /// The slice that the text begins with, if it does, and the rest.
+    fn read(text: &str) -> Option<(Self, &str)> {
+        let Some(inside) = text.strip_prefix('[') else { return Some((Self::default(), text)) };
+        let (inside, rest) = inside.split_once(']')?;
+        let mut bounds = [None; 3];
+        let parts: Vec<&str> = inside.split(':').collect();
+        if parts.len() > bounds.len() {
+            return None;
+        }
+        for (bound, part) in bounds.iter_mut().zip(&parts) {
+            if !part.trim().is_empty() {
+                *bound = Some(part.trim().parse().ok()?);
+            }
+        }
+        let [first, end, step] = bounds;
+        // A single number is the item at that place.
+        let end = if parts.len() == 1 { first.map(|first| first + 1).filter(|&end| end != 0) } else { end };
+        step.is_none_or(|step| step > 0).then_some((Self { first, end, step }, rest.trim()))
+    }
+
+    fn of<T>(&self, items: Vec<T>) -> Vec<T> {
+        let length = i64::try_from(items.len()).expect("items that are in memory");
+        let place = |at: i64| (if at < 0 { at + length } else { at }).clamp(0, length) as usize;
+        let (first, end) = (self.first.map_or(0, place), self.end.map_or(items.len(), place));
+        let step = self.step.unwrap_or(1) as usize;
+        items.into_iter().take(end).skip(first).step_by(step).collect()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Files,
+    Folders,
+    Any,
+}
+
+impl Kind {
+    fn read(text: &str) -> (Self, &str) {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match word.to_ascii_lowercase().as_str() {
+            "files" => (Self::Files, rest.trim()),
+            "dirs" => (Self::Folders, rest.trim()),
+            "any" => (Self::Any, rest.trim()),
+            _ => (Self::Files, text),
+        }
+    }
+}
+
+/// What matches, in the order of the patterns, once each; folders with a slash.
+fn files(kind: Kind, patterns: &str, folder: &Path, place: &Place) -> Result<Vec<String>, InputError> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for pattern in words(patterns) {
+        for name in matching_at(folder, pattern, place)? {
+            let is_folder = folder.join(&name).is_dir();
+            let wanted = match kind {
+                Kind::Files => !is_folder,
+                Kind::Folders => is_folder,
+                Kind::Any => true,
+            };
+            let name = if is_folder { name + "/" } else { name };
+            if wanted && seen.insert(name.clone()) {
+                found.push(name);
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,77 @@
+//! The commands that need a coordinator, where there is none.
+
+use assert_cmd::Command;
+use std::net::TcpListener;
+use std::path::Path;
+
+/// A token that looks like one.
+fn token() -> String {
+    gleaner_net::Token::generate(gleaner_net::TokenKind::User).expect("random bytes").reveal()
+}
+
+fn gleaner(home: &Path, line: &str) -> (i32, String) {
+    let mut command = Command::cargo_bin("gleaner").expect("the program");
+    for name in ["GLEANER_SERVER", "GLEANER_TOKEN", "GLEANER_FINGERPRINT"] {
+        command.env_remove(name);
+    }
+    let output = command.env("GLEANER_HOME", home).args(line.split(' ')).output().expect("it runs");
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn without_a_coordinator_the_exit_code_is_3() {
+    let home = tempfile::tempdir().expect("a folder");
+    // Nobody listens where somebody just did.
+    let address =
+        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    for line in [
+        "submit -- true",
+        "status",
+        "status 7 --tasks",
+        "watch 7",
+        "wait 7",
+        "logs 7/0 -f",
+        "cancel 7",
+        "rerun 7 --failed",
+        "machines",
+        "machine pause lab1",
+        "explain 7/0",
+        "history 7/0",
+        "fetch 7 --to x",
+        "policy set bertasi/social",
+        "labels",
+        "token user ada",
+    ] {
+        let (code, error) = gleaner(home.path(), line);
+        assert_eq!(code, 3, "{line}: {error}");
+        assert!(error.contains("start one with `gleaner up`"), "{line}: {error}");
+        let (command, rest) = line.split_once(" -- ").unwrap_or((line, ""));
+        let rest = if rest.is_empty() { String::new() } else { format!(" -- {rest}") };
+        let token = token();
+        let line = format!("{command} --json --server http://{address} --token {token}{rest}");
+        let (code, error) = gleaner(home.path(), &line);
+        assert_eq!(code, 3, "{line}: {error}");
+        let error: serde_json::Value = serde_json::from_str(&error).expect(&line);
+        assert_eq!((&error["version"], &error["code"]), (&1.into(), &3.into()), "{line}");
+        let text = error["error"].as_str().expect("a text");
+        assert!(text.contains("cannot be reached") && !text.contains(&token), "{text}");
+    }
+}
+
+#[test]
+fn mistakes_need_no_coordinator_to_be_found() {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("a.sub");
+    std::fs::write(&file, "executable = e\nuniverse = java\nfoo = 1\nqueue\n").expect("a file is written");
+    for (line, expected) in [
+        (format!("submit -f {}", file.display()), "a.sub:3: foo: neither a key that Gleaner knows"),
+        ("submit --input missing -- true".to_owned(), "cannot read the input missing"),
+        ("explain 7".to_owned(), "expected a job and the number of its task, as 7/42"),
+        ("policy set nonsense".to_owned(), "nonsense"),
+        ("status --server http://lab.example:80 --token x".to_owned(), "lab.example"),
+    ] {
+        let (code, error) = gleaner(home.path(), &line);
+        assert_eq!(code, 2, "{line}: {error}");
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+}
