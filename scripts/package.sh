@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the program and a Debian package of it: target/debian/gleaner_VERSION_ARCHITECTURE.deb. Safe to repeat; the same
-# commit and the same compiler make the same bytes.
+# commit is packed to the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,6 +34,8 @@ put 600 packaging/etc/agent.env /etc/gleaner/agent.env
 put 644 packaging/README.md /usr/share/doc/gleaner/README.md
 put 644 SECURITY.md /usr/share/doc/gleaner/SECURITY.md
 mkdir -p "$scratch/words"
+gzip -9n <CHANGELOG.md >"$scratch/words/changelog.gz"
+put 644 "$scratch/words/changelog.gz" /usr/share/doc/gleaner/changelog.gz
 "$built" completions bash >"$scratch/words/bash"
 "$built" completions zsh >"$scratch/words/zsh"
 "$built" completions fish >"$scratch/words/fish"
