@@ -157,7 +157,7 @@ pub struct Desk {
 impl Desk {
     /// Opens on what was known; the start itself is the first fact.
     pub fn new(ledger: Ledger, terms: Terms, now: Time, program: &str) -> Self {
-        let known = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost && !agent.revoked);
+        let known = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost);
         let leases =
             known.map(|(index, _)| (MachineId::new(index), now + terms.lease + terms.margin)).collect();
         let epoch = ledger.epoch() + 1;
@@ -197,6 +197,10 @@ impl Desk {
 
     /// When a [`Tick`](Input::Tick) is next of any use.
     pub fn next_tick(&self) -> Time {
+        // The scheduler decides so much at once, and the rest in the next turn.
+        if self.ledger.scheduler().is_asked() {
+            return self.ledger.now();
+        }
         let wake = self.ledger.grid().wake_at().unwrap_or(Time::NEVER);
         self.leases.values().copied().fold(wake, Time::min)
     }

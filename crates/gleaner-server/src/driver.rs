@@ -11,7 +11,7 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store};
+use crate::store::{CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -241,19 +241,33 @@ pub fn replay_all(reader: &dyn Reader) -> Result<(Ledger, u64), DriverError> {
     Ok((ledger, rows))
 }
 
-fn replay(ledger: &mut Ledger, reader: &dyn Reader, mut from: Seq) -> Result<u64, DriverError> {
+fn replay(ledger: &mut Ledger, reader: &dyn Reader, from: Seq) -> Result<u64, DriverError> {
     let mut read = 0;
-    loop {
-        let rows = reader.read(from, PAGE)?;
-        let Some(last) = rows.last() else { return Ok(read) };
-        from = last.seq.next();
-        read += rows.len() as u64;
-        for row in rows {
-            let fact = serde_json::from_str::<Fact>(&row.row.body)
-                .map_err(|why| DriverError::Row { seq: row.seq, why })?;
-            ledger.replay(&Entry { at: row.row.at, fact })?;
-        }
+    for entry in entries(reader, from) {
+        ledger.replay(&entry?.1)?;
+        read += 1;
     }
+    Ok(read)
+}
+
+/// The journal's facts from a row on, a page of rows at a time. Nothing comes after an error.
+pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), DriverError>> {
+    let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
+        page.as_ref().ok()?;
+        let page = reader.read(*from, PAGE);
+        let next = page.as_ref().map_or(Some(*from), |rows| Some(rows.last()?.seq.next()))?;
+        Some((next, page))
+    });
+    pages.flat_map(|(_, page)| match page {
+        Ok(rows) => rows.into_iter().map(entry).collect(),
+        Err(error) => vec![Err(error.into())],
+    })
+}
+
+fn entry(stored: StoredRow) -> Result<(Seq, Entry), DriverError> {
+    let StoredRow { seq, row } = stored;
+    let fact = serde_json::from_str::<Fact>(&row.body).map_err(|why| DriverError::Row { seq, why })?;
+    Ok((seq, Entry { at: row.at, fact }))
 }
 
 struct Work {

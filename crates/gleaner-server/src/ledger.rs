@@ -22,7 +22,6 @@ pub use job::Job;
 pub use label::Label;
 pub use people::{People, User};
 pub use record::{Last, Live, Record, Wish};
-pub(crate) use tasks::can_wish;
 pub use tries::Tries;
 pub(crate) use tries::Verdict;
 
@@ -316,27 +315,25 @@ impl Ledger {
                 self.books.people.use_up(token);
                 self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
             }
-            Fact::AgentRevoked { agent, .. } => {
-                self.given_up(at, *agent);
-                self.books.agents[agent.index()].revoked = true;
-            }
+            Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),
             Fact::AgentStarted { agent, incarnation, profile } => {
                 self.started_afresh(at, *agent, *incarnation, profile);
             }
             Fact::MachineProfiled { agent, profile } => self.profiled(at, *agent, profile),
             Fact::LeaseExpired { agent } => self.given_up(at, *agent),
             Fact::AgentReturned { agent } => self.returned(at, *agent),
-            Fact::MachineOpened { agent, open, why, .. } => self.opened(at, *agent, *open, why),
+            Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
             Fact::JobSubmitted { job, user, spec, key } => {
                 self.submitted(at, *job, user, spec, key.as_deref());
             }
             Fact::TasksCancelled(chosen) => self.wished(at, chosen, Wish::Cancel),
             Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
-            Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.returned_to_queue(at, chosen),
+            Fact::TasksReleased(chosen) => self.released(at, chosen),
+            Fact::TasksRerun(chosen) => self.rerun(at, chosen),
             Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
             Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
-            Fact::ResultRefused { attempt, .. } => self.result_refused(*attempt),
+            Fact::ResultRefused { attempt, agent, .. } => self.result_refused(*attempt, *agent),
             Fact::WokeUp => self.tell(at, &Event::WokeUp),
             Fact::Decided { .. } => {}
         }

@@ -25,4 +25,5 @@ pub mod policy;
 pub mod serve;
 pub mod sessions;
 pub mod store;
+pub mod verify;
 pub mod view;

@@ -5,7 +5,7 @@ mod history;
 mod machines;
 mod tasks;
 
-pub use explain::{PastError, explain, explain_past, preview};
+pub use explain::{explain, explain_past, preview};
 pub use history::{HistoryNames, history, history_names};
 pub use machines::{machines, state_name};
 pub use tasks::{job, jobs, task, tasks};

@@ -1,7 +1,9 @@
 //! The arguments of every command, and the help that goes with them.
 
+mod hosting;
 mod live;
 
+pub(crate) use hosting::*;
 pub(crate) use live::*;
 
 use crate::map::Budget;
@@ -25,6 +27,21 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Start a grid on this machine: coordinator, agent, and a line for others to join
+    Up(UpArguments),
+    /// Run the coordinator alone
+    Serve(ServeArguments),
+    /// Run an agent: lend this machine to a grid
+    Work(WorkArguments),
+    /// Tell this machine's agent whether you are here
+    #[command(subcommand)]
+    Owner(OwnerArguments),
+    /// Check, rebuild or export a coordinator's journal
+    #[command(subcommand)]
+    Journal(JournalArguments),
+    /// What a coordinator goes by
+    #[command(subcommand)]
+    Config(ConfigArguments),
     /// Submit a program, to be run once or many times
     Submit(Box<SubmitArguments>),
     /// How jobs are doing

@@ -35,6 +35,12 @@ pub(crate) enum Failure {
     /// There is no coordinator to ask, as far as is known here.
     #[error("{0}")]
     NoGrid(String),
+    /// The coordinator here cannot start, or go on.
+    #[error("{0}")]
+    Coordinator(String),
+    /// The agent here cannot start, or go on.
+    #[error("{0}")]
+    Agent(String),
     /// Somebody pressed Ctrl-C; what was kept is said.
     #[error("{0}")]
     Interrupted(String),
@@ -63,6 +69,7 @@ impl Failure {
                 2
             }
             Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_)) | Failure::Io { .. } => 4,
+            Failure::Coordinator(_) | Failure::Agent(_) => 4,
             Failure::Grid(_) | Failure::NoGrid(_) => 3,
             Failure::Interrupted(_) => 130,
         }

@@ -3,17 +3,15 @@
 use crate::cli::{JournalArguments, JournalFolderArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
-use gleaner_server::driver::replay_all;
+use gleaner_server::driver::{entries, replay_all};
+use gleaner_server::journal::Entry;
 use gleaner_server::ledger::FORMAT;
 use gleaner_server::store::{
-    self, Home, NetworkFolder, Reader as _, Seq, Snapshot, Snapshots as _, SqliteReader, SqliteStore, Store as _,
+    self, Home, NetworkFolder, Seq, Snapshot, SqliteReader, SqliteStore, Store as _,
 };
 use gleaner_server::verify;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Write as _;
-
-/// Rows that are read at once.
-const PAGE: usize = 10_000;
 
 pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
     match arguments {
@@ -44,7 +42,11 @@ fn verify(of: &JournalFolderArguments) -> Outcome {
         let message = format!("{} of {} rows are damaged: {}", rows.damaged, rows.damaged + rows.intact, named.join("; "));
         return Err(Failure::Difference(message));
     }
-    let report = verify::verify(&reader).map_err(|error| Failure::Difference(error.to_string()))?;
+    let mut unreadable = None;
+    let facts = entries(&reader, Seq::FIRST).map_while(|entry| entry.map_err(|error| unreadable = Some(error)).ok());
+    let report = verify::verify(facts);
+    unreadable.map_or(Ok(()), |error| Err(fault(error)))?;
+    let report = report.map_err(|error| Failure::Difference(error.to_string()))?;
     if of.json {
         return stdout::print_json(&json!({ "version": 1, "rows": rows.intact, "decisions": report.decisions }));
     }
@@ -67,19 +69,11 @@ fn rebuild(of: &JournalFolderArguments) -> Outcome {
 fn export(of: &JournalFolderArguments) -> Outcome {
     let reader = SqliteReader::open(&home::folder(of.home.as_deref())?).map_err(fault)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut from = Seq::FIRST;
-    loop {
-        let rows = reader.read(from, PAGE).map_err(fault)?;
-        let Some(last) = rows.last() else { break };
-        from = last.seq.next();
-        for stored in rows {
-            let fact: Value = serde_json::from_str(&stored.row.body)
-                .map_err(|error| fault(format!("row {} cannot be read: {error}", stored.seq)))?;
-            let (seq, at_ns) = (stored.seq.number(), stored.row.at.nanos());
-            let line = json!({ "version": 1, "seq": seq, "at_ns": at_ns, "fact": fact });
-            if stdout::is_closed(writeln!(out, "{line}"))? {
-                return Ok(());
-            }
+    for entry in entries(&reader, Seq::FIRST) {
+        let (seq, Entry { at, fact }) = entry.map_err(fault)?;
+        let line = json!({ "version": 1, "seq": seq.number(), "at_ns": at.nanos(), "fact": fact });
+        if stdout::is_closed(writeln!(out, "{line}"))? {
+            return Ok(());
         }
     }
     stdout::is_closed(out.flush()).map(drop)

@@ -5,29 +5,38 @@ mod classad;
 mod cli;
 mod columns;
 mod completions;
+mod config;
+mod demo;
 mod explain;
 mod failure;
 mod fetch;
 mod grid;
 mod history;
+mod hold;
 mod home;
 mod interrupt;
+mod journal;
 mod labels;
 mod logs;
 mod machines;
 mod map;
 mod moments;
 mod orders;
+mod owner;
 mod paper;
 mod policy;
 mod progress;
+mod serve;
+mod settings;
 mod simulate;
 mod status;
 mod stdout;
 mod submit;
 mod token;
+mod up;
 mod wait;
 mod watch;
+mod work;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -35,11 +44,20 @@ use failure::{Failure, Shown};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = hold::run() {
+        return code;
+    }
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
     let (json, result) = match arguments.command {
+        Command::Up(arguments) => (false, up::run(&arguments)),
+        Command::Serve(arguments) => (false, serve::run(&arguments)),
+        Command::Work(arguments) => (false, work::run(&arguments)),
+        Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
+        Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
+        Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),

@@ -4,7 +4,7 @@ use crate::cli::{OwnMachineArguments, OwnerArguments};
 use crate::failure::Failure;
 use crate::{Outcome, stdout, work};
 use gleaner_agent::owner::Word;
-use gleaner_agent::owner_socket::{Answer, State, ask, say};
+use gleaner_agent::owner_socket::{Answer, State, tell};
 
 pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
     let (word, of) = match arguments {
@@ -16,10 +16,7 @@ pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
         OwnerArguments::Status(of) => (None, of),
     };
     let folder = work::folder(of.home.as_ref())?;
-    let answer = match word {
-        Some(word) => say(&folder, word),
-        None => ask(&folder),
-    };
+    let answer = tell(&folder, word);
     show(of, &answer.map_err(|error| Failure::Agent(error.to_string()))?)
 }
 

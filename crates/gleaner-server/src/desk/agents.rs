@@ -2,7 +2,7 @@
 
 use super::{Desk, Effect, Session, SessionId, Written, check_profile, run};
 use crate::journal::Fact;
-use crate::ledger::{Errand, Wish};
+use crate::ledger::{Errand, Live, Wish};
 use gleaner_core::TaskState;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
@@ -73,6 +73,8 @@ impl Desk {
     pub(super) fn run_errands(&mut self) {
         for errand in self.ledger.take_errands() {
             match errand {
+                // It may have been given up again since.
+                Errand::Run(attempt, on) if !self.is_live(attempt, on) => {}
                 Errand::Run(attempt, on) => self.tell_to_run(attempt, on),
                 Errand::Stop(attempt, on, cause) => self.tell(on, ToAgent::Stop { attempt, cause }),
             }
@@ -127,11 +129,11 @@ impl Desk {
         let attempts: Vec<Attempt> = live.iter().map(|&task| attempt(self, task)).collect();
         self.send(session, ToAgent::Yours { attempts: attempts.clone() });
         for attempt in attempts {
-            if !running.contains(&attempt) {
-                self.tell_to_run(attempt, id);
-            }
+            // One that does not have it says so when it is to stop it.
             if let Some(cause) = self.stop_cause(attempt, id) {
                 self.send(session, ToAgent::Stop { attempt, cause });
+            } else if !running.contains(&attempt) {
+                self.tell_to_run(attempt, id);
             }
         }
     }
@@ -141,8 +143,10 @@ impl Desk {
             Some(Wish::Cancel) => Some(StopCause::Cancel),
             Some(Wish::Hold) => Some(StopCause::Hold),
             None => {
-                let elsewhere = self.ledger.grid().task(attempt.task).placed_on() != Some(on);
-                elsewhere.then_some(StopCause::Move)
+                // It may be on its way back here, as another run.
+                let wanted = self.ledger.grid().task(attempt.task);
+                let goes_on = wanted.placed_on() == Some(on) && wanted.attempt() == attempt.number;
+                (!goes_on).then_some(StopCause::Move)
             }
         }
     }
@@ -171,7 +175,7 @@ impl Desk {
     }
 
     fn open(&mut self, now: Time, agent: MachineId, open: bool, why: String) {
-        if self.ledger.agent(agent).open != open {
+        if self.ledger.agent(agent).closed_by_owner == open {
             let by = Actor::Agent(self.ledger.agent(agent).name.clone());
             self.record(now, Fact::MachineOpened { agent, open, why: bounded(why), by });
         }
@@ -186,29 +190,30 @@ impl Desk {
     }
 
     fn output(&mut self, agent: MachineId, written: Written) {
-        if self.is_live(written.attempt, agent) && written.bytes.len() <= OUTPUT_CHUNK_MAX {
+        let Attempt { task, .. } = written.attempt;
+        let counts = task.index() < self.ledger.task_count() && self.ledger.is_awaited(written.attempt, agent);
+        if counts && written.bytes.len() <= OUTPUT_CHUNK_MAX {
             self.batch.written.push(written);
         }
     }
 
     /// An end is reported until it is settled, so it may come again.
     fn ended(&mut self, now: Time, session: SessionId, agent: MachineId, attempt: Attempt, end: End) {
-        if attempt.task.index() >= self.ledger.task_count() || !has_short_tails(&end) {
+        if attempt.task.index() >= self.ledger.task_count() {
             self.send(session, ToAgent::Settled { attempt, accepted: false });
             return;
         }
-        let accepted = match self.ledger.record(attempt.task).settled {
-            Some((number, accepted)) if number == attempt.number => accepted,
-            _ if self.ledger.is_awaited(attempt, agent) => {
-                let end = Box::new(self.keep_tails(attempt, end));
-                self.record(now, Fact::AttemptEnded { attempt, agent, end });
-                true
-            }
-            _ => {
-                let end = Box::new(without_tails(end));
-                self.record(now, Fact::ResultRefused { attempt, agent, end });
-                false
-            }
+        let run = Live { attempt: attempt.number, on: agent };
+        let accepted = if self.ledger.is_awaited(attempt, agent) {
+            let end = Box::new(self.keep_tails(attempt, sound(end)));
+            self.record(now, Fact::AttemptEnded { attempt, agent, end });
+            true
+        } else if let Some(counted) = self.ledger.record(attempt.task).counted(run) {
+            counted
+        } else {
+            let end = Box::new(without_tails(sound(end)));
+            self.record(now, Fact::ResultRefused { attempt, agent, end });
+            false
         };
         self.send(session, ToAgent::Settled { attempt, accepted });
     }
@@ -227,7 +232,7 @@ impl Desk {
         for (stream, tail) in [(Stream::Stdout, &mut end.stdout), (Stream::Stderr, &mut end.stderr)] {
             if tail.offset > 0 || tail.bytes.len() > OUTPUT_INLINE_MAX {
                 let (offset, bytes) = (tail.offset, std::mem::take(&mut tail.bytes));
-                tail.offset += bytes.len() as u64;
+                tail.offset = tail.offset.saturating_add(bytes.len() as u64);
                 self.batch.written.push(Written { attempt, stream, offset, bytes });
             }
         }
@@ -235,8 +240,19 @@ impl Desk {
     }
 }
 
-fn has_short_tails(end: &End) -> bool {
-    end.stdout.bytes.len() <= OUTPUT_CHUNK_MAX && end.stderr.bytes.len() <= OUTPUT_CHUNK_MAX
+/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
+/// number says nothing. The result counts all the same.
+fn sound(mut end: End) -> End {
+    for tail in [&mut end.stdout, &mut end.stderr] {
+        tail.dropped = tail.dropped.saturating_add(tail.bytes.len().saturating_sub(OUTPUT_CHUNK_MAX) as u64);
+        tail.bytes.truncate(OUTPUT_CHUNK_MAX);
+    }
+    for seconds in [&mut end.usage.elapsed_s, &mut end.usage.cpu_s] {
+        if !seconds.is_finite() {
+            *seconds = 0.0;
+        }
+    }
+    end
 }
 
 /// Of what did not count, the output is not kept.

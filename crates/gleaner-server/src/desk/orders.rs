@@ -3,7 +3,7 @@
 use super::Desk;
 use super::admission::{Kind, Rejection, blobs, check_job, check_name, check_profile};
 use crate::journal::{Chosen, Fact};
-use crate::ledger::{Job, Record, Wish, can_wish};
+use crate::ledger::{Job, Record, Wish};
 use crate::policy::recipe;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::{Actor, Choice, Enrolled, Enrolment, Ordered, PolicySpec, Submitted, TaskPhase};
@@ -108,20 +108,15 @@ impl Desk {
                 by,
                 job,
                 &choice,
-                |record| can_wish(record, Wish::Cancel),
+                |record| record.can_wish(Wish::Cancel),
                 Fact::TasksCancelled,
             ),
             Order::Hold(job, choice) => {
-                self.choose(now, by, job, &choice, |record| can_wish(record, Wish::Hold), Fact::TasksHeld)
+                self.choose(now, by, job, &choice, |record| record.can_wish(Wish::Hold), Fact::TasksHeld)
             }
-            Order::Release(job, choice) => self.choose(
-                now,
-                by,
-                job,
-                &choice,
-                |record| record.phase == TaskPhase::Held,
-                Fact::TasksReleased,
-            ),
+            Order::Release(job, choice) => {
+                self.choose(now, by, job, &choice, Record::can_release, Fact::TasksReleased)
+            }
             Order::Rerun(job, choice) => {
                 self.choose(now, by, job, &choice, |record| record.phase.is_over(), Fact::TasksRerun)
             }
@@ -249,17 +244,21 @@ impl Desk {
             }
             Order::SetOpen { machine, open } => {
                 let agent = self.machine(&machine)?;
+                if self.ledger.agent(agent).revoked {
+                    let message = format!("{machine} was revoked: no task will ever start there");
+                    return Err(Rejection::of(Kind::Conflict, message));
+                }
                 let why = if open { String::new() } else { format!("closed by {actor}") };
+                // The agent is not told: what it says of itself is its owner's wish alone.
                 self.record(now, Fact::MachineOpened { agent, open, why, by: actor });
-                self.tell(agent, ToAgent::SetOpen { open });
             }
             // The agent says what came of it: its owner's rules come first.
             Order::SetPaused { machine, paused } => {
-                let agent = self.machine(&machine)?;
+                let agent = self.connected_machine(&machine)?;
                 self.tell(agent, ToAgent::SetPaused { paused });
             }
             Order::Measure(machine) => {
-                let agent = self.machine(&machine)?;
+                let agent = self.connected_machine(&machine)?;
                 self.tell(agent, ToAgent::Measure);
             }
             Order::Revoke(machine) => {
@@ -281,6 +280,14 @@ impl Desk {
             _ => {}
         }
         Ok(Answer::Done)
+    }
+
+    /// What is told and not recorded has to have someone who hears it.
+    fn connected_machine(&self, name: &str) -> Result<MachineId, Rejection> {
+        let agent = self.machine(name)?;
+        let message = || format!("{name} is not connected; try again when it is, see `gleaner machines`");
+        let is_connected = self.is_connected(agent);
+        is_connected.then_some(agent).ok_or_else(|| Rejection::of(Kind::Conflict, message()))
     }
 
     fn machine(&self, name: &str) -> Result<MachineId, Rejection> {

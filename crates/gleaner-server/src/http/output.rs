@@ -10,7 +10,6 @@ use super::waiting::{place, task_changed};
 use crate::app::App;
 use crate::desk::{Desk, Requester};
 use crate::journal::Fact;
-use crate::ledger::Record;
 use crate::outputs;
 use crate::store::{ReadError, Reader, Seq};
 use axum::extract::State;
@@ -128,7 +127,7 @@ async fn standing(
     let look = move |desk: &Desk, _| {
         let task = own_task(desk, &by, job, number)?;
         let record = desk.ledger().record(task);
-        let Some(run) = attempt.or_else(|| last_run(record)) else {
+        let Some(run) = attempt.or_else(|| record.last_run()) else {
             return Ok(Standing { attempt: None, is_over: record.phase.is_over() });
         };
         if run > desk.ledger().grid().task(task).attempt() {
@@ -138,11 +137,6 @@ async fn standing(
         Ok(Standing { attempt: Some(Attempt { task, number: run }), is_over: !goes_on })
     };
     api.look(look).await?
-}
-
-fn last_run(record: &Record) -> Option<u32> {
-    let given_up = record.live.or(record.lost).map(|run| run.attempt);
-    given_up.max(record.settled.map(|(run, _)| run))
 }
 
 async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Result<Piece, Refusal> {

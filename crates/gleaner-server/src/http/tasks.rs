@@ -7,7 +7,8 @@ use super::jobs::own_job;
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
 use crate::store::{ReadError, Reader, Seq, StoredRow};
-use crate::view::{self, PastError};
+use crate::driver::DriverError;
+use crate::view;
 use axum::Json;
 use axum::extract::State;
 use gleaner_units::{TaskId, Time};
@@ -175,6 +176,6 @@ async fn explain_past(api: &Api, at: Time, task: TaskId) -> Result<ExplanationVi
         found
     });
     let found = study.await.map_err(|panic| Refusal::internal(format!("looking into the past: {panic}")))?;
-    let found = found.map_err(|error: PastError| Refusal::internal(error.to_string()))?;
+    let found = found.map_err(|error: DriverError| Refusal::internal(error.to_string()))?;
     found.ok_or_else(|| Refusal::not_found(format!("the task was not submitted yet at {} s", at.seconds())))
 }

@@ -18,8 +18,12 @@ pub struct Agent {
     pub incarnation: Option<u64>,
     /// Whether it was not heard of until its lease ended, or never yet.
     pub lost: bool,
-    /// Whether new tasks may start there.
+    /// Whether new tasks may start there: nobody wants it otherwise.
     pub open: bool,
+    /// Whether its owner, as the agent has it, wants no new tasks there.
+    pub closed_by_owner: bool,
+    /// Whether an administrator does not.
+    pub closed_by_order: bool,
     /// Why, if someone wanted it otherwise.
     pub why: Option<String>,
     /// λ as it was reported last; 1 while its tasks are suspended.
@@ -39,6 +43,8 @@ impl Agent {
             incarnation: None,
             lost: true,
             open: true,
+            closed_by_owner: false,
+            closed_by_order: false,
             why: None,
             load: 0.0,
             profile,

@@ -69,7 +69,7 @@ impl Labels {
 
 /// The shares of the operations that a run did; none if it did too little to tell.
 fn shares(usage: &Usage, speeds: &[f64; 3]) -> Option<[f64; 3]> {
-    let disk = (usage.read_bytes + usage.written_bytes) as f64 / BYTES_PER_OPERATION;
+    let disk = usage.read_bytes.saturating_add(usage.written_bytes) as f64 / BYTES_PER_OPERATION;
     let network = usage.network_bytes.unwrap_or(0) as f64 / BYTES_PER_OPERATION;
     let operations = [usage.cpu_s.max(0.0) * speeds[0], disk, network];
     let total: f64 = operations.iter().sum();

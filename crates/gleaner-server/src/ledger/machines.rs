@@ -5,7 +5,7 @@ use super::{Agent, Ledger, Live};
 use gleaner_classad::{ClassAd, REQUIREMENTS};
 use gleaner_core::{Event, Seen};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
-use gleaner_wire::api::TaskPhase;
+use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
 
 impl Ledger {
@@ -64,10 +64,26 @@ impl Ledger {
         self.classify_others(at, id, &seen);
     }
 
-    pub(super) fn opened(&mut self, at: Time, id: MachineId, open: bool, why: &str) {
+    /// What it has of ours goes on until it hears of it or its lease ends; nothing new starts there.
+    pub(super) fn revoked(&mut self, at: Time, id: MachineId) {
         let agent = &mut self.books.agents[id.index()];
-        agent.open = open;
-        agent.why = (!why.is_empty()).then(|| why.to_owned());
+        (agent.revoked, agent.open) = (true, false);
+        self.tell(at, &Event::MachineClosed { machine: id });
+    }
+
+    /// Owner and administrator each have a say: it is open where neither wants it closed.
+    pub(super) fn opened(&mut self, at: Time, id: MachineId, open: bool, why: &str, by: &Actor) {
+        let agent = &mut self.books.agents[id.index()];
+        match by {
+            Actor::Agent(_) => agent.closed_by_owner = !open,
+            Actor::User(_) | Actor::Coordinator => agent.closed_by_order = !open,
+        }
+        agent.open = !(agent.closed_by_owner || agent.closed_by_order || agent.revoked);
+        // Who opens it says nothing of why another keeps it closed.
+        if agent.open || !open {
+            agent.why = (!why.is_empty()).then(|| why.to_owned());
+        }
+        let open = agent.open;
         let event =
             if open { Event::MachineOpened { machine: id } } else { Event::MachineClosed { machine: id } };
         self.tell(at, &event);

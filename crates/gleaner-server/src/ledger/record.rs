@@ -8,6 +8,8 @@ use gleaner_wire::session::{Outcome, Stored, Usage};
 use serde::{Deserialize, Serialize};
 
 const PAGE: usize = 512;
+/// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
+const SETTLED_MAX: usize = 16;
 
 /// A run that an agent has, or may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -25,6 +27,16 @@ pub enum Wish {
     Cancel,
     /// That it wait to be released.
     Hold,
+}
+
+impl Wish {
+    /// Where a task is once the wish is fulfilled.
+    pub(super) fn phase(self) -> TaskPhase {
+        match self {
+            Self::Cancel => TaskPhase::Cancelled,
+            Self::Hold => TaskPhase::Held,
+        }
+    }
 }
 
 /// How a run ended, as far as people ask for it later.
@@ -61,8 +73,15 @@ pub struct Record {
     pub checkpoint: Option<Stored>,
     /// How its last run ended.
     pub last: Option<Box<Last>>,
-    /// The last run of which an end was reported, and whether it counted.
-    pub settled: Option<(u32, bool)>,
+    /// What the agents of the latest runs that ended were told.
+    pub(super) settled: Vec<Settlement>,
+}
+
+/// What an agent is told of the end of a run, each time it reports it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Settlement {
+    run: Live,
+    counted: bool,
 }
 
 const UNTOUCHED: Record = Record {
@@ -76,12 +95,45 @@ const UNTOUCHED: Record = Record {
     ended: None,
     checkpoint: None,
     last: None,
-    settled: None,
+    settled: Vec::new(),
 };
 
 impl Default for Record {
     fn default() -> Self {
         UNTOUCHED
+    }
+}
+
+impl Record {
+    /// Whether the end of a run counted; none if none was reported, or so long ago that nobody asks any more.
+    pub fn counted(&self, run: Live) -> Option<bool> {
+        self.settled.iter().find(|settlement| settlement.run == run).map(|settlement| settlement.counted)
+    }
+
+    /// The latest run of which anything is known.
+    pub fn last_run(&self) -> Option<u32> {
+        let ended = self.settled.last().map(|settlement| settlement.run.attempt);
+        self.live.or(self.lost).map(|run| run.attempt).max(ended)
+    }
+
+    /// Whether a user's wish changes anything about the task. What is to end for good cannot be held.
+    pub(crate) fn can_wish(&self, wish: Wish) -> bool {
+        let is_late = self.phase.is_over() || self.phase == wish.phase();
+        !is_late && self.wish != Some(Wish::Cancel) && self.wish != Some(wish)
+    }
+
+    /// Whether it is held, or will be once its run ends.
+    pub(crate) fn can_release(&self) -> bool {
+        self.phase == TaskPhase::Held || self.wish == Some(Wish::Hold)
+    }
+
+    pub(super) fn settle(&mut self, run: Live, counted: bool) {
+        if self.settled.len() == SETTLED_MAX {
+            self.settled.remove(0);
+        }
+        // Most tasks run once.
+        self.settled.reserve_exact(1);
+        self.settled.push(Settlement { run, counted });
     }
 }
 

@@ -56,7 +56,7 @@ impl Ledger {
 
     /// A user wants tasks gone, or to wait. With none listed: all to which it can apply.
     pub(super) fn wished(&mut self, at: Time, chosen: &Chosen, wish: Wish) {
-        for task in self.chosen(chosen, |record| can_wish(record, wish)) {
+        for task in self.chosen(chosen, |record| record.can_wish(wish)) {
             self.touched.push(task);
             if let Some(live) = self.record(task).live {
                 self.books.records.own(task).wish = Some(wish);
@@ -67,23 +67,37 @@ impl Ledger {
                 };
                 self.errands.push(Errand::Stop(attempt, live.on, cause));
             } else {
-                self.withdraw(at, task, wished_phase(wish));
+                self.withdraw(at, task, wish.phase());
             }
         }
     }
 
-    /// Held tasks are released, ended tasks run again from their beginning.
-    pub(super) fn returned_to_queue(&mut self, at: Time, chosen: &Chosen) {
-        for task in self.chosen(chosen, |record| record.phase == TaskPhase::Held || record.phase.is_over()) {
+    /// Held tasks wait again; a run that was to end for that goes on, or is sent out again.
+    pub(super) fn released(&mut self, at: Time, chosen: &Chosen) {
+        for task in self.chosen(chosen, Record::can_release) {
+            self.touched.push(task);
+            self.books.records.own(task).wish = None;
+            if self.record(task).phase == TaskPhase::Held {
+                self.return_to_queue(at, task);
+            }
+        }
+    }
+
+    /// Ended tasks run again from their beginning.
+    pub(super) fn rerun(&mut self, at: Time, chosen: &Chosen) {
+        for task in self.chosen(chosen, |record| record.phase.is_over()) {
             self.touched.push(task);
             let record = self.books.records.own(task);
-            if record.phase.is_over() {
-                let fresh = Record { phase: record.phase, machine: record.machine, ..Record::default() };
-                *record = fresh;
-            }
-            self.enter(at, task, TaskPhase::Waiting);
-            self.tell(at, &Event::TaskReturned { task });
+            // An agent that did not hear what came of an earlier run may still ask.
+            let settled = std::mem::take(&mut record.settled);
+            *record = Record { phase: record.phase, machine: record.machine, settled, ..Record::default() };
+            self.return_to_queue(at, task);
         }
+    }
+
+    fn return_to_queue(&mut self, at: Time, task: TaskId) {
+        self.enter(at, task, TaskPhase::Waiting);
+        self.tell(at, &Event::TaskReturned { task });
     }
 
     pub(super) fn attempt_started(&mut self, at: Time, attempt: Attempt) {
@@ -108,7 +122,7 @@ impl Ledger {
         let record = self.books.records.own(task);
         let verdict = record.tries.verdict(&job.spec, &end.outcome);
         (record.live, record.lost) = (None, None);
-        record.settled = Some((attempt.number, true));
+        record.settle(Live { attempt: attempt.number, on }, true);
         record.machine = Some(on);
         record.last =
             Some(Box::new(Last { outcome: end.outcome.clone(), usage: end.usage, files: end.files.clone() }));
@@ -125,9 +139,9 @@ impl Ledger {
         }
     }
 
-    pub(super) fn result_refused(&mut self, attempt: Attempt) {
+    pub(super) fn result_refused(&mut self, attempt: Attempt, on: MachineId) {
         self.touched.push(attempt.task);
-        self.books.records.own(attempt.task).settled = Some((attempt.number, false));
+        self.books.records.own(attempt.task).settle(Live { attempt: attempt.number, on }, false);
     }
 
     /// A run is over or given up, and the task is not: it goes where its user wants it, or to where it was being moved,
@@ -135,8 +149,9 @@ impl Ledger {
     pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
         self.touched.push(task);
         if let Some(wish) = self.books.records.own(task).wish.take() {
-            self.withdraw(at, task, wished_phase(wish));
-        } else {
+            self.withdraw(at, task, wish.phase());
+        } else if self.record(task).phase != TaskPhase::Held {
+            // A held task of which a lost run is heard after all stays held.
             self.enter(at, task, TaskPhase::Waiting);
             self.send_out(task);
         }
@@ -184,6 +199,10 @@ impl Ledger {
         // It may be on its way elsewhere by now: whatever the scheduler thinks its run is, it is over.
         let attempt = self.grid().task(task).attempt();
         self.tell(at, &Event::AttemptFinished { task, attempt });
+        // A task that was held and released since its run was lost waits, and the scheduler expects no end of it.
+        if self.grid().task(task).state() == TaskState::Waiting {
+            self.tell(at, &Event::TaskWithdrawn { task });
+        }
     }
 
     fn learn(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
@@ -203,17 +222,5 @@ impl Ledger {
         let tasks: Vec<TaskId> =
             if chosen.tasks.is_empty() { job.tasks().collect() } else { chosen.tasks.clone() };
         tasks.into_iter().filter(|&task| applies(self.record(task))).collect()
-    }
-}
-
-/// Whether a user's wish changes anything about a task.
-pub(crate) fn can_wish(record: &Record, wish: Wish) -> bool {
-    !record.phase.is_over() && record.wish != Some(wish) && record.phase != wished_phase(wish)
-}
-
-fn wished_phase(wish: Wish) -> TaskPhase {
-    match wish {
-        Wish::Cancel => TaskPhase::Cancelled,
-        Wish::Hold => TaskPhase::Held,
     }
 }

@@ -1,10 +1,11 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
 use crate::desk::{Desk, Kind, Rejection};
+use crate::driver::{DriverError, entries};
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::policy::recipe;
-use crate::store::{ReadError, Reader, Seq};
+use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Command, Condition, Explanation};
 use gleaner_policy::placement::ratings;
@@ -13,28 +14,9 @@ use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use std::collections::BTreeMap;
-use thiserror::Error;
 
 /// Machines that are named for each rule that ruled some out.
 const NAMES_MAX: usize = 5;
-/// Rows of the journal that are read at once.
-const PAGE: usize = 10_000;
-
-/// Why the past cannot be explained.
-#[derive(Debug, Error)]
-pub enum PastError {
-    /// The journal could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A row of it is not what this program writes.
-    #[error("row {seq} of the journal cannot be read: {why}")]
-    Row {
-        /// Which.
-        seq: Seq,
-        /// What is wrong.
-        why: String,
-    },
-}
 
 /// A task as things stand.
 pub fn explain(desk: &Desk, now: Time, task: TaskId) -> ExplanationView {
@@ -46,22 +28,14 @@ pub fn explain_past(
     reader: &dyn Reader,
     at: Time,
     task: TaskId,
-) -> Result<Option<ExplanationView>, PastError> {
+) -> Result<Option<ExplanationView>, DriverError> {
     let mut ledger = Ledger::new();
-    let mut from = Seq::FIRST;
-    'pages: loop {
-        let rows = reader.read(from, PAGE)?;
-        let Some(last) = rows.last() else { break };
-        from = last.seq.next();
-        for row in rows {
-            if row.row.at > at {
-                break 'pages;
-            }
-            let failure = |why: String| PastError::Row { seq: row.seq, why };
-            let fact: Fact =
-                serde_json::from_str(&row.row.body).map_err(|error| failure(error.to_string()))?;
-            ledger.replay(&Entry { at: row.row.at, fact }).map_err(|error| failure(error.to_string()))?;
+    for entry in entries(reader, Seq::FIRST) {
+        let (_, entry) = entry?;
+        if entry.at > at {
+            break;
         }
+        ledger.replay(&entry).map_err(DriverError::from)?;
     }
     Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
 }

@@ -175,3 +175,10 @@ pub(crate) struct ConfigShowArguments {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+impl ConfigArguments {
+    pub(crate) fn json(&self) -> bool {
+        let Self::Show(show) = self;
+        show.json
+    }
+}

@@ -1,0 +1,84 @@
+//! Whether the journal's decisions are the ones that this program makes: each is proposed again, from the facts alone,
+//! and compared.
+//!
+//! A decision that an older program made may differ with good reason; [`Report::programs`] says which programs wrote
+//! the journal.
+
+use crate::journal::{Entry, Fact};
+use crate::ledger::Ledger;
+use crate::store::Seq;
+use gleaner_units::Time;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// What a journal was found to hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// How many facts.
+    pub facts: u64,
+    /// How many of them are decisions; all were made again alike.
+    pub decisions: u64,
+    /// How many orders they gave.
+    pub commands: u64,
+    /// The programs that wrote it, each with the number of its starts.
+    pub programs: BTreeMap<String, u32>,
+}
+
+/// The first row that does not follow from those before it.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum Mismatch {
+    /// Another decision is made now.
+    #[error("row {seq}, written at {at}: recorded {recorded:?}, but {proposed:?} follows from the rows before it")]
+    Decision {
+        /// Which row.
+        seq: Seq,
+        /// When it was written.
+        at: Time,
+        /// As the journal has it.
+        recorded: Box<Fact>,
+        /// As it would be decided now; nothing if there was nothing to decide.
+        proposed: Option<Box<Fact>>,
+    },
+    /// What the facts add up to contradicts itself.
+    #[error("up to row {seq}, the journal makes no sense: {broken}")]
+    Inconsistent {
+        /// Which row is the last.
+        seq: Seq,
+        /// What is wrong.
+        broken: String,
+    },
+}
+
+/// Goes through a whole journal, from its first row on. Costs what the grid's life cost in decisions.
+pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mismatch> {
+    let mut ledger = Ledger::new();
+    let mut report = Report::default();
+    let mut last = Seq::NONE;
+    for (seq, entry) in rows {
+        last = seq;
+        report.facts += 1;
+        if let Fact::CoordinatorStarted { program, .. } = &entry.fact {
+            *report.programs.entry(program.clone()).or_default() += 1;
+        }
+        if let Fact::Decided { commands, .. } = &entry.fact {
+            report.decisions += 1;
+            report.commands += commands.len() as u64;
+            decide_again(&mut ledger, seq, &entry)?;
+        } else {
+            ledger.apply(&entry);
+        }
+        // Nobody is to be told.
+        ledger.take_errands();
+    }
+    ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
+    Ok(report)
+}
+
+fn decide_again(ledger: &mut Ledger, seq: Seq, entry: &Entry) -> Result<(), Mismatch> {
+    let proposed = ledger.decide(entry.at).map(|(fact, _)| fact);
+    if proposed.as_ref() == Some(&entry.fact) {
+        return Ok(());
+    }
+    let (recorded, proposed) = (Box::new(entry.fact.clone()), proposed.map(Box::new));
+    Err(Mismatch::Decision { seq, at: entry.at, recorded, proposed })
+}

@@ -1,0 +1,487 @@
+//! A model of an agent: it keeps the promises of the session's protocol, and its programs count.
+//!
+//! A program is told how many milliseconds it has to count and with what it then exits. What it has counted is its
+//! checkpoint.
+
+use super::history::Seen;
+use super::mutant::Mutant;
+use super::scene::{Scene, Timer};
+use gleaner_units::{Span, Time};
+use gleaner_wire::session::{
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
+};
+use gleaner_wire::{BlobHash, SESSION_VERSION};
+use std::collections::BTreeMap;
+
+/// What a program that wants to be run again exits with.
+pub(crate) const AGAIN: i32 = 75;
+
+pub(crate) struct Agent {
+    number: u32,
+    profile: Profile,
+    /// How much faster than true time its clock runs, in thousandths.
+    drift: i64,
+    pub(crate) incarnation: u64,
+    epoch: u32,
+    pub(crate) link: Link,
+    heartbeats: u64,
+    period: Span,
+    lease: Span,
+    lease_ends: Time,
+    runs: BTreeMap<Attempt, Held>,
+    /// Kept until they are settled.
+    ends: BTreeMap<Attempt, Kept>,
+    pub(crate) load: f64,
+    pub(crate) open: bool,
+    paused: bool,
+    pub(crate) is_asleep: bool,
+    /// It was revoked, or its program is not running.
+    pub(crate) is_gone: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Link {
+    Down,
+    Greeting { connection: usize, since: Time },
+    Up { connection: usize, unanswered: BTreeMap<u64, Time> },
+}
+
+struct Held {
+    run: Run,
+    began: bool,
+    /// What it has counted, as of `since` if it is counting.
+    progress: Span,
+    since: Option<Time>,
+    is_stopping: bool,
+    /// Tells the timer of its end from older ones.
+    generation: u32,
+    written: u64,
+}
+
+struct Kept {
+    end: End,
+    written: u64,
+}
+
+impl Agent {
+    pub(crate) fn new(number: u32, profile: Profile, drift: i64) -> Self {
+        Self {
+            number,
+            profile,
+            drift,
+            incarnation: u64::from(number) << 32,
+            epoch: 0,
+            link: Link::Down,
+            heartbeats: 0,
+            period: Span::ZERO,
+            lease: Span::ZERO,
+            lease_ends: Time::ZERO,
+            runs: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            load: 0.0,
+            open: true,
+            paused: false,
+            is_asleep: false,
+            is_gone: false,
+        }
+    }
+
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    pub(crate) fn connection(&self) -> Option<usize> {
+        match self.link {
+            Link::Down => None,
+            Link::Greeting { connection, .. } | Link::Up { connection, .. } => Some(connection),
+        }
+    }
+
+    pub(crate) fn greet(&mut self, now: Time, connection: usize) -> Hello {
+        self.link = Link::Greeting { connection, since: now };
+        Hello {
+            version: SESSION_VERSION,
+            agent: self.number,
+            incarnation: self.incarnation,
+            epoch: self.epoch,
+            profile: self.profile.clone(),
+            running: self.runs.keys().copied().collect(),
+        }
+    }
+
+    /// The program ends, and with it all it knew; its machine's next start is another incarnation.
+    pub(crate) fn crash(&mut self, scene: &mut Scene) {
+        self.kill_all("the agent crashed", scene);
+        self.ends.clear();
+        self.link = Link::Down;
+        (self.lease_ends, self.is_gone) = (Time::ZERO, true);
+        (self.load, self.open, self.paused) = (0.0, true, false);
+        self.incarnation += 1;
+    }
+
+    pub(crate) fn measured(&mut self, speed: f64, scene: &mut Scene) {
+        self.profile.speeds[0] = speed;
+        self.send(FromAgent::Profile(self.profile.clone()), scene);
+    }
+
+    /// The owner's share changed, or whether they let new tasks start.
+    pub(crate) fn owner_acts(&mut self, load: f64, open: bool, scene: &mut Scene) {
+        (self.load, self.open) = (load, open);
+        self.freeze_or_thaw(scene);
+        self.tell_owner(scene);
+    }
+
+    /// The owner is away for good.
+    pub(crate) fn calm_down(&mut self, scene: &mut Scene) {
+        if self.paused || self.load > 0.0 || !self.open {
+            self.paused = false;
+            self.owner_acts(0.0, true, scene);
+        }
+    }
+
+    /// Whether all it had to do is done and told.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.runs.is_empty() && self.ends.is_empty()
+    }
+
+    /// For whoever asks what keeps a history from its end.
+    pub(crate) fn state(&self) -> String {
+        let Self { number, link, is_gone, is_asleep, .. } = self;
+        let (runs, ends) = (self.runs.keys(), self.ends.keys());
+        format!("agent {number}: {link:?}, gone {is_gone}, asleep {is_asleep}, runs {runs:?}, ends {ends:?}")
+    }
+
+    pub(crate) fn sleep(&mut self, scene: &mut Scene) {
+        self.is_asleep = true;
+        self.freeze_or_thaw(scene);
+        scene.see(Seen::Slept { on: self.number });
+    }
+
+    /// First of all, what may not go on is ended.
+    pub(crate) fn wake(&mut self, scene: &mut Scene) {
+        self.is_asleep = false;
+        self.end_with_the_lease(scene);
+        scene.see(Seen::Woke { on: self.number });
+        self.freeze_or_thaw(scene);
+    }
+
+    pub(crate) fn disconnected(&mut self, scene: &mut Scene) {
+        self.link = Link::Down;
+        let pause = scene.chance.millis(200, 5_000);
+        scene.set(pause, Timer::Dial);
+    }
+
+    pub(crate) fn timer(&mut self, timer: &Timer, scene: &mut Scene) {
+        match *timer {
+            // The world dials.
+            Timer::Dial => {}
+            Timer::Welcome(greeted) => {
+                let is_unanswered = |link: &Link| matches!(link, Link::Greeting { connection, .. } if *connection == greeted);
+                scene.close |= is_unanswered(&self.link);
+            }
+            Timer::Heartbeat(connection) => self.heartbeat(connection, scene),
+            Timer::Lease => self.end_with_the_lease(scene),
+            Timer::Ready(attempt) => self.begin(attempt, scene),
+            Timer::Counted(attempt, generation) => self.counted(attempt, generation, scene),
+            Timer::Stopped(attempt) => self.stopped(attempt, scene),
+        }
+    }
+
+    pub(crate) fn hear(&mut self, message: ToAgent, scene: &mut Scene) {
+        match message {
+            ToAgent::Welcome { epoch, lease_s, heartbeat_s, .. } => {
+                self.welcomed(epoch, lease_s, heartbeat_s, scene);
+            }
+            ToAgent::Refused { .. } => {
+                self.kill_all("the agent is refused", scene);
+                self.is_gone = true;
+                scene.close = true;
+            }
+            ToAgent::Beat { number } => {
+                if let Link::Up { unanswered, .. } = &mut self.link
+                    && let Some(sent) = unanswered.remove(&number)
+                {
+                    self.renew(sent, scene);
+                }
+            }
+            ToAgent::Yours { attempts } => {
+                let others = self.runs.keys().filter(|run| !attempts.contains(run));
+                for other in others.copied().collect::<Vec<_>>() {
+                    self.abandon(other, "it is another's", scene);
+                }
+            }
+            ToAgent::Run(run) => self.take_on(*run, scene),
+            ToAgent::Stop { attempt, .. } => self.stop(attempt, scene),
+            ToAgent::Settled { attempt, accepted } => {
+                scene.see(Seen::Settled { run: attempt, on: self.number, accepted });
+                self.abandon(attempt, "it was settled before it ended", scene);
+                self.ends.remove(&attempt);
+            }
+            ToAgent::SetPaused { paused } => {
+                self.paused = paused;
+                self.freeze_or_thaw(scene);
+                self.tell_owner(scene);
+            }
+            ToAgent::Challenge { .. } | ToAgent::Measure | ToAgent::SetOpen { .. } => {}
+        }
+    }
+
+    fn welcomed(&mut self, epoch: u32, lease_s: f64, heartbeat_s: f64, scene: &mut Scene) {
+        let Link::Greeting { connection, since } = self.link else { return };
+        if epoch < self.epoch {
+            scene.close = true;
+            return;
+        }
+        self.epoch = epoch;
+        self.link = Link::Up { connection, unanswered: BTreeMap::new() };
+        self.lease = self.true_span(lease_s);
+        self.renew(since, scene);
+        self.period = self.true_span(heartbeat_s);
+        self.heartbeat(connection, scene);
+        self.tell_owner(scene);
+        self.say_all_again(scene);
+    }
+
+    /// Whatever may have been lost with the last connection.
+    fn say_all_again(&mut self, scene: &mut Scene) {
+        let mut frames = Vec::new();
+        for (&attempt, held) in self.runs.iter().filter(|(_, held)| held.began) {
+            frames.extend(output(attempt, held.written));
+            frames.push(FromAgent::Started(attempt));
+        }
+        for (&attempt, kept) in &self.ends {
+            frames.extend(output(attempt, kept.written));
+            frames.push(FromAgent::Ended { attempt, end: kept.end.clone() });
+        }
+        frames.into_iter().for_each(|frame| self.send(frame, scene));
+    }
+
+    fn heartbeat(&mut self, connection: usize, scene: &mut Scene) {
+        let patience = Span::from_nanos(self.lease.nanos() / 2);
+        let Link::Up { connection: present, unanswered } = &mut self.link else { return };
+        if *present != connection {
+            return;
+        }
+        if unanswered.values().next().is_some_and(|&oldest| scene.now.since(oldest) >= patience) {
+            scene.close = true;
+            return;
+        }
+        self.heartbeats += 1;
+        let number = self.heartbeats;
+        unanswered.insert(number, scene.now);
+        self.send(FromAgent::Heartbeat { number, sample: Sample::default() }, scene);
+        scene.set(self.period, Timer::Heartbeat(connection));
+    }
+
+    fn renew(&mut self, sent: Time, scene: &mut Scene) {
+        self.lease_ends = self.lease_ends.max(sent + self.lease);
+        scene.set(self.lease_ends.since(scene.now), Timer::Lease);
+    }
+
+    fn end_with_the_lease(&mut self, scene: &mut Scene) {
+        if self.lease_ends <= scene.now && scene.mutant != Some(Mutant::LeaseIgnored) {
+            self.kill_all("the lease ended", scene);
+        }
+    }
+
+    fn kill_all(&mut self, why: &str, scene: &mut Scene) {
+        for attempt in self.runs.keys().copied().collect::<Vec<_>>() {
+            self.abandon(attempt, why, scene);
+        }
+    }
+
+    /// An older run gives way to a newer; what is known is not run twice.
+    fn take_on(&mut self, run: Run, scene: &mut Scene) {
+        let attempt = run.attempt;
+        let known = self.runs.keys().chain(self.ends.keys());
+        let older: Vec<_> = known.copied().filter(|known| known.task == attempt.task).collect();
+        if older.iter().any(|older| older.number >= attempt.number) {
+            return;
+        }
+        for attempt in older {
+            self.abandon(attempt, "a newer run takes its place", scene);
+        }
+        let held = Held {
+            run,
+            began: false,
+            progress: Span::ZERO,
+            since: None,
+            is_stopping: false,
+            generation: 0,
+            written: 0,
+        };
+        self.runs.insert(attempt, held);
+        let pause = scene.chance.millis(10, 2_000);
+        scene.set(pause, Timer::Ready(attempt));
+    }
+
+    fn begin(&mut self, attempt: Attempt, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&attempt).filter(|held| !held.began) else { return };
+        let from = held.run.resume_from.clone().filter(|_| scene.mutant != Some(Mutant::CheckpointIgnored));
+        let from = from.map(|stored| stored.blob);
+        if scene.goes_wrong(20) || from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob)) {
+            let outcome = Outcome::NotStarted { why: "its files are not there".to_owned() };
+            self.over(attempt, outcome, None, scene);
+            return;
+        }
+        held.began = true;
+        held.progress = from.as_ref().map_or(Span::ZERO, |blob| scene.blobs[blob]);
+        held.written = if scene.chance.one_in(3) { scene.chance.between(1, 5_000) } else { 0 };
+        let frames = output(attempt, held.written);
+        scene.see(Seen::Began { run: attempt, on: self.number, from });
+        self.send(FromAgent::Started(attempt), scene);
+        frames.into_iter().for_each(|frame| self.send(frame, scene));
+        self.freeze_or_thaw(scene);
+    }
+
+    fn freeze_or_thaw(&mut self, scene: &mut Scene) {
+        let stands = self.is_asleep || self.paused || self.load >= 1.0;
+        for (&attempt, held) in self.runs.iter_mut().filter(|(_, held)| held.began) {
+            match held.since {
+                Some(_) if stands => held.stand_still(scene.now),
+                None if !stands => {
+                    held.since = Some(scene.now);
+                    held.generation += 1;
+                    let left = Span::from_nanos(held.goal().nanos().saturating_sub(held.progress.nanos()));
+                    scene.set(left, Timer::Counted(attempt, held.generation));
+                }
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    fn counted(&mut self, attempt: Attempt, generation: u32, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&attempt).filter(|held| held.generation == generation) else {
+            return;
+        };
+        held.stand_still(scene.now);
+        if held.wants_to_go_on_later() {
+            self.over_with_checkpoint(attempt, Outcome::Exited { code: AGAIN }, scene);
+        } else {
+            let code = held.exit_code();
+            self.over(attempt, Outcome::Exited { code }, None, scene);
+        }
+    }
+
+    /// An agent that does not have it says so: someone may wait for it.
+    fn stop(&mut self, attempt: Attempt, scene: &mut Scene) {
+        if let Some(held) = self.runs.get_mut(&attempt) {
+            if !std::mem::replace(&mut held.is_stopping, true) {
+                let grace = scene.chance.millis(0, 3_000);
+                scene.set(grace, Timer::Stopped(attempt));
+            }
+        } else if !self.ends.contains_key(&attempt) {
+            let outcome = Outcome::Abandoned { why: "this agent does not have it".to_owned() };
+            self.send(FromAgent::Ended { attempt, end: end(outcome, None, 0, scene) }, scene);
+        }
+    }
+
+    fn stopped(&mut self, attempt: Attempt, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        held.stand_still(scene.now);
+        if held.began && held.run.checkpoint.folder {
+            self.over_with_checkpoint(attempt, Outcome::Stopped, scene);
+        } else {
+            self.over(attempt, Outcome::Stopped, None, scene);
+        }
+    }
+
+    /// A checkpoint that cannot be stored is not reported.
+    fn over_with_checkpoint(&mut self, attempt: Attempt, outcome: Outcome, scene: &mut Scene) {
+        let stores = matches!(self.link, Link::Up { .. }) && !scene.goes_wrong(8);
+        let progress = self.runs[&attempt].progress;
+        let is_hasty = scene.mutant == Some(Mutant::CheckpointNotStored);
+        if stores || is_hasty {
+            let stored = name_of(attempt, progress);
+            if stores {
+                scene.blobs.insert(stored.blob.clone(), progress);
+                let (blob, progress) = (stored.blob.clone(), progress.nanos());
+                scene.see(Seen::Stored { blob, task: attempt.task, progress });
+            }
+            self.over(attempt, outcome, Some(stored), scene);
+        } else {
+            self.abandon(attempt, "its checkpoint could not be stored", scene);
+        }
+    }
+
+    fn abandon(&mut self, attempt: Attempt, why: &str, scene: &mut Scene) {
+        if self.runs.contains_key(&attempt) {
+            self.over(attempt, Outcome::Abandoned { why: why.to_owned() }, None, scene);
+        }
+    }
+
+    fn over(&mut self, attempt: Attempt, outcome: Outcome, checkpoint: Option<Stored>, scene: &mut Scene) {
+        let Some(held) = self.runs.remove(&attempt) else { return };
+        if held.began {
+            scene.see(Seen::Over { run: attempt, on: self.number, outcome: outcome.clone() });
+        }
+        let end = end(outcome, checkpoint, held.written, scene);
+        self.send(FromAgent::Ended { attempt, end: end.clone() }, scene);
+        if scene.goes_wrong(10) {
+            self.send(FromAgent::Ended { attempt, end: end.clone() }, scene);
+        }
+        self.ends.insert(attempt, Kept { end, written: held.written });
+    }
+
+    fn tell_owner(&mut self, scene: &mut Scene) {
+        let load = if self.paused { 1.0 } else { self.load };
+        self.send(FromAgent::OwnerLoad { load, why: String::new() }, scene);
+        self.send(FromAgent::Open { open: self.open, why: String::new() }, scene);
+    }
+
+    fn send(&self, frame: FromAgent, scene: &mut Scene) {
+        if matches!(self.link, Link::Up { .. }) {
+            scene.sends.push(frame);
+        }
+    }
+
+    /// How long in truth what its clock shows as so many seconds.
+    fn true_span(&self, seconds: f64) -> Span {
+        Span::from_nanos((seconds * 1e12) as u64 / (1_000 + self.drift) as u64)
+    }
+}
+
+impl Held {
+    fn stand_still(&mut self, now: Time) {
+        if let Some(since) = self.since.take() {
+            self.progress = Span::from_nanos(self.progress.nanos() + now.since(since).nanos());
+            self.generation += 1;
+        }
+    }
+
+    fn length(&self) -> Span {
+        let millis: u64 = self.run.command[1].parse().expect("a number of milliseconds");
+        Span::from_nanos(millis * 1_000_000)
+    }
+
+    /// One that exits to be run again does so half way.
+    fn goal(&self) -> Span {
+        if self.wants_to_go_on_later() { Span::from_nanos(self.length().nanos() / 2) } else { self.length() }
+    }
+
+    fn wants_to_go_on_later(&self) -> bool {
+        self.run.checkpoint.exit_code == Some(AGAIN) && self.run.resume_from.is_none()
+    }
+
+    fn exit_code(&self) -> i32 {
+        self.run.command[2].parse().expect("an exit code")
+    }
+}
+
+fn output(attempt: Attempt, written: u64) -> Option<FromAgent> {
+    let bytes = vec![b'x'; written as usize];
+    (written > 0).then_some(FromAgent::Output { attempt, stream: Stream::Stdout, offset: 0, bytes })
+}
+
+fn end(outcome: Outcome, checkpoint: Option<Stored>, written: u64, scene: &mut Scene) -> End {
+    let usage = Usage { elapsed_s: scene.chance.unit() * 90.0, cpu_s: scene.chance.unit(), ..Usage::default() };
+    let rest = vec![b'y'; scene.chance.below(50) as usize];
+    let stdout = Tail { offset: written, bytes: rest, dropped: 0 };
+    End { outcome, usage, checkpoint, files: None, stdout, stderr: Tail::default() }
+}
+
+fn name_of(attempt: Attempt, progress: Span) -> Stored {
+    let Attempt { task, number } = attempt;
+    let name = format!("{:016x}{number:016x}{:032x}", task.index(), progress.nanos());
+    Stored { blob: BlobHash::try_from(name).expect("64 digits"), size: 1 }
+}

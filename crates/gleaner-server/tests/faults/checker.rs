@@ -1,0 +1,280 @@
+//! Judges a history by what was seen and what the journal says, and by nothing else: it shares no code with the ledger
+//! or the desk.
+
+use super::history::{History, Seen};
+use super::journal::{Journal, Step};
+use gleaner_server::journal::Fact;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::api::TaskPhase;
+use gleaner_wire::session::{Attempt, Outcome};
+use gleaner_wire::{BlobHash, JobId};
+use std::collections::{BTreeMap, BTreeSet};
+
+type Check = fn(&History, &Journal) -> Result<(), String>;
+
+const CHECKS: [(&str, Check); 10] = [
+    ("the journal's time never goes back", time_never_goes_back),
+    ("no two runs of one task go on at once", no_two_runs_at_once),
+    ("a run begins only after the order was committed", runs_rest_on_commits),
+    ("what was acknowledged stands", acknowledgements_stand),
+    ("a key counts once", keys_count_once),
+    ("what an agent was told of a result is in the books", settlements_agree),
+    ("each task has one result, and it is real", one_result_each),
+    ("a checkpoint is stored before it counts, and runs go on from the latest", checkpoints_hold),
+    ("what was cancelled does not start again", cancelled_stays),
+    ("an end that counts has its whole output", output_is_whole),
+];
+
+/// The first promise that was broken.
+pub(crate) fn judge(history: &History) -> Result<(), String> {
+    let journal = Journal::read(history)?;
+    CHECKS.iter().try_for_each(|(promise, check)| {
+        check(history, &journal).map_err(|broken| format!("broken: {promise}: {broken}"))
+    })
+}
+
+fn time_never_goes_back(_: &History, journal: &Journal) -> Result<(), String> {
+    let back = journal.facts.windows(2).find(|pair| pair[1].at < pair[0].at);
+    back.map_or(Ok(()), |pair| Err(format!("{} after {}", pair[1].at, pair[0].at)))
+}
+
+/// A machine that stands still runs nothing.
+fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
+    let mut running: BTreeMap<TaskId, BTreeSet<(Attempt, u32)>> = BTreeMap::new();
+    let mut asleep: BTreeSet<u32> = BTreeSet::new();
+    for (at, seen) in &history.seen {
+        match seen {
+            Seen::Began { run, on, .. } => {
+                running.entry(run.task).or_default().insert((*run, *on));
+            }
+            Seen::Over { run, on, .. } => {
+                running.entry(run.task).or_default().remove(&(*run, *on));
+            }
+            Seen::Slept { on } => drop(asleep.insert(*on)),
+            Seen::Woke { on } => drop(asleep.remove(on)),
+            _ => {}
+        }
+        if matches!(seen, Seen::Began { .. } | Seen::Woke { .. }) {
+            let awake = |runs: &BTreeSet<(Attempt, u32)>| runs.iter().filter(|(_, on)| !asleep.contains(on)).count();
+            if let Some((task, runs)) = running.iter().find(|(_, runs)| awake(runs) > 1) {
+                return Err(format!("{task} at {at}: {runs:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn runs_rest_on_commits(history: &History, journal: &Journal) -> Result<(), String> {
+    for (at, seen) in &history.seen {
+        let Seen::Began { run, on, .. } = seen else { continue };
+        let sent = journal.steps(run.task).any(|(written, step)| {
+            let to = MachineId::new(*on as usize);
+            matches!(step, Step::Sent(number, on) if number == run.number && on == to) && written.durable <= *at
+        });
+        if !sent {
+            return Err(format!("{run:?} began on {on} at {at}"));
+        }
+    }
+    Ok(())
+}
+
+fn acknowledgements_stand(history: &History, journal: &Journal) -> Result<(), String> {
+    let mut told: BTreeMap<(&str, Option<JobId>), usize> = BTreeMap::new();
+    for (_, seen) in &history.seen {
+        match seen {
+            Seen::Ordered { what, job, .. } => *told.entry((what, Some(*job))).or_default() += 1,
+            Seen::Administered { what } => *told.entry((what, None)).or_default() += 1,
+            _ => {}
+        }
+    }
+    let written = |what: (&str, Option<JobId>)| {
+        journal.facts.iter().filter(|written| kind_of(&written.fact) == Some(what)).count()
+    };
+    let gone = told.iter().find(|&(&what, &count)| written(what) < count);
+    gone.map_or(Ok(()), |(what, count)| {
+        Err(format!("{what:?}: {count} were acknowledged, {} are in the journal", written(*what)))
+    })
+}
+
+fn kind_of(fact: &Fact) -> Option<(&'static str, Option<JobId>)> {
+    match fact {
+        Fact::TasksCancelled(chosen) => Some(("cancel", Some(chosen.job))),
+        Fact::TasksHeld(chosen) => Some(("hold", Some(chosen.job))),
+        Fact::TasksReleased(chosen) => Some(("release", Some(chosen.job))),
+        Fact::TasksRerun(chosen) => Some(("rerun", Some(chosen.job))),
+        Fact::PolicySet { .. } => Some(("policy", None)),
+        Fact::MachineOpened { .. } => Some(("open", None)),
+        Fact::AgentRevoked { .. } => Some(("revoke", None)),
+        _ => None,
+    }
+}
+
+fn keys_count_once(history: &History, journal: &Journal) -> Result<(), String> {
+    let mut jobs = BTreeMap::new();
+    let mut keys = BTreeSet::new();
+    for written in &journal.facts {
+        let Fact::JobSubmitted { job, user, spec, key } = &written.fact else { continue };
+        jobs.insert(*job, (user, key, spec.tasks.count()));
+        if key.is_some() && !keys.insert((user, key)) {
+            return Err(format!("{user}'s {key:?} is {job}, and another"));
+        }
+    }
+    for (_, seen) in &history.seen {
+        let Seen::Submitted { user, key, job, tasks } = seen else { continue };
+        if jobs.get(job) != Some(&(user, key, *tasks)) {
+            return Err(format!("{user} was told that {key:?} is job {job}, which is {:?}", jobs.get(job)));
+        }
+    }
+    Ok(())
+}
+
+fn settlements_agree(history: &History, journal: &Journal) -> Result<(), String> {
+    for (at, seen) in &history.seen {
+        let Seen::Settled { run, on, accepted } = seen else { continue };
+        let counted = journal.steps(run.task).find_map(|(written, step)| match step {
+            Step::Ended(ended, agent, _) if ended == *run && agent.index() == *on as usize => Some(written.durable),
+            _ => None,
+        });
+        let agrees = counted.map_or(!accepted, |durable| *accepted && durable <= *at);
+        if !agrees {
+            return Err(format!("{run:?} on {on}: told {accepted} at {at}, counted {counted:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
+    for task in journal.tasks() {
+        let mut ended = BTreeSet::new();
+        let (mut is_done, mut has_failed, mut is_cancelled) = (false, false, false);
+        for (_, step) in journal.steps(task) {
+            match step {
+                Step::Ended(attempt, on, end) => {
+                    if is_done || !ended.insert(attempt.number) {
+                        return Err(format!("{attempt:?} on {on} counts though there was a result"));
+                    }
+                    is_real(history, attempt, on, &end.outcome)?;
+                    is_done = end.outcome == Outcome::Exited { code: 0 };
+                    has_failed |= matches!(end.outcome, Outcome::Exited { code: 3 } | Outcome::NotStarted { .. });
+                }
+                Step::Cancelled => is_cancelled = true,
+                Step::Rerun => (is_done, has_failed, is_cancelled) = (false, false, false),
+                Step::RerunIfOver => is_done = false,
+                Step::Sent(..) => {}
+            }
+        }
+        let phase = history.phases[task.index()];
+        let fits = match phase {
+            TaskPhase::Done => is_done,
+            TaskPhase::Failed => has_failed && !is_done,
+            TaskPhase::Cancelled => is_cancelled && !is_done,
+            _ => false,
+        };
+        if !fits {
+            return Err(format!("{task} is {phase:?} in the end"));
+        }
+    }
+    Ok(())
+}
+
+/// What never began cannot have exited.
+fn is_real(history: &History, attempt: Attempt, on: MachineId, outcome: &Outcome) -> Result<(), String> {
+    let happened = history.seen.iter().any(|(_, seen)| {
+        matches!(seen, Seen::Over { run, on: at, outcome: real }
+            if *run == attempt && *at as usize == on.index() && real == outcome)
+    });
+    if happened || !matches!(outcome, Outcome::Exited { .. }) {
+        Ok(())
+    } else {
+        Err(format!("{attempt:?} never ended on {on} with {outcome:?}"))
+    }
+}
+
+fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> {
+    let mut stored: BTreeMap<&BlobHash, (TaskId, Time)> = BTreeMap::new();
+    for (at, seen) in &history.seen {
+        if let Seen::Stored { blob, task, .. } = seen {
+            stored.entry(blob).or_insert((*task, *at));
+        }
+    }
+    for task in journal.tasks() {
+        for (written, step) in journal.steps(task) {
+            let Step::Ended(attempt, _, end) = step else { continue };
+            let Some(checkpoint) = &end.checkpoint else { continue };
+            if stored.get(&checkpoint.blob).is_none_or(|&(of, at)| of != task || at > written.durable) {
+                return Err(format!("{attempt:?} counts with a checkpoint that is not stored"));
+            }
+        }
+    }
+    history.seen.iter().try_for_each(|(at, seen)| match seen {
+        Seen::Began { run, from, .. } if !latest_checkpoints(journal, *run).contains(&from.as_ref()) => {
+            Err(format!("{run:?} began at {at} from {from:?}"))
+        }
+        _ => Ok(()),
+    })
+}
+
+/// What a run may go on from: the checkpoint of the last run before it, or nothing if it may be a rerun.
+fn latest_checkpoints(journal: &Journal, run: Attempt) -> Vec<Option<&BlobHash>> {
+    let mut latest = vec![None];
+    for (_, step) in journal.steps(run.task) {
+        match step {
+            Step::Rerun => latest = vec![None],
+            Step::RerunIfOver => latest.push(None),
+            Step::Ended(attempt, _, end) if attempt.number < run.number && end.checkpoint.is_some() => {
+                latest = vec![end.checkpoint.as_ref().map(|stored| &stored.blob)];
+            }
+            // What comes later is no concern of this run.
+            Step::Ended(attempt, ..) if attempt.number >= run.number => break,
+            Step::Sent(number, _) if number > run.number => {}
+            Step::Ended(..) | Step::Sent(..) | Step::Cancelled => {}
+        }
+    }
+    latest
+}
+
+/// The scheduler may still plan with a task whose run is being stopped, but nothing comes of it.
+fn cancelled_stays(history: &History, journal: &Journal) -> Result<(), String> {
+    for task in journal.tasks() {
+        let mut is_cancelled = false;
+        let mut banned = BTreeSet::new();
+        for (_, step) in journal.steps(task) {
+            match step {
+                Step::Cancelled => is_cancelled = true,
+                Step::Rerun | Step::RerunIfOver => is_cancelled = false,
+                Step::Sent(number, _) if is_cancelled => drop(banned.insert(number)),
+                Step::Sent(..) | Step::Ended(..) => {}
+            }
+        }
+        let began = history.seen.iter().find_map(|(at, seen)| match seen {
+            Seen::Began { run, .. } if run.task == task && banned.contains(&run.number) => Some((at, run)),
+            _ => None,
+        });
+        if let Some((at, run)) = began {
+            return Err(format!("{run:?} began at {at}"));
+        }
+    }
+    Ok(())
+}
+
+fn output_is_whole(history: &History, journal: &Journal) -> Result<(), String> {
+    for task in journal.tasks() {
+        for (written, step) in journal.steps(task) {
+            let Step::Ended(attempt, _, end) = step else { continue };
+            let mut reach = 0;
+            for (at, seen) in &history.seen {
+                if let Seen::Kept { run, offset, bytes, .. } = seen
+                    && *run == attempt
+                    && *at <= written.durable
+                    && *offset <= reach
+                {
+                    reach = reach.max(offset + bytes);
+                }
+            }
+            if reach < end.stdout.offset {
+                return Err(format!("of {attempt:?} {reach} bytes are kept, not {}", end.stdout.offset));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The journal's rows as the checker reads them: by task, without the ledger's help.
+
+use super::history::{History, Seen};
+use gleaner_core::Command;
+use gleaner_server::journal::{Chosen, Fact};
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::session::{Attempt, End};
+
+/// All facts, each with the moment in truth when it was on the disk.
+pub(crate) struct Journal {
+    pub(crate) facts: Vec<Written>,
+    jobs: Vec<(usize, usize)>,
+}
+
+pub(crate) struct Written {
+    /// On the coordinator's clock.
+    pub(crate) at: Time,
+    pub(crate) durable: Time,
+    pub(crate) fact: Fact,
+}
+
+/// What a fact says of one task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step<'a> {
+    /// It is to run there, as that attempt.
+    Sent(u32, MachineId),
+    Ended(Attempt, MachineId, &'a End),
+    Cancelled,
+    /// It runs again from its beginning; surely so only if it is named.
+    Rerun,
+    RerunIfOver,
+}
+
+impl Journal {
+    pub(crate) fn read(history: &History) -> Result<Self, String> {
+        let mut journal = Self { facts: Vec::new(), jobs: Vec::new() };
+        let mut commits = history.seen.iter().filter_map(|(at, seen)| match seen {
+            Seen::Committed { rows } => Some((*at, *rows)),
+            _ => None,
+        });
+        let mut commit = commits.next();
+        for stored in &history.rows {
+            while commit.is_some_and(|(_, rows)| rows < stored.seq.number()) {
+                commit = commits.next();
+            }
+            let (durable, _) = commit.ok_or("a row that nobody committed")?;
+            let fact: Fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
+            if let Fact::JobSubmitted { spec, .. } = &fact {
+                let first = journal.jobs.last().map_or(0, |(first, count)| first + count);
+                journal.jobs.push((first, spec.tasks.count() as usize));
+            }
+            journal.facts.push(Written { at: stored.row.at, durable, fact });
+        }
+        Ok(journal)
+    }
+
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
+        let count = self.jobs.last().map_or(0, |(first, count)| first + count);
+        (0..count).map(TaskId::new)
+    }
+
+    /// What happened to a task, in order.
+    pub(crate) fn steps(&self, task: TaskId) -> impl Iterator<Item = (&Written, Step<'_>)> {
+        self.facts.iter().flat_map(move |written| {
+            self.steps_of(&written.fact, task).into_iter().map(move |step| (written, step))
+        })
+    }
+
+    fn steps_of<'a>(&self, fact: &'a Fact, task: TaskId) -> Vec<Step<'a>> {
+        match fact {
+            Fact::Decided { commands, .. } => commands
+                .iter()
+                .filter_map(|command| match *command {
+                    Command::Start { task: started, attempt, on } if started == task => {
+                        Some(Step::Sent(attempt, on))
+                    }
+                    Command::Move { task: moved, attempt, to, .. } if moved == task => {
+                        Some(Step::Sent(attempt, to))
+                    }
+                    _ => None,
+                })
+                .collect(),
+            Fact::AttemptEnded { attempt, agent, end } if attempt.task == task => {
+                vec![Step::Ended(*attempt, *agent, end)]
+            }
+            Fact::TasksCancelled(chosen) if self.chooses(chosen, task) => vec![Step::Cancelled],
+            Fact::TasksRerun(chosen) if chosen.tasks.contains(&task) => vec![Step::Rerun],
+            Fact::TasksRerun(chosen) if self.chooses(chosen, task) => vec![Step::RerunIfOver],
+            _ => Vec::new(),
+        }
+    }
+
+    fn chooses(&self, chosen: &Chosen, task: TaskId) -> bool {
+        let (first, count) = self.jobs[chosen.job.0 as usize - 1];
+        let all = first..first + count;
+        if chosen.tasks.is_empty() { all.contains(&task.index()) } else { chosen.tasks.contains(&task) }
+    }
+}

@@ -1,0 +1,37 @@
+//! Mistakes that the driver, the network or an agent can be told to make, to see whether the checker notices.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mutant {
+    /// Replies and messages leave before the facts are committed.
+    EffectsBeforeCommit,
+    /// A commit that returned is not on the disk yet.
+    CommitNotSynced,
+    /// Output is kept after the end that it belongs to is committed.
+    OutputAfterCommit,
+    /// Whatever an agent reports counts, whether or not it is awaited.
+    AnyEndCounts,
+    /// Agents are told a lease that the coordinator does not wait for.
+    LeaseTooShort,
+    /// Agents do not end their runs when the lease does.
+    LeaseIgnored,
+    /// Agents report checkpoints that are not stored.
+    CheckpointNotStored,
+    /// Agents begin from nothing, whatever there is to go on from.
+    CheckpointIgnored,
+    /// The keys of submissions get lost on their way.
+    KeysLost,
+}
+
+impl Mutant {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::EffectsBeforeCommit,
+        Self::CommitNotSynced,
+        Self::OutputAfterCommit,
+        Self::AnyEndCounts,
+        Self::LeaseTooShort,
+        Self::LeaseIgnored,
+        Self::CheckpointNotStored,
+        Self::CheckpointIgnored,
+        Self::KeysLost,
+    ];
+}

@@ -1,0 +1,200 @@
+//! The coordinator's process as its thread drives it: the real desk, ledger, rows and recovery on a disk in memory.
+//!
+//! A turn handles what came and lets the desk settle; its commit comes a moment later, and only then its effects. In
+//! between, and at any other moment, the process can be killed.
+
+use super::history::Seen;
+use super::mutant::Mutant;
+use gleaner_server::desk::{Batch, Desk, Effect, Input, Terms};
+use gleaner_server::driver::{recover, row};
+use gleaner_server::journal::Fact;
+use gleaner_server::ledger::FORMAT;
+use gleaner_server::store::{Failure, MemoryDisk, MemoryStore, Reader as _, Seq, Snapshot, Store, StoredRow};
+use gleaner_units::{Span, Time};
+use gleaner_wire::session::ToAgent;
+
+pub(crate) struct Server {
+    pub(crate) disk: MemoryDisk,
+    /// Which process it is, counted from 1.
+    pub(crate) number: u64,
+    process: Option<Process>,
+    /// What came since the last turn.
+    pub(crate) inbox: Vec<Input>,
+    /// The ledger as it was after some rows, to compare with what the journal leads to.
+    pub(crate) saved: Vec<(Seq, Vec<u8>)>,
+    /// The last moment on the coordinator's clock.
+    last: Time,
+    mutant: Option<Mutant>,
+}
+
+struct Process {
+    desk: Desk,
+    store: MemoryStore,
+    /// What is on its way to the disk.
+    batch: Option<Batch>,
+    /// A moment on its clock, and in truth.
+    started: (Time, Time),
+}
+
+/// The process has ended.
+#[derive(Debug)]
+pub(crate) struct Dead;
+
+impl Server {
+    pub(crate) fn new(mutant: Option<Mutant>) -> Self {
+        Self {
+            disk: MemoryDisk::default(),
+            number: 0,
+            process: None,
+            inbox: Vec::new(),
+            saved: Vec::new(),
+            last: Time::ZERO,
+            mutant,
+        }
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.process.is_some()
+    }
+
+    pub(crate) fn is_committing(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.batch.is_some())
+    }
+
+    pub(crate) fn desk(&self) -> Option<&Desk> {
+        self.process.as_ref().map(|process| &process.desk)
+    }
+
+    /// Starts on what the disk has; `wall` is what the wall clock shows, which may be anything.
+    pub(crate) fn start(&mut self, now: Time, wall: Time) -> Result<(), String> {
+        let store = MemoryStore::open(&self.disk);
+        let snapshots = store.snapshots().map_err(|error| error.to_string())?;
+        let (ledger, _) = recover(&store, &*snapshots).map_err(|error| format!("recovery: {error}"))?;
+        ledger.check()?;
+        let clock = wall.max(ledger.now());
+        let desk = Desk::new(ledger, Terms::default(), clock, "faults");
+        self.number += 1;
+        self.process = Some(Process { desk, store, batch: None, started: (clock, now) });
+        self.inbox.clear();
+        self.last = clock;
+        Ok(())
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.process = None;
+        self.inbox.clear();
+    }
+
+    /// When in truth the desk next wants to know the time.
+    pub(crate) fn next_tick(&self) -> Option<Time> {
+        let process = self.process.as_ref()?;
+        let next = process.desk.next_tick();
+        let (clock, truth) = process.started;
+        (next < Time::NEVER).then(|| truth + next.since(clock))
+    }
+
+    /// Handles the first so many inputs. Returns what a driver with a fault lets out at once.
+    pub(crate) fn turn(&mut self, now: Time, inputs: usize) -> Vec<Effect> {
+        let Some(process) = &mut self.process else { return Vec::new() };
+        let (clock, truth) = process.started;
+        let clock = clock + now.since(truth);
+        self.last = clock;
+        for input in self.inbox.drain(..inputs) {
+            process.desk.handle(clock, input);
+        }
+        process.desk.handle(clock, Input::Tick);
+        let mut batch = process.desk.settle(clock);
+        let mut hasty = Vec::new();
+        match self.mutant {
+            Some(Mutant::EffectsBeforeCommit) => hasty = std::mem::take(&mut batch.effects),
+            Some(Mutant::AnyEndCounts) => count_any_end(&mut batch),
+            Some(Mutant::LeaseTooShort) => lengthen_leases(&mut batch.effects),
+            _ => {}
+        }
+        process.batch = Some(batch);
+        hasty
+    }
+
+    /// Commits what the last turn led to, and returns what may be let out then.
+    pub(crate) fn commit(&mut self, seen: &mut Vec<(Time, Seen)>, now: Time) -> Result<Vec<Effect>, Dead> {
+        let Some(process) = &mut self.process else { return Err(Dead) };
+        let Some(batch) = process.batch.take() else { return Err(Dead) };
+        let kept = batch.written.iter().map(|written| {
+            let (run, stream, offset) = (written.attempt, written.stream, written.offset);
+            (now, Seen::Kept { run, stream, offset, bytes: written.bytes.len() as u64 })
+        });
+        if self.mutant == Some(Mutant::OutputAfterCommit) {
+            // The process that would keep it dies in one of eight cases.
+            seen.extend(kept.filter(|_| now.nanos() % 8 != 0));
+        } else {
+            seen.extend(kept);
+        }
+        let rows: Vec<_> =
+            batch.recorded.iter().map(|recorded| row(&recorded.entry, &recorded.tasks)).collect();
+        if rows.is_empty() {
+            return Ok(batch.effects);
+        }
+        if self.mutant == Some(Mutant::CommitNotSynced) && now.nanos() % 16 == 0 {
+            self.disk.fail_commit(1, Failure::Lost);
+            drop(process.store.commit(&rows));
+            return Ok(batch.effects);
+        }
+        let last = process.store.commit(&rows);
+        let on_disk = MemoryStore::open(&self.disk).last().number();
+        seen.push((now, Seen::Committed { rows: on_disk }));
+        last.map(|_| batch.effects).map_err(|_| Dead)
+    }
+
+    /// Takes a snapshot of all that is committed, and remembers it.
+    pub(crate) fn snapshot(&mut self, keep: bool) {
+        let Some(process) = self.process.as_ref().filter(|process| process.batch.is_none()) else { return };
+        let (at, body) = (process.store.last(), process.desk.ledger().save());
+        if keep {
+            let mut snapshots = process.store.snapshots().expect("memory can be read");
+            // One that fails leaves the older ones.
+            drop(snapshots.save(&Snapshot { at, format: FORMAT, body: body.clone() }));
+        }
+        self.saved.push((at, body));
+    }
+
+    /// All that is on the disk.
+    pub(crate) fn rows(&self) -> Vec<StoredRow> {
+        let mut rows: Vec<StoredRow> = Vec::new();
+        loop {
+            let from = rows.last().map_or(Seq::FIRST, |row| row.seq.next());
+            let page = self.disk.read(from, usize::MAX).expect("memory can be read");
+            if page.is_empty() {
+                return rows;
+            }
+            rows.extend(page);
+        }
+    }
+
+    /// A wall clock that went on from the last moment, give or take.
+    pub(crate) fn wall(&self, passed: Span, jump: i64) -> Time {
+        let wall = (self.last + passed).nanos().saturating_add_signed(jump);
+        Time::from_nanos(wall)
+    }
+}
+
+fn count_any_end(batch: &mut Batch) {
+    for recorded in &mut batch.recorded {
+        if let Fact::ResultRefused { attempt, agent, end } = &recorded.entry.fact {
+            let (attempt, agent, end) = (*attempt, *agent, end.clone());
+            recorded.entry.fact = Fact::AttemptEnded { attempt, agent, end };
+        }
+    }
+    for effect in &mut batch.effects {
+        if let Effect::Send(_, ToAgent::Settled { accepted, .. }) = effect {
+            *accepted = true;
+        }
+    }
+}
+
+fn lengthen_leases(effects: &mut [Effect]) {
+    for effect in effects {
+        if let Effect::Send(_, ToAgent::Welcome { lease_s, .. }) = effect {
+            *lease_s *= 5.0;
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What goes wrong in the simulated world, what its users and owners do meanwhile, and the calm that follows.
+
+use super::agent::Agent;
+use super::queue::Event;
+use super::users::ADMIN;
+use super::world::World;
+use gleaner_server::desk::{Order, Requester, Input, OrderId};
+use gleaner_server::store::Failure;
+use gleaner_units::{Span, Time};
+use gleaner_wire::api::{Choice, Enrolment};
+use gleaner_wire::session::Profile;
+use std::collections::BTreeMap;
+
+const DAY_NANOS: u64 = 86_400_000_000_000;
+
+impl World {
+    /// A coordinator with its administrator and some enrolled agents.
+    pub(super) fn found(&mut self) {
+        self.server.start(self.now, Time::from_nanos(DAY_NANOS)).expect("an empty journal can be read");
+        let user = Order::AddUser { user: ADMIN.to_owned(), token: "t".to_owned(), admin: true };
+        let mut orders = vec![user];
+        let agents = self.chance.between(2, 4) as u32;
+        for number in 0..agents {
+            let token = format!("join-{number}");
+            let profile = self.profile(number);
+            orders.push(Order::IssueJoinToken { token: token.clone(), expires: Time::NEVER });
+            let enrolment =
+                Enrolment { name: format!("m{number}"), key: format!("k{number}"), profile: profile.clone() };
+            orders.push(Order::Enrol { token, enrolment: Box::new(enrolment) });
+            let drift = self.chance.between(0, 100) as i64 - 50;
+            self.agents.push(Agent::new(number, profile, drift));
+        }
+        for order in orders {
+            let by = Requester { user: ADMIN.to_owned(), admin: true };
+            self.server.inbox.push(Input::Order { id: OrderId(0), by, order: Box::new(order) });
+        }
+        let all = self.server.inbox.len();
+        self.server.turn(self.now, all);
+        self.server.commit(&mut self.history.seen, self.now).expect("nothing is wrong yet");
+        for agent in 0..self.agents.len() {
+            self.asleep_until.push(Time::ZERO);
+            self.cut_off_until.push(Time::ZERO);
+            self.last_greeting.push(Time::ZERO);
+            self.dial(agent);
+        }
+    }
+
+    fn profile(&mut self, number: u32) -> Profile {
+        // The first machine can run everything.
+        let cores = if number == 0 { 4 } else { self.chance.between(1, 3) as u32 };
+        Profile {
+            speeds: [*self.chance.pick(&[500.0, 1_000.0, 2_000.0]), 100.0, 100.0],
+            cores,
+            slots: cores + self.chance.below(3) as u32,
+            memory: 1 << 30,
+            sandbox: Ok("bwrap".to_owned()),
+            user: "worker".to_owned(),
+            tags: Vec::new(),
+            attributes: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn user_acts(&mut self) {
+        if self.is_rough {
+            let (by, order) = self.users.wish(&mut self.chance, self.agents.len() as u32);
+            let (id, asked) = self.users.ask(&by, order);
+            self.request(id, asked);
+            self.after(200, 10_000, Event::UserActs);
+        }
+    }
+
+    pub(super) fn owner_acts(&mut self) {
+        if !self.is_rough {
+            return;
+        }
+        let agent = self.chance.below(self.agents.len() as u64) as usize;
+        if !self.agents[agent].is_asleep && !self.agents[agent].is_gone {
+            if self.chance.one_in(6) {
+                let speed = *self.chance.pick(&[500.0, 1_000.0, 2_000.0]);
+                self.act(agent, |agent, scene| agent.measured(speed, scene));
+            } else {
+                let load = *self.chance.pick(&[0.0, 0.0, 0.37, 0.8, 1.0]);
+                let open = !self.chance.one_in(5);
+                self.act(agent, |agent, scene| agent.owner_acts(load, open, scene));
+            }
+        }
+        self.after(2_000, 20_000, Event::OwnerActs);
+    }
+
+    pub(super) fn trouble(&mut self) {
+        if !self.is_rough {
+            return;
+        }
+        let agent = self.chance.below(self.agents.len() as u64) as usize;
+        let happened = match self.chance.below(9) {
+            0 | 1 => self.server_crashes(),
+            2 => self.commit_fails(),
+            3 => self.connection_breaks(agent),
+            4 => self.agent_is_cut_off(agent),
+            5 => self.agent_crashes(agent),
+            6 => self.agent_sleeps(agent),
+            7 => {
+                self.server.disk.fail_save(1);
+                true
+            }
+            _ => {
+                self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
+                true
+            }
+        };
+        self.history.faults += u64::from(happened);
+        self.after(1_000, 25_000, Event::Trouble);
+    }
+
+    fn server_crashes(&mut self) -> bool {
+        let was_up = self.server.is_up();
+        if was_up {
+            self.kill_server();
+        }
+        was_up
+    }
+
+    fn commit_fails(&mut self) -> bool {
+        let failure = if self.chance.one_in(2) { Failure::Lost } else { Failure::Kept };
+        self.server.disk.fail_commit(1, failure);
+        true
+    }
+
+    fn connection_breaks(&mut self, agent: usize) -> bool {
+        let Some(connection) = self.agents[agent].connection() else { return false };
+        self.network.get_mut(connection).is_dead = true;
+        self.after(0, 10_000, Event::AgentLoses(connection));
+        self.after(0, 10_000, Event::ServerLoses(connection));
+        true
+    }
+
+    /// Nobody is told: both have to notice.
+    fn agent_is_cut_off(&mut self, agent: usize) -> bool {
+        self.cut_off_until[agent] = self.now + self.chance.millis(5_000, 150_000);
+        if let Some(connection) = self.agents[agent].connection() {
+            self.network.get_mut(connection).is_dead = true;
+        }
+        true
+    }
+
+    fn agent_crashes(&mut self, agent: usize) -> bool {
+        if self.agents[agent].is_gone || self.agents[agent].is_asleep {
+            return false;
+        }
+        if let Some(connection) = self.agents[agent].connection() {
+            self.close_from_agent(connection);
+        }
+        self.act(agent, Agent::crash);
+        self.after(500, 90_000, Event::Reborn(agent));
+        true
+    }
+
+    fn agent_sleeps(&mut self, agent: usize) -> bool {
+        if self.agents[agent].is_gone || self.agents[agent].is_asleep {
+            return false;
+        }
+        self.act(agent, Agent::sleep);
+        let until = self.now + self.chance.millis(5_000, 150_000);
+        self.asleep_until[agent] = until;
+        self.queue.put(until, Event::Wake(agent));
+        true
+    }
+
+    pub(super) fn kill_server(&mut self) {
+        self.server.kill();
+        self.died_at = self.now;
+        for connection in self.network.all() {
+            if std::mem::take(&mut self.network.get_mut(connection).is_open_to_server) {
+                self.after(0, 4_000, Event::AgentLoses(connection));
+            }
+        }
+        let high = if self.goes_wrong(5) { 90_000 } else { 8_000 };
+        self.after(100, high, Event::Restart);
+    }
+
+    /// The wall clock may have been set meanwhile.
+    pub(super) fn restart(&mut self) -> Result<(), String> {
+        let jump = if self.goes_wrong(4) {
+            self.chance.below(2 * DAY_NANOS) as i64 - DAY_NANOS as i64
+        } else {
+            0
+        };
+        let wall = self.server.wall(self.now.since(self.died_at), jump);
+        self.server.start(self.now, wall)?;
+        self.start_turning();
+        Ok(())
+    }
+
+    /// From now on nothing goes wrong, owners are away, and users want everything to come to its end.
+    pub(super) fn calm_down(&mut self) {
+        self.is_rough = false;
+        self.slowness = 1;
+        self.cut_off_until.fill(self.now);
+        self.queue.put(self.now, Event::Care);
+    }
+
+    pub(super) fn care(&mut self) {
+        for agent in 0..self.agents.len() {
+            if !self.agents[agent].is_asleep && !self.agents[agent].is_gone {
+                self.act(agent, Agent::calm_down);
+            }
+        }
+        let held: Vec<_> = self.server.desk().map_or(Vec::new(), |desk| {
+            let jobs = desk.ledger().jobs().filter(|(_, job)| job.tally.held > 0);
+            jobs.map(|(id, _)| id).collect()
+        });
+        for job in held {
+            self.admin_asks(Order::Release(job, Choice::default()));
+        }
+        for agent in 0..self.agents.len() {
+            self.admin_asks(Order::SetOpen { machine: format!("m{agent}"), open: true });
+        }
+        self.queue.put(self.now + Span::from_nanos(15_000_000_000), Event::Care);
+    }
+}
