@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the other scripts need on Debian, if it is missing. Rust must be there already.
-# Usage: scripts/install.sh [build] [test] [lint]
+# Usage: scripts/install.sh [build] [run] [test] [lint] [package]
 set -euo pipefail
 
 as_root() {
@@ -24,8 +24,17 @@ fi
 for purpose in "$@"; do
     case $purpose in
         build) need cc build-essential ;;
-        test) need python3 python3 python3-venv ;;
+        # The sandbox of tasks.
+        run) need bwrap bubblewrap ;;
+        test)
+            need bwrap bubblewrap
+            need ip iproute2
+            need ps procps
+            need python3 python3 python3-venv
+            need systemd-analyze systemd
+            ;;
         lint) cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny ;;
+        package) need dpkg-shlibdeps dpkg-dev ;;
         *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
     esac
 done
