@@ -11,7 +11,9 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow};
+use crate::store::{
+    CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};

@@ -11,6 +11,10 @@ pub(crate) fn run(arguments: &ConfigArguments) -> Outcome {
     if *json {
         return stdout::print_json(&json!({ "version": 1, "home": folder, "settings": shown }));
     }
-    let lines = shown.iter().map(|one| format!("{:<16} {:<24} {}\n", one.key, one.value.to_string(), one.source));
-    stdout::print(format!("{:<16} {:<24} --home, GLEANER_HOME or the default\n", "home", folder.display()) + &lines.collect::<String>())
+    let lines =
+        shown.iter().map(|one| format!("{:<16} {:<24} {}\n", one.key, one.value.to_string(), one.source));
+    stdout::print(
+        format!("{:<16} {:<24} --home, GLEANER_HOME or the default\n", "home", folder.display())
+            + &lines.collect::<String>(),
+    )
 }

@@ -35,8 +35,13 @@ pub(crate) fn show(home: &Path, agents: Vec<PathBuf>) {
 }
 
 fn play(home: &Path, agents: &[PathBuf]) -> Outcome {
-    let arguments =
-        GridArguments { home: Some(home.to_owned()), server: None, fingerprint: None, token: None, json: false };
+    let arguments = GridArguments {
+        home: Some(home.to_owned()),
+        server: None,
+        fingerprint: None,
+        token: None,
+        json: false,
+    };
     let grid = Grid::open(&arguments)?;
     say("Demonstration: two agents of this machine join, each measures how fast it is …")?;
     let boxed = wait_for_machines(&grid, agents.len())?;
@@ -129,7 +134,12 @@ fn report(grid: &Grid, view: &JobView) -> Outcome {
         moved += u32::from(attempts.iter().any(|transition| transition.cause.contains("moves it")));
         let last = grid.output((view.job, task.task), Stream::Stdout, 0, 0)?.bytes;
         let last = String::from_utf8_lossy(&last);
-        say(&format!("  task {}/{} ended with \"{}\"", view.job, task.task, last.lines().last().unwrap_or("")))?;
+        say(&format!(
+            "  task {}/{} ended with \"{}\"",
+            view.job,
+            task.task,
+            last.lines().last().unwrap_or("")
+        ))?;
     }
     say(&format!(
         "Done: {} of {TASKS} tasks ended well, {moved} of them moved and went on from their checkpoint.\n\

@@ -38,19 +38,31 @@ fn verify(of: &JournalFolderArguments) -> Outcome {
     let reader = SqliteReader::open(&home::folder(of.home.as_deref())?).map_err(fault)?;
     let rows = store::verify(&reader).map_err(fault)?;
     if rows.damaged > 0 {
-        let named: Vec<String> = rows.named.iter().map(|(seq, damage)| format!("row {seq}: {damage}")).collect();
-        let message = format!("{} of {} rows are damaged: {}", rows.damaged, rows.damaged + rows.intact, named.join("; "));
+        let named: Vec<String> =
+            rows.named.iter().map(|(seq, damage)| format!("row {seq}: {damage}")).collect();
+        let message = format!(
+            "{} of {} rows are damaged: {}",
+            rows.damaged,
+            rows.damaged + rows.intact,
+            named.join("; ")
+        );
         return Err(Failure::Difference(message));
     }
     let mut unreadable = None;
-    let facts = entries(&reader, Seq::FIRST).map_while(|entry| entry.map_err(|error| unreadable = Some(error)).ok());
+    let facts =
+        entries(&reader, Seq::FIRST).map_while(|entry| entry.map_err(|error| unreadable = Some(error)).ok());
     let report = verify::verify(facts);
     unreadable.map_or(Ok(()), |error| Err(fault(error)))?;
     let report = report.map_err(|error| Failure::Difference(error.to_string()))?;
     if of.json {
-        return stdout::print_json(&json!({ "version": 1, "rows": rows.intact, "decisions": report.decisions }));
+        return stdout::print_json(
+            &json!({ "version": 1, "rows": rows.intact, "decisions": report.decisions }),
+        );
     }
-    stdout::print(format!("{} rows are intact; {} decisions were made again, and alike\n", rows.intact, report.decisions))
+    stdout::print(format!(
+        "{} rows are intact; {} decisions were made again, and alike\n",
+        rows.intact, report.decisions
+    ))
 }
 
 fn rebuild(of: &JournalFolderArguments) -> Outcome {
@@ -61,9 +73,14 @@ fn rebuild(of: &JournalFolderArguments) -> Outcome {
     let snapshot = Snapshot { at: store.last(), format: FORMAT, body: ledger.save() };
     store.snapshots().map_err(fault)?.save(&snapshot).map_err(fault)?;
     if of.json {
-        return stdout::print_json(&json!({ "version": 1, "rows": rows, "snapshot_bytes": snapshot.body.len() }));
+        return stdout::print_json(
+            &json!({ "version": 1, "rows": rows, "snapshot_bytes": snapshot.body.len() }),
+        );
     }
-    stdout::print(format!("read {rows} rows; the next start begins from here ({} bytes)\n", snapshot.body.len()))
+    stdout::print(format!(
+        "read {rows} rows; the next start begins from here ({} bytes)\n",
+        snapshot.body.len()
+    ))
 }
 
 fn export(of: &JournalFolderArguments) -> Outcome {

@@ -30,7 +30,8 @@ pub(crate) fn start_log(arguments: LogArguments) {
 
 /// Waits for Ctrl-C or a polite request to end.
 pub(crate) async fn stop_requested() {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         // Without handlers the signals end the process themselves.
         return std::future::pending().await;

@@ -116,7 +116,9 @@ pub(crate) fn shown(home: &Path, arguments: &ServeArguments) -> Result<Vec<Shown
 }
 
 fn read(home: &Path, arguments: &ServeArguments) -> Result<Settings, Failure> {
-    sources(home, arguments).extract().map_err(|error| Failure::Usage(format!("a setting makes no sense: {error}")))
+    sources(home, arguments)
+        .extract()
+        .map_err(|error| Failure::Usage(format!("a setting makes no sense: {error}")))
 }
 
 /// Whoever runs this, as the system calls them.

@@ -23,7 +23,8 @@ const GRACE: Duration = Duration::from_secs(30);
 
 /// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
 /// their word, count.
-const RULES: &str = "# The owner's rules for this machine; see the documentation of agents.\nsessions = \"ignore\"\n";
+const RULES: &str =
+    "# The owner's rules for this machine; see the documentation of agents.\nsessions = \"ignore\"\n";
 
 /// An agent of this machine.
 #[derive(Clone, Debug)]
