@@ -8,7 +8,9 @@ use std::thread;
 use std::time::Instant;
 
 use gleaner_agent::confine::{Limiter, available};
-use gleaner_agent::keeper::{Confinement, Keeper, Limits, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox};
+use gleaner_agent::keeper::{
+    Confinement, Keeper, Limits, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox,
+};
 
 const AT_A_TIME: usize = 2;
 const ROUNDS: usize = 3;
@@ -19,7 +21,13 @@ fn main() {
     let keeper = Keeper::start(Path::new(env!("CARGO_BIN_EXE_gleaner-processes"))).expect("a keeper");
     let folder = tempfile::TempDir::new().expect("a folder");
     let mut minders: Vec<Minder> = (0..AT_A_TIME).map(|_| keeper.minder().expect("a minder")).collect();
-    compare("own", OWN_TASKS, || Command::new("/bin/true"), &mut minders, &spec(Confinement::Own, folder.path()));
+    compare(
+        "own",
+        OWN_TASKS,
+        || Command::new("/bin/true"),
+        &mut minders,
+        &spec(Confinement::Own, folder.path()),
+    );
     match available(&keeper, folder.path()) {
         Ok(level) => println!("sandbox: {level}"),
         Err(why) => return println!("no sandbox: {why}"),
@@ -29,14 +37,24 @@ fn main() {
     compare("sandbox", BOXED_TASKS, || bare_bwrap(folder.path()), &mut minders, &boxed);
     let limiter = Limiter::find(&format!("bench-{}", std::process::id()));
     println!("limits: {limiter}");
-    let limits =
-        Limits { memory_bytes: Some(1 << 30), processes: Some(100), cpu_milli: Some(2000), file_bytes: Some(1 << 30) };
+    let limits = Limits {
+        memory_bytes: Some(1 << 30),
+        processes: Some(100),
+        cpu_milli: Some(2000),
+        file_bytes: Some(1 << 30),
+    };
     let limited = RunSpec { limits, limiter: limiter.clone(), ..boxed };
     compare("sandbox with limits", BOXED_TASKS, || bare_bwrap(folder.path()), &mut minders, &limited);
     limiter.remove();
 }
 
-fn compare(name: &str, tasks: usize, bare: impl Fn() -> Command + Sync, minders: &mut [Minder], spec: &RunSpec) {
+fn compare(
+    name: &str,
+    tasks: usize,
+    bare: impl Fn() -> Command + Sync,
+    minders: &mut [Minder],
+    spec: &RunSpec,
+) {
     for _ in 0..ROUNDS {
         let floor = rate(tasks, || {
             thread::scope(|scope| {
@@ -93,21 +111,41 @@ fn spec(confinement: Confinement, cwd: &Path) -> RunSpec {
 /// The mounts and namespaces of the sandbox, with none of its other walls.
 fn bare_bwrap(folder: &Path) -> Command {
     let mut command = Command::new("bwrap");
-    command.args(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "gleaner"]);
+    command.args([
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--hostname",
+        "gleaner",
+    ]);
     for path in ["/bin", "/sbin", "/lib", "/lib64"] {
         if let Ok(target) = std::fs::read_link(path) {
             command.arg("--symlink").arg(target).arg(path);
         }
     }
     let settings = [
-        "/usr", "/etc/alternatives", "/etc/ca-certificates", "/etc/fonts", "/etc/group", "/etc/ld.so.cache",
-        "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd", "/etc/ssl/certs",
+        "/usr",
+        "/etc/alternatives",
+        "/etc/ca-certificates",
+        "/etc/fonts",
+        "/etc/group",
+        "/etc/ld.so.cache",
+        "/etc/ld.so.conf",
+        "/etc/ld.so.conf.d",
+        "/etc/localtime",
+        "/etc/nsswitch.conf",
+        "/etc/passwd",
+        "/etc/ssl/certs",
         "/etc/ssl/openssl.cnf",
     ];
     for path in settings {
         command.args(["--ro-bind-try", path, path]);
     }
-    command.args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp", "--bind"]).arg(folder);
+    command
+        .args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp", "--bind"])
+        .arg(folder);
     command.args(["/task", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/task", "/bin/true"]);
     command
 }

@@ -26,7 +26,9 @@ pub(crate) use words::{Words, read_words};
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// Started by hand, or by a keeper of another version.
-    #[error("the launcher's instructions cannot be read ({0}); if the program was replaced, restart the agent")]
+    #[error(
+        "the launcher's instructions cannot be read ({0}); if the program was replaced, restart the agent"
+    )]
     Instructions(io::Error),
     /// The cgroup is gone or closed to us.
     #[error("the task's cgroup cannot be entered: {0}")]
@@ -76,7 +78,8 @@ fn prepare_and_exec() -> Result<std::convert::Infallible, Failure> {
 }
 
 fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
-    let (instructions, fds) = instructions::receive(io::stdin().as_fd()).map_err(LaunchError::Instructions)?;
+    let (instructions, fds) =
+        instructions::receive(io::stdin().as_fd()).map_err(LaunchError::Instructions)?;
     for entrance in fds.entrances {
         // The kernel checks who opened it: the minder. 0 is whoever writes.
         File::from(entrance).write_all(b"0").map_err(LaunchError::Group)?;

@@ -18,13 +18,21 @@ fn a_task_ends_as_its_program_does() {
         ("kill -9 $$", Outcome::Signal(9), ""),
         ("kill -15 $$", Outcome::Signal(15), ""),
         ("exit 143", Outcome::Code(143), ""),
-        ("env | sort", Outcome::Code(0), "HOME=<folder>\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPWD=<folder>"),
+        (
+            "env | sort",
+            Outcome::Code(0),
+            "HOME=<folder>\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPWD=<folder>",
+        ),
         ("pwd; cat", Outcome::Code(0), "<folder>"),
     ] {
         let _ = fs::remove_file(stage.path("out"));
         let (ended, _) = stage.run(stage.own(script));
         let folder = stage.folder.path().display().to_string();
-        assert_eq!((ended, stage.said("out").replace(&folder, "<folder>")), (outcome, out.to_owned()), "{script}");
+        assert_eq!(
+            (ended, stage.said("out").replace(&folder, "<folder>")),
+            (outcome, out.to_owned()),
+            "{script}"
+        );
     }
 }
 
@@ -51,7 +59,10 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
         (link, "link: cannot be opened"),
     ] {
         let (outcome, _) = stage.run(spec);
-        assert!(matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)), "{outcome:?} has no {part:?}");
+        assert!(
+            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)),
+            "{outcome:?} has no {part:?}"
+        );
     }
     assert_eq!(stage.run(plain).0, Outcome::Code(0));
 }
@@ -74,7 +85,8 @@ fn what_all_of_a_task_used_is_counted() {
     let (_, idle) = stage.run(stage.own("exit 0"));
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     // The work is done by a grandchild that nobody waits for but the minder.
-    let (_, used) = stage.run(stage.own(&format!("(({busy}; touch done) &) ; while [ ! -e done ]; do sleep 0.01; done")));
+    let (_, used) =
+        stage.run(stage.own(&format!("(({busy}; touch done) &) ; while [ ! -e done ]; do sleep 0.01; done")));
     assert!(used.user_us > idle.user_us, "{used:?} {idle:?}");
     assert!(used.memory_peak_bytes > 100_000, "{used:?}");
 }
@@ -85,7 +97,10 @@ const ESCAPES: [(&str, &str); 5] = [
     ("session", "setsid sh -c 'echo $$ > pid; exec sleep 1000' &"),
     ("double fork", "(setsid sh -c '(echo $$ > pid; exec sleep 1000) &' &)"),
     ("deaf", "setsid sh -c 'trap \"\" TERM HUP INT; echo $$ > pid; while :; do sleep 1; done' &"),
-    ("no trace", "env -i setsid sh -c 'cd /; trap \"\" TERM; echo $$ > \"$0/pid\"; sleep 1000; sleep 1000' \"$PWD\" &"),
+    (
+        "no trace",
+        "env -i setsid sh -c 'cd /; trap \"\" TERM; echo $$ > \"$0/pid\"; sleep 1000; sleep 1000' \"$PWD\" &",
+    ),
 ];
 
 const NOTED: &str = "while [ ! -s pid ]; do sleep 0.01; done";
@@ -106,7 +121,11 @@ fn nothing_outlives_its_task() {
                 stage.sign(sign);
             }
             let (outcome, _) = stage.end();
-            assert_eq!(outcome, if order.is_some() { Outcome::Signal(9) } else { Outcome::Code(3) }, "{name}");
+            assert_eq!(
+                outcome,
+                if order.is_some() { Outcome::Signal(9) } else { Outcome::Code(3) },
+                "{name}"
+            );
             assert!(!lives(pid), "{name}, then {end}");
         }
     }
@@ -133,7 +152,9 @@ fn nothing_outlives_its_keeper_or_minder() {
                 Victim::Keeper => keeper,
                 Victim::Minder => minder,
             });
-            until(&format!("{name} is gone with its {victim:?}"), || !lives(pid) && !main.iter().any(|&pid| lives(pid)));
+            until(&format!("{name} is gone with its {victim:?}"), || {
+                !lives(pid) && !main.iter().any(|&pid| lives(pid))
+            });
         }
     }
 }
@@ -155,7 +176,9 @@ fn nothing_outlives_its_agent() {
         let minder = only_child(keeper);
         agent.kill().unwrap();
         agent.wait().unwrap();
-        until(&format!("{name}, minder and keeper are gone"), || ![pid, minder, keeper].iter().any(|&pid| lives(pid)));
+        until(&format!("{name}, minder and keeper are gone"), || {
+            ![pid, minder, keeper].iter().any(|&pid| lives(pid))
+        });
     }
 }
 
@@ -231,7 +254,8 @@ fn only_child(pid: u32) -> u32 {
 }
 
 fn children(parent: u32) -> Vec<u32> {
-    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let pids =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter(|pid| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.split(' ').nth(1) == Some(&parent.to_string()))

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use gleaner_agent::confine::{Control, Limiter, SandboxLevel, available};
-use gleaner_agent::keeper::{Confinement, Input, Limits, Network, Outcome, RunSpec, Sign};
+use gleaner_agent::keeper::{Confinement, Input, Limits, Network, Outcome, RunSpec, Sandbox, Sign};
 use processes::{PROGRAM, Stage, lives, until};
 
 /// A stage on which sandboxes can be built, or the reason why the test is skipped.
@@ -19,6 +19,27 @@ fn stage() -> Option<(Stage, SandboxLevel)> {
         Err(why) => {
             eprintln!("SKIPPED: no sandbox on this machine: {why}");
             None
+        }
+    }
+}
+
+/// Scripts in a sandbox.
+trait Boxed {
+    fn boxed(&self, script: &str) -> RunSpec;
+}
+
+impl Boxed for Stage {
+    fn boxed(&self, script: &str) -> RunSpec {
+        let task = self.path("task");
+        fs::create_dir_all(&task).unwrap();
+        RunSpec {
+            cwd: "/task".into(),
+            confinement: Confinement::Sandbox(Sandbox {
+                folder: task,
+                inputs: Vec::new(),
+                network: Network::None,
+            }),
+            ..self.own(script)
         }
     }
 }
@@ -78,9 +99,14 @@ fn what_cannot_start_in_a_sandbox_says_why() {
     if let Confinement::Sandbox(sandbox) = &mut no_input.confinement {
         sandbox.inputs.push(Input { from: "/no/such/input".into(), at: "/inputs/one".into() });
     }
-    for (spec, part) in [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")] {
+    for (spec, part) in
+        [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")]
+    {
         let (outcome, _) = stage.run(spec);
-        assert!(matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)), "{outcome:?} has no {part:?}");
+        assert!(
+            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains(part)),
+            "{outcome:?} has no {part:?}"
+        );
     }
 }
 
@@ -112,13 +138,22 @@ const ATTACKS: [(&str, &str); 21] = [
 #[test]
 fn attacks_come_to_nothing() {
     let Some((mut stage, _)) = stage() else { return };
+    // An attack with a tool that is not there would fail for the wrong reason.
+    let tools = stage.boxed(
+        "for tool in bash hostname mount setpriv timeout unshare; do command -v $tool || exit 1; done",
+    );
+    if stage.run(tools).0 != Outcome::Code(0) {
+        eprintln!("SKIPPED: a tool is missing after {}", stage.said("out"));
+        return;
+    }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     fs::write(stage.path("secret"), "the key").unwrap();
     fs::set_permissions(stage.path("secret"), fs::Permissions::from_mode(0o644)).unwrap();
     for (name, attack) in ATTACKS {
         let _ = fs::remove_file(stage.path("out"));
-        let mut spec = stage.boxed(&format!("if timeout 10 bash -c '{attack}'; then echo got in; else echo kept out; fi"));
+        let mut spec = stage
+            .boxed(&format!("if timeout 10 bash -c '{attack}'; then echo got in; else echo kept out; fi"));
         spec.env = vec![
             ("SECRET".to_owned(), stage.path("secret").display().to_string()),
             ("PORT".to_owned(), port.to_string()),
@@ -132,7 +167,8 @@ fn attacks_come_to_nothing() {
 fn other_processes_are_neither_seen_nor_reached() {
     let Some((mut stage, _)) = stage() else { return };
     let mut victim = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-    let spec = stage.boxed(&format!("ls -d /proc/[0-9]* | wc -l; kill -9 {}; kill -9 -1; exit 1", victim.id()));
+    let spec =
+        stage.boxed(&format!("ls -d /proc/[0-9]* | wc -l; kill -9 {}; kill -9 -1; exit 1", victim.id()));
     let (outcome, _) = stage.run(spec);
     assert!(lives(victim.id()), "{outcome:?}");
     victim.kill().unwrap();
@@ -146,7 +182,8 @@ fn other_processes_are_neither_seen_nor_reached() {
 #[test]
 fn refused_system_calls_are_refused() {
     let Some((mut stage, _)) = stage() else { return };
-    let numbers = [libc::SYS_ptrace, libc::SYS_bpf, libc::SYS_keyctl, libc::SYS_io_uring_setup, libc::SYS_userfaultfd];
+    let numbers =
+        [libc::SYS_ptrace, libc::SYS_bpf, libc::SYS_keyctl, libc::SYS_io_uring_setup, libc::SYS_userfaultfd];
     let script = format!(
         "import ctypes,errno\nc=ctypes.CDLL(None,use_errno=True)\n\
          for n in {numbers:?}:\n  assert c.syscall(n,0,0,0,0)==-1 and ctypes.get_errno()==errno.EPERM,n\n\
@@ -167,7 +204,7 @@ fn refused_system_calls_are_refused() {
 fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
     let Some((mut stage, _)) = stage() else { return };
     let deaf = "(trap '' TERM; setsid sh -c 'while :; do sleep 0.01; echo x > beat; done') & ";
-    // Killed; asked to end; suspended, then killed.
+    // Suspended, let go on, then killed or asked to end.
     for (sign, outcome) in [(Sign::Kill, Outcome::Signal(9)), (Sign::Term, Outcome::Code(85))] {
         let _ = fs::remove_file(stage.path("task/beat"));
         stage.start(stage.boxed(&format!("{deaf} trap 'exit 85' TERM; while :; do sleep 0.01; done")));

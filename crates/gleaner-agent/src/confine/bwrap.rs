@@ -47,8 +47,17 @@ const TEMPORARY_BYTES_MAX: &str = "1073741824";
 pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
     let mut command = Command::new(find_bwrap()?);
     command.args([
-        "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup", "--die-with-parent", "--new-session",
-        "--hostname", "gleaner", "--cap-drop", "ALL", "--clearenv",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--die-with-parent",
+        "--new-session",
+        "--hostname",
+        "gleaner",
+        "--cap-drop",
+        "ALL",
+        "--clearenv",
     ]);
     match user {
         // Root builds without a user namespace: it reaches folders closed to others, and the launcher takes the user's id
@@ -72,7 +81,17 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
     for path in SYSTEM.iter().chain(&SETTINGS).chain(settings) {
         show(&mut command, Path::new(path));
     }
-    command.args(["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", TEMPORARY_BYTES_MAX, "--tmpfs"]);
+    command.args([
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--perms",
+        "1777",
+        "--size",
+        TEMPORARY_BYTES_MAX,
+        "--tmpfs",
+    ]);
     command.args(["/dev/shm", "--perms", "1777", "--size", TEMPORARY_BYTES_MAX, "--tmpfs", "/tmp"]);
     bind(&mut command, "--ro-bind", &env::current_exe()?, LAUNCHER);
     bind(&mut command, "--bind", &sandbox.folder, TASK_FOLDER);
@@ -105,5 +124,7 @@ pub(super) fn find_bwrap() -> io::Result<PathBuf> {
     env::split_paths(&env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
         .map(|folder| folder.join("bwrap"))
         .find(|file| file.is_file())
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "bubblewrap (the command bwrap) is not installed"))
+        .ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "bubblewrap (the command bwrap) is not installed")
+        })
 }

@@ -141,7 +141,10 @@ impl Part {
                     self.write("pids.max", &most.to_string())?;
                 }
                 (Control::Cpu, Limits { cpu_milli: Some(milli), .. }) => self.limit_cpu(u64::from(*milli))?,
-                (Control::Memory | Control::Processes | Control::Cpu | Control::Freezer | Control::Kill, _) => {}
+                (
+                    Control::Memory | Control::Processes | Control::Cpu | Control::Freezer | Control::Kill,
+                    _,
+                ) => {}
             }
         }
         Ok(())

@@ -71,7 +71,10 @@ impl Limiter {
     }
 
     fn version_of(&self, control: Control) -> Option<Version> {
-        self.hierarchies.iter().find(|hierarchy| hierarchy.controls.contains(&control)).map(|found| found.version)
+        self.hierarchies
+            .iter()
+            .find(|hierarchy| hierarchy.controls.contains(&control))
+            .map(|found| found.version)
     }
 }
 
@@ -122,7 +125,10 @@ fn may_write(file: &Path) -> bool {
 /// Passes version 2's controllers down to the agent's folder and below. What fails shows as a missing control.
 fn hand_down(place: &Path, folder: &Path, name: &str) {
     let offered = fs::read_to_string(place.join("cgroup.controllers")).unwrap_or_default();
-    for controller in ["memory", "pids", "cpu"].into_iter().filter(|wanted| offered.split_whitespace().any(|one| one == *wanted)) {
+    for controller in ["memory", "pids", "cpu"]
+        .into_iter()
+        .filter(|wanted| offered.split_whitespace().any(|one| one == *wanted))
+    {
         let enable = format!("+{controller}");
         if fs::write(place.join("cgroup.subtree_control"), &enable).is_err() {
             // A cgroup with processes of its own hands nothing down, so ours move into a leaf.
@@ -175,7 +181,10 @@ mod tests {
     fn our_place_is_found_in_each_hierarchy() {
         let places = "9:name=systemd:/\n4:memory:/ours\n2:cpu,cpuacct:/ours/too\n0::/slice/agent";
         for (line, expected) in [
-            ("30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate", Some("/sys/fs/cgroup/slice/agent")),
+            (
+                "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate",
+                Some("/sys/fs/cgroup/slice/agent"),
+            ),
             ("30 24 0:26 /slice /mnt rw shared:4 - cgroup2 cgroup2 rw", Some("/mnt/agent")),
             ("31 24 0:27 / /cg/memory rw - cgroup cgroup rw,memory", Some("/cg/memory/ours")),
             ("32 24 0:28 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct", Some("/cg/cpu/ours/too")),

@@ -5,10 +5,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::bwrap::find_bwrap;
 use super::Limiter;
+use super::bwrap::find_bwrap;
 use crate::keeper::{
-    Confinement, FrameError, Keeper, KeeperError, Limits, Network, Order, Outcome, Report, RunSpec, Sandbox, TASK_FOLDER,
+    Confinement, FrameError, Keeper, KeeperError, Limits, Network, Order, Outcome, Report, RunSpec, Sandbox,
+    TASK_FOLDER,
 };
 
 /// What the sandbox of this machine is made of.
@@ -24,10 +25,14 @@ pub struct SandboxLevel {
 #[derive(Debug, thiserror::Error)]
 pub enum Why {
     /// The command is missing.
-    #[error("bubblewrap is not installed: install the package `bubblewrap`, or put the command bwrap into PATH")]
+    #[error(
+        "bubblewrap is not installed: install the package `bubblewrap`, or put the command bwrap into PATH"
+    )]
     NoBubblewrap,
     /// Only root could build one.
-    #[error("{file} is {value}: user namespaces are closed to this user; an administrator can open them ({said})")]
+    #[error(
+        "{file} is {value}: user namespaces are closed to this user; an administrator can open them ({said})"
+    )]
     NoUserNamespaces {
         /// The setting that closes them.
         file: &'static str,
@@ -86,7 +91,9 @@ pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
                 return Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users });
             }
             Report::Exited { outcome: Outcome::CouldNotStart(said), .. } => return Err(reason(said)),
-            Report::Exited { outcome, .. } => return Err(Why::Failed(format!("/bin/true ended with {outcome:?}"))),
+            Report::Exited { outcome, .. } => {
+                return Err(Why::Failed(format!("/bin/true ended with {outcome:?}")));
+            }
         }
     }
 }

@@ -58,7 +58,8 @@ impl Minding {
     fn wait(&self) -> Result<(bool, bool), FrameError> {
         let lifeline = io::stdout();
         // A pipe without a reader shows as an error, which is always watched for.
-        let mut fds = vec![PollFd::new(&self.stream, PollFlags::IN), PollFd::new(&lifeline, PollFlags::empty())];
+        let mut fds =
+            vec![PollFd::new(&self.stream, PollFlags::IN), PollFd::new(&lifeline, PollFlags::empty())];
         if let Some(task) = &self.task {
             fds.push(PollFd::new(task.exit(), PollFlags::IN));
         }

@@ -184,7 +184,8 @@ impl RunSpec {
             Confinement::Sandbox(_) => TASK_FOLDER.to_owned(),
         };
         let mut env = self.env.clone();
-        for (name, value) in [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", &home), ("LANG", "C.UTF-8")] {
+        for (name, value) in [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", &home), ("LANG", "C.UTF-8")]
+        {
             if !env.iter().any(|(given, _)| given == name) {
                 env.push((name.to_owned(), value.to_owned()));
             }

@@ -73,7 +73,13 @@ fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartErro
     let env = spec.environment();
     let program = find_program(&spec.argv[0], &env, &spec.cwd)?;
     let mut command = Command::new(&program);
-    command.arg0(&spec.argv[0]).args(&spec.argv[1..]).env_clear().envs(env).current_dir(&spec.cwd).process_group(0);
+    command
+        .arg0(&spec.argv[0])
+        .args(&spec.argv[1..])
+        .env_clear()
+        .envs(env)
+        .current_dir(&spec.cwd)
+        .process_group(0);
     command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
     let child = command.spawn().map_err(|error| match fs::read_dir(&spec.cwd) {
         Err(folder) => StartError::Folder(spec.cwd.clone(), folder),
@@ -103,8 +109,8 @@ fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) ->
         user.own(&sandbox.folder).map_err(StartError::Give)?;
         user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;
     }
-    let command =
-        bwrap_command(sandbox, user.as_ref()).map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
+    let command = bwrap_command(sandbox, user.as_ref())
+        .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
     let group = spec.limiter.group(id, &spec.limits)?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
     if let Some(most) = spec.limits.processes {
@@ -141,7 +147,8 @@ fn launch(
         .collect();
     command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(their_words);
     let program = command.get_program().to_owned();
-    let child = command.spawn().map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;
+    let child =
+        command.spawn().map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;
     // Our copies of the launcher's ends, without which its death would not show.
     drop(command);
     if let Err(error) = send(&ours, instructions, &fds) {
@@ -198,6 +205,8 @@ fn find_program(name: &str, env: &[(String, String)], cwd: &Path) -> Result<Path
     let path = env.iter().rfind(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
     std::env::split_paths(&OsString::from(path))
         .map(|folder| cwd.join(folder).join(name))
-        .find(|file| fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0))
+        .find(|file| {
+            fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+        })
         .ok_or_else(|| StartError::NoProgram(name.to_owned(), path.to_owned()))
 }

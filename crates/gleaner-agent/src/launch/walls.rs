@@ -25,7 +25,9 @@ pub(super) fn build(walls: &Walls) -> Result<u8, LaunchError> {
 }
 
 fn restrict(walls: &Walls) -> Result<u8, RulesetError> {
-    let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(ABI_WANTED))?.scope(Scope::from_all(ABI_WANTED))?;
+    let mut ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI_WANTED))?
+        .scope(Scope::from_all(ABI_WANTED))?;
     if walls.network == Network::None {
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI_WANTED))?;
     }
@@ -38,7 +40,7 @@ fn restrict(walls: &Walls) -> Result<u8, RulesetError> {
         if let Ok(stream) = stream.map(File::from)
             && stream.metadata().is_ok_and(|data| data.is_file())
         {
-            ruleset = ruleset.add_rule(PathBeneath::new(stream, AccessFs::WriteFile))?;
+            ruleset = ruleset.add_rule(PathBeneath::new(stream, AccessFs::WriteFile | AccessFs::Truncate))?;
         }
     }
     let status = ruleset.restrict_self()?;
