@@ -68,6 +68,13 @@ impl Group {
         self.parts.iter().map(open).collect()
     }
 
+    /// Moves a process in from outside, if it is still there.
+    pub(crate) fn admit(&self, pid: u32) {
+        for part in &self.parts {
+            let _ = part.write("cgroup.procs", &pid.to_string());
+        }
+    }
+
     pub(crate) fn limits_memory(&self) -> bool {
         self.part(Control::Memory).is_some()
     }
