@@ -288,6 +288,27 @@ fn a_limited_task_is_frozen_and_killed_in_the_ice() {
 }
 
 #[test]
+fn what_a_killed_agent_left_in_its_cgroups_is_swept() {
+    let mut stage = Stage::new();
+    let limiter = limiter("swept");
+    if !has(&limiter, Control::Processes) {
+        return;
+    }
+    let limits = Limits { processes: Some(20), ..Limits::default() };
+    stage.start(limited(stage.own("touch here; sleep 1000"), &limiter, limits));
+    until("it runs", || stage.path("here").exists());
+    // An agent of this name starts again, and takes what it finds for a dead one's.
+    assert_eq!(self::limiter("swept"), limiter);
+    assert_eq!(stage.end().0, Outcome::Signal(9));
+    for hierarchy in limiter.hierarchies() {
+        let left =
+            fs::read_dir(&hierarchy.folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        assert_eq!(left.count(), 0, "{}", hierarchy.folder.display());
+    }
+    limiter.remove();
+}
+
+#[test]
 fn the_network_is_there_when_it_was_asked_for() {
     let Some((mut stage, _)) = stage() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
