@@ -68,9 +68,9 @@ impl Group {
         self.parts.iter().map(open).collect()
     }
 
-    /// Moves a process in from outside, if it is still there.
+    /// Moves a process into one of the cgroups from outside, if it is still there; it need not be in the others.
     pub(crate) fn admit(&self, pid: u32) {
-        for part in &self.parts {
+        if let Some(part) = self.parts.first() {
             let _ = part.write("cgroup.procs", &pid.to_string());
         }
     }
