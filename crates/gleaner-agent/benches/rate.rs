@@ -1,6 +1,6 @@
 //! Tasks a second through keeper and minders, beside a bare loop that starts the same and waits: `cargo bench --bench rate`.
 //!
-//! Two at a time, `/bin/true`, three rounds in turn; what counts is the ratio within a round.
+//! `/bin/true`, two at a time and then one, three rounds in turn; what counts is the ratio within a round.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use gleaner_agent::keeper::{
 const AT_A_TIME: usize = 2;
 const ROUNDS: usize = 3;
 const OWN_TASKS: usize = 4000;
-const BOXED_TASKS: usize = 400;
+const BOXED_TASKS: usize = 200;
 
 fn main() {
     let keeper = Keeper::start(Path::new(env!("CARGO_BIN_EXE_gleaner-processes"))).expect("a keeper");
@@ -55,22 +55,27 @@ fn compare(
     minders: &mut [Minder],
     spec: &RunSpec,
 ) {
-    for _ in 0..ROUNDS {
-        let floor = rate(tasks, || {
+    for at_a_time in [AT_A_TIME, 1].into_iter().flat_map(|at_a_time| [at_a_time; ROUNDS]) {
+        let each = tasks / AT_A_TIME;
+        let minders = &mut minders[..at_a_time];
+        let floor = rate(each * at_a_time, || {
             thread::scope(|scope| {
-                for _ in 0..AT_A_TIME {
-                    scope.spawn(|| (0..tasks / AT_A_TIME).for_each(|_| bare_run(bare())));
+                for _ in 0..at_a_time {
+                    scope.spawn(|| (0..each).for_each(|_| bare_run(bare())));
                 }
             });
         });
-        let ours = rate(tasks, || {
+        let ours = rate(each * at_a_time, || {
             thread::scope(|scope| {
                 for minder in &mut *minders {
-                    scope.spawn(|| (0..tasks / AT_A_TIME).for_each(|_| run(minder, spec)));
+                    scope.spawn(|| (0..each).for_each(|_| run(minder, spec)));
                 }
             });
         });
-        println!("{name}: bare {floor:.0}/s, ours {ours:.0}/s, ratio {:.2}", ours / floor);
+        println!(
+            "{name}, {at_a_time} at a time: bare {floor:.0}/s, ours {ours:.0}/s, ratio {:.2}",
+            ours / floor
+        );
     }
 }
 

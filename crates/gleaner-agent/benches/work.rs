@@ -3,6 +3,7 @@
 //! `cargo bench -p gleaner-agent --bench work`
 
 #[path = "../tests/coordinator/mod.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
 mod coordinator;
 
 use coordinator::{Coordinator, attempt, script};
@@ -21,7 +22,7 @@ fn main() {
     std::thread::sleep(Duration::from_secs(3));
     let (before, from) = (own_cpu(), Instant::now());
     std::thread::sleep(Duration::from_secs(20));
-    let idle = (own_cpu() - before).as_secs_f64() / from.elapsed().as_secs_f64();
+    let idle = own_cpu().saturating_sub(before).as_secs_f64() / from.elapsed().as_secs_f64();
     println!(
         "idle: {:.3} % of a core, RssAnon {} (this process plays the coordinator too)",
         idle * 100.0,

@@ -44,7 +44,7 @@ impl Alarm {
         // A timer for the very start would be none at all.
         let nanos = at.map_or(0, |at| at.nanos().max(1));
         let at_seconds = i64::try_from(nanos / NANOS_PER_SECOND).unwrap_or(i64::MAX);
-        let it_value = Timespec { tv_sec: at_seconds, tv_nsec: (nanos % NANOS_PER_SECOND) as i64 };
+        let it_value = Timespec { tv_sec: at_seconds, tv_nsec: (nanos % NANOS_PER_SECOND).cast_signed() };
         let timer = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &timer)?;
         self.set_for = at;

@@ -119,6 +119,7 @@ pub struct Collected {
 
 /// What is to be done, in this order.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one, and few are kept")]
 pub enum Deed {
     /// Send this.
     Send(FromAgent),

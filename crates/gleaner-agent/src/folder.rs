@@ -74,7 +74,7 @@ pub(crate) fn prepare(
     if let Some(checkpoint) = &run.resume_from {
         let blob = &checkpoint.blob;
         let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
-        archive::unpack(file, &folder.join(CHECKPOINT)).map_err(from_archive)?;
+        archive::unpack(file, &folder.join(CHECKPOINT)).map_err(|why| from_archive(&why))?;
     }
     Ok(())
 }
@@ -89,12 +89,13 @@ pub(crate) fn collect(
     let mut collected = Collected::default();
     if wanted.checkpoint {
         let checkpoint = folder.join(CHECKPOINT);
-        let listing = archive::list(&checkpoint, &[]).map_err(from_archive)?;
+        let listing = archive::list(&checkpoint, &[]).map_err(|why| from_archive(&why))?;
         collected.checkpoint = store(&checkpoint, &listing, folder, client)?;
     }
     if wanted.files {
         let patterns = patterns(&run.outputs)?;
-        let mut listing = archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(from_archive)?;
+        let mut listing =
+            archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
         listing.retain(|path, kind| kind.is_file() && path.ancestors().any(|part| patterns.is_match(part)));
         collected.files = store(folder, &listing, folder, client)?;
     }
@@ -129,7 +130,7 @@ fn store(
     }
     let failed = |why: io::Error| failed(scratch, &why);
     let mut file = unnamed(scratch).map_err(failed)?;
-    archive::pack(folder, listing, io::BufWriter::new(&file)).map_err(from_archive)?;
+    archive::pack(folder, listing, io::BufWriter::new(&file)).map_err(|why| from_archive(&why))?;
     file.rewind().map_err(failed)?;
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(&file).map_err(failed)?;
@@ -189,7 +190,7 @@ fn failed(path: &Path, why: &io::Error) -> TransferError {
     TransferError::Failed(format!("{}: {why}", path.display()))
 }
 
-fn from_archive(error: ArchiveError) -> TransferError {
+fn from_archive(error: &ArchiveError) -> TransferError {
     match error {
         ArchiveError::TooMany(_) | ArchiveError::TooLarge(_) => TransferError::TooLarge(error.to_string()),
         ArchiveError::File { .. } | ArchiveError::Foreign(_) => TransferError::Failed(error.to_string()),

@@ -1,7 +1,7 @@
 //! The agent's main program: joins a grid and works for it until it is told to stop.
 //!
-//! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection ([`dialler`]), the places where
-//! programs run ([`seats`]), transfers on threads of their own, the look at the machine ([`watch`]). One thread does
+//! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection (`dialler`), the places where
+//! programs run (`seats`), transfers on threads of their own, the look at the machine (`watch`). One thread does
 //! all that does not block. **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
 //! noticed whatever a disk or a coordinator does.
 
@@ -83,13 +83,8 @@ pub enum WorkError {
     )]
     NotJoined,
     /// It could not join.
-    #[error("joining {address}: {why}")]
-    Joining {
-        /// The coordinator's address.
-        address: Address,
-        /// Why not.
-        why: ClientError,
-    },
+    #[error("joining the grid: {0}")]
+    Joining(Box<ClientError>),
     /// Its key cannot be used.
     #[error(transparent)]
     Key(#[from] AgentKeyError),

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use gleaner_agent::confine::{Control, Limiter, SandboxLevel, available};
-use gleaner_agent::keeper::{Confinement, Input, Limits, Network, Outcome, RunSpec, Sign};
+use gleaner_agent::keeper::{Confinement, Input, Limits, Network, Outcome, RunSpec, Sandbox, Sign};
 use processes::{PROGRAM, Stage, lives, until};
 
 /// A stage on which sandboxes can be built, or the reason why the test is skipped.
@@ -19,6 +19,27 @@ fn stage() -> Option<(Stage, SandboxLevel)> {
         Err(why) => {
             eprintln!("SKIPPED: no sandbox on this machine: {why}");
             None
+        }
+    }
+}
+
+/// Scripts in a sandbox.
+trait Boxed {
+    fn boxed(&self, script: &str) -> RunSpec;
+}
+
+impl Boxed for Stage {
+    fn boxed(&self, script: &str) -> RunSpec {
+        let task = self.path("task");
+        fs::create_dir_all(&task).unwrap();
+        RunSpec {
+            cwd: "/task".into(),
+            confinement: Confinement::Sandbox(Sandbox {
+                folder: task,
+                inputs: Vec::new(),
+                network: Network::None,
+            }),
+            ..self.own(script)
         }
     }
 }
@@ -117,6 +138,14 @@ const ATTACKS: [(&str, &str); 21] = [
 #[test]
 fn attacks_come_to_nothing() {
     let Some((mut stage, _)) = stage() else { return };
+    // An attack with a tool that is not there would fail for the wrong reason.
+    let tools = stage.boxed(
+        "for tool in bash hostname mount setpriv timeout unshare; do command -v $tool || exit 1; done",
+    );
+    if stage.run(tools).0 != Outcome::Code(0) {
+        eprintln!("SKIPPED: a tool is missing after {}", stage.said("out"));
+        return;
+    }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     fs::write(stage.path("secret"), "the key").unwrap();
@@ -175,7 +204,7 @@ fn refused_system_calls_are_refused() {
 fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
     let Some((mut stage, _)) = stage() else { return };
     let deaf = "(trap '' TERM; setsid sh -c 'while :; do sleep 0.01; echo x > beat; done') & ";
-    // Killed; asked to end; suspended, then killed.
+    // Suspended, let go on, then killed or asked to end.
     for (sign, outcome) in [(Sign::Kill, Outcome::Signal(9)), (Sign::Term, Outcome::Code(85))] {
         let _ = fs::remove_file(stage.path("task/beat"));
         stage.start(stage.boxed(&format!("{deaf} trap 'exit 85' TERM; while :; do sleep 0.01; done")));
@@ -255,6 +284,27 @@ fn a_limited_task_is_frozen_and_killed_in_the_ice() {
     stage.sign(Sign::Stop);
     stage.sign(Sign::Kill);
     assert_eq!(stage.end().0, Outcome::Signal(9));
+    limiter.remove();
+}
+
+#[test]
+fn what_a_killed_agent_left_in_its_cgroups_is_swept() {
+    let mut stage = Stage::new();
+    let limiter = limiter("swept");
+    if !has(&limiter, Control::Processes) {
+        return;
+    }
+    let limits = Limits { processes: Some(20), ..Limits::default() };
+    stage.start(limited(stage.own("touch here; sleep 1000"), &limiter, limits));
+    until("it runs", || stage.path("here").exists());
+    // An agent of this name starts again, and takes what it finds for a dead one's.
+    assert_eq!(self::limiter("swept"), limiter);
+    assert_eq!(stage.end().0, Outcome::Signal(9));
+    for hierarchy in limiter.hierarchies() {
+        let left =
+            fs::read_dir(&hierarchy.folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        assert_eq!(left.count(), 0, "{}", hierarchy.folder.display());
+    }
     limiter.remove();
 }
 

@@ -132,6 +132,36 @@ fn inputs_come_and_output_files_go() {
 }
 
 #[test]
+fn strangers_run_in_the_sandbox_with_all_that_they_need() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, hello) = coordinator.welcome(1, 30.0);
+    if let Err(why) = hello.profile.sandbox {
+        eprintln!("SKIPPED: this machine cannot build the sandbox: {why}");
+        return;
+    }
+    let text_of = "cat given $GLEANER_CHECKPOINT/kept 2>/dev/null; cat; echo new > $GLEANER_CHECKPOINT/kept";
+    let mut run = script(attempt(1, 1), &format!("{text_of}; pwd > out; touch $TMPDIR/x && exit 85"));
+    run.user = "eve".into();
+    run.confinement = Confinement::Sandbox;
+    run.inputs = vec![Input { path: "given".into(), blob: coordinator.keep(b"in "), executable: false }];
+    run.stdin = Some(coordinator.keep(b"from stdin"));
+    run.outputs = vec!["out".into()];
+    run.checkpoint = Checkpointing { folder: true, exit_code: Some(85), grace_s: 5.0 };
+    for (number, output) in [(1, "in from stdin"), (2, "in new\nfrom stdin")] {
+        run.attempt = attempt(1, number);
+        let end = session.run(run.clone());
+        assert_eq!((&end.outcome, text(&end).as_str()), (&Outcome::Exited { code: 85 }, output), "{end:?}");
+        run.resume_from = end.checkpoint;
+    }
+    run.attempt = attempt(1, 3);
+    run.checkpoint.exit_code = None;
+    let end = session.run(run);
+    let found = files(&coordinator.blob(&end.files.expect("it has some").blob));
+    assert_eq!(found, [("out".to_owned(), "/task\n".to_owned())]);
+}
+
+#[test]
 fn a_moved_counter_goes_on_where_it_stopped() {
     let coordinator = Coordinator::new();
     let _agent = coordinator.agent();

@@ -50,7 +50,7 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
         "--unshare-ipc",
         "--unshare-pid",
         "--unshare-uts",
-        "--unshare-cgroup",
+        "--unshare-cgroup-try",
         "--die-with-parent",
         "--new-session",
         "--hostname",

@@ -68,6 +68,13 @@ impl Group {
         self.parts.iter().map(open).collect()
     }
 
+    /// Moves a process into one of the cgroups from outside, if it is still there; it need not be in the others.
+    pub(crate) fn admit(&self, pid: u32) {
+        if let Some(part) = self.parts.first() {
+            let _ = part.write("cgroup.procs", &pid.to_string());
+        }
+    }
+
     pub(crate) fn limits_memory(&self) -> bool {
         self.part(Control::Memory).is_some()
     }

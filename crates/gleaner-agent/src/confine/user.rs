@@ -1,6 +1,6 @@
 //! A user id for each running task of an agent of root's.
 //!
-//! The ids come from the part that systemd's list of user ids leaves unused (from 0x7000_0000 on), not from the range of
+//! The ids come from the part that systemd's list of user ids leaves unused (from `0x7000_0000` on), not from the range of
 //! its `DynamicUser=`, so that no service can be given the same. An id is taken by locking a file, whose lock the minder
 //! holds until no process of the task is left; so agents beside each other do not share ids.
 

@@ -114,8 +114,8 @@ mod tests {
         Time::from_nanos(millis * 1_000_000)
     }
 
-    fn range(offset: u64, len: u64) -> Option<Range> {
-        Some(Range { offset, len })
+    fn range(offset: u64, len: u64) -> Range {
+        Range { offset, len }
     }
 
     #[test]
@@ -124,12 +124,12 @@ mod tests {
         log.wrote(at(0), 10, 0);
         log.wrote(at(50), 30, 0);
         assert_eq!(log.next_piece(at(99)), None);
-        assert_eq!(log.next_piece(at(100)), range(0, 30));
+        assert_eq!(log.next_piece(at(100)), Some(range(0, 30)));
         assert_eq!(log.due(), None);
         log.wrote(at(110), 30 + CHUNK + 5, 0);
-        assert_eq!(log.next_piece(at(110)), range(30, CHUNK));
+        assert_eq!(log.next_piece(at(110)), Some(range(30, CHUNK)));
         assert_eq!(log.next_piece(at(110)), None);
-        assert_eq!(log.next_piece(at(210)), range(30 + CHUNK, 5));
+        assert_eq!(log.next_piece(at(210)), Some(range(30 + CHUNK, 5)));
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         log.heartbeat(2);
         log.beat(1);
         log.reconnected(at(300));
-        assert_eq!(log.next_piece(at(300)), range(10, 10));
+        assert_eq!(log.next_piece(at(300)), Some(range(10, 10)));
         log.beat(2);
         log.reconnected(at(400));
         assert_eq!(
@@ -157,8 +157,8 @@ mod tests {
     fn a_long_rest_goes_before_the_end_and_a_short_one_with_it() {
         let mut log = Log::default();
         log.wrote(at(0), 2 * CHUNK + 7, 3);
-        assert_eq!(log.next_rest(at(0)), range(0, CHUNK));
-        assert_eq!(log.next_rest(at(0)), range(CHUNK, CHUNK));
+        assert_eq!(log.next_rest(at(0)), Some(range(0, CHUNK)));
+        assert_eq!(log.next_rest(at(0)), Some(range(CHUNK, CHUNK)));
         assert_eq!(log.next_rest(at(0)), None);
         assert_eq!((log.tail(), log.dropped()), (Range { offset: 2 * CHUNK, len: 7 }, 3));
     }

@@ -12,7 +12,7 @@ impl Duties {
     pub(super) fn receive(&mut self, now: Time, message: ToAgent) {
         match message {
             ToAgent::Challenge { nonce } if self.link.is_greeting() => {
-                self.deeds.push_back(Deed::Prove(nonce))
+                self.deeds.push_back(Deed::Prove(nonce));
             }
             ToAgent::Welcome { epoch, lease_s, heartbeat_s, token } => {
                 match self.link.welcomed(now, epoch, lease_s, heartbeat_s) {

@@ -8,8 +8,11 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, kill_process, pidfd_open, waitid,
+};
 
 /// Rounds of stopping before killing begins anyway.
 const STOP_ROUNDS_MAX: usize = 64;
@@ -75,6 +78,16 @@ pub(crate) fn stop(passing: Passing<'_>) {
 pub(crate) fn kill(passing: Passing<'_>) {
     stop(passing);
     signal(passing, Signal::KILL);
+}
+
+/// Waits for children that are ending by themselves, where the kernel lists children; [`end`] makes sure.
+pub(crate) fn wait(at_most: Timespec) {
+    let listed = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    for pid in listed.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
+        if let Ok(exit) = pidfd_open(pid, PidfdFlags::empty()) {
+            let _ = poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&at_most));
+        }
+    }
 }
 
 /// Kills and reaps until nothing is below this process.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper};
 
@@ -12,13 +12,16 @@ use super::frames::{FrameError, Inbox, encode};
 use super::orders::{Order, Outcome, Report, Usage};
 use super::task::Task;
 
+/// How long a start may go unreported.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+
 /// Serves the agent at the other end of standard input (a socket); standard output is the keeper's lifeline.
 ///
 /// This process must be started for it alone, by the keeper: `gleaner mind`.
 pub fn mind() -> Result<(), FrameError> {
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut minder = Minding { stream, inbox: Inbox::default(), task: None };
+    let mut minder = Minding { stream, inbox: Inbox::default(), task: None, unsaid: Vec::new() };
     let end = minder.serve();
     if let Some(task) = minder.task.take() {
         task.kill();
@@ -34,6 +37,8 @@ struct Minding {
     stream: UnixStream,
     inbox: Inbox,
     task: Option<Task>,
+    /// Reports that wait a moment for the next, since a short task's two can go in one.
+    unsaid: Vec<u8>,
 }
 
 impl Minding {
@@ -55,7 +60,7 @@ impl Minding {
     }
 
     /// Waits for an order or for the end of the task's first process.
-    fn wait(&self) -> Result<(bool, bool), FrameError> {
+    fn wait(&mut self) -> Result<(bool, bool), FrameError> {
         let lifeline = io::stdout();
         // A pipe without a reader shows as an error, which is always watched for.
         let mut fds =
@@ -63,8 +68,10 @@ impl Minding {
         if let Some(task) = &self.task {
             fds.push(PollFd::new(task.exit(), PollFlags::IN));
         }
-        match poll(&mut fds, None) {
+        let patience = (!self.unsaid.is_empty()).then_some(&PATIENCE);
+        match poll(&mut fds, patience) {
             Err(Errno::INTR) => return Ok((false, false)),
+            Ok(0) => return self.say_all().map(|()| (false, false)),
             other => other.map_err(io::Error::from)?,
         };
         if !fds[1].revents().is_empty() {
@@ -82,7 +89,7 @@ impl Minding {
                 Ok(task) => {
                     let started = Report::Started { id, pid: task.pid(), groups: task.groups() };
                     self.task = Some(task);
-                    self.say(&started)
+                    self.say_soon(&started)
                 }
                 Err(why) => self.refuse(id, why.to_string()),
             },
@@ -100,6 +107,18 @@ impl Minding {
     }
 
     fn say(&mut self, report: &Report) -> Result<(), FrameError> {
-        Ok(self.stream.write_all(&encode(report)?)?)
+        self.say_soon(report)?;
+        self.say_all()
+    }
+
+    fn say_soon(&mut self, report: &Report) -> Result<(), FrameError> {
+        self.unsaid.extend(encode(report)?);
+        Ok(())
+    }
+
+    fn say_all(&mut self) -> Result<(), FrameError> {
+        self.stream.write_all(&self.unsaid)?;
+        self.unsaid.clear();
+        Ok(())
     }
 }

@@ -49,6 +49,9 @@ pub(crate) struct Started {
     pub(crate) launcher: Option<PipeReader>,
 }
 
+/// Bubblewrap's own processes, one on either side of the wall, which may be in the task's cgroups.
+const FRAME_PROCESSES: u32 = 2;
+
 struct Streams {
     stdin: File,
     stdout: File,
@@ -111,7 +114,8 @@ fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) ->
     }
     let command = bwrap_command(sandbox, user.as_ref())
         .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
-    let group = spec.limiter.group(id, &spec.limits)?;
+    let processes = spec.limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES));
+    let group = spec.limiter.group(id, &Limits { processes, ..spec.limits })?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
     if let Some(most) = spec.limits.processes {
         // In a sandbox the count is the task's alone: its user, or its user namespace, where bubblewrap's own is one more.
@@ -157,6 +161,11 @@ fn launch(
             kin::end();
             return Err(StartError::Instruct(error));
         }
+    }
+    if let Some(group) = &group {
+        // The launcher enters by itself. But the first to enter waits until all processors have passed a quiet point,
+        // often 10 ms; so that passes here while bubblewrap builds, and the launcher need not wait again.
+        group.admit(child.id());
     }
     Ok(Started { child, group, user, launcher: Some(launcher) })
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use rustix::event::Timespec;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use wait4::Wait4;
 
@@ -18,6 +19,9 @@ use crate::launch::{Words, read_words};
 
 /// What bubblewrap and the launcher may say before the rest is dropped.
 const WORDS_BYTES_MAX: u64 = 4096;
+
+/// How long a sandbox may take to fall apart by itself.
+const COLLAPSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 pub(crate) struct Task {
     id: u64,
@@ -114,6 +118,10 @@ impl Task {
         if let Some(group) = &self.group {
             group.kill();
             group.thaw();
+        }
+        if self.frame == Frame::Bubblewrap {
+            // Its first process inside dies with it, and takes the namespace along.
+            kin::wait(COLLAPSE);
         }
         kin::end();
         let mut usage = Consumed::now().since(&self.before);

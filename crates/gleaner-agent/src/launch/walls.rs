@@ -40,7 +40,7 @@ fn restrict(walls: &Walls) -> Result<u8, RulesetError> {
         if let Ok(stream) = stream.map(File::from)
             && stream.metadata().is_ok_and(|data| data.is_file())
         {
-            ruleset = ruleset.add_rule(PathBeneath::new(stream, AccessFs::WriteFile))?;
+            ruleset = ruleset.add_rule(PathBeneath::new(stream, AccessFs::WriteFile | AccessFs::Truncate))?;
         }
     }
     let status = ruleset.restrict_self()?;

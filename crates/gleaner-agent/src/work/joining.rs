@@ -44,7 +44,7 @@ fn enrol(join: &Join, key: &AgentKey, profile: &Profile) -> Result<Identity, Wor
     let enrolment = Enrolment { name, key, profile: profile.clone() };
     let enrolled: Enrolled = Client::new(join.address.clone(), authority, join.token.token())
         .and_then(|client| client.post("/api/v1/agents", &enrolment))
-        .map_err(|why| WorkError::Joining { address: join.address.clone(), why })?;
+        .map_err(|why| WorkError::Joining(Box::new(why)))?;
     Ok(Identity { agent: enrolled.agent, name: enrolled.name, address: join.address.clone(), authority })
 }
 

@@ -16,8 +16,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use tokio::net::unix::pipe;
 
-/// What is read from a pipe at once: as much as a pipe holds.
-const CHUNK: usize = 64 << 10;
+/// What is read from a pipe at once: a quarter of what it holds.
+const CHUNK: usize = 16 << 10;
 
 /// A pipe, and the file for what comes through it now.
 #[derive(Debug)]

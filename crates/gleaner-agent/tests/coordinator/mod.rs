@@ -58,6 +58,7 @@ impl Coordinator {
     pub(crate) fn session(&self) -> Session {
         let stream = self.sessions.recv_timeout(PATIENCE).expect("an agent dials");
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
         Session(accept(stream).unwrap())
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gleaner_agent::confine::Limiter;
 use gleaner_agent::keeper::{
-    Confinement, Keeper, Limits, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox, Sign, Usage,
+    Confinement, Keeper, Limits, Minder, Order, Outcome, Report, RunSpec, Sign, Usage,
 };
 use tempfile::TempDir;
 
@@ -48,21 +48,6 @@ impl Stage {
             limits: Limits::default(),
             limiter: Limiter::default(),
             confinement: Confinement::Own,
-        }
-    }
-
-    /// A script in a sandbox.
-    pub(crate) fn boxed(&self, script: &str) -> RunSpec {
-        let task = self.path("task");
-        fs::create_dir_all(&task).unwrap();
-        RunSpec {
-            cwd: "/task".into(),
-            confinement: Confinement::Sandbox(Sandbox {
-                folder: task,
-                inputs: Vec::new(),
-                network: Network::None,
-            }),
-            ..self.own(script)
         }
     }
 
