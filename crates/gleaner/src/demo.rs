@@ -24,12 +24,12 @@ done";
 /// When the owner of the first machine comes back, and goes again.
 const RETURN_AFTER: Duration = Duration::from_secs(4);
 const LEAVE_AFTER: Duration = Duration::from_secs(14);
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Shows it, and says so if it cannot.
-pub(crate) fn show(home: &Path, agents: Vec<PathBuf>) {
-    if let Err(failure) = play(home, &agents) {
+pub(crate) fn show(home: &Path, agents: &[PathBuf]) {
+    if let Err(failure) = play(home, agents) {
         tracing::error!("the demonstration ended early: {failure}");
     }
 }

@@ -74,8 +74,10 @@ impl Failure {
             | Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
                 2
             }
-            Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_)) | Failure::Io { .. } => 4,
-            Failure::Coordinator(_) | Failure::Agent(_) => 4,
+            Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_))
+            | Failure::Io { .. }
+            | Failure::Coordinator(_)
+            | Failure::Agent(_) => 4,
             Failure::Grid(_) | Failure::NoGrid(_) => 3,
             Failure::Interrupted(_) => 130,
         }

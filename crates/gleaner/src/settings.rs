@@ -68,8 +68,11 @@ fn sources(home: &Path, arguments: &ServeArguments) -> Figment {
         names: arguments.names.clone(),
         network_folder: arguments.network_folder,
     };
+    let file = home.join(FILE);
+    // A file that is not there sets nothing; one that is there and cannot be read is an error.
+    let file = if file.exists() { Toml::file_exact(file) } else { Toml::string("") };
     Figment::from(Serialized::defaults(defaults))
-        .merge(Toml::file_exact(home.join(FILE)))
+        .merge(file)
         .merge(Env::prefixed("GLEANER_").only(&VARIABLES))
         .merge(Serialized::globals(flags))
 }

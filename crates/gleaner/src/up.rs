@@ -54,8 +54,8 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
             running.spawn(keep_up(agent, ready.clone(), user.clone(), stop.subscribe()));
         }
         if demo {
-            let homes = agents.into_iter().map(|agent| agent.home).collect();
-            std::thread::spawn(move || demo::show(&home, homes));
+            let homes: Vec<PathBuf> = agents.into_iter().map(|agent| agent.home).collect();
+            std::thread::spawn(move || demo::show(&home, &homes));
         }
         stop_requested().await;
         stop.send_replace(true);

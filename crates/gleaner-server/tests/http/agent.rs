@@ -75,7 +75,7 @@ impl Agent {
     pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
         let end = End {
             outcome: Outcome::Exited { code },
-            usage: Default::default(),
+            usage: gleaner_wire::session::Usage::default(),
             checkpoint: None,
             files: None,
             stdout,

@@ -25,7 +25,7 @@ impl Watcher {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                 let data = data.map(|data| serde_json::from_str(data).unwrap());
-                self.text = rest.to_owned();
+                rest.clone_into(&mut self.text);
                 if let Some(data) = data {
                     return data;
                 }

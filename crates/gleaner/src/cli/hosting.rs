@@ -49,7 +49,7 @@ pub(crate) struct ServeArguments {
 /// How much a program says of itself.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct LogArguments {
-    /// How log lines look; what is logged GLEANER_LOG says, as in GLEANER_LOG=info
+    /// How log lines look; the variable `GLEANER_LOG` says what is logged, as `info`
     #[arg(long, value_name = "FORM", default_value = "text")]
     pub(crate) log: LogForm,
 }
