@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// An agent.
-#[expect(clippy::struct_excessive_bools, reason = "four facts that hold or not, whatever the others do")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Agent {
     /// No other has it.

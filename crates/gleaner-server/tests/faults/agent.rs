@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 /// What a program that wants to be run again exits with.
 pub(crate) const AGAIN: i32 = 75;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub(crate) struct Agent {
     number: u32,
     profile: Profile,
@@ -250,7 +251,9 @@ impl Agent {
             frames.extend(output(attempt, kept.written));
             frames.push(FromAgent::Ended { attempt, end: kept.end.clone() });
         }
-        frames.into_iter().for_each(|frame| self.send(frame, scene));
+        for frame in frames {
+            self.send(frame, scene);
+        }
     }
 
     fn heartbeat(&mut self, connection: usize, scene: &mut Scene) {
@@ -332,7 +335,9 @@ impl Agent {
         let frames = output(attempt, held.written);
         scene.see(Seen::Began { run: attempt, on: self.number, from });
         self.send(FromAgent::Started(attempt), scene);
-        frames.into_iter().for_each(|frame| self.send(frame, scene));
+        if let Some(frame) = frames {
+            self.send(frame, scene);
+        }
         self.freeze_or_thaw(scene);
     }
 

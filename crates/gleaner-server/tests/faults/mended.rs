@@ -42,7 +42,7 @@ fn profile() -> Profile {
     }
 }
 
-fn end(outcome: Outcome) -> End {
+fn end(outcome: &Outcome) -> End {
     let json = serde_json::json!({ "outcome": outcome });
     serde_json::from_value(json).expect("an end")
 }
@@ -76,7 +76,9 @@ impl Small {
     }
 
     fn put(&mut self, inputs: Vec<Input>) {
-        inputs.into_iter().for_each(|input| self.desk.handle(self.now, input));
+        for input in inputs {
+            self.desk.handle(self.now, input);
+        }
         let batch = self.desk.settle(self.now);
         self.facts = batch.recorded.into_iter().map(|recorded| recorded.entry.fact).collect();
         self.effects = batch.effects;
@@ -108,7 +110,7 @@ impl Small {
         self.put(vec![Input::Frame { session: SessionId(self.sessions), frame: Box::new(frame) }]);
     }
 
-    fn ends(&mut self, attempt: Attempt, outcome: Outcome) {
+    fn ends(&mut self, attempt: Attempt, outcome: &Outcome) {
         self.say(FromAgent::Ended { attempt, end: end(outcome) });
     }
 
@@ -136,9 +138,9 @@ const DONE: Outcome = Outcome::Exited { code: 0 };
 #[test]
 fn releasing_all_runs_nothing_again_that_is_done() {
     let mut small = Small::running();
-    small.ends(one(), DONE);
+    small.ends(one(), &DONE);
     small.order(Order::Hold(JOB, only(1)));
-    small.ends(Attempt { task: TaskId::new(1), number: 1 }, Outcome::Stopped);
+    small.ends(Attempt { task: TaskId::new(1), number: 1 }, &Outcome::Stopped);
     small.order(Order::Release(JOB, all()));
     assert_eq!(small.phase(), TaskPhase::Done);
     small.order(Order::Hold(JOB, only(1)));
@@ -151,20 +153,20 @@ fn what_is_to_be_cancelled_cannot_be_held() {
     let mut small = Small::running();
     small.order(Order::Cancel(JOB, only(0)));
     small.order(Order::Hold(JOB, only(0)));
-    small.ends(one(), Outcome::Stopped);
+    small.ends(one(), &Outcome::Stopped);
     assert_eq!(small.phase(), TaskPhase::Cancelled);
 }
 
 #[test]
 fn an_end_is_settled_the_same_way_each_time() {
     let mut small = Small::running();
-    small.ends(one(), DONE);
+    small.ends(one(), &DONE);
     small.order(Order::Rerun(JOB, only(0)));
     let second = Attempt { number: 2, ..one() };
     small.say(FromAgent::Started(second));
-    small.ends(second, DONE);
+    small.ends(second, &DONE);
     for attempt in [one(), second, one()] {
-        small.ends(attempt, DONE);
+        small.ends(attempt, &DONE);
         assert_eq!((small.settled(), small.facts.len()), (Some(true), 0), "{attempt:?}");
     }
 }
@@ -175,7 +177,7 @@ fn a_held_task_stays_held_when_its_lost_run_is_heard_of() {
     small.order(Order::Hold(JOB, only(0)));
     small.lose();
     small.connect(1);
-    small.ends(one(), Outcome::Abandoned { why: String::new() });
+    small.ends(one(), &Outcome::Abandoned { why: String::new() });
     assert_eq!(small.phase(), TaskPhase::Held);
     small.order(Order::Release(JOB, only(0)));
     assert_eq!(small.phase(), TaskPhase::Waiting);
@@ -190,7 +192,7 @@ fn a_lost_result_counts_though_the_task_was_held_and_released() {
     small.order(Order::SetOpen { machine: "m".into(), open: false });
     small.order(Order::Release(JOB, only(0)));
     small.connect(1);
-    small.ends(one(), DONE);
+    small.ends(one(), &DONE);
     small.order(Order::SetOpen { machine: "m".into(), open: true });
     assert_eq!((small.phase(), small.desk.ledger().record(task()).live), (TaskPhase::Done, None));
 }
@@ -244,7 +246,7 @@ fn what_a_revoked_agent_runs_is_given_up_with_its_lease() {
 #[test]
 fn an_end_that_says_too_much_counts_all_the_same() {
     let mut small = Small::running();
-    let mut end = end(DONE);
+    let mut end = end(&DONE);
     end.stdout.bytes = vec![b'x'; 1 << 20];
     end.usage.cpu_s = f64::NAN;
     small.say(FromAgent::Ended { attempt: one(), end });
@@ -261,7 +263,7 @@ fn a_clock_that_jumps_a_day_ahead_ends_leases_and_nothing_else() {
     let expired = |fact: &Fact| matches!(fact, Fact::LeaseExpired { .. } | Fact::Decided { .. });
     assert!(small.facts.iter().all(expired), "{:?}", small.facts);
     small.connect(1);
-    small.ends(one(), DONE);
+    small.ends(one(), &DONE);
     let record = small.desk.ledger().record(task());
     let (live, again) = (record.live.map(|live| live.attempt), record.phase);
     assert!(again == TaskPhase::Done || live == Some(2), "it is done, or sent out once more");

@@ -125,7 +125,7 @@ impl Server {
         });
         if self.mutant == Some(Mutant::OutputAfterCommit) {
             // The process that would keep it dies in one of eight cases.
-            seen.extend(kept.filter(|_| now.nanos() % 8 != 0));
+            seen.extend(kept.filter(|_| !now.nanos().is_multiple_of(8)));
         } else {
             seen.extend(kept);
         }
@@ -133,7 +133,7 @@ impl Server {
         if rows.is_empty() {
             return Ok(batch.effects);
         }
-        if self.mutant == Some(Mutant::CommitNotSynced) && now.nanos() % 16 == 0 {
+        if self.mutant == Some(Mutant::CommitNotSynced) && now.nanos().is_multiple_of(16) {
             self.disk.fail_commit(1, Failure::Lost);
             drop(process.store.commit(&rows));
             return Ok(batch.effects);

@@ -27,7 +27,7 @@ impl World {
             let enrolment =
                 Enrolment { name: format!("m{number}"), key: format!("k{number}"), profile: profile.clone() };
             orders.push(Order::Enrol { token, enrolment: Box::new(enrolment) });
-            let drift = self.chance.between(0, 100) as i64 - 50;
+            let drift = self.chance.between(0, 100).cast_signed() - 50;
             self.agents.push(Agent::new(number, profile, drift));
         }
         for order in orders {
@@ -180,8 +180,11 @@ impl World {
 
     /// The wall clock may have been set meanwhile.
     pub(super) fn restart(&mut self) -> Result<(), String> {
-        let jump =
-            if self.goes_wrong(4) { self.chance.below(2 * DAY_NANOS) as i64 - DAY_NANOS as i64 } else { 0 };
+        let jump = if self.goes_wrong(4) {
+            self.chance.below(2 * DAY_NANOS).cast_signed() - DAY_NANOS.cast_signed()
+        } else {
+            0
+        };
         let wall = self.server.wall(self.now.since(self.died_at), jump);
         self.server.start(self.now, wall)?;
         self.start_turning();

@@ -182,7 +182,9 @@ impl World {
             self.queue.put(self.now + after, Event::Timer(agent, incarnation, timer));
         }
         if let Some(connection) = self.agents[agent].connection() {
-            sends.into_iter().for_each(|frame| self.send_to_server(connection, frame));
+            for frame in sends {
+                self.send_to_server(connection, frame);
+            }
             if close {
                 self.close_from_agent(connection);
                 self.act(agent, Agent::disconnected);
@@ -301,7 +303,9 @@ impl World {
         let all = self.server.inbox.len();
         let inputs = if self.chance.one_in(8) { self.chance.below(all as u64 + 1) as usize } else { all };
         let hasty = self.server.turn(self.now, inputs);
-        hasty.into_iter().for_each(|effect| self.let_out(effect));
+        for effect in hasty {
+            self.let_out(effect);
+        }
         let process = self.server.number;
         let (low, high) = if self.goes_wrong(40) { (1_000, 20_000) } else { (0, 10) };
         self.after(low, high, Event::Commit(process));
@@ -315,7 +319,9 @@ impl World {
         if dies {
             effects.truncate(self.chance.below(effects.len() as u64) as usize);
         }
-        effects.into_iter().for_each(|effect| self.let_out(effect));
+        for effect in effects {
+            self.let_out(effect);
+        }
         if dies {
             self.history.faults += 1;
             return self.kill_server();
