@@ -25,7 +25,7 @@ impl Watcher {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                 let data = data.map(|data| serde_json::from_str(data).unwrap());
-                rest.clone_into(&mut self.text);
+                self.text = String::from(rest);
                 if let Some(data) = data {
                     return data;
                 }
