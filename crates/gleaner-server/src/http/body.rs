@@ -9,8 +9,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
-use serde::de::DeserializeOwned;
-use serde_json::error::Category;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -96,9 +95,15 @@ fn unread(error: &io::Error) -> Refusal {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-        Category::Data => Refusal::invalid(format!("the request's body: {error}")),
-        Category::Syntax | Category::Eof | Category::Io => {
+    // A list would do for an object whose fields it has in order.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Refusal::invalid("the request's body is a list; expected an object"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        // The error's own category takes a list that is too long for a syntax error.
+        if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
+            Refusal::invalid(format!("the request's body: {error}"))
+        } else {
             Refusal::malformed(format!("the request's body is not JSON: {error}"))
         }
     })

@@ -6,13 +6,15 @@ use super::caller::Caller;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use gleaner_wire::api::{LiveEvent, Problem};
+use gleaner_wire::api::{self, LiveEvent, Problem};
+use gleaner_wire::job;
+use serde_json::Value;
 use std::sync::Arc;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Ref, RefOr, ResponseBuilder};
-use utoipa::{Modify, OpenApi};
+use utoipa::openapi::{Ref, RefOr, ResponseBuilder, Schema};
+use utoipa::{Modify, OpenApi, PartialSchema as _};
 
 const JSON: &str = "application/json";
 
@@ -53,12 +55,46 @@ pub(super) fn begun() -> utoipa::openapi::OpenApi {
 
 /// The document with the routes, as it is sent.
 pub(super) fn finished(mut document: utoipa::openapi::OpenApi) -> String {
+    tell_lists_apart(&mut document);
     for path in document.paths.paths.values_mut() {
         for operation in operations(path) {
             add_refusals(operation);
         }
     }
-    document.to_json().expect("the document is plain data")
+    let mut written = serde_json::to_value(document).expect("the document is plain data");
+    bound_integers(&mut written);
+    written.to_string()
+}
+
+/// Integers of the wire that cannot be negative go further than the signed ones by which the schemas are told.
+fn bound_integers(value: &mut Value) {
+    match value {
+        Value::Object(schema)
+            if schema.get("type") == Some(&"integer".into()) && schema.contains_key("minimum") =>
+        {
+            let most = match schema.get("format").and_then(Value::as_str) {
+                Some("int32") => u64::from(u32::MAX),
+                Some("int64") => u64::MAX,
+                _ => return,
+            };
+            schema.remove("format");
+            schema.entry("maximum").or_insert_with(|| most.into());
+        }
+        Value::Object(fields) => fields.values_mut().for_each(bound_integers),
+        Value::Array(items) => items.iter_mut().for_each(bound_integers),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Two types are called `TaskList`, what a job is made of and a page of its tasks: the former gets a name of its own.
+fn tell_lists_apart(document: &mut utoipa::openapi::OpenApi) {
+    let schemas = &mut document.components.get_or_insert_default().schemas;
+    schemas.insert("TaskList".to_owned(), api::TaskList::schema());
+    schemas.insert("JobTasks".to_owned(), job::TaskList::schema());
+    let Some(RefOr::T(Schema::Object(spec))) = schemas.get_mut("JobSpec") else {
+        unreachable!("a job is an object and can be submitted");
+    };
+    spec.properties.insert("tasks".to_owned(), Ref::from_schema_name("JobTasks").into());
 }
 
 fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

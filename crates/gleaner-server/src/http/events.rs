@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::select;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -78,7 +79,11 @@ impl Watch {
     /// The next that is to be shown; none once the coordinator has stopped.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            match self.live.recv().await {
+            let happened = select! {
+                happened = self.live.recv() => happened,
+                () = self.api.app.desk.closed() => return None,
+            };
+            match happened {
                 Ok(event) if self.is_shown(&event).await? => return Some(written(&event)),
                 Ok(_) => {}
                 Err(RecvError::Lagged(missed)) => {

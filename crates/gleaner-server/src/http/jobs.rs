@@ -29,7 +29,7 @@ const JOBS_MAX: usize = 1_000;
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {
     /// Only jobs in this state.
-    #[param(inline)]
+    #[param(inline, nullable = false)]
     state: Option<JobState>,
     /// How many at most.
     #[serde(default = "jobs_usually")]

@@ -24,8 +24,9 @@ pub(super) async fn list(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<
 #[utoipa::path(
     post, path = "/api/v1/machines/{name}/pause", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, description = "It was told, if it is connected", body = MachineView),
-        (status = 403, description = "Not an administrator", body = Problem))
+    responses((status = 200, description = "It was told", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 409, description = "It is not connected", body = Problem))
 )]
 pub(super) async fn pause(
     State(api): State<Arc<Api>>,
@@ -39,8 +40,9 @@ pub(super) async fn pause(
 #[utoipa::path(
     post, path = "/api/v1/machines/{name}/unpause", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, description = "It was told, if it is connected", body = MachineView),
-        (status = 403, description = "Not an administrator", body = Problem))
+    responses((status = 200, description = "It was told", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 409, description = "It is not connected", body = Problem))
 )]
 pub(super) async fn unpause(
     State(api): State<Arc<Api>>,
@@ -55,7 +57,8 @@ pub(super) async fn unpause(
     post, path = "/api/v1/machines/{name}/resume", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, description = "The machine", body = MachineView),
-        (status = 403, description = "Not an administrator", body = Problem))
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 409, description = "It was revoked", body = Problem))
 )]
 pub(super) async fn resume(
     State(api): State<Arc<Api>>,
@@ -63,8 +66,10 @@ pub(super) async fn resume(
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
     let unpause = Order::SetPaused { machine: machine.clone(), paused: false };
-    api.order(by.clone(), unpause).await?;
-    ordered(&api, by, machine, |machine| Order::SetOpen { machine, open: true }).await
+    let opened = ordered(&api, by.clone(), machine, |machine| Order::SetOpen { machine, open: true }).await?;
+    // One that is not connected cannot hear it, and takes new tasks from when it is back.
+    drop(api.app.desk.order(by, unpause).await?);
+    Ok(opened)
 }
 
 /// Lets no new tasks start on a machine.
@@ -72,7 +77,8 @@ pub(super) async fn resume(
     post, path = "/api/v1/machines/{name}/drain", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, description = "The machine", body = MachineView),
-        (status = 403, description = "Not an administrator", body = Problem))
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 409, description = "It was revoked", body = Problem))
 )]
 pub(super) async fn drain(
     State(api): State<Arc<Api>>,
@@ -86,8 +92,9 @@ pub(super) async fn drain(
 #[utoipa::path(
     post, path = "/api/v1/machines/{name}/measure", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, description = "It was told, if it is connected", body = MachineView),
-        (status = 403, description = "Not an administrator", body = Problem))
+    responses((status = 200, description = "It was told", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 409, description = "It is not connected", body = Problem))
 )]
 pub(super) async fn measure(
     State(api): State<Arc<Api>>,

@@ -3,7 +3,7 @@
 
 use super::Api;
 use super::caller::Caller;
-use super::extract::{Path, Query, patience};
+use super::extract::{Path, Query, patience, within};
 use super::refusal::Refusal;
 use super::tasks::own_task;
 use super::waiting::{place, task_changed};
@@ -17,6 +17,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use gleaner_wire::JobId;
+use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::{Attempt, Stream, Tail};
 use serde::Deserialize;
 use std::io;
@@ -38,16 +39,16 @@ const PAGE: usize = 256;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct OutputQuery {
-    /// Which of the two streams.
+    /// Which of the two streams; `stdout` if nothing is said.
     #[serde(default = "stdout")]
-    #[param(inline, default = "stdout")]
+    #[param(inline, nullable = false)]
     stream: Stream,
     /// Which run, from 1; the last one if nothing is said.
     #[param(minimum = 1, maximum = 4_294_967_295_u32)]
     attempt: Option<u32>,
     /// How many bytes to leave out.
     #[serde(default)]
-    #[param(minimum = 0, maximum = 9_223_372_036_854_775_807_u64, default = 0)]
+    #[param(minimum = 0, maximum = 67_108_864, default = 0)]
     offset: u64,
     /// Answer as soon as there are bytes from there on or the run is over, or after so many seconds.
     #[serde(default)]
@@ -94,6 +95,8 @@ pub(super) async fn output(
     Path((job, number)): Path<(u32, u32)>,
     Query(query): Query<OutputQuery>,
 ) -> Result<Response, Refusal> {
+    within("offset", query.offset, &(0..=OUTPUT_BYTES_MAX))?;
+    query.attempt.map(|run| within("attempt", run, &(1..=u32::MAX))).transpose()?;
     let patience = patience(query.wait_s)?;
     let _place = place(&api, patience)?;
     let (job, deadline) = (JobId(job), Instant::now() + patience);

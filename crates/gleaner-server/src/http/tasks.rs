@@ -38,7 +38,7 @@ pub(super) struct ListQuery {
     #[param(minimum = 1, maximum = 10_000, default = 1_000)]
     limit: usize,
     /// Only tasks in this phase.
-    #[param(inline)]
+    #[param(inline, nullable = false)]
     phase: Option<TaskPhase>,
 }
 

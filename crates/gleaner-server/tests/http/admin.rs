@@ -12,14 +12,10 @@ async fn machines_hear_what_is_wanted_of_them() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     for (order, told, state) in [
-        ("drain", vec![ToAgent::SetOpen { open: false }], MachineState::Closed),
+        ("drain", vec![], MachineState::Closed),
         ("pause", vec![ToAgent::SetPaused { paused: true }], MachineState::Closed),
         ("unpause", vec![ToAgent::SetPaused { paused: false }], MachineState::Closed),
-        (
-            "resume",
-            vec![ToAgent::SetPaused { paused: false }, ToAgent::SetOpen { open: true }],
-            MachineState::Open,
-        ),
+        ("resume", vec![ToAgent::SetPaused { paused: false }], MachineState::Open),
         ("measure", vec![ToAgent::Measure], MachineState::Open),
         ("revoke", vec![], MachineState::Revoked),
     ] {
@@ -35,6 +31,11 @@ async fn machines_hear_what_is_wanted_of_them() {
             };
             assert_eq!(heard, expected);
         }
+    }
+    for order in ["resume", "pause", "measure"] {
+        let path = format!("/api/v1/machines/m1/{order}");
+        let reply = world.call("POST", &path, &world.root, Body::empty()).await;
+        assert_eq!((reply.status, reply.code().as_str()), (409, "conflict"), "{order}: {reply}");
     }
     let nowhere = world.call("POST", "/api/v1/machines/m2/drain", &world.root, Body::empty()).await;
     assert_eq!(nowhere.status, 404, "{nowhere}");

@@ -3,7 +3,7 @@
 use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, Stream, Tail, ToAgent};
+use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, Stream, Tail, ToAgent, Usage};
 use gleaner_wire::{SESSION_VERSION, api::Enrolled};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -75,7 +75,7 @@ impl Agent {
     pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
         let end = End {
             outcome: Outcome::Exited { code },
-            usage: gleaner_wire::session::Usage::default(),
+            usage: Usage::default(),
             checkpoint: None,
             files: None,
             stdout,

@@ -91,3 +91,13 @@ async fn each_operation_says_whom_it_answers_and_what_it_is_for() {
         assert!(operation["summary"].is_string(), "{method} {path}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_is_made_of_is_no_page_of_tasks() {
+    let world = World::new().await;
+    let document = document(&world).await;
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(schemas["JobSpec"]["properties"]["tasks"]["$ref"], "#/components/schemas/JobTasks");
+    assert!(schemas["JobTasks"]["oneOf"].to_string().contains("array"), "{}", schemas["JobTasks"]);
+    assert!(schemas["TaskList"]["properties"]["next"].is_object(), "{}", schemas["TaskList"]);
+}

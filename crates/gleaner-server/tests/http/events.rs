@@ -22,10 +22,11 @@ impl Watcher {
 
     async fn next(&mut self) -> Value {
         loop {
-            if let Some((event, rest)) = self.text.split_once("\n\n") {
+            if let Some((event, _)) = self.text.split_once("\n\n") {
+                let event_length = event.len() + 2;
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                 let data = data.map(|data| serde_json::from_str(data).unwrap());
-                self.text = String::from(rest);
+                self.text.drain(..event_length);
                 if let Some(data) = data {
                     return data;
                 }
@@ -61,6 +62,14 @@ async fn one_job_can_be_watched() {
     for (job, token) in [(99, &world.alice), (jobs[0], &world.bob)] {
         assert_eq!(world.get(&format!("/api/v1/events?job={job}"), token).await.status, 404);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_the_coordinator() {
+    let world = World::new().await;
+    let mut watcher = Watcher::new(&world, "/api/v1/events", &world.root).await;
+    world.app.desk.stop();
+    assert!(watcher.pieces.next().await.is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
