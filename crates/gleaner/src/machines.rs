@@ -41,7 +41,7 @@ fn table(machines: &[MachineView]) -> String {
         ("WHY", Side::Left),
     ];
     let rows = machines.iter().map(|machine| {
-        let [cpu, disk, net] = machine.profile.speeds.map(scaled);
+        let [cpu, disk, net] = machine.profile.speeds.map(|millions| scaled(millions * 1e6));
         vec![
             shown(&machine.machine, 32),
             state(machine.state).to_owned(),

@@ -21,6 +21,9 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How long an agent may take to end in order.
 const GRACE: Duration = Duration::from_secs(30);
 
+/// How many tasks an agent of the demonstration takes.
+const DEMO_SLOTS: u32 = 4;
+
 /// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
 /// their word, count.
 const RULES: &str =
@@ -68,7 +71,8 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
     let agent = |folder: &str, name: Option<&str>| LocalAgent {
         home: options.home.join(folder),
         name: name.map(str::to_owned),
-        slots: arguments.slots,
+        // The demonstration needs room on either agent for what moves to it.
+        slots: arguments.slots.or(arguments.demo.then_some(DEMO_SLOTS)),
     };
     if arguments.demo {
         vec![agent("agent", Some("desk")), agent("agent-2", Some("attic"))]

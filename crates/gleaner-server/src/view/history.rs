@@ -84,7 +84,6 @@ impl Story<'_> {
             }
             Fact::LeaseExpired { .. } => self.lost(at, "its machine was not heard of until its lease ended"),
             Fact::AgentStarted { .. } => self.lost(at, "its machine's agent was started afresh"),
-            Fact::AgentRevoked { .. } => self.lost(at, "its machine's agent was revoked"),
             Fact::OwnerLoadReported { load, why, .. } => {
                 self.phase = if *load >= 1.0 { TaskPhase::Suspended } else { TaskPhase::Running };
                 let actor = self.agent();
@@ -93,6 +92,10 @@ impl Story<'_> {
             }
             Fact::TasksCancelled(chosen) => self.wished(at, Wish::Cancel, chosen.by.clone()),
             Fact::TasksHeld(chosen) => self.wished(at, Wish::Hold, chosen.by.clone()),
+            // It was to be held once its run ended, and is not any more.
+            Fact::TasksReleased(chosen) if self.wish.take().is_some() => {
+                self.add(at, "not to be held after all".to_owned(), chosen.by.clone());
+            }
             Fact::TasksReleased(chosen) => self.again(at, "released", chosen.by.clone()),
             Fact::TasksRerun(chosen) => self.again(at, "to run again from its beginning", chosen.by.clone()),
             _ => {}
