@@ -36,6 +36,7 @@ pub fn history(names: &HistoryNames, rows: &[StoredRow]) -> History {
         phase: TaskPhase::Waiting,
         tries: Tries::default(),
         run: None,
+        next: None,
         wish: None,
         told: Vec::new(),
     };
@@ -54,6 +55,8 @@ struct Story<'a> {
     tries: Tries,
     /// The run that was sent out last and has not ended.
     run: Option<(u32, MachineId)>,
+    /// The run that follows it elsewhere.
+    next: Option<(u32, MachineId)>,
     wish: Option<Wish>,
     told: Vec<Transition>,
 }
@@ -112,7 +115,7 @@ impl Story<'_> {
                 let name = |machine: MachineId| &self.names.machines[machine.index()];
                 let cause = format!("the policy moves it from {} to {}", name(from), name(to));
                 self.add(at, cause, Actor::Coordinator);
-                self.run = Some((attempt, to));
+                self.next = Some((attempt, to));
             }
             Command::Start { .. } | Command::Move { .. } | Command::WakeAt { .. } => {}
         }
@@ -136,7 +139,7 @@ impl Story<'_> {
         };
         let actor = self.agent();
         self.add(at, cause, actor);
-        self.run = None;
+        self.run = self.next.take();
     }
 
     fn wished(&mut self, at: Time, wish: Wish, by: Actor) {
