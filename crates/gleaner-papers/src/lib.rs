@@ -10,10 +10,9 @@ pub mod bertasi;
 mod claim;
 mod reading;
 pub mod statistics;
-mod stream;
 mod trials;
 
 pub use claim::{Claim, Condition, Rule};
+pub use gleaner_workload::Stream;
 pub use reading::Reading;
-pub use stream::Stream;
 pub use trials::{Run, Stopped, Trial, Trials, Watch};

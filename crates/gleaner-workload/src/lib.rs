@@ -12,6 +12,7 @@
 //!   that in every tie.
 
 mod ads;
+pub mod availability;
 mod document;
 mod error;
 mod ids;
@@ -26,6 +27,7 @@ mod scenario;
 mod section;
 mod settings;
 mod splitter;
+mod stream;
 pub mod submit;
 mod table;
 mod tasks;
@@ -37,4 +39,5 @@ pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use scenario::Scenario;
 pub use settings::{BudgetSettings, Migration, PolicySettings, RelocateScore, RelocateSettings, Sharing};
+pub use stream::Stream;
 pub use tasks::{TaskKind, TaskTable};
