@@ -24,6 +24,7 @@ pub fn setup(text: &str) -> Setup {
         task_classes: Vec::new(),
         tasks: Tasks::default(),
         loads: Vec::new(),
+        availability: None,
     };
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();

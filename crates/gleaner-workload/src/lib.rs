@@ -37,7 +37,10 @@ pub use error::InputError;
 pub use ids::Ids;
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
-pub use scenario::Scenario;
-pub use settings::{BudgetSettings, Migration, PolicySettings, RelocateScore, RelocateSettings, Sharing};
+pub use scenario::{AvailableMachines, Scenario};
+pub use settings::{
+    BudgetSettings, LookSettings, Migration, PolicySettings, PredictionSettings, RelocateScore,
+    RelocateSettings, Sharing,
+};
 pub use stream::Stream;
 pub use tasks::{TaskKind, TaskTable};

@@ -2,9 +2,11 @@
 
 mod hosting;
 mod live;
+mod trace;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
+pub(crate) use trace::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
@@ -80,6 +82,9 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Map independent tasks to machines from a table of expected times
     Map(MapArguments),
+    /// Generate, check and import traces of machines that come and go
+    #[command(subcommand)]
+    Trace(TraceArguments),
     /// Run a paper's experiments again and hold its claims against what comes out
     Paper(PaperArguments),
     /// Evaluate and match expressions in HTCondor's ClassAd language
@@ -103,6 +108,9 @@ A scenario is a TOML file that names its tables:
   [grid]
   machines   = \"machines.csv\"     # id, a column for each kind of operation; optional site,cores,price,provides
   owner_load = \"owner_load.csv\"   # optional: time_s,machine,load
+  # instead, for machines that come and go (one kind of operation, sharing = \"exclusive\"; see: gleaner trace):
+  # availability = \"trace.csv\"     # machine,interval,from_s,until_s,speed; or
+  # availability = { trace = \"trace.csv\", look_s = 120, prediction = \"known\" }   # or \"forecast\"
   [work]
   tasks   = \"tasks.csv\"           # id,arrival_s,length, a column for each kind (or label); optional domain
   weights = { cpu = 2e-5, disk = 0.1, net = 0.1 }

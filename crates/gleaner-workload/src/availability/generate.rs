@@ -18,7 +18,7 @@
 //!   more between machines than an owner's use changes one of them, and owners work in spells of about an hour. The
 //!   law of all speeds stays exact whatever the weights.
 //! - **Intervals** are exponential. Their mean of a day is what makes 95 % of them long enough for 12·10⁶ operations, as
-//!   the paper has it (95.6 % come out; with half a day it would be 92 %).
+//!   the paper has it (95.6 % come out).
 //! - **Absences** are exponential with a mean of half a day: volunteers' machines are there for about two thirds of the
 //!   time. It fixes how many machines a trace has (half as many again as are there at a time), and nothing else.
 //! - **No day and night**: the paper gives none.
@@ -60,6 +60,12 @@ impl Profile {
     pub const SEPTEMBER: Self = Self { cumulative_speed: 12e6, purpose: 0x5e };
     /// A month with half as much.
     pub const JUNE: Self = Self { cumulative_speed: 6e6, purpose: 0x10 };
+
+    /// The same with another cumulative speed, and so with more or fewer machines.
+    #[must_use]
+    pub fn with_cumulative_speed(self, cumulative_speed: f64) -> Self {
+        Self { cumulative_speed, ..self }
+    }
 
     /// How many machines are there on average.
     pub fn present_mean(&self) -> f64 {

@@ -1,5 +1,5 @@
-use super::Trace;
 use super::read::COLUMNS;
+use super::{Statistics, Trace};
 use gleaner_units::Time;
 use std::fmt;
 use std::io::{self, Write};
@@ -21,6 +21,16 @@ impl Trace {
             }
         }
         Ok(())
+    }
+}
+
+impl Trace {
+    /// Writes the table of machines that a scenario needs beside the trace: all have a core, and the speed that all
+    /// have on average.
+    pub fn write_machines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let speed = Statistics::of(self).speed_mean.round();
+        writeln!(out, "id,ops")?;
+        self.machines().iter().try_for_each(|name| writeln!(out, "{},{speed}", Field(name)))
     }
 }
 
