@@ -16,8 +16,8 @@ pub(crate) enum Next {
     Join,
     /// All machines that are there are looked at.
     Look,
-    /// A machine has another speed than was thought.
-    Measured(MachineId),
+    /// The next thing to be told of a machine.
+    News,
     /// The next task is submitted.
     Arrival,
     /// The scheduler asked for it.

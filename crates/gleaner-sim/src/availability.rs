@@ -8,9 +8,10 @@
 use crate::forecast::Forecaster;
 use crate::speed_scale::SpeedScale;
 use gleaner_core::MachineClass;
-use gleaner_units::{MachineClassId, Span, Time};
+use gleaner_units::{MachineClassId, MachineId, Span, Time};
 use gleaner_workload::availability::Trace;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The machines of a run, where a trace says when they are there.
@@ -26,6 +27,10 @@ pub struct Availability {
     pub look_every: Span,
     /// Where predictions come from.
     pub prediction: Prediction,
+    /// Machines, counted as in the trace, that give up every task when most of it is done.
+    pub saboteurs: BTreeSet<u32>,
+    /// After so many tasks in a row that it did not end, a machine is closed, this time and whenever it comes again.
+    pub aborts_max: Option<u32>,
 }
 
 /// How a machine's speed in the near future is predicted.
@@ -56,6 +61,11 @@ impl Availability {
         let machine = self.trace.intervals()[interval].machine as usize;
         let kinds_before = self.kinds[machine] as usize;
         MachineClassId::new(kinds_before * self.scale.values().len() + speed as usize)
+    }
+
+    /// The machine of the trace that is there in an interval.
+    pub(crate) fn host(&self, machine: MachineId) -> u32 {
+        self.trace.intervals()[machine.index()].machine
     }
 
     /// The multiple of the period that comes after `time`.
@@ -95,9 +105,8 @@ impl Outlook {
         self.speed
     }
 
-    /// Looks again; whether the prediction is another.
-    pub(crate) fn look(&mut self, availability: &Availability, interval: usize, now: Time) -> bool {
-        let before = self.speed;
+    /// Looks again.
+    pub(crate) fn look(&mut self, availability: &Availability, interval: usize, now: Time) {
         match (&mut self.forecaster, availability.prediction) {
             (Some(forecaster), _) => {
                 let since = Time::from_nanos(now.nanos() - availability.look_every.nanos());
@@ -112,7 +121,6 @@ impl Outlook {
             }
             (None, Prediction::Known(_) | Prediction::Forecast) => {}
         }
-        self.speed != before
     }
 
     fn look_ahead(&mut self, availability: &Availability, interval: usize, now: Time, ahead: Span) {

@@ -14,7 +14,7 @@ use gleaner_workload::{
     Scenario, Sharing,
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A scenario, ready to run.
@@ -148,6 +148,8 @@ fn availability(available: &AvailableMachines, kinds: &[usize]) -> Availability 
             PredictionSettings::Forecast => Prediction::Forecast,
         },
         trace: Arc::new(trace.clone()),
+        saboteurs: BTreeSet::new(),
+        aborts_max: look.aborts_max,
     }
 }
 

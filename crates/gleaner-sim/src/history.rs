@@ -91,7 +91,7 @@ impl History {
         self.moves
     }
 
-    /// How often a machine went before its task was done.
+    /// How often a machine went, or gave up, before its task was done.
     pub fn aborts(&self) -> u64 {
         self.aborts
     }
@@ -134,8 +134,8 @@ impl History {
         self.makespan = now;
     }
 
-    pub(crate) fn aborted(&mut self, tasks: usize) {
-        self.aborts += tasks as u64;
+    pub(crate) fn aborted(&mut self) {
+        self.aborts += 1;
     }
 
     pub(crate) fn counted(&mut self, now: Time, machine: MachineId, tasks: usize) {

@@ -16,6 +16,7 @@ mod experiment;
 mod history;
 mod machines;
 mod register;
+mod reputation;
 mod saved;
 mod setup;
 mod simulation;

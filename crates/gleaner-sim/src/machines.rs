@@ -2,12 +2,12 @@
 //!
 //! Work is in logical operations here; how the models measure it is their own.
 
+use crate::availability::Availability;
 use crate::setup::Setup;
 use crate::sharing::Sharing;
 use crate::traced::Traced;
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_workload::availability::Trace;
 use serde::{Deserialize, Serialize};
 
 /// What runs tasks.
@@ -69,7 +69,7 @@ impl Machines {
                 let seconds = ops * grid.seconds_per_op(grid.task(task).class(), on);
                 sharing.insert(now, on, task, seconds);
             }
-            Self::Traced(traced) => traced.insert(trace(setup), now, on, task, ops * weight(setup)),
+            Self::Traced(traced) => traced.insert(availability(setup), now, on, task, ops * weight(setup)),
         }
     }
 
@@ -80,7 +80,7 @@ impl Machines {
                 let from = sharing.machine_of(task).expect("a task that is taken off a machine was on one");
                 sharing.remove(now, task) / grid.seconds_per_op(grid.task(task).class(), from)
             }
-            Self::Traced(traced) => traced.remove(trace(setup), now, task) / weight(setup),
+            Self::Traced(traced) => traced.remove(&availability(setup).trace, now, task) / weight(setup),
         }
     }
 
@@ -92,10 +92,14 @@ impl Machines {
         }
     }
 
+    /// The next completion comes; whether the task is done, and not given up.
     #[inline]
-    pub(crate) fn complete(&mut self, now: Time, task: TaskId) {
+    pub(crate) fn complete(&mut self, now: Time, task: TaskId) -> bool {
         match self {
-            Self::Shared(sharing) => sharing.complete(now, task),
+            Self::Shared(sharing) => {
+                sharing.complete(now, task);
+                true
+            }
             Self::Traced(traced) => traced.complete(now, task),
         }
     }
@@ -124,8 +128,8 @@ impl Machines {
     }
 }
 
-fn trace(setup: &Setup) -> &Trace {
-    &setup.availability.as_ref().expect("machines by a trace come with it").trace
+fn availability(setup: &Setup) -> &Availability {
+    setup.availability.as_ref().expect("machines by a trace come with it")
 }
 
 /// W: a trace's speeds are in the operations of the only kind.

@@ -1,10 +1,11 @@
 //! Which machines of a trace are there, and what is known of each: the information service of Elleuch et al.
 //!
 //! - **Those present are in order of their numbers**, and so is what a look finds.
-//! - **What a look found is told before time goes on.**
+//! - **What there is to tell is told before time goes on.**
 
 use crate::agenda::Next;
 use crate::availability::{Availability, Outlook};
+use crate::reputation::Reputation;
 use gleaner_core::Event;
 use gleaner_units::{MachineClassId, MachineId, Time};
 use serde::{Deserialize, Serialize};
@@ -17,25 +18,31 @@ pub(crate) struct Register {
     /// The interval that begins next.
     next: usize,
     departures: BinaryHeap<Reverse<(Time, MachineId)>>,
-    present: Vec<(MachineId, Outlook)>,
+    present: Vec<Present>,
     looked: Time,
-    found: VecDeque<(MachineId, MachineClassId)>,
+    /// What is to be told, at the moment at which it came up.
+    news: VecDeque<(Time, Event)>,
+    reputation: Reputation,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Present {
+    machine: MachineId,
+    outlook: Outlook,
+    /// What the scheduler takes it for.
+    told: MachineClassId,
 }
 
 impl Register {
-    /// The next departure, arrival of a machine, and look or what one found.
-    pub(crate) fn next(&self, availability: &Availability) -> [Option<(Time, Next)>; 3] {
+    /// The next departure, arrival of a machine, look, and news.
+    pub(crate) fn next(&self, availability: &Availability) -> [Option<(Time, Next)>; 4] {
         let departure =
             self.departures.peek().map(|Reverse((time, machine))| (*time, Next::Departure(*machine)));
         let join = availability.trace.intervals().get(self.next).map(|interval| (interval.from, Next::Join));
-        let look = match self.found.front() {
-            Some((machine, _)) => Some((self.looked, Next::Measured(*machine))),
-            None if departure.is_some() || join.is_some() => {
-                Some((availability.next_look(self.looked), Next::Look))
-            }
-            None => None,
-        };
-        [departure, join, look]
+        let goes_on = departure.is_some() || join.is_some();
+        let look = goes_on.then(|| (availability.next_look(self.looked), Next::Look));
+        let news = self.news.front().map(|(time, _)| (*time, Next::News));
+        [departure, join, look, news]
     }
 
     /// A machine comes.
@@ -44,15 +51,18 @@ impl Register {
         let outlook = Outlook::at_join(availability, self.next, now);
         let class = availability.class(self.next, outlook.speed());
         self.departures.push(Reverse((availability.trace.intervals()[self.next].until, machine)));
-        self.present.push((machine, outlook));
+        self.present.push(Present { machine, outlook, told: class });
         self.next += 1;
+        if self.reputation.is_bad(availability.host(machine)) {
+            self.news.push_back((now, Event::MachineClosed { machine }));
+        }
         Event::MachineJoined { machine, class }
     }
 
     /// The machine that is the first to go goes. Costs O(present).
     pub(crate) fn depart(&mut self) -> Event {
         let Reverse((_, machine)) = self.departures.pop().expect("a machine that is there");
-        let at = self.present.binary_search_by_key(&machine, |(machine, _)| *machine);
+        let at = self.present.binary_search_by_key(&machine, |present| present.machine);
         self.present.remove(at.expect("a machine that goes was there"));
         Event::MachineLost { machine }
     }
@@ -60,16 +70,33 @@ impl Register {
     /// Looks at all that are there. Costs O(present).
     pub(crate) fn look(&mut self, availability: &Availability, now: Time) {
         self.looked = now;
-        for (machine, outlook) in &mut self.present {
-            if outlook.look(availability, machine.index(), now) {
-                self.found.push_back((*machine, availability.class(machine.index(), outlook.speed())));
+        for Present { machine, outlook, told } in &mut self.present {
+            outlook.look(availability, machine.index(), now);
+            let class = availability.class(machine.index(), outlook.speed());
+            if class != *told {
+                *told = class;
+                self.news.push_back((now, Event::MachineMeasured { machine: *machine, class }));
             }
         }
     }
 
-    /// The next thing that the look found.
-    pub(crate) fn measured(&mut self) -> Event {
-        let (machine, class) = self.found.pop_front().expect("a look found something");
-        Event::MachineMeasured { machine, class }
+    /// The next thing to be told.
+    pub(crate) fn news(&mut self) -> Event {
+        self.news.pop_front().expect("there are news").1
+    }
+
+    /// A machine ended a task.
+    pub(crate) fn ended(&mut self, availability: &Availability, machine: MachineId) {
+        if availability.aborts_max.is_some() {
+            self.reputation.ended(availability.host(machine));
+        }
+    }
+
+    /// A machine that is still there did not end a task, or one that goes.
+    pub(crate) fn aborted(&mut self, availability: &Availability, now: Time, machine: MachineId) {
+        let Some(aborts_max) = availability.aborts_max else { return };
+        if self.reputation.aborted(availability.host(machine), aborts_max) {
+            self.news.push_back((now, Event::MachineClosed { machine }));
+        }
     }
 }

@@ -130,7 +130,7 @@ fn fingerprint(setup: &Setup) -> u64 {
 }
 
 fn add_availability(hash: &mut Hash, availability: &Availability) {
-    let Availability { trace, kinds, scale, look_every, prediction } = availability;
+    let Availability { trace, kinds, scale, look_every, prediction, saboteurs, aborts_max } = availability;
     for (index, interval) in trace.intervals().iter().enumerate() {
         hash.add(u64::from(interval.machine));
         hash.add(interval.until.nanos());
@@ -139,6 +139,6 @@ fn add_availability(hash: &mut Hash, availability: &Availability) {
             hash.add(piece.speed.to_bits());
         }
     }
-    let rest = postcard::to_stdvec(&(kinds, scale.values(), look_every, prediction));
+    let rest = postcard::to_stdvec(&(kinds, scale.values(), look_every, prediction, saboteurs, aborts_max));
     hash.add_all(&rest.expect("plain data can always be written to memory"));
 }

@@ -7,6 +7,7 @@
 //! - **The first of the completions is always one that will come**: entries of tasks that were taken off are dropped as
 //!   soon as they are first.
 
+use crate::availability::Availability;
 use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_workload::availability::Trace;
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,12 @@ struct Place {
     done_at: f64,
     /// None where the machine goes before.
     finish: Option<Time>,
+    /// What comes then is no end: the machine gives the task up.
+    gives_up: bool,
 }
+
+/// The part of a task that a saboteur does before it gives up.
+const DONE_IN_VAIN: f64 = 0.9;
 
 impl Traced {
     /// The next interval begins.
@@ -47,15 +53,26 @@ impl Traced {
     }
 
     /// Starts a task on a machine that is there.
-    pub(crate) fn insert(&mut self, trace: &Trace, now: Time, machine: MachineId, task: TaskId, ops: f64) {
+    pub(crate) fn insert(
+        &mut self,
+        availability: &Availability,
+        now: Time,
+        machine: MachineId,
+        task: TaskId,
+        ops: f64,
+    ) {
+        let trace = &*availability.trace;
+        let gives_up = availability.saboteurs.contains(&availability.host(machine));
         if self.places.len() <= task.index() {
             self.places.resize(task.index() + 1, None);
         }
         assert!(self.places[task.index()].is_none(), "{task} is on a machine already");
-        let done_at = trace.ops_until(machine.index(), now) + ops;
+        let started_at = trace.ops_until(machine.index(), now);
+        let done_at = started_at + ops;
+        let ends_at = if gives_up { started_at + DONE_IN_VAIN * ops } else { done_at };
         // What rounding puts before its own start is done at once.
-        let finish = trace.time_of(machine.index(), done_at).map(|time| time.max(now));
-        self.places[task.index()] = Some(Place { machine, done_at, finish });
+        let finish = trace.time_of(machine.index(), ends_at).map(|time| time.max(now));
+        self.places[task.index()] = Some(Place { machine, done_at, finish, gives_up });
         self.completions.extend(finish.map(|finish| Reverse((finish, task))));
         let station = &mut self.machines[machine.index()];
         if station.tasks.is_empty() {
@@ -75,10 +92,10 @@ impl Traced {
         self.completions.peek().map(|Reverse(first)| *first)
     }
 
-    /// A task is done.
-    pub(crate) fn complete(&mut self, now: Time, task: TaskId) {
+    /// The next completion comes; whether the task is done.
+    pub(crate) fn complete(&mut self, now: Time, task: TaskId) -> bool {
         assert_eq!(self.next_completion(), Some((now, task)), "not the next completion");
-        self.take_off(now, task);
+        !self.take_off(now, task).gives_up
     }
 
     /// A machine goes; the tasks that were on it are returned.

@@ -99,10 +99,18 @@ impl World {
             }
             Next::Completion(task) => {
                 let on = self.machines.machine_of(task).expect("a task that ends runs somewhere");
-                self.machines.complete(now, task);
-                self.history.ended(now, task, on);
+                let done = self.machines.complete(now, task);
                 self.count(now, on);
-                Event::AttemptFinished { task, attempt: grid.task(task).attempt() }
+                let attempt = grid.task(task).attempt();
+                if done {
+                    self.history.ended(now, task, on);
+                    setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
+                    Event::AttemptFinished { task, attempt }
+                } else {
+                    self.history.aborted();
+                    self.register.aborted(by_trace(setup), now, on);
+                    Event::AttemptLost { task, attempt }
+                }
             }
             Next::Landing(task) => {
                 self.landings.pop();
@@ -112,7 +120,7 @@ impl World {
                 Event::AttemptStarted { task, attempt: grid.task(task).attempt() }
             }
             Next::Departure(machine) => {
-                self.depart_by_trace(now, machine);
+                self.depart_by_trace(setup, now, machine);
                 self.register.depart()
             }
             Next::Join => {
@@ -123,7 +131,7 @@ impl World {
                 self.register.look(by_trace(setup), now);
                 return None;
             }
-            Next::Measured(_) => self.register.measured(),
+            Next::News => self.register.news(),
             Next::Arrival => {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
@@ -189,9 +197,11 @@ impl World {
     }
 
     /// What is on a machine, or on its way there, is gone with it.
-    fn depart_by_trace(&mut self, now: Time, machine: MachineId) {
-        let tasks = self.machines.lose(now, machine);
-        self.history.aborted(tasks.len());
+    fn depart_by_trace(&mut self, setup: &Setup, now: Time, machine: MachineId) {
+        for _ in self.machines.lose(now, machine) {
+            self.history.aborted();
+            self.register.aborted(by_trace(setup), now, machine);
+        }
         self.count(now, machine);
         self.transits.retain(|_, transit| transit.to != machine);
         let transits = &self.transits;

@@ -51,6 +51,8 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
             scale,
             look_every: Span::from_seconds(120.0).expect("a span"),
             prediction,
+            saboteurs: BTreeSet::new(),
+            aborts_max: None,
         }),
         task_classes: vec![task_class],
         tasks: Tasks {
@@ -161,6 +163,45 @@ fn a_forecast_knows_only_what_was_measured() {
     let expected = ["60 m0 joined 1000", "60 t0 to m0", "720 m0 measured 1300", "840 m0 measured 3000"];
     assert_eq!(told[..4], expected, "{told:?}");
     assert_eq!(told.last().map(String::as_str), Some("1820 t0 finished 1"));
+}
+
+#[test]
+fn who_keeps_aborting_is_put_aside_whenever_it_comes() {
+    let rows = "
+a,1,0,100,3000
+a,2,200,900,3000
+b,1,0,900,1000";
+    let mut setup = setup(rows, &[(0.0, 30_000.0), (210.0, 30_000.0)], Prediction::ELLEUCH);
+    let by_trace = setup.availability.as_mut().expect("a trace");
+    by_trace.saboteurs.insert(0);
+    by_trace.aborts_max = Some(2);
+    let closed = |setup: &Setup| {
+        let Record(entries) = run(setup, GREEDY.build());
+        let closed = |(time, entry): &(Time, Entry)| match entry {
+            Entry::Event(Event::MachineClosed { machine }) => Some(format!("{} {machine}", time.seconds())),
+            _ => None,
+        };
+        entries.iter().filter_map(closed).collect::<Vec<_>>()
+    };
+    // Nine tenths of 10 s, twice; what starts at that very moment is in vain too. Then there is the slow one.
+    assert_eq!(closed(&setup), ["18 m0", "200 m2"]);
+    assert_eq!(
+        told(&setup, GREEDY)[2..],
+        [
+            "0 t0 to m0",
+            "9 t0 to m0",
+            "18 t0 to m0",
+            "27 t0 to m1",
+            "57 t0 finished 4",
+            "100 m0 lost",
+            "200 m2 joined 3000",
+            "210 t1 to m1",
+            "240 t1 finished 1"
+        ]
+    );
+    let mut simulation = Simulation::new(&setup, GREEDY.build());
+    simulation.run();
+    assert_eq!(simulation.history().aborts(), 3);
 }
 
 fn month() -> Setup {

@@ -21,6 +21,8 @@ pub struct LookSettings {
     pub every: Span,
     /// Where predictions of their speeds come from.
     pub prediction: PredictionSettings,
+    /// After so many tasks in a row that it did not end, a machine takes no more. None: it always does.
+    pub aborts_max: Option<u32>,
 }
 
 /// Where predictions of speeds come from.
@@ -105,18 +107,21 @@ pub(crate) fn sharing(grid: &Section<'_>) -> Result<Sharing, InputError> {
 pub(crate) fn availability<'a>(key: &Key<'a>) -> Result<(&'a str, LookSettings), InputError> {
     let expected = "the name of a file, as \"trace.csv\", or { trace = \"trace.csv\" }";
     let every = Span::from_nanos(120_000_000_000);
-    let mut look = LookSettings { every, prediction: PredictionSettings::Known };
+    let mut look = LookSettings { every, prediction: PredictionSettings::Known, aborts_max: None };
     if let Some(name) = key.find_text() {
         return Ok((name, look));
     }
     let table = key.find_table().ok_or_else(|| key.wrong(expected))?;
-    table.check_known(&["trace", "look_s", "prediction"])?;
+    table.check_known(&["trace", "look_s", "prediction", "aborts_max"])?;
     if let Some(key) = table.find("look_s") {
         look.every = period(&key)?;
     }
     if let Some(key) = table.find("prediction") {
         let choices = [("known", PredictionSettings::Known), ("forecast", PredictionSettings::Forecast)];
         look.prediction = key.choice(&choices)?;
+    }
+    if let Some(key) = table.find("aborts_max") {
+        look.aborts_max = Some(key.integer(1, "a whole number, 1 or more, below 2^32")?);
     }
     Ok((table.key("trace", expected)?.text(expected)?, look))
 }

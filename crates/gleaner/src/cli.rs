@@ -201,13 +201,16 @@ pub(crate) struct ExplainArguments {
 const PAPER_HELP: &str = "\
 Papers:
   bertasi  resource-driven allocation on time-shared machines (figures 1 to 4)
+  elleuch  batches within a budget on volunteers' machines (figures 4 and 5)
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
 
 Examples:
   gleaner paper bertasi --out results        # and open results/report.html
   gleaner paper bertasi --figure 3 --seeds 100
-  gleaner paper bertasi --json";
+  gleaner paper bertasi --json
+  gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
+  gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days";
 
 const MAP_HELP: &str = "\
 FILE holds `tasks machines x` and then the times task by task, parted by blanks or line ends; x is anything.
@@ -258,7 +261,10 @@ pub(crate) struct PaperArguments {
     /// Runs for each point, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
-    /// Write claims.json, each run as CSV, plots and report.html to this folder
+    /// elleuch: tasks arrive for so many days, instead of 14
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) days: Option<u32>,
+    /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the claims as JSON
