@@ -152,6 +152,12 @@ impl Grid {
         if price == 0.0 { Some(Credits::ZERO) } else { Some(Credits::cost(self.declared_length(id)?, price)) }
     }
 
+    /// Whether what a task costs on machines of a class can be paid now.
+    pub fn can_pay(&self, now: Time, id: TaskId, on: MachineClassId) -> bool {
+        let Some(account) = &self.account else { return true };
+        self.cost(id, on).is_some_and(|cost| account.can_start(now, id, cost))
+    }
+
     /// Which waiting tasks are planned, and where.
     pub fn plans(&self) -> &Plans {
         &self.plans
@@ -165,6 +171,11 @@ impl Grid {
     /// All tasks that wait, planned ones too: class by class, in order of submission within each.
     pub fn waiting_tasks(&self) -> impl Iterator<Item = (TaskClassId, TaskId)> + '_ {
         self.waiting.tasks()
+    }
+
+    /// Whether any task waits.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting.first_of_each().next().is_some()
     }
 
     /// How long the tasks that wait are together, as far as it was declared.

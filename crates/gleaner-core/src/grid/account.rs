@@ -141,7 +141,7 @@ impl Account {
 
     /// The start of the next period.
     pub fn next_recharge(&self, now: Time) -> Time {
-        Time::from_nanos((self.number_of(now) + 1).saturating_mul(self.budget.period.nanos()))
+        now.next_multiple_of(self.budget.period)
     }
 
     fn number_of(&self, now: Time) -> u64 {
@@ -171,6 +171,11 @@ impl Account {
         };
         self.enter(task, Bill { sum, stage });
         Ok(())
+    }
+
+    /// Whether so much is left for a task that is to start, with what was taken for it before.
+    pub(super) fn can_start(&self, now: Time, task: TaskId, cost: Credits) -> bool {
+        cost <= self.left(now) + self.would_return(now, task)
     }
 
     /// A task goes to a machine, from its plan, from another machine, or neither; or what is left for it, if that is
