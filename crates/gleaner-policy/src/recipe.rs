@@ -69,6 +69,11 @@ impl Matching {
     pub const fn by(place: Score) -> Self {
         Self { place, relocate: None, spending: Spending::Free }
     }
+
+    /// Makes the policy.
+    pub fn build(self) -> Matchmaker {
+        Matchmaker::new(self)
+    }
 }
 
 /// In which order the tasks of a batch are given their places.
@@ -160,7 +165,7 @@ impl Recipe {
     /// Makes the policy.
     pub fn build(self) -> AnyPolicy {
         match self {
-            Recipe::Match(recipe) => AnyPolicy::Matchmaker(Matchmaker::new(recipe)),
+            Recipe::Match(recipe) => AnyPolicy::Matchmaker(recipe.build()),
             Recipe::Batch(recipe) => AnyPolicy::Batcher(Batcher::new(recipe)),
         }
     }

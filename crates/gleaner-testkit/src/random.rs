@@ -52,6 +52,7 @@ pub fn setup(seed: u64) -> Setup {
         task_classes,
         tasks: Tasks::default(),
         loads: Vec::new(),
+        budget: None,
     };
     fill_tasks(&mut setup, choices);
     fill_loads(&mut setup, choices);
@@ -100,6 +101,7 @@ fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
         speeds,
         cores,
         room: Room::default(),
+        price: 0.0,
         provides,
         ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))),
     }

@@ -139,6 +139,11 @@ impl Account {
         self.paid
     }
 
+    /// The start of the period that `now` is in.
+    pub fn period_start(&self, now: Time) -> Time {
+        Time::from_nanos(self.number_of(now).saturating_mul(self.budget.period.nanos()))
+    }
+
     /// The start of the next period.
     pub fn next_recharge(&self, now: Time) -> Time {
         now.next_multiple_of(self.budget.period)
