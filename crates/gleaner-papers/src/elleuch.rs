@@ -26,7 +26,7 @@ pub use readings::READINGS;
 /// R: seconds between two batches.
 pub const PERIOD_S: u32 = 120;
 /// How long tasks arrive, in days.
-pub const DAYS: u32 = 14;
+pub const DAYS: f64 = 14.0;
 /// The shortest and the longest task, in operations.
 pub const LENGTHS: (f64, f64) = (5e6, 12e6);
 /// The most tasks that arrive together.
@@ -34,14 +34,8 @@ pub const ARRIVALS_MAX: usize = 200;
 
 /// B: credits for each period. The paper names 3·10¹¹ and 7·10¹¹ and says that one version needs "a little more than"
 /// the first; what else is on the axes of its figures is not in its text.
-pub const BUDGETS: [u64; 6] = [
-    200_000_000_000,
-    300_000_000_000,
-    350_000_000_000,
-    400_000_000_000,
-    500_000_000_000,
-    700_000_000_000,
-];
+pub const BUDGETS: [u64; 6] =
+    [200_000_000_000, 300_000_000_000, 350_000_000_000, 400_000_000_000, 500_000_000_000, 700_000_000_000];
 /// A little more than 3·10¹¹.
 pub const SCARCE: u64 = BUDGETS[2];
 /// Where the paper's last version catches up.

@@ -5,6 +5,7 @@
 //! another class is reported as measured; one that goes is lost. Tasks meanwhile get on as the trace has it. A task
 //! that is not done when its machine goes is lost with it and starts again elsewhere.
 
+use crate::demand;
 use crate::forecast::Forecaster;
 use crate::speed_scale::SpeedScale;
 use gleaner_core::MachineClass;
@@ -27,10 +28,23 @@ pub struct Availability {
     pub look_every: Span,
     /// Where predictions come from.
     pub prediction: Prediction,
+    /// What machines ask for an operation.
+    pub pricing: Pricing,
     /// Machines, counted as in the trace, that give up every task when most of it is done.
     pub saboteurs: BTreeSet<u32>,
     /// After so many tasks in a row that it did not end, a machine is closed, this time and whenever it comes again.
     pub aborts_max: Option<u32>,
+}
+
+/// What machines that come and go ask for an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Pricing {
+    /// Each kind its own price, however fast it is.
+    OfKind,
+    /// Their speed, in units of the smallest representative one above 0: Elleuch et al.
+    BySpeed,
+    /// The same, but it rises while nearly all machines of a speed are busy, and falls while many are idle.
+    ByDemand,
 }
 
 /// How a machine's speed in the near future is predicted.
@@ -43,24 +57,48 @@ pub enum Prediction {
     Forecast,
 }
 
+impl Pricing {
+    /// What each level multiplies prices by.
+    fn factors(self) -> &'static [f64] {
+        match self {
+            Pricing::OfKind | Pricing::BySpeed => &[1.0],
+            Pricing::ByDemand => &demand::FACTORS,
+        }
+    }
+}
+
 impl Prediction {
     /// Elleuch et al.: the mean of the next fifteen minutes.
     pub const ELLEUCH: Self = Prediction::Known(Span::from_nanos(900_000_000_000));
 }
 
 impl Availability {
-    /// Each kind of machine with each representative speed, in the order that [`class`](Self::class) goes by.
-    pub fn classes(scale: &SpeedScale, kinds: &[MachineClass]) -> Vec<MachineClass> {
-        let speeds = || scale.values().iter();
-        let with = |kind: &MachineClass, speed: f64| MachineClass { speeds: vec![speed], ..kind.clone() };
-        kinds.iter().flat_map(|kind| speeds().map(move |&speed| with(kind, speed))).collect()
+    /// Each kind of machine at each level of prices with each representative speed, in the order that
+    /// [`class`](Self::class) goes by.
+    pub fn classes(scale: &SpeedScale, kinds: &[MachineClass], pricing: Pricing) -> Vec<MachineClass> {
+        let slowest = scale.values()[1];
+        let class = |kind: &MachineClass, factor: f64, speed: f64| MachineClass {
+            speeds: vec![speed],
+            price: match pricing {
+                Pricing::OfKind => kind.price,
+                Pricing::BySpeed | Pricing::ByDemand => factor * (speed / slowest),
+            },
+            ..kind.clone()
+        };
+        let mut classes = Vec::new();
+        for kind in kinds {
+            for factor in pricing.factors() {
+                classes.extend(scale.values().iter().map(|&speed| class(kind, *factor, speed)));
+            }
+        }
+        classes
     }
 
-    /// What a machine is that is in an interval of the trace and has a representative speed.
-    pub(crate) fn class(&self, interval: usize, speed: u32) -> MachineClassId {
+    /// What a machine is that is in an interval of the trace, has a representative speed, and asks a price of a level.
+    pub(crate) fn class(&self, interval: usize, speed: u32, level: usize) -> MachineClassId {
         let machine = self.trace.intervals()[interval].machine as usize;
-        let kinds_before = self.kinds[machine] as usize;
-        MachineClassId::new(kinds_before * self.scale.values().len() + speed as usize)
+        let levels_before = self.kinds[machine] as usize * self.pricing.factors().len() + level;
+        MachineClassId::new(levels_before * self.scale.values().len() + speed as usize)
     }
 
     /// The machine of the trace that is there in an interval.

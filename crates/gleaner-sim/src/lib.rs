@@ -12,6 +12,8 @@ pub mod sharing;
 
 mod agenda;
 mod availability;
+mod choice;
+mod demand;
 mod experiment;
 mod history;
 mod machines;
@@ -24,9 +26,9 @@ mod speed_scale;
 mod traced;
 mod world;
 
-pub use availability::{Availability, Prediction};
+pub use availability::{Availability, Prediction, Pricing};
 pub use experiment::Experiment;
-pub use history::{History, TaskHistory, TimelineRow};
+pub use history::{History, Period, TaskHistory, TimelineRow};
 pub use saved::{RestoreError, Saved};
 pub use setup::{LoadChange, Setup, Tasks};
 pub use simulation::{Observer, Progress, Simulation};

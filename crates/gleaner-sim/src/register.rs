@@ -4,7 +4,8 @@
 //! - **What there is to tell is told before time goes on.**
 
 use crate::agenda::Next;
-use crate::availability::{Availability, Outlook};
+use crate::availability::{Availability, Outlook, Pricing};
+use crate::demand::Demand;
 use crate::reputation::Reputation;
 use gleaner_core::Event;
 use gleaner_units::{MachineClassId, MachineId, Time};
@@ -23,6 +24,8 @@ pub(crate) struct Register {
     /// What is to be told, at the moment at which it came up.
     news: VecDeque<(Time, Event)>,
     reputation: Reputation,
+    /// None where prices do not follow it.
+    demand: Option<Demand>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +37,13 @@ struct Present {
 }
 
 impl Register {
+    /// Nobody is there.
+    pub(crate) fn new(availability: Option<&Availability>) -> Self {
+        let by_demand = availability.filter(|by_trace| by_trace.pricing == Pricing::ByDemand);
+        let demand = by_demand.map(|by_trace| Demand::new(by_trace.scale.values().len()));
+        Self { demand, ..Self::default() }
+    }
+
     /// The next departure, arrival of a machine, look, and news.
     pub(crate) fn next(&self, availability: &Availability) -> [Option<(Time, Next)>; 4] {
         let departure =
@@ -49,7 +59,7 @@ impl Register {
     pub(crate) fn join(&mut self, availability: &Availability, now: Time) -> Event {
         let machine = MachineId::new(self.next);
         let outlook = Outlook::at_join(availability, self.next, now);
-        let class = availability.class(self.next, outlook.speed());
+        let class = availability.class(self.next, outlook.speed(), level(self.demand.as_ref(), &outlook));
         self.departures.push(Reverse((availability.trace.intervals()[self.next].until, machine)));
         self.present.push(Present { machine, outlook, told: class });
         self.next += 1;
@@ -67,12 +77,23 @@ impl Register {
         Event::MachineLost { machine }
     }
 
-    /// Looks at all that are there. Costs O(present).
-    pub(crate) fn look(&mut self, availability: &Availability, now: Time) {
+    /// Looks at all that are there, and at which of them are busy. Costs O(present).
+    pub(crate) fn look(
+        &mut self,
+        availability: &Availability,
+        now: Time,
+        is_busy: impl Fn(MachineId) -> bool,
+    ) {
         self.looked = now;
-        for Present { machine, outlook, told } in &mut self.present {
+        for Present { machine, outlook, .. } in &mut self.present {
             outlook.look(availability, machine.index(), now);
-            let class = availability.class(machine.index(), outlook.speed());
+        }
+        if let Some(demand) = &mut self.demand {
+            demand.follow(self.present.iter().map(|there| (there.outlook.speed(), is_busy(there.machine))));
+        }
+        for Present { machine, outlook, told } in &mut self.present {
+            let level = level(self.demand.as_ref(), outlook);
+            let class = availability.class(machine.index(), outlook.speed(), level);
             if class != *told {
                 *told = class;
                 self.news.push_back((now, Event::MachineMeasured { machine: *machine, class }));
@@ -99,4 +120,9 @@ impl Register {
             self.news.push_back((now, Event::MachineClosed { machine }));
         }
     }
+}
+
+/// The only one, where prices do not follow demand.
+fn level(demand: Option<&Demand>, outlook: &Outlook) -> usize {
+    demand.map_or(0, |demand| demand.level(outlook.speed()))
 }

@@ -110,7 +110,8 @@ impl Hash {
 
 fn fingerprint(setup: &Setup) -> u64 {
     let mut hash = Hash::NEW;
-    let classes = postcard::to_stdvec(&(&setup.config, &setup.machine_classes, &setup.task_classes));
+    let classes =
+        postcard::to_stdvec(&(&setup.config, &setup.machine_classes, &setup.task_classes, setup.budget));
     hash.add_all(&classes.expect("plain data can always be written to memory"));
     setup.machines.iter().for_each(|class| hash.add(class.index() as u64));
     if let Some(availability) = &setup.availability {
@@ -130,7 +131,8 @@ fn fingerprint(setup: &Setup) -> u64 {
 }
 
 fn add_availability(hash: &mut Hash, availability: &Availability) {
-    let Availability { trace, kinds, scale, look_every, prediction, saboteurs, aborts_max } = availability;
+    let Availability { trace, kinds, scale, look_every, prediction, pricing, saboteurs, aborts_max } =
+        availability;
     for (index, interval) in trace.intervals().iter().enumerate() {
         hash.add(u64::from(interval.machine));
         hash.add(interval.until.nanos());
@@ -139,6 +141,7 @@ fn add_availability(hash: &mut Hash, availability: &Availability) {
             hash.add(piece.speed.to_bits());
         }
     }
-    let rest = postcard::to_stdvec(&(kinds, scale.values(), look_every, prediction, saboteurs, aborts_max));
+    let rest =
+        postcard::to_stdvec(&(kinds, scale.values(), look_every, prediction, pricing, saboteurs, aborts_max));
     hash.add_all(&rest.expect("plain data can always be written to memory"));
 }

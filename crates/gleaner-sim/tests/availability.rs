@@ -1,9 +1,9 @@
 //! Machines that come and go by a trace: what happens, and what the scheduler is told of it.
 
 use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
-use gleaner_policy::{Recipe, Relocate, Score};
+use gleaner_policy::{Matching, Relocate, Score};
 use gleaner_sim::output::makespan_bound;
-use gleaner_sim::{Availability, Prediction, Saved, Setup, Simulation, SpeedScale, Tasks};
+use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks};
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Ops, Span, TaskClassId, Time};
 use gleaner_workload::availability::{Profile, Trace};
@@ -30,6 +30,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
         speeds: Vec::new(),
         cores: 1,
         room: Room { slots: Some(1), memory: None },
+        price: 0.0,
         provides: BTreeSet::new(),
         ad: None,
     };
@@ -43,7 +44,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
     };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machine_classes: Availability::classes(&scale, &[kind]),
+        machine_classes: Availability::classes(&scale, &[kind], Pricing::BySpeed),
         machines: Vec::new(),
         availability: Some(Availability {
             kinds: vec![0; trace.machines().len()],
@@ -51,6 +52,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
             scale,
             look_every: Span::from_seconds(120.0).expect("a span"),
             prediction,
+            pricing: Pricing::BySpeed,
             saboteurs: BTreeSet::new(),
             aborts_max: None,
         }),
@@ -61,13 +63,14 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
             classes: vec![TaskClassId::new(0); tasks.len()],
         },
         loads: Vec::new(),
+        budget: None,
     }
 }
 
-const GREEDY: Recipe = Recipe { place: Score::Greedy, relocate: None };
+const GREEDY: Matching = Matching::by(Score::Greedy);
 
 /// What the scheduler was told of machines and how tasks went, a line each.
-fn told(setup: &Setup, recipe: Recipe) -> Vec<String> {
+fn told(setup: &Setup, recipe: Matching) -> Vec<String> {
     let speeds = SpeedScale::elleuch();
     let Record(entries) = run(setup, recipe.build());
     let line = |(time, entry): &(Time, Entry)| {
@@ -213,7 +216,7 @@ fn month() -> Setup {
 
 #[test]
 fn a_run_is_never_before_its_bound_and_its_grid_stays_whole() {
-    for recipe in [GREEDY, Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..GREEDY }] {
+    for recipe in [GREEDY, Matching { relocate: Some(Relocate::by(Score::Greedy)), ..GREEDY }] {
         let setup = month();
         let mut simulation = Simulation::new(&setup, recipe.build());
         while simulation.step() {

@@ -53,6 +53,7 @@ pub fn setup(seed: u64) -> Setup {
         tasks: Tasks::default(),
         loads: Vec::new(),
         availability: None,
+        budget: None,
     };
     fill_tasks(&mut setup, choices);
     fill_loads(&mut setup, choices);
@@ -101,6 +102,7 @@ fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
         speeds,
         cores,
         room: Room::default(),
+        price: 0.0,
         provides,
         ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))),
     }

@@ -39,8 +39,8 @@ pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use scenario::{AvailableMachines, Scenario};
 pub use settings::{
-    BudgetSettings, LookSettings, Migration, PolicySettings, PredictionSettings, RelocateScore,
-    RelocateSettings, Sharing,
+    BudgetSettings, Charged, LookSettings, Migration, PolicySettings, PredictionSettings, PriceSettings,
+    RelocateScore, RelocateSettings, Savings, Sharing,
 };
 pub use stream::Stream;
 pub use tasks::{TaskKind, TaskTable};

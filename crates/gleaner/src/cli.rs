@@ -10,7 +10,7 @@ pub(crate) use trace::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gleaner_mapping::Heuristic;
 use std::path::PathBuf;
@@ -111,6 +111,7 @@ A scenario is a TOML file that names its tables:
   # instead, for machines that come and go (one kind of operation, sharing = \"exclusive\"; see: gleaner trace):
   # availability = \"trace.csv\"     # machine,interval,from_s,until_s,speed; or
   # availability = { trace = \"trace.csv\", look_s = 120, prediction = \"known\" }   # or \"forecast\"
+  #   and prices = \"table\", \"speed\" or \"demand\"; aborts_max = 3 (in a row: then a machine takes no more)
   [work]
   tasks   = \"tasks.csv\"           # id,arrival_s,length, a column for each kind (or label); optional domain
   weights = { cpu = 2e-5, disk = 0.1, net = 0.1 }
@@ -261,15 +262,38 @@ pub(crate) struct PaperArguments {
     /// Runs for each point, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
+    /// elleuch: only this part of the experiments
+    #[arg(long, value_enum, conflicts_with = "figure")]
+    pub(crate) part: Option<PaperPart>,
     /// elleuch: tasks arrive for so many days, instead of 14
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=60))]
-    pub(crate) days: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = parse_days)]
+    pub(crate) days: Option<f64>,
     /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the claims as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What the simulations of elleuch answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PaperPart {
+    /// Figures 4 and 5: five versions of MinMin by budget and month
+    Figures,
+    /// The period between batches
+    Periods,
+    /// MaxMin and Sufferage
+    Heuristics,
+    /// Condition (5) as printed and as derived, and when a task is charged
+    Readings,
+    /// Forecasts, prices that follow demand, a reputation
+    FutureWork,
+}
+
+fn parse_days(text: &str) -> Result<f64, String> {
+    let days = text.parse().ok().filter(|days| (0.01..=60.0).contains(days));
+    days.ok_or_else(|| "expected days, from 0.01 to 60".to_owned())
 }
 
 /// `gleaner policy`.

@@ -2,7 +2,7 @@
 
 mod describe;
 
-use crate::cli::PaperArguments;
+use crate::cli::{PaperArguments, PaperPart};
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
 use describe::describe;
@@ -47,8 +47,8 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
 }
 
 fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    if arguments.days.is_some() {
-        return Err(Failure::Usage("--days: the tasks of bertasi arrive within minutes".to_owned()));
+    if arguments.days.is_some() || arguments.part.is_some() {
+        return Err(Failure::Usage("--days, --part: bertasi has figures only".to_owned()));
     }
     let figure = arguments.figure.map(|number| {
         let unknown = || Failure::Usage(format!("--figure {number}: bertasi has figures 1 to 4"));
@@ -69,11 +69,12 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
 }
 
 fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    let parts = match arguments.figure {
-        None => Part::ALL.to_vec(),
+    let parts = match (arguments.figure, arguments.part) {
+        (None, None) => Part::ALL.to_vec(),
+        (None, Some(part)) => vec![part.into()],
         // Both are drawn from the same simulations.
-        Some(4 | 5) => vec![Part::Figures],
-        Some(number) => {
+        (Some(4 | 5), _) => vec![Part::Figures],
+        (Some(number), _) => {
             let found = format!("--figure {number}: of elleuch's, figures 4 and 5 show results");
             return Err(Failure::Usage(found));
         }
@@ -96,6 +97,18 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
     })?;
     bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+impl From<PaperPart> for Part {
+    fn from(part: PaperPart) -> Self {
+        match part {
+            PaperPart::Figures => Part::Figures,
+            PaperPart::Periods => Part::Periods,
+            PaperPart::Heuristics => Part::Heuristics,
+            PaperPart::Readings => Part::Readings,
+            PaperPart::FutureWork => Part::FutureWork,
+        }
+    }
 }
 
 impl From<KeptError> for Failure {

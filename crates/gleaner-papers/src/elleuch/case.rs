@@ -57,6 +57,12 @@ pub enum Variant {
     ChargedAtEnd,
     /// Speeds are forecast from what was measured, and not known in advance.
     Forecast,
+    /// Prices follow supply and demand.
+    DemandPrices,
+    /// One machine in ten gives up every task when nine tenths of it are done.
+    Saboteurs,
+    /// The same, and machines that abort three tasks in a row are put aside.
+    PutAside,
 }
 
 /// A point of a figure.
@@ -144,7 +150,13 @@ impl Variant {
         match self {
             Variant::ChargedAtStart => Charged::Started,
             Variant::ChargedAtEnd => Charged::Ended,
-            Variant::Standard | Variant::Period(_) | Variant::AsDerived | Variant::Forecast => Charged::Planned,
+            Variant::Standard
+            | Variant::Period(_)
+            | Variant::AsDerived
+            | Variant::Forecast
+            | Variant::DemandPrices
+            | Variant::Saboteurs
+            | Variant::PutAside => Charged::Planned,
         }
     }
 
@@ -222,6 +234,9 @@ impl fmt::Display for Case {
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
             Variant::Forecast => f.write_str(" forecast"),
+            Variant::DemandPrices => f.write_str(" demand-prices"),
+            Variant::Saboteurs => f.write_str(" saboteurs"),
+            Variant::PutAside => f.write_str(" saboteurs-put-aside"),
         }
     }
 }

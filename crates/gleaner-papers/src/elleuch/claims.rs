@@ -15,7 +15,8 @@ use super::findings::Findings;
 use crate::Claim;
 use crate::statistics::Estimate;
 
-const READING: &str = "traces by their cumulative speeds; condition (5) as printed; a task is charged as it is planned";
+const READING: &str =
+    "traces by their cumulative speeds; condition (5) as printed; a task is charged as it is planned";
 
 /// All claims of the parts that were run.
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {

@@ -20,14 +20,14 @@ pub enum Part {
     Heuristics,
     /// Condition (5) as printed and as derived; when a task is charged.
     Readings,
-    /// Forecasts instead of knowledge.
-    Forecasts,
+    /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
+    FutureWork,
 }
 
 impl Part {
     /// All of them.
     pub const ALL: [Part; 5] =
-        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::Forecasts];
+        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::FutureWork];
 
     /// What it takes. Parts may share cases.
     pub fn cases(self) -> Vec<Case> {
@@ -37,14 +37,12 @@ impl Part {
                 let free = Case::free(Month::September, Heuristic::MinMin);
                 PERIODS_S.map(|period_s| period(free, period_s)).to_vec()
             }
-            Part::Heuristics => {
-                Heuristic::ALL.into_iter().flat_map(|heuristic| figures(heuristic, &[SCARCE, AMPLE])).collect()
-            }
+            Part::Heuristics => Heuristic::ALL
+                .into_iter()
+                .flat_map(|heuristic| figures(heuristic, &[SCARCE, AMPLE]))
+                .collect(),
             Part::Readings => readings(),
-            Part::Forecasts => {
-                let pairs = forecasts().into_iter();
-                pairs.flat_map(|case| [case, case.with(Variant::Forecast)]).collect()
-            }
+            Part::FutureWork => forecasts().into_iter().chain(demand_prices()).chain(reputation()).collect(),
         }
     }
 }
@@ -80,11 +78,29 @@ pub(super) fn readings() -> Vec<Case> {
     cases
 }
 
-/// Where forecasts are compared with knowledge.
+/// Knowledge of the next fifteen minutes, and forecasts.
 pub(super) fn forecasts() -> Vec<Case> {
     let free = Month::ALL.map(|month| Case::free(month, Heuristic::MinMin));
-    let budgeted = [SCARCE, AMPLE].map(|budget| Case::min_min(Month::September, Rule::PerTaskAndTime, budget));
-    free.into_iter().chain(budgeted).collect()
+    let budgeted =
+        [SCARCE, AMPLE].map(|budget| Case::min_min(Month::September, Rule::PerTaskAndTime, budget));
+    let cases = free.into_iter().chain(budgeted);
+    cases.flat_map(|case| [case, case.with(Variant::Forecast)]).collect()
+}
+
+/// Prices by speed, and those that follow demand.
+pub(super) fn demand_prices() -> Vec<Case> {
+    let rules = [Rule::Cap, Rule::PerTaskAndTime].into_iter();
+    let cases = rules.map(|rule| Case::min_min(Month::September, rule, SCARCE));
+    let free = Case::free(Month::September, Heuristic::MinMin);
+    [free].into_iter().chain(cases.flat_map(|case| [case, case.with(Variant::DemandPrices)])).collect()
+}
+
+/// Without saboteurs, with them, and with them put aside.
+pub(super) fn reputation() -> Vec<Case> {
+    let cases = Month::ALL.map(|month| Case::free(month, Heuristic::MinMin)).into_iter();
+    let cases = cases.chain([Case::min_min(Month::September, Rule::PerTaskAndTime, AMPLE)]);
+    let variants = [Variant::Standard, Variant::Saboteurs, Variant::PutAside];
+    cases.flat_map(|case| variants.map(|variant| case.with(variant))).collect()
 }
 
 /// Sees how far the work is, from any thread.
@@ -108,11 +124,11 @@ pub enum Interrupted {
 }
 
 /// Some of the parts, with some patterns of arrivals.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Experiments {
     parts: Vec<Part>,
     seeds: u64,
-    days: u32,
+    days: f64,
 }
 
 impl Experiments {
@@ -125,10 +141,10 @@ impl Experiments {
         Self { parts: parts.to_vec(), seeds, days: DAYS }
     }
 
-    /// The same with patterns of another length: shorter ones take less time, and claims about two weeks are then
-    /// judged as if they were about so many days.
+    /// The same with patterns of another length, in days: shorter ones take less time, and claims about two weeks are
+    /// then judged as if they were about that.
     #[must_use]
-    pub fn lasting(self, days: u32) -> Self {
+    pub fn lasting(self, days: f64) -> Self {
         Self { days, ..self }
     }
 

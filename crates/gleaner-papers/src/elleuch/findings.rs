@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Findings {
     parts: Vec<Part>,
     seeds: u64,
-    days: u32,
+    days: f64,
     /// By seed.
     outcomes: BTreeMap<Case, Vec<Outcome>>,
 }
@@ -20,7 +20,7 @@ impl Findings {
     pub(super) fn new(
         parts: Vec<Part>,
         seeds: u64,
-        days: u32,
+        days: f64,
         outcomes: BTreeMap<Case, Vec<Outcome>>,
     ) -> Self {
         Self { parts, seeds, days, outcomes }
@@ -37,7 +37,7 @@ impl Findings {
     }
 
     /// How long tasks arrived, in days.
-    pub fn days(&self) -> u32 {
+    pub fn days(&self) -> f64 {
         self.days
     }
 
@@ -61,7 +61,7 @@ impl Findings {
 
     /// How long the last task ends after the last arrival, in seconds.
     pub(super) fn after_s(&self, case: Case, seed: usize) -> f64 {
-        self.outcome(case, seed).makespan_s - f64::from(self.days) * 86_400.0
+        self.outcome(case, seed).makespan_s - self.days * 86_400.0
     }
 
     /// An estimate from one number a seed.

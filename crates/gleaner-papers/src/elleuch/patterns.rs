@@ -18,7 +18,7 @@ enum Purpose {
 }
 
 /// The tasks of a seed, in periods of `period_s` seconds for so many days.
-pub(super) fn tasks(seed: u64, period_s: u32, days: u32) -> Tasks {
+pub(super) fn tasks(seed: u64, period_s: u32, days: f64) -> Tasks {
     let stream = |purpose: Purpose| Stream::new(seed, purpose as u64);
     let (mut counts, mut lengths) = (stream(Purpose::Counts), stream(Purpose::Lengths));
     let mut tasks = Tasks::default();
@@ -35,8 +35,8 @@ pub(super) fn tasks(seed: u64, period_s: u32, days: u32) -> Tasks {
 }
 
 /// How often tasks arrive.
-pub(super) fn events(period_s: u32, days: u32) -> u64 {
-    u64::from(days) * 86_400 / u64::from(period_s)
+fn events(period_s: u32, days: f64) -> u64 {
+    (days * 86_400.0 / f64::from(period_s)) as u64
 }
 
 #[cfg(test)]
@@ -45,12 +45,12 @@ mod tests {
 
     #[test]
     fn arrivals_and_lengths_are_the_papers() {
-        let tasks = tasks(1, 120, 14);
+        let tasks = tasks(1, 120, 14.0);
         let mean = |values: &mut dyn Iterator<Item = f64>| {
             let values: Vec<f64> = values.collect();
             values.iter().sum::<f64>() / values.len() as f64
         };
-        let events = events(120, 14);
+        let events = events(120, 14.0);
         assert_eq!(events, 10_080);
         assert!((tasks.len() as f64 / events as f64 - 100.0).abs() < 2.0, "{} tasks", tasks.len());
         let lengths = || tasks.lengths.iter().map(|length| length.amount());

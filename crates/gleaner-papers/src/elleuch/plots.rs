@@ -1,9 +1,9 @@
 //! The figures as plots.
 
+use super::PERIODS_S;
 use super::case::{Case, Heuristic, Month, Rule};
 use super::experiments::{Part, period};
 use super::findings::Findings;
-use super::PERIODS_S;
 use crate::statistics::{mean, range};
 use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};
 
@@ -39,12 +39,7 @@ pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)>
     all
 }
 
-fn by_budget(
-    findings: &Findings,
-    title: &str,
-    label: &str,
-    value: &dyn Fn(Case, usize) -> f64,
-) -> Svg {
+fn by_budget(findings: &Findings, title: &str, label: &str, value: &dyn Fn(Case, usize) -> f64) -> Svg {
     let seeds = || 0..findings.seeds() as usize;
     let panel = |month: Month| {
         let budgets = findings.budgets(month, Heuristic::MinMin);
@@ -68,13 +63,13 @@ fn by_budget(
 fn periods(findings: &Findings) -> Svg {
     let free = Case::free(Month::September, Heuristic::MinMin);
     let estimates = PERIODS_S.map(|period_s| {
-        (f64::from(period_s), findings.over_seeds(|seed| findings.after_s(period(free, period_s), seed) / 3600.0))
+        (
+            f64::from(period_s),
+            findings.over_seeds(|seed| findings.after_s(period(free, period_s), seed) / 3600.0),
+        )
     });
-    let series = Series::new(
-        "MinMin",
-        Style::Marked,
-        estimates.map(|(period_s, estimate)| (period_s, estimate.mean)),
-    );
+    let series =
+        Series::new("MinMin", Style::Marked, estimates.map(|(period_s, estimate)| (period_s, estimate.mean)));
     Plot::new("The period between batches", Axis::linear("R (s)"), Axis::linear("after the last arrival (h)"))
         .with(series.bounds(estimates.map(|(_, estimate)| (estimate.low, estimate.high))))
         .svg()

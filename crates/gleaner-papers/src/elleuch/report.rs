@@ -19,15 +19,17 @@ impl Findings {
             .with(Block::text(NOTE))
             .with(Block::heading("Claims"))
             .with(claim_tables::table("The paper's statements", &self.claims().iter().collect::<Vec<_>>()));
-        let report = plots::all(self).into_iter().fold(report, |report, (_, caption, svg)| {
-            report.with(Block::from(Figure::new(caption, svg)))
-        });
+        let report = plots::all(self)
+            .into_iter()
+            .fold(report, |report, (_, caption, svg)| report.with(Block::from(Figure::new(caption, svg))));
         let tables = [
             self.has(Part::Figures).then(|| figures(self, Heuristic::MinMin)),
             self.has(Part::Heuristics).then(|| figures(self, Heuristic::MaxMin)),
             self.has(Part::Heuristics).then(|| figures(self, Heuristic::Sufferage)),
             self.has(Part::Readings).then(|| readings_compared(self)),
-            self.has(Part::Forecasts).then(|| forecasts(self)),
+            self.has(Part::FutureWork).then(|| forecasts(self)),
+            self.has(Part::FutureWork).then(|| demand_prices(self)),
+            self.has(Part::FutureWork).then(|| reputation(self)),
         ];
         let report = report.with(Block::heading("Numbers"));
         let report = tables.into_iter().flatten().fold(report, Report::with);
@@ -70,14 +72,8 @@ fn numbers_of(findings: &Findings, case: Case) -> [Cell; 6] {
     ]
 }
 
-const NUMBERS: [&str; 6] = [
-    "Makespan (d)",
-    "Normalized",
-    "Use (%)",
-    "Aborts",
-    "Spent in a period (10¹¹)",
-    "Not done, all patterns",
-];
+const NUMBERS: [&str; 6] =
+    ["Makespan (d)", "Normalized", "Use (%)", "Aborts", "Spent in a period (10¹¹)", "Not done, all patterns"];
 
 fn budget(case: Case) -> Cell {
     Cell::number(case.budget.map_or("none".to_owned(), |budget| numbers::decimals(budget as f64 / 1e11, 1)))
@@ -110,6 +106,9 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::ChargedAtStart => "charged as it starts",
             Variant::ChargedAtEnd => "charged as it ends",
             Variant::Forecast => "speeds forecast",
+            Variant::DemandPrices => "prices follow demand",
+            Variant::Saboteurs => "one machine in ten gives up every task",
+            Variant::PutAside => "the same, put aside after three in a row",
         };
         let cells =
             [Cell::text(case.version()), Cell::text(case.month.name()), budget(case), Cell::text(variant)];
@@ -124,9 +123,19 @@ fn readings_compared(findings: &Findings) -> Block {
 }
 
 fn forecasts(findings: &Findings) -> Block {
-    let caption = "Speeds known fifteen minutes ahead, and forecast from what was measured, ± the 95 % interval";
-    let cases = experiments::forecasts().into_iter();
-    variants(findings, caption, cases.flat_map(|case| [case, case.with(Variant::Forecast)]).collect())
+    let caption =
+        "Speeds known fifteen minutes ahead, and forecast from what was measured, ± the 95 % interval";
+    variants(findings, caption, experiments::forecasts())
+}
+
+fn demand_prices(findings: &Findings) -> Block {
+    let caption = "Prices in proportion to speed, and prices that follow demand, ± the 95 % interval";
+    variants(findings, caption, experiments::demand_prices())
+}
+
+fn reputation(findings: &Findings) -> Block {
+    let caption = "Machines that give up what they begin, ± the 95 % interval";
+    variants(findings, caption, experiments::reputation())
 }
 
 fn readings() -> Table {

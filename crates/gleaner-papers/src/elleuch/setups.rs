@@ -3,8 +3,9 @@
 use super::case::{Case, Month, Variant};
 use super::kept::Outcome;
 use super::patterns;
+use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
-use gleaner_sim::{Availability, Prediction, Setup, Simulation, SpeedScale};
+use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale};
 use gleaner_units::{Credits, MachineId, Span};
 use gleaner_workload::availability::Trace;
 use std::collections::BTreeSet;
@@ -16,24 +17,30 @@ const TRACE_SEED: u64 = 1;
 /// never is.
 const TRACE_DAYS: f64 = 4.5;
 const TRACE_DAYS_MORE: f64 = 3.0;
+/// How many machines give up what they begin.
+const SABOTEURS_SHARE: f64 = 0.1;
+/// The stream that says which.
+const SABOTEURS: u64 = 0x0e11_0002;
+/// So many aborts in a row put a machine aside.
+const ABORTS_MAX: u32 = 3;
 /// How many events pass between two looks at whether to go on.
 const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
 
 /// The traces of both months, each drawn when it is first needed.
 #[derive(Debug)]
 pub(super) struct Traces {
-    days: u32,
+    days: f64,
     months: [OnceLock<Arc<Trace>>; 2],
 }
 
 impl Traces {
     /// For so many days of arrivals.
-    pub(super) fn new(days: u32) -> Self {
+    pub(super) fn new(days: f64) -> Self {
         Self { days, months: [OnceLock::new(), OnceLock::new()] }
     }
 
     pub(super) fn of(&self, month: Month) -> Arc<Trace> {
-        let end_s = (f64::from(self.days) * TRACE_DAYS + TRACE_DAYS_MORE) * 86_400.0;
+        let end_s = (self.days * TRACE_DAYS + TRACE_DAYS_MORE) * 86_400.0;
         let draw = || Arc::new(month.profile().draw(TRACE_SEED, end_s));
         Arc::clone(self.months[month as usize].get_or_init(draw))
     }
@@ -52,23 +59,27 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
         provides: BTreeSet::new(),
         ad: None,
     };
-    let mut machine_classes = Availability::classes(&scale, &[kind]);
-    // The price of an operation: the speed, in units of the smallest above 0.
-    let slowest = scale.values()[1];
-    machine_classes.iter_mut().for_each(|class| class.price = class.speeds[0] / slowest);
+    let pricing = if case.variant == Variant::DemandPrices { Pricing::ByDemand } else { Pricing::BySpeed };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machine_classes,
+        machine_classes: Availability::classes(&scale, &[kind], pricing),
         machines: Vec::new(),
         availability: Some(Availability {
             kinds: vec![0; trace.machines().len()],
             trace,
             scale,
             look_every: period,
-            prediction: match case.variant {
-                Variant::Forecast => Prediction::Forecast,
-                _ => Prediction::ELLEUCH,
+            prediction: if case.variant == Variant::Forecast {
+                Prediction::Forecast
+            } else {
+                Prediction::ELLEUCH
             },
+            pricing,
+            saboteurs: match case.variant {
+                Variant::Saboteurs | Variant::PutAside => saboteurs(traces.of(case.month).machines().len()),
+                _ => BTreeSet::new(),
+            },
+            aborts_max: (case.variant == Variant::PutAside).then_some(ABORTS_MAX),
         }),
         task_classes: vec![TaskClass {
             composition: vec![1.0],
@@ -86,6 +97,12 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             charged: case.variant.charged(),
         }),
     }
+}
+
+/// The same for every pattern.
+fn saboteurs(machines: usize) -> BTreeSet<u32> {
+    let mut stream = Stream::new(TRACE_SEED, SABOTEURS);
+    (0..machines as u32).filter(|_| stream.unit() < SABOTEURS_SHARE).collect()
 }
 
 /// Runs a case with a seed; none if it was to stop.
@@ -119,8 +136,7 @@ fn outcome<P: gleaner_core::Policy>(setup: &Setup, simulation: &Simulation<'_, P
         }
     }
     let tasks = history.tasks().iter().zip(&setup.tasks.lengths);
-    let done: f64 =
-        tasks.filter(|(task, _)| task.finished <= end).map(|(_, length)| length.amount()).sum();
+    let done: f64 = tasks.filter(|(task, _)| task.finished <= end).map(|(_, length)| length.amount()).sum();
     Outcome {
         makespan_s: end.seconds(),
         unfinished,

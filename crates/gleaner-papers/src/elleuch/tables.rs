@@ -5,7 +5,9 @@ use super::kept::Outcome;
 use std::fmt::Write;
 
 pub(super) fn simulations(findings: &Findings) -> String {
-    let mut lines = "month,version,budget,variant,seed,makespan_s,unfinished,use_share,work_share,aborts,paid\n".to_owned();
+    let mut lines =
+        "month,version,budget,variant,seed,makespan_s,unfinished,use_share,work_share,aborts,paid\n"
+            .to_owned();
     for (case, outcomes) in findings.outcomes() {
         let name = case.to_string();
         for (seed, outcome) in outcomes.iter().enumerate() {

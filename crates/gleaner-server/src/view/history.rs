@@ -117,7 +117,11 @@ impl Story<'_> {
                 self.add(at, cause, Actor::Coordinator);
                 self.next = Some((attempt, to));
             }
-            Command::Start { .. } | Command::Move { .. } | Command::WakeAt { .. } => {}
+            Command::Start { .. }
+            | Command::Move { .. }
+            | Command::WakeAt { .. }
+            | Command::Collect
+            | Command::Plan { .. } => {}
         }
     }
 

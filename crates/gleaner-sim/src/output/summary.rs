@@ -1,7 +1,7 @@
 use crate::bound::{BoundMachine, BoundTask, Instance, fluid_bound, lower_bound};
-use crate::{Availability, Experiment, Setup, Simulation};
-use gleaner_core::Policy;
-use gleaner_units::{MachineClassId, TaskClassId, Time};
+use crate::{Availability, Experiment, History, Period, Setup, Simulation};
+use gleaner_core::{Budget, Policy};
+use gleaner_units::{Credits, MachineClassId, TaskClassId, Time};
 use serde::Serialize;
 
 /// A run in a few numbers.
@@ -29,6 +29,52 @@ pub struct Summary {
     pub moves: u64,
     /// How often a machine went before its task was done.
     pub aborts: u64,
+    /// What was spent; none without a budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetUse>,
+}
+
+/// What became of a budget.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BudgetUse {
+    /// What there was in each period.
+    pub recharge: Credits,
+    /// How long a period is.
+    pub period_s: f64,
+    /// What was spent in all, less what was given back.
+    pub paid: Credits,
+    /// The periods in which anything happened.
+    pub periods: Vec<PeriodUse>,
+}
+
+/// What was spent in one period, less what was given back in it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PeriodUse {
+    /// When it began.
+    pub start_s: f64,
+    /// What was spent.
+    pub spent: Credits,
+    /// What nobody spent.
+    pub left: Credits,
+}
+
+impl BudgetUse {
+    fn of(budget: Budget, history: &History) -> Self {
+        let periods = history.periods().iter();
+        let periods =
+            periods.map(|&Period { start, spent, left }| PeriodUse { start_s: start.seconds(), spent, left });
+        Self {
+            recharge: budget.recharge,
+            period_s: budget.period.seconds(),
+            paid: history.paid(),
+            periods: periods.collect(),
+        }
+    }
+
+    /// The largest sum that was spent in one period.
+    pub fn spent_max(&self) -> Credits {
+        self.periods.iter().map(|period| period.spent).max().unwrap_or_default()
+    }
 }
 
 impl Summary {
@@ -41,7 +87,7 @@ impl Summary {
         Self {
             version: 1,
             policy: experiment.policy.clone(),
-            relocate: experiment.recipe.relocate.map(|rule| rule.score.name()),
+            relocate: experiment.recipe.relocate().map(|rule| rule.score.name()),
             seed,
             tasks: history.tasks().len(),
             unfinished: history.unfinished(),
@@ -50,6 +96,7 @@ impl Summary {
             gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
             moves: history.moves(),
             aborts: history.aborts(),
+            budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
         }
     }
 }
@@ -85,8 +132,9 @@ fn bound_by_trace(setup: &Setup, availability: &Availability) -> Option<f64> {
     let work: Vec<(Time, f64)> =
         tasks.map(|(arrival, length)| (*arrival, weight * length.amount())).collect();
     let cores = |machine: u32| {
-        let kind = availability.kinds[machine as usize] as usize;
-        setup.machine_classes[kind * availability.scale.values().len()].cores
+        let kinds = availability.kinds.iter().max().map_or(1, |last| *last as usize + 1);
+        let of_each_kind = setup.machine_classes.len() / kinds;
+        setup.machine_classes[availability.kinds[machine as usize] as usize * of_each_kind].cores
     };
     fluid_bound(&availability.trace, cores, &work)
 }

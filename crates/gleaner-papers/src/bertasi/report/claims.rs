@@ -1,8 +1,8 @@
 //! Claims as tables, those about SOCIAL to the letter apart from the others.
 
 use crate::Claim;
-use crate::claim_tables::table;
 use crate::bertasi::{FigureId, Findings};
+use crate::claim_tables::table;
 use gleaner_report::{Block, Cell, Report, Table, Verdict};
 
 fn is_to_the_letter(claim: &Claim) -> bool {

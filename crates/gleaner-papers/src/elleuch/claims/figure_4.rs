@@ -63,7 +63,8 @@ fn falls(findings: &Findings) -> Claim {
         share(curves().flat_map(|(month, rule)| {
             let budgets = findings.budgets(month, Heuristic::MinMin);
             let at = move |budget: u64| findings.normalized(Case::min_min(month, rule, budget), seed);
-            let rises: Vec<bool> = budgets.windows(2).map(|pair| at(pair[1]) <= at(pair[0]) * 1.001).collect();
+            let rises: Vec<bool> =
+                budgets.windows(2).map(|pair| at(pair[1]) <= at(pair[0]) * 1.001).collect();
             rises
         }))
     };
@@ -91,8 +92,9 @@ fn towards_free(findings: &Findings) -> Claim {
         id: "figure-4/towards-unconstrained".to_owned(),
         claim: "until it reaches a value close to that of the non constrained version",
         paper: "close",
-        quantity: "how much longer than without a budget, at 7·10¹¹, of the version and month where it is most"
-            .to_owned(),
+        quantity:
+            "how much longer than without a budget, at 7·10¹¹, of the version and month where it is most"
+                .to_owned(),
         besides: None,
         measured: percent(findings.over_seeds(|seed| worst(seed) - 1.0)),
         unit: "%",
@@ -110,10 +112,13 @@ fn better(findings: &Findings, month: Month, (worse, better): (Rule, Rule)) -> C
     };
     let at = |budget: u64| findings.over_seeds(|seed| excess(budget, seed)).mean;
     let (claim, paper) = match better {
-        Rule::PerTask => ("the repartition among tasks reduces significantly the normalized makespan", "significantly"),
+        Rule::PerTask => {
+            ("the repartition among tasks reduces significantly the normalized makespan", "significantly")
+        }
         _ => ("the repartition through time improves more over the normalized makespan", "improves more"),
     };
-    let by_budget: Vec<String> = budgets.iter().map(|budget| format!("{:.1} %", 100.0 * at(*budget))).collect();
+    let by_budget: Vec<String> =
+        budgets.iter().map(|budget| format!("{:.1} %", 100.0 * at(*budget))).collect();
     Claim {
         id: format!("figure-4/{}-before-{}-{}", better.prefix(), worse.prefix(), slug(month)).to_lowercase(),
         claim,
@@ -124,7 +129,9 @@ fn better(findings: &Findings, month: Month, (worse, better): (Rule, Rule)) -> C
             better.prefix()
         ),
         besides: Some(format!("by budget {}", by_budget.join(", "))),
-        measured: percent(findings.over_seeds(|seed| mean(budgets.iter().map(|budget| excess(*budget, seed))))),
+        measured: percent(
+            findings.over_seeds(|seed| mean(budgets.iter().map(|budget| excess(*budget, seed)))),
+        ),
         unit: "%",
         rule: Judge::Positive,
         condition: Some(Condition {

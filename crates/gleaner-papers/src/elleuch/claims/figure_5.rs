@@ -32,8 +32,7 @@ fn budgeted(findings: &Findings) -> impl Iterator<Item = Case> + '_ {
     Month::ALL.into_iter().flat_map(move |month| {
         let budgets = findings.budgets(month, Heuristic::MinMin);
         Rule::BUDGETED.into_iter().flat_map(move |rule| {
-            let cases: Vec<Case> =
-                budgets.iter().map(|budget| Case::min_min(month, rule, *budget)).collect();
+            let cases: Vec<Case> = budgets.iter().map(|budget| Case::min_min(month, rule, *budget)).collect();
             cases
         })
     })
@@ -48,7 +47,8 @@ fn budgets_decrease(findings: &Findings) -> Claim {
         id: "figure-5/budgets-decrease-use".to_owned(),
         claim: "applying a budget constraint decreases the resource utilization",
         paper: "decreases",
-        quantity: "the difference of use from that without a budget, over all versions, budgets and months".to_owned(),
+        quantity: "the difference of use from that without a budget, over all versions, budgets and months"
+            .to_owned(),
         besides: None,
         measured: percent(findings.over_seeds(difference)),
         unit: "percentage points",
@@ -69,8 +69,9 @@ fn more_use_less_makespan(findings: &Findings) -> Claim {
         id: "figure-5/more-use-less-makespan".to_owned(),
         claim: "a lower makespan can be achieved by increasing the resource utilization",
         paper: "lower with more",
-        quantity: "Spearman's rank correlation of use and normalized makespan over versions, budgets and months"
-            .to_owned(),
+        quantity:
+            "Spearman's rank correlation of use and normalized makespan over versions, budgets and months"
+                .to_owned(),
         besides: None,
         measured: findings.over_seeds(correlation).within(-1.0, 1.0),
         unit: "",

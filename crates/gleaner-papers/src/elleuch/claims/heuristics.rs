@@ -51,12 +51,11 @@ fn comparable(findings: &Findings, heuristic: Heuristic) -> Claim {
 
 fn better(findings: &Findings, heuristic: Heuristic, month: Month, (worse, better): (Rule, Rule)) -> Claim {
     let excess = |budget: u64, seed: usize| {
-        let of = |rule| {
-            findings.outcome(Case::min_min(month, rule, budget).by(heuristic), seed).makespan_s
-        };
+        let of = |rule| findings.outcome(Case::min_min(month, rule, budget).by(heuristic), seed).makespan_s;
         of(worse) / of(better) - 1.0
     };
-    let [worse_name, better_name] = [worse, better].map(|rule| format!("{}{}", rule.prefix(), heuristic.name()));
+    let [worse_name, better_name] =
+        [worse, better].map(|rule| format!("{}{}", rule.prefix(), heuristic.name()));
     Claim {
         id: format!(
             "section-5/{}-{}-before-{}-{}",

@@ -25,9 +25,10 @@ pub(super) fn claim(findings: &Findings) -> Claim {
         claim: "the best value for R, to generate an arrival rate as close as possible to the completion rate without \
                 exceeding it, is 2 minutes",
         paper: "2 min",
-        quantity: "the shortest period tried with which everything is done an hour after the last arrival, in \
+        quantity:
+            "the shortest period tried with which everything is done an hour after the last arrival, in \
                    September without a budget"
-            .to_owned(),
+                .to_owned(),
         besides: Some(format!("hours after the last arrival: {}", after.join(", "))),
         measured: findings.over_seeds(shortest),
         unit: "s",
