@@ -50,10 +50,9 @@ struct Batch<'a> {
     made: VecDeque<Assignment>,
 }
 
-/// Where a task would go: when it would be done, and in which pool it goes to which of the machines.
+/// Where a task would go: in which pool to which of the machines.
 #[derive(Clone, Copy, Debug)]
 struct Target {
-    end: f64,
     pool: usize,
     place: pool::Place,
 }
@@ -106,8 +105,8 @@ impl<'a> Batch<'a> {
     fn aimed(&self, kind: usize, length: f64) -> Option<Target> {
         let in_time = match self.recipe.aim {
             Aim::Earliest => None,
-            Aim::Cheapest => self.cheapest(kind, length, Pool::lowest_within),
-            Aim::CheapestThenEarliest => self.cheapest(kind, length, Pool::earliest_within),
+            Aim::Cheapest => self.cheapest(kind, length),
+            Aim::CheapestThenEarliest => self.earliest_of_cheapest(kind, length),
         };
         in_time.or_else(|| self.earliest(kind, length))
     }
@@ -162,51 +161,56 @@ impl<'a> Batch<'a> {
 
     /// The machine that would be done first with a task of that length, among equals the lowest.
     fn earliest(&self, kind: usize, length: f64) -> Option<Target> {
-        let limit = highest_tie(self.earliest_end(kind, length)?);
-        let tied = self.offers(kind).filter(|&(pool, offer, seconds)| {
-            offer.ready_s + length * seconds <= limit && self.allows(kind, length, pool, offer)
-        });
+        let offers = self.offers(kind).filter(|&(pool, offer, _)| self.allows(kind, length, pool, offer));
+        self.first_done(kind, length, offers.collect())
+    }
+
+    fn first_done(&self, kind: usize, length: f64, offers: Vec<(usize, Offer, f64)>) -> Option<Target> {
+        let end = |offer: Offer, seconds: f64| offer.ready_s + length * seconds;
+        let ends = offers.iter().map(|&(_, offer, seconds)| end(offer, seconds));
+        let limit = highest_tie(ends.min_by(f64::total_cmp)?);
+        let tied = offers.into_iter().filter(|&(_, offer, seconds)| end(offer, seconds) <= limit);
         let targets = tied.map(|(pool, offer, seconds)| {
-            let place = self.pools[pool].lowest_tied(offer, |offer| {
-                offer.ready_s + length * seconds <= limit && self.allows(kind, length, pool, offer)
-            });
-            Target { end: offer.ready_s + length * seconds, pool, place }
+            let ties = |offer: Offer| end(offer, seconds) <= limit && self.allows(kind, length, pool, offer);
+            Target { pool, place: self.pools[pool].lowest_tied(offer, ties) }
         });
         targets.min_by_key(|target| target.place.rank())
     }
 
-    /// Of the cheapest machines that would be done by the deadline, the one that `pick` names in its pool, among
-    /// equals the lowest. Costs O(machines that ask as much).
-    fn cheapest(
-        &self,
-        kind: usize,
-        length: f64,
-        pick: impl Fn(&Pool, f64) -> Option<(f64, pool::Place)>,
-    ) -> Option<Target> {
-        let Kind { seconds_per_op, usable, .. } = &self.kinds[kind];
-        let mut best: Option<(f64, Target)> = None;
-        for &pool in usable {
-            let seconds = length * seconds_per_op[pool];
-            let Some((ready_s, place)) = pick(&self.pools[pool], self.deadline_s - seconds) else { continue };
-            if !self.allows(kind, length, pool, Offer { ready_s, several: false }) {
-                continue;
-            }
-            let (price, target) = (self.pools[pool].price, Target { end: ready_s + seconds, pool, place });
-            if best.is_none_or(|best| self.comes_before((price, target), best)) {
-                best = Some((price, target));
-            }
-        }
-        best.map(|(_, target)| target)
+    /// The lowest price for which some machine would be done by the deadline, and the pools that ask it.
+    fn cheapest_in_time(&self, kind: usize, length: f64) -> Vec<usize> {
+        let able = self.offers(kind).filter(|&(pool, offer, _)| self.is_in_time(kind, length, pool, offer));
+        let able: Vec<usize> = able.map(|(pool, ..)| pool).collect();
+        let price = |pool: usize| self.pools[pool].price;
+        let least = able.iter().map(|&pool| price(pool)).fold(f64::INFINITY, f64::min);
+        let mut cheapest: Vec<usize> = able.into_iter().filter(|&pool| price(pool) == least).collect();
+        cheapest.dedup();
+        cheapest
     }
 
-    fn comes_before(&self, (price, one): (f64, Target), (other_price, other): (f64, Target)) -> bool {
-        let by_end = match self.recipe.aim {
-            Aim::CheapestThenEarliest if one.end > highest_tie(other.end) => std::cmp::Ordering::Greater,
-            Aim::CheapestThenEarliest if other.end > highest_tie(one.end) => std::cmp::Ordering::Less,
-            Aim::CheapestThenEarliest | Aim::Cheapest | Aim::Earliest => std::cmp::Ordering::Equal,
-        };
-        let by_rank = one.place.rank().cmp(&other.place.rank());
-        price.total_cmp(&other_price).then(by_end).then(by_rank).is_lt()
+    #[inline]
+    fn is_in_time(&self, kind: usize, length: f64, pool: usize, offer: Offer) -> bool {
+        let end = offer.ready_s + length * self.kinds[kind].seconds_per_op[pool];
+        end <= self.deadline_s && self.allows(kind, length, pool, offer)
+    }
+
+    /// Of the cheapest machines that would be done by the deadline the lowest. Costs O(machines that ask as much).
+    fn cheapest(&self, kind: usize, length: f64) -> Option<Target> {
+        let pools = self.cheapest_in_time(kind, length).into_iter();
+        let targets = pools.filter_map(|pool| {
+            let place = self.pools[pool].lowest(|offer| self.is_in_time(kind, length, pool, offer))?;
+            Some(Target { pool, place })
+        });
+        targets.min_by_key(|target| target.place.rank())
+    }
+
+    /// Of the cheapest machines that would be done by the deadline the one that is done first, among equals the
+    /// lowest.
+    fn earliest_of_cheapest(&self, kind: usize, length: f64) -> Option<Target> {
+        let pools = self.cheapest_in_time(kind, length);
+        let offers = self.offers(kind).filter(|(pool, ..)| pools.contains(pool));
+        let offers = offers.filter(|&(pool, offer, _)| self.is_in_time(kind, length, pool, offer));
+        self.first_done(kind, length, offers.collect())
     }
 }
 

@@ -16,8 +16,11 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 
 /// The next task, after those without a place are set aside.
 pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
-    for kind in 0..batch.kinds.len() {
-        set_aside_the_impossible(batch, kind);
+    // All at once: what is left for each may be more when they are gone.
+    let impossible: Vec<(usize, usize)> =
+        kinds_left(batch).flat_map(|(kind, _)| impossible(batch, kind).map(move |at| (kind, at))).collect();
+    for (kind, at) in impossible {
+        batch.set_aside(kind, at);
     }
     let next = match batch.recipe.order {
         Order::Submission => None,
@@ -28,26 +31,20 @@ pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
     next.map(|(_, kind, at)| (kind, at))
 }
 
-/// A stretch that holds the shortest and the longest task holds all; mostly there is one.
-fn set_aside_the_impossible(batch: &mut Batch<'_>, kind: usize) {
-    let count = batch.kinds[kind].left.len();
-    if count == 0 {
-        return;
-    }
-    let (shortest, longest) = (batch.kinds[kind].length(0), batch.kinds[kind].length(count - 1));
+/// The tasks of a kind that have no place now, from the longest down, so that each is where it was when those before it
+/// are gone. A stretch that holds the shortest and the longest task holds all; mostly there is one.
+fn impossible<'a>(batch: &'a Batch<'_>, kind: usize) -> impl Iterator<Item = usize> + 'a {
+    let tasks = &batch.kinds[kind];
+    let count = tasks.left.len();
+    let (shortest, longest) = (tasks.length(0), tasks.length(count - 1));
     let takes_all = batch.offers(kind).any(|(pool, offer, _)| {
         batch.allows(kind, shortest, pool, offer) && batch.allows(kind, longest, pool, offer)
     });
-    if takes_all {
-        return;
-    }
-    // From the longest down, so that the places of those still to be looked at stay theirs.
-    for at in (0..count).rev() {
-        let length = batch.kinds[kind].length(at);
-        if !batch.offers(kind).any(|(pool, offer, _)| batch.allows(kind, length, pool, offer)) {
-            batch.set_aside(kind, at);
-        }
-    }
+    let looked_at = if takes_all { 0 } else { count };
+    (0..looked_at).rev().filter(move |&at| {
+        let length = tasks.length(at);
+        !batch.offers(kind).any(|(pool, offer, _)| batch.allows(kind, length, pool, offer))
+    })
 }
 
 fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind)> {

@@ -4,7 +4,7 @@ use super::Open;
 use crate::spending::{Savings, Spending};
 use gleaner_core::{Grid, Machine, Queue};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Seconds from now, 0 or more: the bits of such numbers are in the order of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,22 +21,22 @@ impl Moment {
     }
 }
 
-/// A core of a machine; when it is ready, by which it is found; which of the machine's cores it is, to tell them apart.
-type Core = (Moment, MachineId, u32);
+/// A machine, after the moment at which the first of its cores is ready.
+type Ready = (Moment, MachineId);
 
-/// A machine of the class could begin a task then.
+/// A machine of the class could begin a task then: one of its cores is ready.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Offer {
     /// Seconds from now.
     pub(super) ready_s: f64,
-    /// Whether another core of the class could at the same moment.
+    /// Whether another machine of the class could at the same moment.
     pub(super) several: bool,
 }
 
-/// Which core a task goes to, or that any of the class will do.
+/// Which machine a task goes to, and when that is ready; or that any of the class will do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
-    Core(MachineId, f64),
+    One(MachineId, f64),
     Any(MachineClassId),
 }
 
@@ -44,7 +44,7 @@ impl Place {
     /// What decides between equals.
     pub(super) fn rank(self) -> usize {
         match self {
-            Place::Core(machine, _) => machine.index(),
+            Place::One(machine, _) => machine.index(),
             Place::Any(class) => class.index(),
         }
     }
@@ -54,24 +54,30 @@ impl Place {
 pub(super) struct Pool {
     pub(super) class: MachineClassId,
     pub(super) price: f64,
-    cores: Cores,
+    machines: Machines,
     offers: Vec<Offer>,
 }
 
-enum Cores {
-    /// Each by itself; which offers of theirs can matter.
-    Each { ready: BTreeSet<Core>, wanted: Wanted },
+enum Machines {
+    /// Each by itself.
+    Each {
+        ready: BTreeSet<Ready>,
+        /// When the other cores are ready, of machines that have several.
+        others: BTreeMap<MachineId, Vec<f64>>,
+        /// Which offers can matter.
+        wanted: Wanted,
+    },
     /// By equation (6): as one whose ready time is what there is to do over how many there are.
     Shared { cores: f64, idle: usize, ready_s: f64 },
 }
 
-/// Which moments of readiness can matter: in each stretch the first ones, up to so many cores.
+/// Which moments of readiness can matter: in each stretch the first ones, up to so many machines.
 #[derive(Clone, Copy)]
 enum Wanted {
     Earliest(usize),
     /// Idle ones and busy ones are under different conditions.
     EarliestIdleAndBusy(usize),
-    /// The later a core is ready, the easier the condition.
+    /// The later a machine is ready, the easier the condition.
     All,
 }
 
@@ -90,15 +96,22 @@ pub(super) fn of_machines(
         }
     };
     let pools = by_class(grid, open).into_iter().map(|(class, machines)| {
-        let cores = machines.iter().flat_map(|&id| {
-            let mut ready = ready_times(grid, now, id);
+        let mut ready = Vec::with_capacity(machines.len());
+        let mut others = BTreeMap::new();
+        for id in machines {
+            let mut cores = ready_times(grid, now, id);
+            let mut first = take_least(&mut cores);
             for task in grid.plans().ranked(Queue::Machine(id)) {
-                let earliest = ready.iter_mut().min_by(|one, other| one.total_cmp(other)).expect("a core");
-                *earliest += seconds(grid, task, class);
+                cores.push(first + seconds(grid, task, class));
+                first = take_least(&mut cores);
             }
-            (0..).zip(ready).map(move |(number, ready_s)| (Moment::at(ready_s), id, number))
-        });
-        Pool::new(grid, class, Cores::Each { ready: cores.collect(), wanted })
+            ready.push((Moment::at(first), id));
+            if !cores.is_empty() {
+                others.insert(id, cores);
+            }
+        }
+        let ready = ready.into_iter().collect();
+        Pool::new(grid, class, Machines::Each { ready, others, wanted })
     });
     pools.collect()
 }
@@ -110,8 +123,11 @@ pub(super) fn of_classes(grid: &Grid, now: Time, open: Open<'_>) -> Vec<Pool> {
         let running = machines.iter().map(|&id| grid.machine(id).count() as usize).sum();
         let cores = ready.len() as f64;
         let idle = ready.len().saturating_sub(running);
-        let mut pool =
-            Pool::new(grid, class, Cores::Shared { cores, idle, ready_s: ready.iter().sum::<f64>() / cores });
+        let mut pool = Pool::new(
+            grid,
+            class,
+            Machines::Shared { cores, idle, ready_s: ready.iter().sum::<f64>() / cores },
+        );
         for task in grid.plans().ranked(Queue::Class(class)) {
             pool.take(Place::Any(class), seconds(grid, task, class));
         }
@@ -146,14 +162,20 @@ fn ready_times(grid: &Grid, now: Time, id: MachineId) -> Vec<f64> {
     ready
 }
 
+/// The least of at least one number, which is taken out.
+fn take_least(numbers: &mut Vec<f64>) -> f64 {
+    let least = (0..numbers.len()).min_by(|&one, &other| numbers[one].total_cmp(&numbers[other]));
+    numbers.swap_remove(least.expect("a number"))
+}
+
 fn residents(machine: &Machine) -> impl Iterator<Item = (TaskClassId, TaskId)> + '_ {
     machine.counts().flat_map(|(class, _)| machine.tasks_of(class).map(move |task| (class, task)))
 }
 
 impl Pool {
-    fn new(grid: &Grid, class: MachineClassId, cores: Cores) -> Self {
+    fn new(grid: &Grid, class: MachineClassId, machines: Machines) -> Self {
         let price = grid.classes().machine_class(class).price;
-        let mut pool = Self { class, price, cores, offers: Vec::new() };
+        let mut pool = Self { class, price, machines, offers: Vec::new() };
         pool.offer();
         pool
     }
@@ -166,20 +188,25 @@ impl Pool {
 
     /// A task that takes so many seconds goes there; in which queue it is to wait.
     pub(super) fn take(&mut self, place: Place, seconds: f64) -> Queue {
-        let queue = match (&mut self.cores, place) {
-            (Cores::Each { ready, .. }, Place::Core(machine, ready_s)) => {
-                let from = (Moment::at(ready_s), machine, 0);
-                let core = *ready.range(from..).next().expect("a core that was offered");
-                ready.remove(&core);
-                ready.insert((Moment::at(ready_s + seconds), core.1, core.2));
+        let queue = match (&mut self.machines, place) {
+            (Machines::Each { ready, others, .. }, Place::One(machine, ready_s)) => {
+                ready.remove(&(Moment::at(ready_s), machine));
+                let next = match others.get_mut(&machine) {
+                    None => ready_s + seconds,
+                    Some(cores) => {
+                        cores.push(ready_s + seconds);
+                        take_least(cores)
+                    }
+                };
+                ready.insert((Moment::at(next), machine));
                 Queue::Machine(machine)
             }
-            (Cores::Shared { cores, idle, ready_s }, _) => {
+            (Machines::Shared { cores, idle, ready_s }, _) => {
                 *idle = idle.saturating_sub(1);
                 *ready_s += seconds / *cores;
                 Queue::Class(self.class)
             }
-            (Cores::Each { .. }, Place::Any(_)) => unreachable!("a place of another pool"),
+            (Machines::Each { .. }, Place::Any(_)) => unreachable!("a place of another pool"),
         };
         self.offer();
         queue
@@ -187,12 +214,12 @@ impl Pool {
 
     fn offer(&mut self) {
         self.offers.clear();
-        match &self.cores {
-            Cores::Shared { idle, ready_s, .. } => {
+        match &self.machines {
+            Machines::Shared { idle, ready_s, .. } => {
                 let ready_s = if *idle > 0 { 0.0 } else { *ready_s };
                 self.offers.push(Offer { ready_s, several: false });
             }
-            Cores::Each { ready, wanted } => match *wanted {
+            Machines::Each { ready, wanted, .. } => match *wanted {
                 Wanted::Earliest(count) => offer_first(ready, Moment::at(0.0), count, &mut self.offers),
                 Wanted::All => offer_first(ready, Moment::at(0.0), usize::MAX, &mut self.offers),
                 Wanted::EarliestIdleAndBusy(count) => {
@@ -204,55 +231,41 @@ impl Pool {
         }
     }
 
-    /// The lowest of the cores that are ready at the offer's moment, or next after it as long as they tie with it.
+    /// The lowest of the machines that are ready at the offer's moment, or next after it as long as they tie with it.
     pub(super) fn lowest_tied(&self, offer: Offer, ties: impl Fn(Offer) -> bool) -> Place {
-        let Cores::Each { ready, .. } = &self.cores else { return Place::Any(self.class) };
+        let Machines::Each { ready, .. } = &self.machines else { return Place::Any(self.class) };
         let tied = moments(ready, Moment::at(offer.ready_s))
             .take_while(|(moment, _)| ties(Offer { ready_s: moment.seconds(), several: false }));
         let lowest = tied.min_by_key(|&(_, machine)| machine).expect("the offer ties with itself");
-        Place::Core(lowest.1, lowest.0.seconds())
+        Place::One(lowest.1, lowest.0.seconds())
     }
 
-    /// The core that is ready first, if it is by then, and when.
-    pub(super) fn earliest_within(&self, limit: f64) -> Option<(f64, Place)> {
-        match &self.cores {
-            Cores::Each { ready, .. } => {
-                let &(moment, machine, _) = ready.first()?;
-                let ready_s = moment.seconds();
-                (ready_s <= limit).then_some((ready_s, Place::Core(machine, ready_s)))
+    /// The lowest machine whose offer is `wanted`. Costs O(machines).
+    pub(super) fn lowest(&self, wanted: impl Fn(Offer) -> bool) -> Option<Place> {
+        match &self.machines {
+            Machines::Each { ready, .. } => {
+                let offered = |moment: Moment| Offer { ready_s: moment.seconds(), several: false };
+                let wanted = ready.iter().filter(|(moment, _)| wanted(offered(*moment)));
+                let &(moment, machine) = wanted.min_by_key(|(_, machine)| *machine)?;
+                Some(Place::One(machine, moment.seconds()))
             }
-            Cores::Shared { .. } => self.lowest_within(limit),
-        }
-    }
-
-    /// The lowest machine that is ready by then, and when.
-    pub(super) fn lowest_within(&self, limit: f64) -> Option<(f64, Place)> {
-        match &self.cores {
-            Cores::Each { ready, .. } => {
-                let in_time = ready.iter().take_while(|(moment, _, _)| moment.seconds() <= limit);
-                let &(moment, machine, _) = in_time.min_by_key(|(moment, machine, _)| (*machine, *moment))?;
-                Some((moment.seconds(), Place::Core(machine, moment.seconds())))
-            }
-            Cores::Shared { .. } => {
-                let ready_s = self.offers[0].ready_s;
-                (ready_s <= limit).then_some((ready_s, Place::Any(self.class)))
-            }
+            Machines::Shared { .. } => wanted(self.offers[0]).then_some(Place::Any(self.class)),
         }
     }
 }
 
-/// Each moment from `from` on at which a core is ready, with the lowest machine that has one then.
-fn moments(ready: &BTreeSet<Core>, from: Moment) -> impl Iterator<Item = (Moment, MachineId)> + '_ {
-    let first = move |from: Moment| ready.range((from, MachineId::new(0), 0)..).next();
-    let next = move |&(moment, ..): &Core| first(Moment(moment.0 + 1)).copied();
-    std::iter::successors(first(from).copied(), next).map(|(moment, machine, _)| (moment, machine))
+/// Each moment from `from` on at which a machine is ready, with the lowest that is.
+fn moments(ready: &BTreeSet<Ready>, from: Moment) -> impl Iterator<Item = (Moment, MachineId)> + '_ {
+    let first = move |from: Moment| ready.range((from, MachineId::new(0))..).next();
+    let next = move |&(moment, _): &Ready| first(Moment(moment.0 + 1)).copied();
+    std::iter::successors(first(from).copied(), next)
 }
 
-/// The moments from `from` on, up to so many cores.
-fn offer_first(ready: &BTreeSet<Core>, from: Moment, count: usize, offers: &mut Vec<Offer>) {
+/// The moments from `from` on, up to so many machines.
+fn offer_first(ready: &BTreeSet<Ready>, from: Moment, count: usize, offers: &mut Vec<Offer>) {
     let mut found = 0;
     for (moment, _) in moments(ready, from) {
-        let mut same = ready.range((moment, MachineId::new(0), 0)..).take_while(|core| core.0 == moment);
+        let mut same = ready.range((moment, MachineId::new(0))..).take_while(|machine| machine.0 == moment);
         let several = count > 1 && same.nth(1).is_some();
         offers.push(Offer { ready_s: moment.seconds(), several });
         found += 1 + usize::from(several);
