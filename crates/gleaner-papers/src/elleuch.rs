@@ -34,12 +34,12 @@ pub const ARRIVALS_MAX: usize = 200;
 
 /// B: credits for each period. The paper names 3·10¹¹ and 7·10¹¹ and says that one version needs "a little more than"
 /// the first; what else is on the axes of its figures is not in its text.
-pub const BUDGETS: [u64; 6] =
-    [200_000_000_000, 300_000_000_000, 350_000_000_000, 400_000_000_000, 500_000_000_000, 700_000_000_000];
+pub const BUDGETS: [u64; 5] =
+    [300_000_000_000, 350_000_000_000, 400_000_000_000, 500_000_000_000, 700_000_000_000];
 /// A little more than 3·10¹¹.
-pub const SCARCE: u64 = BUDGETS[2];
+pub const SCARCE: u64 = BUDGETS[1];
 /// Where the paper's last version catches up.
-pub const AMPLE: u64 = BUDGETS[5];
+pub const AMPLE: u64 = BUDGETS[4];
 
 /// Seconds between two batches that were tried: the paper tuned them by hand from a bound of 70.
 pub const PERIODS_S: [u32; 6] = [70, 80, 90, 100, 120, 150];

@@ -285,7 +285,7 @@ pub(crate) enum PaperPart {
     Periods,
     /// MaxMin and Sufferage
     Heuristics,
-    /// Condition (5) as printed and as derived, and when a task is charged
+    /// When a task is charged
     Readings,
     /// Forecasts, prices that follow demand, a reputation
     FutureWork,

@@ -140,6 +140,9 @@ impl Rule {
 }
 
 impl Variant {
+    /// The readings of condition (5).
+    pub const READINGS: [Variant; 2] = [Variant::Standard, Variant::AsDerived];
+
     /// R.
     pub fn period_s(self) -> u32 {
         if let Variant::Period(seconds) = self { seconds } else { PERIOD_S }
@@ -180,6 +183,15 @@ impl Case {
     #[must_use]
     pub fn with(self, variant: Variant) -> Self {
         Self { variant, ..self }
+    }
+
+    /// The same in a reading of condition (5), if it has that condition.
+    #[must_use]
+    pub fn read(self, reading: Variant) -> Self {
+        match self.rule {
+            Rule::PerTaskAndTime | Rule::PerClass => self.with(reading),
+            Rule::Free | Rule::Cap | Rule::PerTask => self,
+        }
     }
 
     /// The same with another heuristic.

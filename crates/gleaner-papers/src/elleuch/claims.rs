@@ -9,14 +9,26 @@ mod figure_5;
 mod heuristics;
 mod periods;
 
-use super::case::{Heuristic, Month};
+use super::case::{Heuristic, Month, Variant};
 use super::experiments::Part;
 use super::findings::Findings;
 use crate::Claim;
 use crate::statistics::Estimate;
 
-const READING: &str =
-    "traces by their cumulative speeds; condition (5) as printed; a task is charged as it is planned";
+const NO_CONDITION: &str = "traces by their cumulative speeds; condition (5) has no part in it";
+
+/// How condition (5) was read.
+fn reading(reading: Variant) -> &'static str {
+    match reading {
+        Variant::AsDerived => "traces by their cumulative speeds; condition (5) as derived",
+        _ => "traces by their cumulative speeds; condition (5) as printed",
+    }
+}
+
+/// With the reading at the end, if it is not the letter.
+fn id(name: String, reading: Variant) -> String {
+    if reading == Variant::AsDerived { name + "-as-derived" } else { name }
+}
 
 /// All claims of the parts that were run.
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {

@@ -18,7 +18,7 @@ pub enum Part {
     Periods,
     /// The same versions of Max-Min and Sufferage.
     Heuristics,
-    /// Condition (5) as printed and as derived; when a task is charged.
+    /// When a task is charged.
     Readings,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,
@@ -56,7 +56,8 @@ fn figures(heuristic: Heuristic, budgets: &[u64]) -> Vec<Case> {
     let of_month = |month: Month| {
         let budgeted = Rule::BUDGETED
             .into_iter()
-            .flat_map(move |rule| budgets.iter().map(move |budget| Case::min_min(month, rule, *budget)));
+            .flat_map(move |rule| budgets.iter().map(move |budget| Case::min_min(month, rule, *budget)))
+            .flat_map(|case| Variant::READINGS.map(|reading| case.read(reading)));
         budgeted.chain([Case::free(month, Heuristic::MinMin)])
     };
     Month::ALL.into_iter().flat_map(of_month).map(|case| case.by(heuristic)).collect()
@@ -70,9 +71,6 @@ pub(super) fn readings() -> Vec<Case> {
         for rule in Rule::BUDGETED {
             let variants = [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd];
             cases.extend(variants.map(|variant| case(rule, budget).with(variant)));
-        }
-        for rule in [Rule::PerTaskAndTime, Rule::PerClass] {
-            cases.push(case(rule, budget).with(Variant::AsDerived));
         }
     }
     cases

@@ -1,7 +1,7 @@
 //! The figures as plots.
 
 use super::PERIODS_S;
-use super::case::{Case, Heuristic, Month, Rule};
+use super::case::{Case, Heuristic, Month, Rule, Variant};
 use super::experiments::{Part, period};
 use super::findings::Findings;
 use crate::statistics::{mean, range};
@@ -47,11 +47,16 @@ fn by_budget(findings: &Findings, title: &str, label: &str, value: &dyn Fn(Case,
         let (first, last) = (x(budgets[0]), x(budgets[budgets.len() - 1]));
         let axis = Axis::linear("budget (10¹¹ credits)").range(first - 0.2, last + 0.2);
         let plot = Plot::new(month.name(), axis, Axis::linear(label));
-        let plot = Rule::BUDGETED.into_iter().fold(plot, |plot, rule| {
-            let at = |budget: u64| seeds().map(move |seed| value(Case::min_min(month, rule, budget), seed));
+        let rules = Rule::BUDGETED.into_iter().flat_map(|rule| Variant::READINGS.map(|read| (rule, read)));
+        let distinct =
+            rules.filter(|(rule, read)| Case::min_min(month, *rule, 0).read(*read).variant == *read);
+        let plot = distinct.fold(plot, |plot, (rule, read)| {
+            let case = move |budget: u64| Case::min_min(month, rule, budget).read(read);
+            let at = |budget: u64| seeds().map(move |seed| value(case(budget), seed));
             let points = budgets.iter().map(|budget| (x(*budget), mean(at(*budget))));
             let bounds = budgets.iter().map(|budget| range(at(*budget)));
-            let name = Case::min_min(month, rule, 0).version();
+            let derived = if read == Variant::AsDerived { ", (5) as derived" } else { "" };
+            let name = case(0).version() + derived;
             plot.with(Series::new(name, Style::Marked, points.collect::<Vec<_>>()).bounds(bounds))
         });
         let free = mean(seeds().map(|seed| value(Case::free(month, Heuristic::MinMin), seed)));

@@ -26,7 +26,7 @@ pub const READINGS: [Reading; 11] = [
     Reading {
         topic: "which traces",
         paper: "the traces of each month",
-        taken: "one trace a month for all patterns, which goes on after the last arrival; what is not done after 4.5 \
+        taken: "one trace a month for all patterns, which goes on after the last arrival; what is not done after three \
                 times the arrivals' length and three days is not done at all, and its makespan the trace's end",
         why: "patterns then differ by their tasks only",
     },
@@ -45,14 +45,16 @@ pub const READINGS: [Reading; 11] = [
     Reading {
         topic: "the budgets",
         paper: "the values 3·10¹¹ and 7·10¹¹ in the text; axes of figures that are not in it",
-        taken: "2, 3, 3.5, 4, 5 and 7·10¹¹",
+        taken: "3, 3.5, 4, 5 and 7·10¹¹",
         why: "3.5 is a little more than 3",
     },
     Reading {
         topic: "condition (5)",
         paper: "the numerator (B/R)(r−D) + l·p, which does not follow from its derivation",
-        taken: "as printed; B̄ − E, which is 2B̄ − (B/R)(r−D), beside it",
-        why: "the simulations were likely run with what is printed",
+        taken: "as printed; as derived, B̄ − E, which is 2B̄ − (B/R)(r−D), beside it: every claim about BTT and LBTT is \
+                judged twice",
+        why: "which of them the paper ran is not known. As printed, what may be spent shrinks as tasks pile up, and \
+              more pile up",
     },
     Reading {
         topic: "when a task is charged",

@@ -13,9 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Every pattern meets the same machines, as in the paper.
 const TRACE_SEED: u64 = 1;
-/// A trace goes on after the last arrival: three and a half times as long, and three days. What is not done by then
-/// never is.
-const TRACE_DAYS: f64 = 4.5;
+/// A trace goes on after the last arrival: twice as long, and three days. What is not done by then never is.
+const TRACE_DAYS: f64 = 3.0;
 const TRACE_DAYS_MORE: f64 = 3.0;
 /// How many machines give up what they begin.
 const SABOTEURS_SHARE: f64 = 0.1;

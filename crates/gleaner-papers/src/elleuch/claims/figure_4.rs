@@ -1,7 +1,7 @@
 //! Makespans by budget.
 
-use super::{READING, percent, slug};
-use crate::elleuch::case::{Case, Heuristic, Month, Rule};
+use super::{NO_CONDITION, id, percent, reading, slug};
+use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};
 use crate::statistics::{mean, range, share};
@@ -11,13 +11,17 @@ use crate::{Claim, Condition, Rule as Judge};
 const SUSTAINED: f64 = 1.01;
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
-    let mut claims = vec![september(findings), june(findings), falls(findings), towards_free(findings)];
-    for month in Month::ALL {
-        claims.push(better(findings, month, (Rule::Cap, Rule::PerTask)));
-        claims.push(better(findings, month, (Rule::PerTask, Rule::PerTaskAndTime)));
+    let mut claims = vec![september(findings), june(findings)];
+    claims.extend(
+        Month::ALL.map(|month| better(findings, month, Variant::Standard, (Rule::Cap, Rule::PerTask))),
+    );
+    for read in Variant::READINGS {
+        claims.extend([falls(findings, read), towards_free(findings, read)]);
+        let through_time = (Rule::PerTask, Rule::PerTaskAndTime);
+        claims.extend(Month::ALL.map(|month| better(findings, month, read, through_time)));
+        claims.push(only_btt(findings, read));
+        claims.extend(Month::ALL.map(|month| lbtt_catches_up(findings, month, read)));
     }
-    claims.push(only_btt(findings));
-    claims.extend(Month::ALL.map(|month| lbtt_catches_up(findings, month)));
     claims
 }
 
@@ -33,7 +37,7 @@ fn september(findings: &Findings) -> Claim {
         unit: "min",
         rule: Judge::Near { value: 10.0, holds: 1.0, partly: 3.0 },
         condition: None,
-        reading: READING,
+        reading: NO_CONDITION,
     }
 }
 
@@ -49,7 +53,7 @@ fn june(findings: &Findings) -> Claim {
         unit: "h",
         rule: Judge::Near { value: 42.5, holds: 4.25, partly: 12.75 },
         condition: None,
-        reading: READING,
+        reading: NO_CONDITION,
     }
 }
 
@@ -58,18 +62,19 @@ fn curves() -> impl Iterator<Item = (Month, Rule)> {
     Month::ALL.into_iter().flat_map(|month| Rule::BUDGETED.map(|rule| (month, rule)))
 }
 
-fn falls(findings: &Findings) -> Claim {
+fn falls(findings: &Findings, read: Variant) -> Claim {
     let steps = |seed: usize| {
         share(curves().flat_map(|(month, rule)| {
             let budgets = findings.budgets(month, Heuristic::MinMin);
-            let at = move |budget: u64| findings.normalized(Case::min_min(month, rule, budget), seed);
+            let at =
+                move |budget: u64| findings.normalized(Case::min_min(month, rule, budget).read(read), seed);
             let rises: Vec<bool> =
                 budgets.windows(2).map(|pair| at(pair[1]) <= at(pair[0]) * 1.001).collect();
             rises
         }))
     };
     Claim {
-        id: "figure-4/falls-with-the-budget".to_owned(),
+        id: id("figure-4/falls-with-the-budget".to_owned(), read),
         claim: "for all the budget adapted versions, increasing the budget decreases the makespan",
         paper: "all versions",
         quantity: "steps from one budget to the next by which the makespan does not grow by more than 0.1 %, of all \
@@ -80,16 +85,20 @@ fn falls(findings: &Findings) -> Claim {
         unit: "%",
         rule: Judge::AtLeast { holds: 100.0, partly: 90.0 },
         condition: None,
-        reading: READING,
+        reading: reading(read),
     }
 }
 
-fn towards_free(findings: &Findings) -> Claim {
+fn towards_free(findings: &Findings, read: Variant) -> Claim {
     let worst = |seed: usize| {
-        range(curves().map(|(month, rule)| findings.normalized(Case::min_min(month, rule, AMPLE), seed))).1
+        range(
+            curves()
+                .map(|(month, rule)| findings.normalized(Case::min_min(month, rule, AMPLE).read(read), seed)),
+        )
+        .1
     };
     Claim {
-        id: "figure-4/towards-unconstrained".to_owned(),
+        id: id("figure-4/towards-unconstrained".to_owned(), read),
         claim: "until it reaches a value close to that of the non constrained version",
         paper: "close",
         quantity:
@@ -100,14 +109,14 @@ fn towards_free(findings: &Findings) -> Claim {
         unit: "%",
         rule: Judge::AtMost { holds: 1.0, partly: 5.0 },
         condition: None,
-        reading: READING,
+        reading: reading(read),
     }
 }
 
-fn better(findings: &Findings, month: Month, (worse, better): (Rule, Rule)) -> Claim {
+fn better(findings: &Findings, month: Month, read: Variant, (worse, better): (Rule, Rule)) -> Claim {
     let budgets = findings.budgets(month, Heuristic::MinMin);
     let excess = |budget: u64, seed: usize| {
-        let of = |rule| findings.outcome(Case::min_min(month, rule, budget), seed).makespan_s;
+        let of = |rule| findings.outcome(Case::min_min(month, rule, budget).read(read), seed).makespan_s;
         of(worse) / of(better) - 1.0
     };
     let at = |budget: u64| findings.over_seeds(|seed| excess(budget, seed)).mean;
@@ -120,7 +129,10 @@ fn better(findings: &Findings, month: Month, (worse, better): (Rule, Rule)) -> C
     let by_budget: Vec<String> =
         budgets.iter().map(|budget| format!("{:.1} %", 100.0 * at(*budget))).collect();
     Claim {
-        id: format!("figure-4/{}-before-{}-{}", better.prefix(), worse.prefix(), slug(month)).to_lowercase(),
+        id: id(
+            format!("figure-4/{}-before-{}-{}", better.prefix(), worse.prefix(), slug(month)).to_lowercase(),
+            read,
+        ),
         claim,
         paper,
         quantity: format!(
@@ -138,23 +150,24 @@ fn better(findings: &Findings, month: Month, (worse, better): (Rule, Rule)) -> C
             what: "it is longer at every budget where either is not yet within 1 % of no budget",
             met: budgets.iter().all(|budget| {
                 let close = |rule| {
-                    let case = Case::min_min(month, rule, *budget);
+                    let case = Case::min_min(month, rule, *budget).read(read);
                     findings.over_seeds(|seed| findings.normalized(case, seed)).mean <= SUSTAINED
                 };
                 at(*budget) > 0.0 || (close(worse) && close(better))
             }),
         }),
-        reading: READING,
+        reading: if better == Rule::PerTask { NO_CONDITION } else { reading(read) },
     }
 }
 
-fn only_btt(findings: &Findings) -> Claim {
-    let normalized = |rule, seed| findings.normalized(Case::min_min(Month::September, rule, SCARCE), seed);
+fn only_btt(findings: &Findings, read: Variant) -> Claim {
+    let case = |rule| Case::min_min(Month::September, rule, SCARCE).read(read);
+    let normalized = |rule, seed| findings.normalized(case(rule), seed);
     let others = [Rule::Cap, Rule::PerTask, Rule::PerClass];
     let mean_of = |rule| findings.over_seeds(|seed| normalized(rule, seed)).mean;
     let said = others.map(|rule| format!("{}MinMin {:.1} %", rule.prefix(), 100.0 * (mean_of(rule) - 1.0)));
     Claim {
-        id: "figure-4/only-btt-sustains".to_owned(),
+        id: id("figure-4/only-btt-sustains".to_owned(), read),
         claim: "with a budget little more than 3·10¹¹ BTTMinMin is able to sustain September's arrival rate, the \
                 other versions are not",
         paper: "BTTMinMin alone",
@@ -167,17 +180,17 @@ fn only_btt(findings: &Findings) -> Claim {
             what: "each of the others takes more than 1 % longer",
             met: others.into_iter().all(|rule| mean_of(rule) > SUSTAINED),
         }),
-        reading: READING,
+        reading: reading(read),
     }
 }
 
-fn lbtt_catches_up(findings: &Findings, month: Month) -> Claim {
+fn lbtt_catches_up(findings: &Findings, month: Month, read: Variant) -> Claim {
     let excess = |seed: usize| {
-        let of = |rule| findings.outcome(Case::min_min(month, rule, AMPLE), seed).makespan_s;
+        let of = |rule| findings.outcome(Case::min_min(month, rule, AMPLE).read(read), seed).makespan_s;
         of(Rule::PerClass) / of(Rule::PerTaskAndTime) - 1.0
     };
     Claim {
-        id: format!("figure-4/lbtt-reaches-btt-{}", slug(month)),
+        id: id(format!("figure-4/lbtt-reaches-btt-{}", slug(month)), read),
         claim: "with a budget equal to 7·10¹¹ LBTTMinMin achieves a makespan comparable to BTTMinMin",
         paper: "comparable",
         quantity: "how much longer LBTTMinMin takes than BTTMinMin, at 7·10¹¹".to_owned(),
@@ -186,6 +199,6 @@ fn lbtt_catches_up(findings: &Findings, month: Month) -> Claim {
         unit: "%",
         rule: Judge::Near { value: 0.0, holds: 1.0, partly: 5.0 },
         condition: None,
-        reading: READING,
+        reading: reading(read),
     }
 }

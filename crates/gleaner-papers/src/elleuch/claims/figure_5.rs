@@ -1,12 +1,15 @@
 //! How much of the machines is used.
 
-use super::{READING, percent};
-use crate::elleuch::case::{Case, Heuristic, Month, Rule};
+use super::{NO_CONDITION, id, percent, reading};
+use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::{Claim, Rule as Judge};
 
-pub(super) fn claims(findings: &Findings) -> [Claim; 3] {
-    [june_is_full(findings), budgets_decrease(findings), more_use_less_makespan(findings)]
+pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
+    let read = Variant::READINGS.into_iter();
+    let by_reading =
+        read.flat_map(|read| [budgets_decrease(findings, read), more_use_less_makespan(findings, read)]);
+    [june_is_full(findings)].into_iter().chain(by_reading).collect()
 }
 
 fn june_is_full(findings: &Findings) -> Claim {
@@ -23,28 +26,29 @@ fn june_is_full(findings: &Findings) -> Claim {
         unit: "%",
         rule: Judge::Near { value: 98.0, holds: 1.0, partly: 5.0 },
         condition: None,
-        reading: READING,
+        reading: NO_CONDITION,
     }
 }
 
 /// Every version of Min-Min with every budget.
-fn budgeted(findings: &Findings) -> impl Iterator<Item = Case> + '_ {
+fn budgeted(findings: &Findings, read: Variant) -> impl Iterator<Item = Case> + '_ {
     Month::ALL.into_iter().flat_map(move |month| {
         let budgets = findings.budgets(month, Heuristic::MinMin);
         Rule::BUDGETED.into_iter().flat_map(move |rule| {
-            let cases: Vec<Case> = budgets.iter().map(|budget| Case::min_min(month, rule, *budget)).collect();
+            let cases: Vec<Case> =
+                budgets.iter().map(|budget| Case::min_min(month, rule, *budget).read(read)).collect();
             cases
         })
     })
 }
 
-fn budgets_decrease(findings: &Findings) -> Claim {
+fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
     let difference = |seed: usize| {
         let of = |case: Case| findings.outcome(case, seed).use_share;
-        crate::statistics::mean(budgeted(findings).map(|case| of(case) - of(case.yardstick())))
+        crate::statistics::mean(budgeted(findings, read).map(|case| of(case) - of(case.yardstick())))
     };
     Claim {
-        id: "figure-5/budgets-decrease-use".to_owned(),
+        id: id("figure-5/budgets-decrease-use".to_owned(), read),
         claim: "applying a budget constraint decreases the resource utilization",
         paper: "decreases",
         quantity: "the difference of use from that without a budget, over all versions, budgets and months"
@@ -54,19 +58,19 @@ fn budgets_decrease(findings: &Findings) -> Claim {
         unit: "percentage points",
         rule: Judge::Negative,
         condition: None,
-        reading: READING,
+        reading: reading(read),
     }
 }
 
-fn more_use_less_makespan(findings: &Findings) -> Claim {
+fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
     let correlation = |seed: usize| {
-        let points: Vec<(f64, f64)> = budgeted(findings)
+        let points: Vec<(f64, f64)> = budgeted(findings, read)
             .map(|case| (findings.outcome(case, seed).use_share, findings.normalized(case, seed)))
             .collect();
         rank_correlation(&points)
     };
     Claim {
-        id: "figure-5/more-use-less-makespan".to_owned(),
+        id: id("figure-5/more-use-less-makespan".to_owned(), read),
         claim: "a lower makespan can be achieved by increasing the resource utilization",
         paper: "lower with more",
         quantity:
@@ -77,7 +81,7 @@ fn more_use_less_makespan(findings: &Findings) -> Claim {
         unit: "",
         rule: Judge::Negative,
         condition: None,
-        reading: READING,
+        reading: reading(read),
     }
 }
 

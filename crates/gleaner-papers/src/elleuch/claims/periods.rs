@@ -1,6 +1,6 @@
 //! The period that the paper tuned by hand.
 
-use super::READING;
+use super::NO_CONDITION;
 use crate::elleuch::case::{Case, Heuristic, Month};
 use crate::elleuch::experiments::period;
 use crate::elleuch::findings::Findings;
@@ -34,6 +34,6 @@ pub(super) fn claim(findings: &Findings) -> Claim {
         unit: "s",
         rule: Rule::Near { value: f64::from(PERIOD_S), holds: 12.0, partly: 36.0 },
         condition: None,
-        reading: READING,
+        reading: NO_CONDITION,
     }
 }
