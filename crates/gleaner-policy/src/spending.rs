@@ -65,10 +65,7 @@ pub(crate) struct Purse {
     left: Credits,
     allocated: Credits,
     allocated_ops: OpsTotal,
-    /// The same, as the conditions read it at every offer.
-    allocated_ops_amount: f64,
-    /// Credits an operation of the whole budget, expression (3), and no more than rounding above it.
-    limit: f64,
+    all_ops: OpsTotal,
     tasks_left: usize,
     share: f64,
 }
@@ -95,7 +92,6 @@ impl Purse {
         let account = account.filter(|_| spending != Spending::Free)?;
         let budget = account.budget();
         let allocated = account.allocated(now);
-        let all_ops = allocated.ops + ops;
         Some(Self {
             spending,
             charged: budget.charged,
@@ -104,8 +100,7 @@ impl Purse {
             left: account.left(now),
             allocated: allocated.credits,
             allocated_ops: allocated.ops,
-            allocated_ops_amount: allocated.ops.amount(),
-            limit: at_most(budget.recharge.amount() / all_ops.amount()),
+            all_ops: allocated.ops + ops,
             tasks_left: tasks,
             share: account.left(now).amount() / tasks as f64,
         })
@@ -116,7 +111,6 @@ impl Purse {
         let cost = Credits::cost(length, price);
         self.allocated += cost;
         self.allocated_ops += length.into();
-        self.allocated_ops_amount = self.allocated_ops.amount();
         if self.charged == Charged::Planned {
             self.left -= cost;
         }
@@ -154,7 +148,7 @@ impl Purse {
             Base::Never => None,
             Base::Counted(base) if self.is_within(base, length(0), seat.price) => Some(0),
             // Where an operation costs more than on average, a longer task costs yet more.
-            Base::Counted(_) if seat.price > self.limit => None,
+            Base::Counted(_) if seat.price > self.limit() => None,
             Base::Counted(base) => {
                 let at = partition_point(lengths, |index| !self.is_within(base, length(index), seat.price));
                 (at < lengths && self.pays(length(at), seat.price)).then_some(at)
@@ -201,10 +195,16 @@ impl Purse {
         }
     }
 
+    /// Credits an operation of the whole budget, expression (3).
+    #[inline]
+    fn limit(&self) -> f64 {
+        at_most(self.recharge / self.all_ops.amount())
+    }
+
     /// Conditions (4) and (5), by what counts as spent.
     #[inline]
     fn is_within(&self, base: f64, length: f64, price: f64) -> bool {
-        base + length * price <= self.limit * (self.allocated_ops_amount + length)
+        base + length * price <= self.limit() * (self.allocated_ops.amount() + length)
     }
 }
 
