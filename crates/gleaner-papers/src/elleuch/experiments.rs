@@ -171,6 +171,9 @@ impl Experiments {
                 Some(outcome) => outcome,
                 None => {
                     let stop = || (watch.stop)();
+                    if stop() {
+                        return Err(Interrupted::Stopped);
+                    }
                     let outcome = setups::simulate(case, seed, &traces, &stop).ok_or(Interrupted::Stopped)?;
                     kept.keep(simulation, outcome)?;
                     outcome
