@@ -13,7 +13,7 @@
 //! tasks/          a folder for each run, and what its program has written
 //! ```
 
-use crate::probes::Speeds;
+use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{FlockOperation, flock};
@@ -204,13 +204,13 @@ impl Home {
     }
 
     /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
-    pub fn speeds(&self) -> Option<Speeds> {
+    pub fn measured(&self) -> Option<Benchmark> {
         serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
     }
 
     /// Remembers how fast the machine is.
-    pub fn remember_speeds(&self, speeds: &Speeds) -> Result<(), HomeError> {
-        self.replace("speeds.json", &serde_json::to_string(speeds).expect("it is plain data"))
+    pub fn remember_measured(&self, measured: &Benchmark) -> Result<(), HomeError> {
+        self.replace("speeds.json", &serde_json::to_string(measured).expect("it is plain data"))
     }
 
     /// Writes a file whole or not at all.

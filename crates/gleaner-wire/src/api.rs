@@ -465,6 +465,16 @@ pub struct Enrolled {
     pub name: String,
 }
 
+/// What came of bytes that were sent to measure the network.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Swallowed {
+    /// 1.
+    pub version: u32,
+    /// How many came.
+    pub bytes: u64,
+}
+
 /// The grid at a glance.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -16,6 +16,7 @@ pub(crate) struct Agent {
 pub(crate) fn profile() -> Profile {
     Profile {
         speeds: [1e9; 3],
+        cpu_on_core: None,
         cores: 1,
         slots: 1,
         memory: 1 << 30,
