@@ -25,5 +25,6 @@ pub mod policy;
 pub mod serve;
 pub mod sessions;
 pub mod store;
+pub mod tidying;
 pub mod verify;
 pub mod view;

@@ -328,6 +328,9 @@ pub struct Transition {
 pub struct History {
     /// 1.
     pub version: u32,
+    /// How many earlier steps are not told here.
+    #[serde(default)]
+    pub left_out: u64,
     /// In order of time.
     pub transitions: Vec<Transition>,
 }
