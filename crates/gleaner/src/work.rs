@@ -81,6 +81,11 @@ fn host_name() -> String {
 
 impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
-        Self::Agent(error.to_string())
+        let message = error.to_string();
+        match error {
+            WorkError::NotJoined => Self::Usage(message),
+            WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
+            _ => Self::Agent(message),
+        }
     }
 }
