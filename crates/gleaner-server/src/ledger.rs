@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -323,7 +323,7 @@ impl Ledger {
             }
             Fact::JoinTokenIssued { token, expires, .. } => self.books.people.issue(token.clone(), *expires),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {
-                self.books.people.use_up(token);
+                self.books.people.use_up(token.clone(), *agent);
                 self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
             }
             Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),

@@ -154,7 +154,7 @@ pub struct Hello {
     pub version: u32,
     /// The agent's number, given when it was enrolled.
     pub agent: u32,
-    /// Differs each time the agent's program starts: what it ran before has ended.
+    /// Rises each time the agent's program starts: what it ran before has ended.
     pub incarnation: u64,
     /// The highest epoch it has met.
     pub epoch: u32,

@@ -140,8 +140,9 @@ fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>) {
 }
 
 async fn start(agent: &LocalAgent, ready: &Ready, user: &str) -> io::Result<Child> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
+    // Not by the path of the program, which may have been replaced by a newer one since.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
     // Who has joined needs no token, but must know where the coordinator listens now.
     let token = ready.join_token().await.map_err(io::Error::other)?;
     command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);

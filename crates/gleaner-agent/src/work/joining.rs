@@ -1,19 +1,25 @@
 //! What comes before the work: who this agent is, and what its machine is.
 
-use super::{Join, WorkError, WorkOptions};
+use super::{Join, Stop, WorkError, WorkOptions};
 use crate::confine;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
 use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
-use gleaner_net::{AgentKey, Client};
+use gleaner_net::{AgentKey, Client, ClientError};
 use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
 use gleaner_wire::session::Profile;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use tokio::sync::watch as changing;
 
 /// Memory is offered in whole steps of this, so that alike machines are alike.
 const MEMORY_STEP: u64 = 256 << 20;
+
+/// How long to wait before joining is tried again.
+const RETRY: Duration = Duration::from_secs(2);
 
 /// What a machine was found to be.
 pub(super) struct Machine {
@@ -26,6 +32,7 @@ pub(super) fn join(
     home: &Home,
     join: Option<&Join>,
     profile: &Profile,
+    stop: &changing::Receiver<Stop>,
 ) -> Result<(Identity, AgentKey), WorkError> {
     let key = AgentKey::open_or_create(&home.key())?;
     let known = home.identity()?;
@@ -33,20 +40,36 @@ pub(super) fn join(
         (None, None) => return Err(WorkError::NotJoined),
         (Some(known), None) => return Ok((known, key)),
         (Some(known), Some(join)) => Identity { address: join.address.clone(), ..known },
-        (None, Some(join)) => enrol(join, &key, profile)?,
+        (None, Some(join)) => enrol(join, &key, profile, stop)?,
     };
     home.enrol(&identity)?;
     Ok((identity, key))
 }
 
-fn enrol(join: &Join, key: &AgentKey, profile: &Profile) -> Result<Identity, WorkError> {
+/// A coordinator that cannot be reached may be starting; one whose answer was lost gives it again.
+fn enrol(
+    join: &Join,
+    key: &AgentKey,
+    profile: &Profile,
+    stop: &changing::Receiver<Stop>,
+) -> Result<Identity, WorkError> {
     let authority = join.token.authority();
     let (name, key) = (join.name.clone(), key.public().to_string());
     let enrolment = Enrolment { name, key, profile: profile.clone() };
-    let enrolled: Enrolled = Client::new(join.address.clone(), authority, join.token.token())
-        .and_then(|client| client.post("/api/v1/agents", &enrolment))
-        .map_err(|why| WorkError::Joining(Box::new(why)))?;
-    Ok(Identity { agent: enrolled.agent, name: enrolled.name, address: join.address.clone(), authority })
+    let failed = |why| WorkError::Joining(Box::new(why));
+    let client = Client::new(join.address.clone(), authority, join.token.token()).map_err(failed)?;
+    loop {
+        match client.post::<_, Enrolled>("/api/v1/agents", &enrolment) {
+            Ok(Enrolled { agent, name, .. }) => {
+                return Ok(Identity { agent, name, address: join.address.clone(), authority });
+            }
+            Err(why @ ClientError::Unreachable { .. }) if *stop.borrow() == Stop::No => {
+                tracing::warn!(%why, "not joined yet; trying again");
+                thread::sleep(RETRY);
+            }
+            Err(why) => return Err(failed(why)),
+        }
+    }
 }
 
 /// What the machine is: measured once, and then as remembered.

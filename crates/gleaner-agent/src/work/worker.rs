@@ -72,10 +72,7 @@ impl Worker {
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
         let epoch = home.epoch()?;
-        let mut incarnation = [0; 8];
-        getrandom::fill(&mut incarnation)
-            .map_err(|why| WorkError::System { what: "there is no randomness", why: why.into() })?;
-        let incarnation = u64::from_le_bytes(incarnation);
+        let incarnation = home.count_start()?;
         // Its folder is the agent's alone, so its name is too.
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
         let limiter = Limiter::find(&place.as_str()[..16]);
