@@ -144,6 +144,11 @@ impl Home {
         self.folder.join(format!("tasks/{}.{}", attempt.task, attempt.number))
     }
 
+    /// A folder that several runs have, one after the other.
+    pub fn shared_task(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("tasks/shared-{number}"))
+    }
+
     /// Where is kept what a run's program writes.
     pub fn spool(&self, attempt: Attempt, stream: Stream) -> PathBuf {
         let Attempt { task, number } = attempt;

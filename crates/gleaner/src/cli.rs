@@ -2,9 +2,11 @@
 
 mod hosting;
 mod live;
+mod measuring;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
+pub(crate) use measuring::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
@@ -348,14 +350,6 @@ pub(crate) struct MatchArguments {
     #[arg(value_name = "B")]
     pub(crate) other: PathBuf,
     /// Print the answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `gleaner bench`.
-#[derive(Args, Debug)]
-pub(crate) struct BenchArguments {
-    /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
-        Command::Bench(arguments) => (arguments.json, bench::run(&arguments)),
+        Command::Bench(arguments) => (arguments.json(), bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),
     };
     match result {

@@ -109,7 +109,7 @@ fn start_limited(id: u64, spec: &RunSpec, streams: &Streams) -> Result<Started, 
 }
 
 fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) -> Result<Started, StartError> {
-    let user = TransientUser::for_agent().map_err(StartError::User)?;
+    let user = TransientUser::for_folder(&sandbox.folder).map_err(StartError::User)?;
     if let Some(user) = &user {
         user.own(&sandbox.folder).map_err(StartError::Give)?;
         user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;

@@ -11,7 +11,7 @@ use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Repo
 use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -64,13 +64,13 @@ impl Seats {
         Self { program, keeper, limiter, home, events, made: 0, idle: Vec::new(), busy: BTreeMap::new() }
     }
 
-    /// Starts a run's program.
-    pub(crate) fn start(&mut self, run: &Run, profile: &Profile) -> Result<(), SeatError> {
+    /// Starts a run's program in its folder.
+    pub(crate) fn start(&mut self, run: &Run, folder: &Path, profile: &Profile) -> Result<(), SeatError> {
         let seat = match self.idle.pop() {
             Some(seat) => seat,
             None => self.make()?,
         };
-        match self.order(&seat, run, profile) {
+        match self.order(&seat, run, folder, profile) {
             Ok(bytes) => {
                 let _ = seat.orders.send(Given::Run(run.attempt, bytes));
                 self.busy.insert(run.attempt, seat);
@@ -106,10 +106,10 @@ impl Seats {
         }
     }
 
-    fn order(&self, seat: &Seat, run: &Run, profile: &Profile) -> Result<Vec<u8>, SeatError> {
+    fn order(&self, seat: &Seat, run: &Run, folder: &Path, profile: &Profile) -> Result<Vec<u8>, SeatError> {
         let outputs = seat.outputs.clone();
-        let spec: RunSpec = super::spec::spec_of(run, &self.home, profile, &self.limiter, outputs)
-            .map_err(SeatError::Spec)?;
+        let spec: RunSpec =
+            super::spec::spec_of(run, folder, profile, &self.limiter, outputs).map_err(SeatError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
     }
 

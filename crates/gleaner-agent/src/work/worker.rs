@@ -1,6 +1,7 @@
 //! The loop in which everything happens.
 
 use super::dialler::{Dialler, News, Outgoing};
+use super::folders::Folders;
 use super::joining::{self, Machine};
 use super::seats::Seats;
 use super::watch::Watch;
@@ -50,6 +51,7 @@ pub(super) struct Worker {
     duties: Duties,
     epoch: u32,
     watch: Watch,
+    folders: Folders,
     seats: Seats,
     limiter: Limiter,
     cache: Arc<Cache>,
@@ -78,6 +80,7 @@ impl Worker {
         let limiter = Limiter::find(&place.as_str()[..16]);
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
         let seats = Seats::new(options.program, keeper, limiter.clone(), home.clone(), events.clone());
+        let folders = Folders::new(home.clone());
         let watch = Watch::new(Sampler::new(machine.domain, home.path()), rules);
         let mut duties = Duties::new(identity.agent, incarnation, epoch, machine.profile);
         duties.handle(now(), Event::Judged(watch.verdict()));
@@ -88,6 +91,7 @@ impl Worker {
             duties,
             epoch,
             watch,
+            folders,
             seats,
             limiter,
             cache: Arc::new(cache),
@@ -198,7 +202,7 @@ impl Worker {
 
     fn measure_folders(&self) {
         for (attempt, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
-            let folder = self.home.task(attempt);
+            let folder = self.folders.of(attempt);
             self.on_thread(move || {
                 let is_too_large = folder::size(&folder).is_some_and(|size| size > limit);
                 if is_too_large { Event::FolderTooLarge(attempt) } else { Event::Tick }
@@ -290,28 +294,29 @@ impl Worker {
     }
 
     fn prepare(&mut self, run: Arc<Run>) {
-        let path = self.home.task(run.attempt);
         let attempt = run.attempt;
         if folder::needs_transfers(&run) {
+            let path = self.folders.of(attempt);
             let (cache, client) = (self.cache.clone(), self.client.clone());
             self.on_thread(move || {
                 Event::Prepared(attempt, folder::prepare(&run, &path, &cache, client.as_ref()))
             });
         } else {
-            let result = folder::prepare(&run, &path, &self.cache, None);
+            let (path, origin) = self.folders.lend(&run);
+            let result = folder::prepare_empty(&run, &path, origin);
             self.results.push_back(Event::Prepared(attempt, result));
         }
     }
 
     fn launch(&mut self, run: &Run) {
-        if let Err(why) = self.seats.start(run, self.duties.profile()) {
+        if let Err(why) = self.seats.start(run, &self.folders.of(run.attempt), self.duties.profile()) {
             let exit = Exit::NotStarted(why.to_string());
             self.results.push_back(Event::Exited(run.attempt, exit, Usage::default()));
         }
     }
 
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
-        let path = self.home.task(run.attempt);
+        let path = self.folders.of(run.attempt);
         let client = self.client.clone();
         self.on_thread(move || {
             let result = match client {
@@ -327,8 +332,9 @@ impl Worker {
             // Most runs write little, and many nothing.
             let _ = fs::remove_file(self.home.spool(attempt, stream));
         }
-        let path = self.home.task(attempt);
-        if !folder::remove_if_empty(&path) {
+        if let Some(path) = self.folders.take_back(attempt)
+            && !folder::remove_if_empty(&path)
+        {
             tokio::task::spawn_blocking(move || {
                 if let Err(why) = fs::remove_dir_all(&path) {
                     tracing::warn!(%why, path = %path.display(), "a task's folder cannot be removed");
