@@ -21,7 +21,8 @@ pub(crate) fn profile() -> Profile {
         slots: 1,
         memory: 1 << 30,
         sandbox: Ok("bwrap".to_owned()),
-        user: "nobody".to_owned(),
+        // It runs nobody's tasks outside the sandbox.
+        user: String::new(),
         tags: Vec::new(),
         attributes: [].into(),
     }
