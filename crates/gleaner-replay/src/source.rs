@@ -55,6 +55,7 @@ pub enum SourceError {
 #[derive(Deserialize)]
 struct Line {
     version: u32,
+    seq: u64,
     at_ns: u64,
     fact: Fact,
 }
@@ -88,18 +89,25 @@ fn read_export(reading: &mut Reading, path: &Path) -> Result<(), SourceError> {
         if text.is_empty() {
             return Ok(());
         }
-        let entry = parse(&text).map_err(|why| SourceError::Line { path: path.to_owned(), line, why })?;
+        let entry =
+            parse(&text, line).map_err(|why| SourceError::Line { path: path.to_owned(), line, why })?;
         reading.read(&entry)?;
     }
     Ok(())
 }
 
-fn parse(text: &[u8]) -> Result<Entry, String> {
-    let Line { version, at_ns, fact } = serde_json::from_slice(text).map_err(|error| {
+/// Rows are counted from 1, as lines are.
+fn parse(text: &[u8], line: u64) -> Result<Entry, String> {
+    let Line { version, seq, at_ns, fact } = serde_json::from_slice(text).map_err(|error| {
         format!("{error}; expected a line as `gleaner journal export` of this version writes it")
     })?;
     if version != VERSION {
         return Err(format!("found version {version}; expected {VERSION}: a newer Gleaner wrote it"));
+    }
+    if seq != line {
+        return Err(format!(
+            "found row {seq} of the journal; expected row {line}: rows before it are missing"
+        ));
     }
     Ok(Entry { at: Time::from_nanos(at_ns), fact })
 }

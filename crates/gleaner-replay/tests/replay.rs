@@ -12,8 +12,9 @@ use gleaner_wire::session::{Attempt, Profile};
 use serde_json::json;
 use std::io::Write as _;
 
-const FAST: MachineId = MachineId::new(0);
-const SLOW: MachineId = MachineId::new(1);
+/// Machines, by their numbers.
+const FAST: usize = 0;
+const SLOW: usize = 1;
 
 /// A journal as a coordinator writes it: each fact, and behind it what was decided.
 #[derive(Default)]
@@ -34,7 +35,7 @@ impl Journal {
         }
     }
 
-    fn machine(&mut self, agent: MachineId, name: &str, speed: f64) {
+    fn machine(&mut self, agent: usize, name: &str, speed: f64) {
         let profile = Profile {
             speeds: [speed, 100.0, 100.0],
             cpu_on_core: None,
@@ -47,6 +48,7 @@ impl Journal {
             attributes: [].into(),
         };
         let (name, key, token) = (name.to_owned(), String::new(), String::new());
+        let agent = MachineId::new(agent);
         self.add(0.0, Fact::AgentEnrolled { agent, name, key, token, profile });
     }
 
@@ -55,8 +57,8 @@ impl Journal {
         self.add(second, Fact::AttemptStarted(attempt));
     }
 
-    fn done(&mut self, second: f64, task: usize, agent: MachineId, elapsed_s: f64) {
-        let attempt = Attempt { task: TaskId::new(task), number: 1 };
+    fn done(&mut self, second: f64, task: usize, agent: usize, elapsed_s: f64) {
+        let (attempt, agent) = (Attempt { task: TaskId::new(task), number: 1 }, MachineId::new(agent));
         let end = json!({ "outcome": { "exited": { "code": 0 } }, "usage": { "elapsed_s": elapsed_s } });
         let end = Box::new(serde_json::from_value(end).expect("an end"));
         self.add(second, Fact::AttemptEnded { attempt, agent, end });
@@ -116,7 +118,10 @@ fn another_policy_leads_elsewhere() {
 fn an_owner_who_was_there_is_there_again() {
     let mut journal = history();
     let spec = Box::new(JobSpec::new(["run"]));
-    journal.add(200.0, Fact::OwnerLoadReported { agent: FAST, load: 1.0, why: "here".to_owned() });
+    journal.add(
+        200.0,
+        Fact::OwnerLoadReported { agent: MachineId::new(FAST), load: 1.0, why: "here".to_owned() },
+    );
     journal.add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None });
     journal.started(200.0, 4);
     journal.done(300.0, 4, SLOW, 100.0);
@@ -145,7 +150,11 @@ fn an_export_is_read_line_by_line() {
     torn[3].truncate(20);
     let mut missing = lines;
     missing.remove(4);
-    for (lines, named) in [(newer, ":3: found version 2"), (torn, ":4: "), (missing, "does not follow")] {
+    for (lines, named) in [
+        (newer, ":3: found version 2"),
+        (torn, ":4: "),
+        (missing, ":5: found row 6 of the journal; expected row 5"),
+    ] {
         let error = read(file(&lines).path()).expect_err(named).to_string();
         assert!(error.contains(named), "{error}");
     }
