@@ -66,7 +66,9 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
 /// The class of a machine of which only what is seen matters.
 pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
-    provides.insert(format!("user:{}", profile.user));
+    if !profile.user.is_empty() {
+        provides.insert(format!("user:{}", profile.user));
+    }
     if profile.sandbox.is_ok() {
         provides.insert(SANDBOX.to_owned());
     }
