@@ -17,10 +17,7 @@ pub(crate) struct Snapshotter {
 }
 
 impl Snapshotter {
-    pub(crate) fn start(
-        reader: Box<dyn Reader>,
-        snapshots: Box<dyn Snapshots>,
-    ) -> Result<Self, DriverError> {
+    pub(crate) fn start(reader: Box<dyn Reader>, snapshots: Box<dyn Snapshots>) -> Result<Self, DriverError> {
         let (orders, ordered) = sync_channel(1);
         let work = Work { reader, snapshots };
         let thread = Builder::new().name("snapshots".to_owned()).spawn(move || work.serve(&ordered));
@@ -72,9 +69,9 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk::Recorded;
     use crate::driver::row;
     use crate::journal::{Entry, Fact};
-    use crate::desk::Recorded;
     use crate::store::{MemoryDisk, MemoryStore, Store};
     use gleaner_units::Time;
 
