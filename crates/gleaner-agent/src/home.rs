@@ -5,6 +5,7 @@
 //! agent.key       its key; never leaves the machine
 //! identity.json   who it is, and with whom it is enrolled
 //! epoch           the highest epoch of a coordinator it has met
+//! starts          how often an agent was started in it
 //! speeds.json     how fast the machine was measured to be
 //! rules.toml      its owner's rules, if they wrote some
 //! owner.sock      where its owner says something by hand
@@ -13,7 +14,7 @@
 //! tasks/          a folder for each run, and what its program has written
 //! ```
 
-use crate::probes::Speeds;
+use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{FlockOperation, flock};
@@ -22,6 +23,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -193,14 +195,7 @@ impl Home {
 
     /// The highest epoch met; 0 if none was.
     pub fn epoch(&self) -> Result<u32, HomeError> {
-        let path = self.folder.join("epoch");
-        match fs::read_to_string(&path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(0),
-            Err(why) => Err(HomeError::File { path, why }),
-            Ok(text) => {
-                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
-            }
-        }
+        self.number("epoch")
     }
 
     /// Remembers the highest epoch met.
@@ -208,14 +203,33 @@ impl Home {
         self.replace("epoch", &format!("{epoch}\n"))
     }
 
+    /// The number of this start of the agent, higher than that of any before.
+    pub fn count_start(&self) -> Result<u64, HomeError> {
+        let start = self.number::<u64>("starts")? + 1;
+        self.replace("starts", &format!("{start}\n"))?;
+        Ok(start)
+    }
+
     /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
-    pub fn speeds(&self) -> Option<Speeds> {
+    pub fn measured(&self) -> Option<Benchmark> {
         serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
     }
 
     /// Remembers how fast the machine is.
-    pub fn remember_speeds(&self, speeds: &Speeds) -> Result<(), HomeError> {
-        self.replace("speeds.json", &serde_json::to_string(speeds).expect("it is plain data"))
+    pub fn remember_measured(&self, measured: &Benchmark) -> Result<(), HomeError> {
+        self.replace("speeds.json", &serde_json::to_string(measured).expect("it is plain data"))
+    }
+
+    /// The number in a file; 0 if there is no file.
+    fn number<N: FromStr + Default>(&self, name: &str) -> Result<N, HomeError> {
+        let path = self.folder.join(name);
+        match fs::read_to_string(&path) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(N::default()),
+            Err(why) => Err(HomeError::File { path, why }),
+            Ok(text) => {
+                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
+            }
+        }
     }
 
     /// Writes a file whole or not at all.
@@ -260,11 +274,13 @@ mod tests {
         };
         home.enrol(&identity).unwrap();
         home.remember_epoch(7).unwrap();
+        assert_eq!(home.count_start().unwrap(), 1);
         let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
         fs::create_dir(&run).unwrap();
         drop(home);
         let home = Home::open(folder.path()).unwrap();
         assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (Some(identity), 7));
+        assert_eq!(home.count_start().unwrap(), 2);
         assert!(!run.exists());
     }
 

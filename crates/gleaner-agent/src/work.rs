@@ -119,7 +119,7 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     }
     let keeper = Keeper::start(&options.program)?;
     let machine = joining::measure(&home, &keeper, &options)?;
-    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile)?;
+    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile, &stop)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(2))

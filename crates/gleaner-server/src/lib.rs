@@ -27,5 +27,6 @@ pub mod serve;
 pub mod sessions;
 mod snapshotter;
 pub mod store;
+pub mod tidying;
 pub mod verify;
 pub mod view;

@@ -39,6 +39,9 @@ pub(crate) enum Failure {
     /// There is no coordinator to ask, as far as is known here.
     #[error("{0}")]
     NoGrid(String),
+    /// The coordinator does not take the agent here.
+    #[error("{0}")]
+    NotTaken(String),
     /// The coordinator here cannot start, or go on.
     #[error("{0}")]
     Coordinator(String),
@@ -82,7 +85,7 @@ impl Failure {
             | Failure::Coordinator(_)
             | Failure::Agent(_)
             | Failure::Bench(_) => 4,
-            Failure::Grid(_) | Failure::NoGrid(_) => 3,
+            Failure::Grid(_) | Failure::NoGrid(_) | Failure::NotTaken(_) => 3,
             Failure::Interrupted(_) => 130,
         }
     }

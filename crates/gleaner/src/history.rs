@@ -13,7 +13,11 @@ pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
     if arguments.grid.json {
         return stdout::print_json(&history);
     }
-    stdout::print(table(&history.transitions))
+    let earlier = match history.left_out {
+        0 => String::new(),
+        count => format!("{count} earlier steps are in the journal: `gleaner journal export`\n"),
+    };
+    stdout::print(earlier + &table(&history.transitions))
 }
 
 fn table(transitions: &[Transition]) -> String {

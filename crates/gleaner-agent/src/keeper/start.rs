@@ -8,7 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use rustix::fs::OFlags;
 
@@ -36,6 +36,8 @@ pub(crate) enum StartError {
     Give(io::Error),
     #[error("{0} could not be started: {1}")]
     Spawn(String, io::Error),
+    #[error("this program cannot be opened to launch the task with: {0}")]
+    Launcher(io::Error),
     #[error("instructions could not be sent to the launcher: {0}")]
     Instruct(io::Error),
 }
@@ -141,7 +143,8 @@ fn limits_by_group(limits: &Limits) -> Limits {
     Limits { processes: limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES)), ..others }
 }
 
-/// Starts a command that ends in the launcher, and instructs the launcher over its standard input.
+/// Starts a command that ends in the launcher, and instructs the launcher over its standard input. Its standard output
+/// is this program, as the sandbox wants it.
 fn launch(
     mut command: Command,
     instructions: &Instructions,
@@ -158,7 +161,8 @@ fn launch(
         .chain(&entrances)
         .map(AsFd::as_fd)
         .collect();
-    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(their_words);
+    let itself = File::open("/proc/self/exe").map_err(StartError::Launcher)?;
+    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(itself).stderr(their_words);
     let program = command.get_program().to_owned();
     let child =
         command.spawn().map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;

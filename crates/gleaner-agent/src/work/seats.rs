@@ -256,7 +256,7 @@ fn usage_of(usage: &crate::keeper::Usage) -> Usage {
         cpu_s: (usage.user_us + usage.system_us) as f64 / 1e6,
         read_bytes: usage.read_bytes,
         written_bytes: usage.written_bytes,
-        network_bytes: None,
+        network_bytes: usage.network_bytes,
         memory_bytes: usage.memory_peak_bytes,
     }
 }

@@ -15,7 +15,7 @@ use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
 use crate::owner::Rules;
 use crate::owner_socket::{self, Answer, Asked};
-use crate::probes::Sampler;
+use crate::probes::{Benchmark, Sampler};
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
 use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
@@ -76,10 +76,7 @@ impl Worker {
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
         let epoch = home.epoch()?;
-        let mut incarnation = [0; 8];
-        getrandom::fill(&mut incarnation)
-            .map_err(|why| WorkError::System { what: "there is no randomness", why: why.into() })?;
-        let incarnation = u64::from_le_bytes(incarnation);
+        let incarnation = home.count_start()?;
         // Its folder is the agent's alone, so its name is too.
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
         let limiter = Limiter::find(&place.as_str()[..16]);
@@ -249,7 +246,10 @@ impl Worker {
             Deed::Signal(attempt, signal) => self.seats.signal(attempt, signal),
             Deed::Collect(run, wanted) => self.collect(run, wanted),
             Deed::Clear(attempt) => self.clear(attempt),
-            Deed::Measure => self.measure(),
+            Deed::Measure => {
+                let (home, client) = (self.home.clone(), self.client.clone());
+                self.measure(move || joining::measure_anew(&home, client.as_ref()).map(Some));
+            }
             Deed::Quit => return Some(Ok(())),
             Deed::GiveUp(why) => return Some(Err(WorkError::Refused(why))),
         }
@@ -288,7 +288,13 @@ impl Worker {
             .map_err(|why| why.to_string())
             .and_then(|token| Client::new(address, authority, &token).map_err(|why| why.to_string()));
         match client {
-            Ok(client) => self.client = Some(client),
+            Ok(client) => {
+                if joining::lacks_network(&self.home, &client) {
+                    let (home, client) = (self.home.clone(), client.clone());
+                    self.measure(move || joining::measure_network_too(&home, &client));
+                }
+                self.client = Some(client);
+            }
             Err(why) => tracing::warn!(why, "the coordinator's token for files is of no use"),
         }
     }
@@ -345,14 +351,14 @@ impl Worker {
         }
     }
 
-    fn measure(&self) {
-        let home = self.home.clone();
+    fn measure(&self, measure: impl FnOnce() -> Result<Option<Benchmark>, WorkError> + Send + 'static) {
         let mut profile = self.duties.profile().clone();
-        self.on_thread(move || match joining::measure_speeds(&home) {
-            Ok(speeds) => {
-                profile.speeds = joining::in_order(speeds);
+        self.on_thread(move || match measure() {
+            Ok(Some(measured)) => {
+                (profile.speeds, profile.cpu_on_core) = joining::in_order(&measured);
                 Event::Measured(profile)
             }
+            Ok(None) => Event::Tick,
             Err(why) => {
                 tracing::warn!(%why, "the speeds stay as they were");
                 Event::Tick

@@ -47,6 +47,7 @@ impl Simulated {
         let address = grid.address().clone();
         let profile = Profile {
             speeds: [1e9, 1e8, 1e8],
+            cpu_on_core: None,
             cores: slots,
             slots,
             memory: 1 << 34,

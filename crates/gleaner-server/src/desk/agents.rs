@@ -105,6 +105,13 @@ impl Desk {
         }
         check_profile(&hello.profile).map_err(|rejection| rejection.message)?;
         let (incarnation, lost) = (known.incarnation, known.lost);
+        if incarnation.is_some_and(|latest| hello.incarnation < latest) {
+            return Err(
+                "a later start of this agent is known: its folder was copied, or restored from a backup; \
+                        let it join again from an empty one"
+                    .to_owned(),
+            );
+        }
         if incarnation != Some(hello.incarnation) {
             let profile = hello.profile.clone();
             self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });

@@ -66,7 +66,7 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
 /// The class of a machine of which only what is seen matters.
 pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
-    provides.insert(format!("user:{}", profile.user));
+    provides.insert(unconfined(&profile.user));
     if profile.sandbox.is_ok() {
         provides.insert(SANDBOX.to_owned());
     }
@@ -77,6 +77,11 @@ pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> Mac
         ad: seen.part_of(ad).map(Ad::from),
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
     }
+}
+
+/// What an agent provides that runs programs of its own user as they are.
+fn unconfined(user: &str) -> String {
+    format!("runs outside the sandbox for {user}")
 }
 
 /// All that a machine says of itself.
@@ -101,7 +106,7 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
 pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> Result<TaskClass, ParseError> {
     let needed = match spec.confinement {
         Confinement::Sandbox | Confinement::SandboxWithNetwork => SANDBOX.to_owned(),
-        Confinement::None => format!("user:{user}"),
+        Confinement::None => unconfined(user),
     };
     Ok(TaskClass {
         composition: composition.to_vec(),

@@ -209,8 +209,10 @@ impl Ledger {
         let (_, job) = self.books.jobs.of(task);
         let learns = job.spec.composition.is_none() && end.outcome == Outcome::Exited { code: 0 };
         let Some(label) = job.spec.label.as_deref().filter(|_| learns) else { return };
-        let speeds = &self.books.agents[on.index()].profile.speeds;
-        let Some(learnt) = self.books.labels.learn(label, &end.usage, speeds) else { return };
+        let on = &self.books.agents[on.index()].profile;
+        let [cpu, disk, network] = on.speeds;
+        let rates = [on.cpu_on_core.unwrap_or(cpu), disk, network];
+        let Some(learnt) = self.books.labels.learn(label, &end.usage, rates) else { return };
         let (composition, classes) = (learnt.composition.to_vec(), learnt.classes.clone());
         for class in classes {
             self.tell(at, &Event::TaskClassMeasured { class, composition: composition.clone() });

@@ -41,10 +41,9 @@ pub fn explain_past(
     Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
 }
 
-/// Where the tasks of a job would go if it were submitted now. The grid is tried on a copy: costs O(machines + tasks).
-pub fn preview(desk: &Desk, now: Time, user: &str, spec: &JobSpec) -> Result<Preview, Rejection> {
+/// Where the tasks of a job would go if it were submitted now, tried on a copy of the ledger.
+pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &JobSpec) -> Result<Preview, Rejection> {
     crate::desk::check_job(spec)?;
-    let mut ledger = desk.ledger().clone();
     let first = TaskId::new(ledger.task_count());
     let fact = Fact::JobSubmitted {
         job: ledger.next_job(),

@@ -16,6 +16,7 @@ pub(crate) struct Agent {
 pub(crate) fn profile() -> Profile {
     Profile {
         speeds: [1e9; 3],
+        cpu_on_core: None,
         cores: 1,
         slots: 1,
         memory: 1 << 30,
@@ -95,10 +96,26 @@ async fn a_join_token_is_good_once() {
     let world = World::new().await;
     let token = world.call("POST", "/api/v1/tokens/join?expires_s=60", &world.root, Body::empty()).await;
     let token = token.json::<Value>()["token"].as_str().unwrap().to_owned();
-    let enrol = async |name: &str| world.post("/api/v1/agents", &token, &enrolment(name)).await.status;
-    assert_eq!(enrol("two words").await, 422);
-    assert_eq!(enrol("m1").await, 201);
-    assert_eq!(enrol("m2").await, 403);
+    let other_key = |name: &str| {
+        let mut other = enrolment(name);
+        other["key"] = format!("B{}", "A".repeat(42)).into();
+        other
+    };
+    for (body, status) in [
+        (enrolment("two words"), 422),
+        (enrolment("m1"), 201),
+        (other_key("m2"), 403),
+        // Whose answer was lost asks again.
+        (enrolment("m1"), 201),
+        (enrolment("m2"), 201),
+    ] {
+        let reply = world.post("/api/v1/agents", &token, &body).await;
+        assert_eq!(reply.status, status, "{reply}");
+        if status == 201 {
+            let Enrolled { agent, name, .. } = reply.json();
+            assert_eq!((agent, name.as_str()), (0, "m1"));
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -32,7 +32,7 @@ pub(crate) struct GridArguments {
     pub(crate) json: bool,
 }
 
-/// A task: `JOB/TASK`.
+/// A task: `JOB/TASK`, or `JOB` for its first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TaskName {
     pub(crate) job: JobId,
@@ -44,7 +44,7 @@ impl FromStr for TaskName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || "expected a job and the number of its task, as 7/42".to_owned();
-        let (job, task) = text.split_once('/').ok_or_else(expected)?;
+        let (job, task) = text.split_once('/').unwrap_or((text, "0"));
         Ok(Self { job: job_id(job)?, task: task.parse().map_err(|_| expected())? })
     }
 }
@@ -93,13 +93,15 @@ fn shares(text: &str) -> Result<Composition, String> {
 }
 
 const SUBMIT_HELP: &str = "\
-In the command, in --env and in file names, {NAME} stands for a task's value of a parameter: {GLEANER_INDEX} is its
-number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value (--from-json with plain values), and columns
-and swept parameters go by their own names. Each is a variable in the task's environment as well.
+In the command, in --env and in file names, {NAME} stands for a task's value of a parameter:
+{GLEANER_INDEX} is its number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value
+(--from-json with plain values), and columns and swept parameters go by their own names. Each is a
+variable in the task's environment as well.
 
-A job file (-f job.toml) has a key for each option here: command, name, label, composition, inputs, outputs, stdin,
-cwd, requirements, rank, priority, retries, hold, confinement, env, needs, checkpoint, tasks. Any other -f FILE is an
-HTCondor submit file; a key of it that Gleaner cannot honour is an error unless --ignore names it.
+A job file (-f job.toml) has a key for each option here: command, name, label, composition,
+inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env, needs,
+checkpoint, tasks. Any other -f FILE is an HTCondor submit file; a key of it that Gleaner cannot
+honour is an error unless --ignore names it.
 
 Examples:
   gleaner submit -- ./simulate --seed {GLEANER_INDEX}      # with --input simulate --array 1-1000
@@ -344,8 +346,8 @@ impl MachineArguments {
 /// `gleaner history`.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArguments {
-    /// The task
-    #[arg(value_name = "JOB/TASK")]
+    /// The task; a job stands for its first
+    #[arg(value_name = "JOB[/TASK]")]
     pub(crate) task: TaskName,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
