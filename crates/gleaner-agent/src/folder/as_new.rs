@@ -6,12 +6,14 @@
 
 use super::TEMPORARY;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{CWD, Dir, IFlags, Mode, OFlags, flistxattr, fstat, ioctl_getflags, openat};
+use rustix::fs::{CWD, IFlags, Mode, OFlags, RawDir, flistxattr, fstat, ioctl_getflags, openat};
 use rustix::io::{self, Errno};
+use std::mem::MaybeUninit;
 use std::path::Path;
 
-/// The mode of a run's folder: for its user alone.
-pub(super) const MODE: u32 = 0o700;
+/// The mode of a run's folder. Who may come so far is said by the folder around it, which is the agent's alone; the
+/// launcher enters before it becomes the task's user.
+pub(super) const MODE: u32 = 0o755;
 /// More than an empty folder takes on any file system; one that was full may stay large when it is empty again.
 const LENGTH_MAX: i64 = 4_096;
 /// Names that differ in case only are one: a flag that rustix has no name for.
@@ -67,10 +69,12 @@ fn has_no_flags(folder: &OwnedFd) -> io::Result<bool> {
 }
 
 fn holds_only(folder: &OwnedFd, name: Option<&str>) -> io::Result<bool> {
+    // Room for more names than are expected; of any more there is no need to know.
+    let mut buffer = [MaybeUninit::uninit(); 512];
+    let mut entries = RawDir::new(folder, &mut buffer);
     let mut met = None;
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        match entry.file_name().to_bytes() {
+    while let Some(entry) = entries.next() {
+        match entry?.file_name().to_bytes() {
             b"." | b".." => {}
             found if met.is_none() && name.is_some_and(|name| name.as_bytes() == found) => met = name,
             _ => return Ok(false),
@@ -108,7 +112,7 @@ mod tests {
                 std::os::unix::fs::symlink("/", folder.join(".tmp")).unwrap();
             }),
             ("another mode", false, |folder| {
-                fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+                fs::set_permissions(folder, Permissions::from_mode(0o777)).unwrap();
             }),
             ("an attribute", false, |folder| {
                 let set = setxattr(folder, "user.note", b"secret", XattrFlags::empty());

@@ -20,6 +20,7 @@ const SPARE_MAX: usize = 64;
 
 pub(super) struct Folders {
     home: Arc<Home>,
+    user: u32,
     made: u64,
     lent: BTreeMap<Attempt, (Reach, PathBuf)>,
     spare: BTreeMap<Reach, Vec<PathBuf>>,
@@ -34,7 +35,7 @@ enum Reach {
 
 impl Folders {
     pub(super) fn new(home: Arc<Home>) -> Self {
-        Self { home, made: 0, lent: BTreeMap::new(), spare: BTreeMap::new() }
+        Self { home, user: geteuid().as_raw(), made: 0, lent: BTreeMap::new(), spare: BTreeMap::new() }
     }
 
     /// Where the folder of a run is, or would be if it had one.
@@ -66,17 +67,14 @@ impl Folders {
     pub(super) fn take_back(&mut self, attempt: Attempt) -> Option<PathBuf> {
         let Some((reach, path)) = self.lent.remove(&attempt) else { return Some(self.home.task(attempt)) };
         let spare = self.spare.entry(reach).or_default();
-        if spare.len() < SPARE_MAX && folder::is_as_new(&path, |owner| may_own(reach, owner)) {
+        // An agent of root's gives the folder of a sandboxed task to that task's user.
+        let may_own = |owner| owner == self.user || (reach == Reach::Sandbox && TransientUser::is_one(owner));
+        if spare.len() < SPARE_MAX && folder::is_as_new(&path, may_own) {
             spare.push(path);
             return None;
         }
         Some(path)
     }
-}
-
-/// An agent of root's gives the folder of a sandboxed task to that task's user.
-fn may_own(reach: Reach, owner: u32) -> bool {
-    owner == geteuid().as_raw() || (reach == Reach::Sandbox && TransientUser::is_one(owner))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::{Benchmark, Sampler};
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
 use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +59,8 @@ pub(super) struct Worker {
     outgoing: Option<Outgoing>,
     transfers: Arc<Semaphore>,
     looks: u64,
+    /// Runs of which something was written, and is kept in files.
+    spooled: BTreeSet<Attempt>,
     /// What came of deeds that were done at once.
     results: VecDeque<Event>,
     events: mpsc::Sender<Event>,
@@ -99,6 +101,7 @@ impl Worker {
             outgoing: None,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             looks: 0,
+            spooled: BTreeSet::new(),
             results: VecDeque::new(),
             events,
             inbox: Some(inbox),
@@ -149,6 +152,9 @@ impl Worker {
 
     fn take(&mut self, event: Event) {
         self.seats.observe(&event);
+        if let Event::Wrote { attempt, .. } = event {
+            self.spooled.insert(attempt);
+        }
         self.duties.handle(now(), event);
     }
 
@@ -328,9 +334,11 @@ impl Worker {
     }
 
     fn clear(&mut self, attempt: Attempt) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            // Most runs write little, and many nothing.
-            let _ = fs::remove_file(self.home.spool(attempt, stream));
+        if self.spooled.remove(&attempt) {
+            for stream in [Stream::Stdout, Stream::Stderr] {
+                // Many write to one of them only.
+                let _ = fs::remove_file(self.home.spool(attempt, stream));
+            }
         }
         if let Some(path) = self.folders.take_back(attempt)
             && !folder::remove_if_empty(&path)

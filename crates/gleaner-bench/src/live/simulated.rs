@@ -52,7 +52,7 @@ impl Simulated {
             slots,
             memory: 1 << 34,
             sandbox: Ok("simulated".to_owned()),
-            user: String::new(),
+            user: "simulated".to_owned(),
             tags: Vec::new(),
             attributes: BTreeMap::new(),
         };

@@ -1,10 +1,11 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
 use crate::desk::{Desk, Kind, Rejection};
-use crate::driver::{DriverError, entries};
+use crate::driver::DriverError;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::policy::recipe;
+use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Command, Condition, Explanation};
