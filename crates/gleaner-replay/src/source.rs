@@ -1,9 +1,10 @@
 //! A journal, wherever it lies: a coordinator's folder, its database, or what `gleaner journal export` wrote.
 
 use crate::{Past, Reading};
-use gleaner_server::driver::{DriverError, entries};
+use gleaner_server::driver::DriverError;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::ReplayError;
+use gleaner_server::recovery::entries;
 use gleaner_server::store::{OpenError, Seq, SqliteReader};
 use gleaner_units::Time;
 use serde::Deserialize;
