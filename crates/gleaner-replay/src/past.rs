@@ -229,6 +229,8 @@ impl Reading {
                 classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
             },
             loads: self.loads.clone(),
+            // Nothing is paid for on a live grid.
+            budget: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A small history, told as facts, and what it would have been.
 
-use gleaner_policy::{Recipe, Relocate, Score};
+use gleaner_policy::{Matching, Recipe, Relocate, Score};
 use gleaner_replay::{LeftOut, Past, Reading, read};
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
@@ -108,8 +108,8 @@ fn the_same_policy_leads_to_what_was() {
 #[test]
 fn another_policy_leads_elsewhere() {
     let past = past_of(&history());
-    let greedy = Recipe::preset("bertasi/greedy").expect("a preset");
-    let other = past.under(Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..greedy });
+    let relocate = Some(Relocate::by(Score::Greedy));
+    let other = past.under(Matching { relocate, ..Matching::by(Score::Greedy) }.into());
     // At 20 s the fast machine is free, and the slow one has done 200 of 1,000 operations: 8 s are left.
     assert_eq!((other.makespan_s, other.moves, other.unfinished), (28.0, 1, 0));
 }

@@ -4,7 +4,7 @@ use crate::cli::PolicyArguments;
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::{Outcome, stdout};
-use gleaner_policy::{PRESETS, Preset, Recipe};
+use gleaner_policy::{PRESETS, Preset, Recipe, Spending};
 use gleaner_wire::api::PolicyView;
 use serde_json::{Value, json};
 
@@ -54,6 +54,22 @@ fn list() -> String {
 
 fn describe(preset: &Preset) -> String {
     let Preset { name, summary, description, .. } = preset;
+    let Preset { recipe, .. } = preset;
+    if let Recipe::Batch(_) = recipe {
+        let budget = match recipe.spending() {
+            Spending::Free => "",
+            _ => "budget = { recharge = 1000000, period_s = 120 }   # every machine then has a price\n\x20 ",
+        };
+        return format!(
+            "{name} — {summary}\n\n{description}\n\n\
+             For the simulator, since it needs declared lengths, and machines that run one task a core:\n\n\
+             \x20 [grid]\n\
+             \x20 sharing  = \"exclusive\"\n\n\
+             \x20 [policy]\n\
+             \x20 preset   = \"{name}\"\n\
+             \x20 {budget}aging    = 0   # so many of the oldest tasks come first\n"
+        );
+    }
     format!(
         "{name} — {summary}\n\n{description}\n\n\
          Running tasks stay where they are unless the scenario says otherwise:\n\n\

@@ -32,8 +32,17 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
     stdout::print(told(&past, [then, asked], [again, other]))
 }
 
+/// Here the lengths of tasks are known, so that those policies too can be tried that plan by them.
 fn built(spec: &PolicySpec) -> Result<Recipe, Failure> {
-    recipe(spec).map_err(|error| Failure::Usage(error.to_string()))
+    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    match Recipe::preset(&spec.preset).map_err(|error| usage(&error))? {
+        Recipe::Batch(_) if spec.relocate.is_some() => Err(usage(&format!(
+            "{} plans tasks anew in each batch and moves none: leave --relocate out",
+            spec.preset
+        ))),
+        batch @ Recipe::Batch(_) => Ok(batch),
+        Recipe::Match(_) => recipe(spec).map(Recipe::Match).map_err(|error| usage(&error)),
+    }
 }
 
 fn told(past: &Past, [then, asked]: [Recipe; 2], [again, other]: [Went; 2]) -> String {

@@ -78,6 +78,7 @@ pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> Mac
         provides,
         ad: seen.part_of(ad).map(Ad::from),
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
+        price: 0.0,
     }
 }
 
