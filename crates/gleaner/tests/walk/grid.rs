@@ -227,6 +227,11 @@ impl Grid {
 
 impl Drop for Grid {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            for arguments in [["status"], ["machines"]] {
+                eprintln!("--- {arguments:?}\n{}", String::from_utf8_lossy(&self.cli(&arguments).stdout));
+            }
+        }
         if let Some(mut coordinator) = self.coordinator.take() {
             let _ = coordinator.kill();
             let _ = coordinator.wait();
