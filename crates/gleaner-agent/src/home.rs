@@ -15,7 +15,7 @@
 //! tasks/          a folder for each run, and what its program has written
 //! ```
 
-use crate::probes::Speeds;
+use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{FlockOperation, flock};
@@ -160,6 +160,11 @@ impl Home {
         self.folder.join(format!("tasks/{}.{}", attempt.task, attempt.number))
     }
 
+    /// A folder that several runs have, one after the other.
+    pub fn shared_task(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("tasks/shared-{number}"))
+    }
+
     /// Where is kept what a run's program writes.
     pub fn spool(&self, attempt: Attempt, stream: Stream) -> PathBuf {
         let Attempt { task, number } = attempt;
@@ -222,13 +227,13 @@ impl Home {
     }
 
     /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
-    pub fn speeds(&self) -> Option<Speeds> {
+    pub fn measured(&self) -> Option<Benchmark> {
         serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
     }
 
     /// Remembers how fast the machine is.
-    pub fn remember_speeds(&self, speeds: &Speeds) -> Result<(), HomeError> {
-        self.replace("speeds.json", &serde_json::to_string(speeds).expect("it is plain data"))
+    pub fn remember_measured(&self, measured: &Benchmark) -> Result<(), HomeError> {
+        self.replace("speeds.json", &serde_json::to_string(measured).expect("it is plain data"))
     }
 
     /// The number in a file; 0 if there is no file.

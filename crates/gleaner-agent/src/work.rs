@@ -6,6 +6,7 @@
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
+mod folders;
 mod joining;
 mod seats;
 mod spec;

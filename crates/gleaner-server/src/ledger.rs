@@ -30,9 +30,9 @@ use crate::policy::recipe;
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
 use gleaner_policy::Matchmaker;
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{PolicySpec, Tally, TaskPhase};
 use gleaner_wire::session::{Attempt, StopCause};
+use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
@@ -295,6 +295,17 @@ impl Ledger {
         self.books.records.get(task)
     }
 
+    /// The files that somebody may still ask for: what jobs read, and what tasks left or go on from. Costs O(jobs + tasks
+    /// that left the queue).
+    pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
+        let read = self.jobs().flat_map(|(_, job)| job.spec.files());
+        let left = self.books.records.all().flat_map(|record| {
+            let files = record.last.as_ref().and_then(|last| last.files.as_ref());
+            record.checkpoint.iter().chain(files)
+        });
+        read.chain(left.map(|stored| &stored.blob))
+    }
+
     /// What was learnt of labels, by name.
     pub fn labels(&self) -> impl Iterator<Item = (&String, &Label)> {
         self.books.labels.iter()
@@ -376,7 +387,7 @@ impl Ledger {
                     }
                 }
                 // The driver asks the grid when to wake.
-                Command::WakeAt { .. } => {}
+                Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => {}
             }
         }
     }

@@ -48,6 +48,9 @@ pub(crate) enum Failure {
     /// The agent here cannot start, or go on.
     #[error("{0}")]
     Agent(String),
+    /// Something could not be measured.
+    #[error("{0}")]
+    Bench(String),
     /// Somebody pressed Ctrl-C; what was kept is said.
     #[error("{0}")]
     Interrupted(String),
@@ -80,7 +83,8 @@ impl Failure {
             Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_))
             | Failure::Io { .. }
             | Failure::Coordinator(_)
-            | Failure::Agent(_) => 4,
+            | Failure::Agent(_)
+            | Failure::Bench(_) => 4,
             Failure::Grid(_) | Failure::NoGrid(_) | Failure::NotTaken(_) => 3,
             Failure::Interrupted(_) => 130,
         }

@@ -90,8 +90,13 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
     } else {
         format!("  Let another machine join (the token is good once, for a day):\n    {line}\n")
     };
+    let elsewhere = if home::folder(None).is_ok_and(|usual| usual == home) {
+        String::new()
+    } else {
+        format!("  So that commands find it: export GLEANER_HOME={}\n", home.display())
+    };
     stdout::print(format!(
-        "The grid is up at {address}, and keeps everything in {}.\n\
+        "The grid is up at {address}, and keeps everything in {}.\n{elsewhere}\
          \x20 Submit something:       gleaner submit -- echo hello\n\
          \x20 See how it is doing:    gleaner status\n\
          \x20 In a browser:           {address}/   (token: {})\n{join}\

@@ -46,6 +46,22 @@ const TEMPORARY_BYTES_MAX: &str = "1073741824";
 
 /// A command that builds the sandbox and runs the launcher in it, which must be its standard output.
 pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
+    let mut command = frame(sandbox, user)?;
+    command.args([LAUNCHER, "launch"]);
+    Ok(command)
+}
+
+/// A command that runs a program with the namespaces and mounts of a task's sandbox, but none of its other walls: what
+/// the sandbox is measured beside.
+pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
+    let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
+    let mut command = frame(&sandbox, TransientUser::for_folder(folder)?.as_ref())?;
+    command.arg(program);
+    Ok(command)
+}
+
+/// Bubblewrap with all its options; what follows is what runs inside.
+fn frame(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
     let mut command = Command::new(find_bwrap()?);
     command.args([
         "--unshare-ipc",
@@ -99,7 +115,7 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
         bind(&mut command, "--ro-bind", &input.from, &input.at);
     }
     // What bubblewrap made to mount upon is memory too, and without a bound.
-    command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--", LAUNCHER, "launch"]);
+    command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--"]);
     Ok(command)
 }
 

@@ -109,15 +109,14 @@ fn start_limited(id: u64, spec: &RunSpec, streams: &Streams) -> Result<Started, 
 }
 
 fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) -> Result<Started, StartError> {
-    let user = TransientUser::for_agent().map_err(StartError::User)?;
+    let user = TransientUser::for_folder(&sandbox.folder).map_err(StartError::User)?;
     if let Some(user) = &user {
         user.own(&sandbox.folder).map_err(StartError::Give)?;
         user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;
     }
     let command = bwrap_command(sandbox, user.as_ref())
         .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
-    let processes = spec.limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES));
-    let group = spec.limiter.group(id, &Limits { processes, ..spec.limits })?;
+    let group = spec.limiter.group(id, &limits_by_group(&spec.limits))?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
     if let Some(most) = spec.limits.processes {
         // In a sandbox the count is the task's alone: its user, or its user namespace, where bubblewrap's own is one more.
@@ -132,6 +131,16 @@ fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) ->
         walls: Some(Walls { network: sandbox.network }),
     };
     launch(command, &instructions, streams, group, user)
+}
+
+/// What of a sandboxed task's limits needs a cgroup. To enter one takes milliseconds, so there is none where the limit on
+/// processes is the only one that it could hold: that holds without.
+fn limits_by_group(limits: &Limits) -> Limits {
+    let others = Limits { processes: None, file_bytes: None, ..*limits };
+    if !others.any() {
+        return others;
+    }
+    Limits { processes: limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES)), ..others }
 }
 
 /// Starts a command that ends in the launcher, and instructs the launcher over its standard input. Its standard output

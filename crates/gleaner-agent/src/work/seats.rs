@@ -11,7 +11,7 @@ use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Repo
 use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -64,14 +64,14 @@ impl Seats {
         Self { program, keeper, limiter, home, events, made: 0, idle: Vec::new(), busy: BTreeMap::new() }
     }
 
-    /// Starts a run's program.
-    pub(crate) fn start(&mut self, run: &Run, profile: &Profile) -> Result<(), SeatError> {
+    /// Starts a run's program in its folder.
+    pub(crate) fn start(&mut self, run: &Run, folder: &Path, profile: &Profile) -> Result<(), SeatError> {
         loop {
             let seat = match self.idle.pop() {
                 Some(seat) => seat,
                 None => self.make()?,
             };
-            let order = match self.order(&seat, run, profile) {
+            let order = match self.order(&seat, run, folder, profile) {
                 Ok(order) => order,
                 Err(error) => {
                     self.idle.push(seat);
@@ -109,10 +109,10 @@ impl Seats {
         }
     }
 
-    fn order(&self, seat: &Seat, run: &Run, profile: &Profile) -> Result<Vec<u8>, SeatError> {
+    fn order(&self, seat: &Seat, run: &Run, folder: &Path, profile: &Profile) -> Result<Vec<u8>, SeatError> {
         let outputs = seat.outputs.clone();
-        let spec: RunSpec = super::spec::spec_of(run, &self.home, profile, &self.limiter, outputs)
-            .map_err(SeatError::Spec)?;
+        let spec: RunSpec =
+            super::spec::spec_of(run, folder, profile, &self.limiter, outputs).map_err(SeatError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
     }
 
@@ -265,7 +265,7 @@ fn usage_of(usage: &crate::keeper::Usage) -> Usage {
         cpu_s: (usage.user_us + usage.system_us) as f64 / 1e6,
         read_bytes: usage.read_bytes,
         written_bytes: usage.written_bytes,
-        network_bytes: None,
+        network_bytes: usage.network_bytes,
         memory_bytes: usage.memory_peak_bytes,
     }
 }

@@ -23,7 +23,7 @@ impl Desk {
         }
         self.sessions.insert(session, Session { agent: id, sample: None, heard: now });
         self.by_agent.insert(id, session);
-        self.leases.insert(id, now + self.terms.lease + self.terms.margin);
+        self.leases.renew(id, now + self.terms.lease + self.terms.margin);
         self.send(
             session,
             ToAgent::Welcome {
@@ -162,7 +162,7 @@ impl Desk {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.sample = Some(sample);
             let agent = session.agent;
-            self.leases.insert(agent, now + self.terms.lease + self.terms.margin);
+            self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
             self.send(id, ToAgent::Beat { number });
         }
     }

@@ -1,7 +1,7 @@
 //! What users and administrators order.
 
 use super::Desk;
-use super::admission::{Kind, Rejection, blobs, check_job, check_name, check_profile};
+use super::admission::{Kind, Rejection, check_job, check_name, check_profile};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Job, Record, Wish};
 use crate::policy::recipe;
@@ -147,7 +147,7 @@ impl Desk {
         if let Some(key) = &key {
             check_name("a submission", key)?;
         }
-        if let Some(hash) = blobs(&spec).find(|hash| missing.contains(hash)) {
+        if let Some(hash) = spec.files().find(|hash| missing.contains(hash)) {
             return Err(Rejection::invalid(format!("the file {hash} is not stored here; upload it first")));
         }
         let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());

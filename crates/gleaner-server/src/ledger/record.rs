@@ -159,6 +159,11 @@ impl Records {
         page.map_or(NONE, |page| &page[task.index() % PAGE])
     }
 
+    /// All that tasks have of their own, and some that are untouched.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Record> {
+        self.pages.iter().flatten().flatten()
+    }
+
     /// The task's own record.
     pub(crate) fn own(&mut self, task: TaskId) -> &mut Record {
         let number = task.index() / PAGE;

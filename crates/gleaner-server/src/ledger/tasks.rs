@@ -48,7 +48,7 @@ impl Ledger {
         let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
         let tasks = job.tasks();
         self.books.jobs.add(job);
-        self.tell(at, &Event::TasksSubmitted { first, count: number, class: met.id });
+        self.tell(at, &Event::TasksSubmitted { first, count: number, class: met.id, length: None });
         if hold {
             tasks.for_each(|task| self.withdraw(at, task, TaskPhase::Held));
         }
@@ -242,8 +242,10 @@ impl Ledger {
         let (_, job) = self.books.jobs.of(task);
         let learns = job.spec.composition.is_none() && end.outcome == Outcome::Exited { code: 0 };
         let Some(label) = job.spec.label.as_deref().filter(|_| learns) else { return };
-        let speeds = &self.books.agents[on.index()].profile.speeds;
-        let Some(learnt) = self.books.labels.learn(label, &end.usage, speeds) else { return };
+        let on = &self.books.agents[on.index()].profile;
+        let [cpu, disk, network] = on.speeds;
+        let rates = [on.cpu_on_core.unwrap_or(cpu), disk, network];
+        let Some(learnt) = self.books.labels.learn(label, &end.usage, rates) else { return };
         let (composition, classes) = (learnt.composition.to_vec(), learnt.classes.clone());
         for class in classes {
             self.tell(at, &Event::TaskClassMeasured { class, composition: composition.clone() });
