@@ -18,7 +18,8 @@ const OWN_TASKS: usize = 4000;
 const BOXED_TASKS: usize = 200;
 
 fn main() {
-    let keeper = Keeper::start(Path::new(env!("CARGO_BIN_EXE_gleaner-processes"))).expect("a keeper");
+    let keeper =
+        Keeper::start(Path::new(env!("CARGO_BIN_EXE_gleaner-processes")), Stdio::null()).expect("a keeper");
     let folder = tempfile::TempDir::new().expect("a folder");
     let mut minders: Vec<Minder> = (0..AT_A_TIME).map(|_| keeper.minder().expect("a minder")).collect();
     compare(

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! lock            held by the agent that uses the folder
+//! runs.lock       held by its keeper too, so that no agent starts before the runs of the one before have ended
 //! agent.key       its key; never leaves the machine
 //! identity.json   who it is, and with whom it is enrolled
 //! epoch           the highest epoch of a coordinator it has met
@@ -23,7 +24,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the runs of an agent that was killed may take to end.
+const RUNS_END_S: u64 = 10;
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +46,13 @@ pub enum HomeError {
     /// Another agent uses it.
     #[error("{path} is in use by another agent; give this one a folder of its own, or stop that one", path = .0.display())]
     InUse(PathBuf),
+    /// An earlier agent is gone, but not what it ran.
+    #[error(
+        "{path}: what an earlier agent ran has not ended within {RUNS_END_S} s; end the processes called \
+         `gleaner keep` and start again",
+        path = .0.display()
+    )]
+    StillRuns(PathBuf),
     /// The owner's rules make no sense.
     #[error("{path}: {why}", path = path.display())]
     Rules {
@@ -62,6 +76,7 @@ pub enum HomeError {
 pub struct Home {
     folder: PathBuf,
     _lock: File,
+    runs: File,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -95,19 +110,15 @@ impl Home {
         };
         let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         private(folder).map_err(failed(folder))?;
-        let path = folder.join("lock");
-        let lock = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(failed(&path))?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(HomeError::InUse(folder.into())),
-            Err(why) => return Err(failed(&path)(why.into())),
-        }
+        let own = lock(&folder.join("lock"))?.ok_or_else(|| HomeError::InUse(folder.into()))?;
+        let until = Instant::now() + Duration::from_secs(RUNS_END_S);
+        let runs = loop {
+            match lock(&folder.join("runs.lock"))? {
+                Some(runs) => break runs,
+                None if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+                None => return Err(HomeError::StillRuns(folder.into())),
+            }
+        };
         for name in ["tasks", "pipes"] {
             let path = folder.join(name);
             match fs::remove_dir_all(&path) {
@@ -116,7 +127,12 @@ impl Home {
             }
         }
         let folder = folder.canonicalize().map_err(failed(folder))?;
-        Ok(Self { folder, _lock: lock })
+        Ok(Self { folder, _lock: own, runs })
+    }
+
+    /// The lock of runs once more, for whoever ends them when this agent is gone.
+    pub fn held(&self) -> io::Result<Stdio> {
+        self.runs.try_clone().map(Stdio::from)
     }
 
     /// The folder.
@@ -248,6 +264,18 @@ impl Home {
     }
 }
 
+/// The file, locked; none if another holds it.
+fn lock(path: &Path) -> Result<Option<File>, HomeError> {
+    let failed = |why| HomeError::File { path: path.to_owned(), why };
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(why) => Err(failed(why.into())),
+    }
+}
+
 fn name_of(stream: Stream) -> &'static str {
     match stream {
         Stream::Stdout => "stdout",
@@ -282,6 +310,17 @@ mod tests {
         assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (Some(identity), 7));
         assert_eq!(home.count_start().unwrap(), 2);
         assert!(!run.exists());
+    }
+
+    #[test]
+    fn an_agent_starts_when_the_runs_of_the_one_before_have_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let mut keeper =
+            std::process::Command::new("sleep").arg("0.3").stdout(home.held().unwrap()).spawn().unwrap();
+        drop(home);
+        Home::open(folder.path()).unwrap();
+        assert!(keeper.try_wait().unwrap().is_some(), "it did not wait");
     }
 
     #[test]

@@ -117,7 +117,8 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         // Said before anything is measured.
         return Err(WorkError::NotJoined);
     }
-    let keeper = Keeper::start(&options.program)?;
+    let keeper =
+        Keeper::start(&options.program, home.held().map_err(system("the lock of runs cannot be shared"))?)?;
     let machine = joining::measure(&home, &keeper, &options)?;
     let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile, &stop)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

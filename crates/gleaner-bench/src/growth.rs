@@ -2,7 +2,7 @@
 
 use crate::processor_seconds;
 use crate::setups::{draw, grid};
-use gleaner_policy::{Matchmaker, Recipe};
+use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_sim::{Setup, Simulation};
 
 /// From the paper's grid to a thousand of them.
@@ -42,7 +42,7 @@ impl Steady {
 }
 
 /// Until so many tasks have arrived.
-fn run_until(run: &mut Simulation<'_, Matchmaker>, arrived: usize) {
+fn run_until(run: &mut Simulation<'_, AnyPolicy>, arrived: usize) {
     while run.scheduler().grid().task_count() < arrived && run.step() {}
 }
 

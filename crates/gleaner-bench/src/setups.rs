@@ -54,11 +54,19 @@ pub(crate) fn grid(machines: usize) -> Setup {
         task_classes: COMPOSITIONS.iter().map(task_class).collect(),
         tasks: Tasks::default(),
         loads: Vec::new(),
+        budget: None,
     }
 }
 
 fn machine_class(speeds: &grids::Speeds) -> MachineClass {
-    MachineClass { speeds: speeds.to_vec(), cores: 1, room: Room::default(), provides: Tags::new(), ad: None }
+    MachineClass {
+        speeds: speeds.to_vec(),
+        cores: 1,
+        room: Room::default(),
+        price: 0.0,
+        provides: Tags::new(),
+        ad: None,
+    }
 }
 
 fn task_class(composition: &[f64; 3]) -> TaskClass {

@@ -1,4 +1,4 @@
-use crate::decision::{Decision, Refusal};
+use crate::decision::{Decision, Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId};
 
 /// What an event, an admitted decision or a refusal did to the grid: the only feed of a policy's indices.
@@ -25,6 +25,12 @@ pub enum Change {
     },
     /// The tasks on a machine, or on their way to it, are others than before.
     ResidentsChanged(MachineId),
+    /// A task has its place in a queue.
+    Planned(TaskId, Queue),
+    /// A batch began: nothing is planned.
+    Collected,
+    /// The budget is another than before.
+    BudgetChanged,
     /// A task began to run.
     Started(TaskId),
     /// A task came to its end.

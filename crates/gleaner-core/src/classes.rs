@@ -14,7 +14,7 @@ pub type Tags = BTreeSet<String>;
 /// How far from 1 the shares of a composition may add up.
 const COMPOSITION_TOLERANCE: f64 = 1e-9;
 
-/// All machines with the same speeds, cores, room, tags and ad.
+/// All machines with the same speeds, cores, room, price, tags and ad.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MachineClass {
     /// S: operations a second of each kind.
@@ -23,6 +23,8 @@ pub struct MachineClass {
     pub cores: u32,
     /// What it takes in at a time.
     pub room: Room,
+    /// Credits for an operation.
+    pub price: f64,
     /// What tasks may ask of it.
     pub provides: Tags,
     /// What it says of itself, and what its owner asks of tasks.
@@ -68,6 +70,9 @@ pub enum InvalidClass {
     /// The shares of a composition must make a whole.
     #[error("the shares add up to {0}; expected 1")]
     Sum(f64),
+    /// A price is negative, infinite or not a number.
+    #[error("price {0}; expected a finite number, 0 or more")]
+    Price(f64),
     /// A machine has, and a task needs, at least one core.
     #[error("no cores; expected at least 1")]
     NoCores,
@@ -160,6 +165,9 @@ impl Classes {
     /// Whether the class means something here, for whoever is about to report it.
     pub fn check_machine_class(&self, class: &MachineClass) -> Result<(), InvalidClass> {
         check_vector(&class.speeds, self.weights.len())?;
+        if !(class.price.is_finite() && class.price >= 0.0) {
+            return Err(InvalidClass::Price(class.price));
+        }
         if class.cores == 0 { Err(InvalidClass::NoCores) } else { Ok(()) }
     }
 

@@ -1,3 +1,4 @@
+use crate::Queue;
 use gleaner_units::{MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -28,5 +29,14 @@ pub enum Command {
     WakeAt {
         /// When.
         at: Time,
+    },
+    /// A batch begins, and what was planned is planned no more. Nothing for the outside to do.
+    Collect,
+    /// A task has its place in a queue. Nothing for the outside to do.
+    Plan {
+        /// What will run.
+        task: TaskId,
+        /// When its turn comes there.
+        on: Queue,
     },
 }

@@ -1,7 +1,16 @@
 use crate::{Needs, Room};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+/// Where planned tasks wait for their turn.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Queue {
+    /// For this machine.
+    Machine(MachineId),
+    /// For whichever machine of the class is free first.
+    Class(MachineClassId),
+}
 
 /// What a policy wishes. The grid admits it, and an order goes out, or refuses it with the fact that stands in
 /// its way.
@@ -20,6 +29,15 @@ pub enum Decision {
         task: TaskId,
         /// Another machine that can run it now.
         to: MachineId,
+    },
+    /// Begin a batch: whatever is planned and has not begun is planned no more, and its credits are given back.
+    Collect,
+    /// Put a waiting task at the end of a queue.
+    Plan {
+        /// A task that waits and is not planned.
+        task: TaskId,
+        /// For which it could run, and be paid.
+        on: Queue,
     },
     /// Ask the policy again at this moment.
     Wake {
@@ -58,6 +76,28 @@ pub enum Refusal {
         /// What is left.
         free: Room,
     },
+    /// The task has its place in a queue.
+    #[error("{0} is planned already")]
+    AlreadyPlanned(TaskId),
+    /// No machine of the class could ever run the task.
+    #[error("{0} cannot run on {1}")]
+    WrongClass(TaskId, MachineClassId),
+    /// One batch an instant.
+    #[error("a batch began at {0} already")]
+    AlreadyCollected(Time),
+    /// More than is left.
+    #[error("{task} costs {cost} credits there, where {left} are left")]
+    TooDear {
+        /// What was to be planned or started.
+        task: TaskId,
+        /// What it costs.
+        cost: Credits,
+        /// What may still be spent.
+        left: Credits,
+    },
+    /// What it costs depends on its length.
+    #[error("no length was declared for {0}, and so nobody knows what it costs")]
+    NoLength(TaskId),
     /// A wake-up must lie ahead.
     #[error("{0} has passed")]
     Passed(Time),

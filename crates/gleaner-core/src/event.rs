@@ -1,5 +1,6 @@
 use crate::classes::{MachineClass, TaskClass};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId};
+use crate::grid::Budget;
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId};
 use serde::{Deserialize, Serialize};
 
 /// What happened outside. Events are facts: the grid never refuses one. One that says what the grid knows already
@@ -61,6 +62,8 @@ pub enum Event {
         count: u32,
         /// What kind of tasks they are.
         class: TaskClassId,
+        /// How long each of them is, if whoever handed them in said so.
+        length: Option<Ops>,
     },
     /// A task was cancelled or is held: it waits no more, and if it was on a machine, it leaves it at once. Replies
     /// about it are stale from now on.
@@ -102,6 +105,8 @@ pub enum Event {
         /// The attempt that the command named.
         attempt: u32,
     },
+    /// From now on this may be spent, or else running costs nothing.
+    BudgetSet(Option<Budget>),
     /// The moment asked for by [`Command::WakeAt`](crate::Command::WakeAt) came.
     WokeUp,
 }

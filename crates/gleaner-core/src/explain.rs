@@ -155,7 +155,7 @@ mod tests {
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
         let ad = (!ad.is_empty()).then(|| Ad::parse(ad).expect("an ad"));
-        MachineClass { speeds: speeds.to_vec(), cores: 1, room: Room::default(), provides, ad }
+        MachineClass { speeds: speeds.to_vec(), cores: 1, room: Room::default(), price: 0.0, provides, ad }
     }
 
     fn explained(task_ad: &str, machines: &[MachineClass]) -> Explanation {
@@ -209,7 +209,14 @@ mod tests {
     fn a_full_machine_and_a_small_one_fail_otherwise() {
         let [small, full, closed] = [1, 2, 2].map(|slots| {
             let room = Room { slots: Some(slots), memory: Some(8) };
-            MachineClass { speeds: vec![1.0], cores: slots, room, provides: Tags::new(), ad: None }
+            MachineClass {
+                speeds: vec![1.0],
+                cores: slots,
+                room,
+                price: 0.0,
+                provides: Tags::new(),
+                ad: None,
+            }
         });
         let needs = Needs { cores: 2, memory: 8 };
         let task = TaskClass {
@@ -225,7 +232,7 @@ mod tests {
         let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);
         let class = TaskClassId::new(0);
         let mut changes = Vec::new();
-        let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class };
+        let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class, length: None };
         grid.apply(Time::ZERO, &submitted, &mut changes);
         let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
         grid.admit(Time::ZERO, start, &mut changes).expect("an empty machine");

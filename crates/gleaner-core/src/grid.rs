@@ -1,24 +1,29 @@
 //! All that is known and planned: the truth that events write, decisions are admitted against, and policies read.
 
+mod account;
 mod admit;
 mod apply;
 mod attempts;
 mod check;
 mod machine;
+mod pages;
+mod plans;
 mod task;
-mod task_table;
 mod waiting;
 
+pub use account::{Account, Budget, Charged, Sum};
 pub use check::BrokenInvariant;
 pub use machine::{Availability, Machine};
+pub use plans::Plans;
 pub use task::{Task, TaskState};
 
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{Credits, MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time};
+use pages::Pages;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-use task_table::TaskTable;
+
 use waiting::Waiting;
 
 /// What a relocation costs: a fixed time, and the time to carry the task's state.
@@ -47,8 +52,14 @@ pub struct Grid {
     classes: Classes,
     migration: Migration,
     machines: Vec<Machine>,
-    tasks: TaskTable,
+    tasks: Pages<Task>,
+    /// As they were declared, in operations; 0 where nobody said.
+    lengths: Pages<f64>,
     waiting: Waiting,
+    /// How long the waiting tasks are together, as far as it was declared.
+    waiting_ops: OpsTotal,
+    plans: Plans,
+    account: Option<Account>,
     /// How many tasks of each class are on machines or on their way to one.
     placed: Vec<u32>,
     placed_total: u32,
@@ -63,8 +74,12 @@ impl Grid {
             classes: Classes::new(config.weights),
             migration: config.migration,
             machines: Vec::new(),
-            tasks: TaskTable::default(),
+            tasks: Pages::default(),
+            lengths: Pages::default(),
             waiting: Waiting::default(),
+            waiting_ops: OpsTotal::ZERO,
+            plans: Plans::default(),
+            account: None,
             placed: Vec::new(),
             placed_total: 0,
             occasions: VecDeque::new(),
@@ -123,6 +138,49 @@ impl Grid {
     #[inline]
     pub fn task(&self, id: TaskId) -> Task {
         self.tasks.get(id)
+    }
+
+    /// How long a task is, if whoever handed it in said so.
+    #[inline]
+    pub fn declared_length(&self, id: TaskId) -> Option<Ops> {
+        Ops::new(self.lengths.get(id))
+    }
+
+    /// What a task costs on machines of a class; nothing is known where they have a price and it has no length.
+    pub fn cost(&self, id: TaskId, on: MachineClassId) -> Option<Credits> {
+        let price = self.classes.machine_class(on).price;
+        if price == 0.0 { Some(Credits::ZERO) } else { Some(Credits::cost(self.declared_length(id)?, price)) }
+    }
+
+    /// Whether what a task costs on machines of a class can be paid now.
+    pub fn can_pay(&self, now: Time, id: TaskId, on: MachineClassId) -> bool {
+        let Some(account) = &self.account else { return true };
+        self.cost(id, on).is_some_and(|cost| account.can_start(now, id, cost))
+    }
+
+    /// Which waiting tasks are planned, and where.
+    pub fn plans(&self) -> &Plans {
+        &self.plans
+    }
+
+    /// The budget as it is used, if there is one.
+    pub fn account(&self) -> Option<&Account> {
+        self.account.as_ref()
+    }
+
+    /// All tasks that wait, planned ones too: class by class, in order of submission within each.
+    pub fn waiting_tasks(&self) -> impl Iterator<Item = (TaskClassId, TaskId)> + '_ {
+        self.waiting.tasks()
+    }
+
+    /// Whether any task waits.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting.first_of_each().next().is_some()
+    }
+
+    /// How long the tasks that wait are together, as far as it was declared.
+    pub fn waiting_ops(&self) -> OpsTotal {
+        self.waiting_ops
     }
 
     /// Of the waiting tasks of the classes asked for, one with the highest priority, and of those the one that was
@@ -202,6 +260,12 @@ impl Grid {
 
     fn class_of(&self, machine: MachineId) -> &MachineClass {
         self.classes.machine_class(self.machine(machine).class())
+    }
+
+    /// What a task costs, with its length.
+    fn bill(&self, task: TaskId, on: MachineClassId) -> Result<Sum, Refusal> {
+        let cost = self.cost(task, on).ok_or(Refusal::NoLength(task))?;
+        Ok(Sum::of(self.declared_length(task), cost))
     }
 
     /// The first occasion that still wants an answer.

@@ -33,10 +33,13 @@ pub use ad::Ad;
 pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::Command;
-pub use decision::{Decision, Refusal};
+pub use decision::{Decision, Queue, Refusal};
 pub use event::Event;
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
-pub use grid::{Availability, BrokenInvariant, Grid, GridConfig, Machine, Migration, Task, TaskState};
+pub use grid::{
+    Account, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration, Plans,
+    Sum, Task, TaskState,
+};
 pub use occasion::{Cause, Occasion};
 pub use policy::Policy;
 pub use room::{Needs, Room};

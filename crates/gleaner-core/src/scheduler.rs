@@ -126,6 +126,8 @@ impl<P: Policy> Scheduler<P> {
                 Command::Move { task, to, .. } => Decision::Relocate { task, to },
                 // No policy can wish for this moment: it is how `decide` ends at its bound, and the grid has no part in it.
                 Command::WakeAt { at } if at == now => continue,
+                Command::Collect => Decision::Collect,
+                Command::Plan { task, on } => Decision::Plan { task, on },
                 Command::WakeAt { at } => Decision::Wake { at },
             };
             match self.admit(now, decision) {

@@ -54,7 +54,7 @@ fn class(cores: u32, memory: u64, priority: i32) -> Event {
 }
 
 fn submitted(first: usize, count: u32, class: usize) -> Event {
-    Event::TasksSubmitted { first: task(first), count, class: TaskClassId::new(class) }
+    Event::TasksSubmitted { first: task(first), count, class: TaskClassId::new(class), length: None }
 }
 
 /// Two machines with room for two cores and ten bytes each.
@@ -62,7 +62,8 @@ fn grid(events: &[Event]) -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), memory: Some(10) };
-    let kind = MachineClass { speeds: vec![1.0], cores: 2, room, provides: Tags::new(), ad: None };
+    let kind =
+        MachineClass { speeds: vec![1.0], cores: 2, room, price: 0.0, provides: Tags::new(), ad: None };
     let joined = |index| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) };
     for event in [&[Event::MachineClassMet(kind), joined(0), joined(1)], events].concat() {
         tell(&mut scheduler, &event);

@@ -55,13 +55,15 @@ fn grid() -> Grid {
             speeds: speeds.to_vec(),
             cores: 1,
             room: Room::default(),
+            price: 0.0,
             provides: Tags::new(),
             ad: None,
         })
     };
     let joined =
         |index, class| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(class) };
-    let submitted = Event::TasksSubmitted { first: task(), count: 1, class: TaskClassId::new(0) };
+    let submitted =
+        Event::TasksSubmitted { first: task(), count: 1, class: TaskClassId::new(0), length: None };
     let kind = TaskClass {
         composition: vec![0.5, 0.5],
         needs: Needs::default(),

@@ -4,9 +4,14 @@
 //! paper's name.
 //!
 //! - [`score`] holds the papers' formulas, for one task class and one machine at a time.
+//! - [`batcher`] plans all waiting tasks together, every so often; [`spending`] divides a budget among tasks.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
+mod any_policy;
+mod batch;
+pub mod batcher;
+mod crew;
 pub mod fleet;
 pub mod matchmaker;
 pub mod placement;
@@ -14,8 +19,12 @@ pub mod presets;
 pub mod recipe;
 pub mod relocation;
 pub mod score;
+pub mod spending;
 
+pub use any_policy::AnyPolicy;
+pub use batcher::Batcher;
 pub use matchmaker::Matchmaker;
 pub use presets::{PRESETS, Preset};
-pub use recipe::{Recipe, Relocate, UnknownName, When};
+pub use recipe::{Aim, Batching, Level, Matching, Order, Recipe, Relocate, UnknownName, When};
 pub use score::Score;
+pub use spending::{Savings, Spending};

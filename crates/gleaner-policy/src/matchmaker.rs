@@ -1,50 +1,56 @@
 //! The policy for time-shared and for exclusive machines: a task is placed when it arrives, or else as soon as a machine
 //! has room for it, and may be moved later.
 
+use crate::Spending;
 use crate::fleet::{Fleet, OWN_BOUNDS};
-use crate::placement::place;
-use crate::recipe::{Recipe, Relocate, When};
+use crate::placement::{Means, place};
+use crate::recipe::{Matching, Relocate, When};
 use crate::relocation::View;
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
-use gleaner_units::{MachineId, Span, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 
 /// Places by one score, relocates by another or not at all.
 #[derive(Clone, Debug)]
 pub struct Matchmaker {
-    recipe: Recipe,
+    recipe: Matching,
     fleet: Fleet,
 }
 
 impl Matchmaker {
     /// The policy that follows `recipe`.
-    pub fn new(recipe: Recipe) -> Self {
+    pub fn new(recipe: Matching) -> Self {
         Self { recipe, fleet: Fleet::default() }
     }
 
-    fn place(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
-        place(self.recipe.place, grid, &self.fleet, class)
+    fn place(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
+        let means = Means::of(self.recipe.spending, grid, now, task);
+        place(self.recipe.place, grid, &self.fleet, grid.task(task).class(), means.as_ref())
     }
 
-    fn start(&self, grid: &Grid, task: TaskId) -> Option<Decision> {
-        let on = self.place(grid, grid.task(task).class())?;
+    fn start(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Decision> {
+        let on = self.place(grid, now, task)?;
         Some(Decision::Start { task, on })
     }
 
     /// Where the first task of a class finds no machine, none of the others would: they are not looked at.
-    fn start_first_of(&self, grid: &Grid, class: TaskClassId) -> Option<Decision> {
-        self.start(grid, grid.longest_waiting_of(class)?)
+    fn start_first_of(&self, grid: &Grid, now: Time, class: TaskClassId) -> Option<Decision> {
+        self.start(grid, now, grid.longest_waiting_of(class)?)
     }
 
     /// Tasks that no machine could take go first, in order of waiting; only what is new on `machine` can help them.
-    fn start_waiting(&self, grid: &Grid, machine: MachineId) -> Option<Decision> {
+    fn start_waiting(&self, grid: &Grid, now: Time, machine: MachineId) -> Option<Decision> {
         let task = grid.longest_waiting(|class| grid.can_run(class, machine))?;
-        self.start(grid, task)
+        self.start(grid, now, task)
     }
 
-    /// The tasks of a lost machine are of several classes. Costs a search for each class that waits.
-    fn start_anywhere(&self, grid: &Grid) -> Option<Decision> {
-        let task = grid.longest_waiting(|class| self.place(grid, class).is_some())?;
-        self.start(grid, task)
+    /// The tasks of a lost machine are of several classes, and so are those that a recharge helps. Costs a search for
+    /// each class that waits.
+    fn start_anywhere(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let finds_place = |class| {
+            let first = grid.longest_waiting_of(class);
+            first.is_some_and(|task| self.place(grid, now, task).is_some())
+        };
+        self.start(grid, now, grid.longest_waiting(finds_place)?)
     }
 
     fn relocate(&self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
@@ -62,7 +68,7 @@ impl Matchmaker {
                 | Cause::Freed(machine),
                 When::AtEvents,
             ) => view.pull(machine),
-            (Cause::WokeUp, When::Every(period)) if is_multiple(now, period) => view.rebalance(),
+            (Cause::WokeUp, When::Every(period)) if now.is_multiple_of(period) => view.rebalance(),
             // What is vacated is so by moves: to move again for it would never end.
             (Cause::Submitted(_) | Cause::Lost(_) | Cause::Vacated(_) | Cause::WokeUp, _)
             | (_, When::Every(_)) => None,
@@ -70,20 +76,19 @@ impl Matchmaker {
         Some(Decision::Relocate { task, to })
     }
 
-    /// A periodic relocator needs to be woken as long as anything runs.
+    /// A periodic relocator needs to be woken as long as anything runs, and at a recharge tasks that wait for it.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        let Some(Relocate { when: When::Every(period), .. }) = self.recipe.relocate else { return None };
-        let idle = grid.wake_at().is_some() || !grid.has_placed();
-        (!idle).then(|| Decision::Wake { at: next_multiple(now, period) })
+        let rebalance = match self.recipe.relocate {
+            Some(Relocate { when: When::Every(period), .. }) if grid.has_placed() => {
+                Some(now.next_multiple_of(period))
+            }
+            Some(Relocate { when: When::Every(_) | When::AtEvents, .. }) | None => None,
+        };
+        let account = grid.account().filter(|_| self.recipe.spending != Spending::Free);
+        let recharge = account.filter(|_| grid.has_waiting()).map(|account| account.next_recharge(now));
+        let at = rebalance.into_iter().chain(recharge).min()?;
+        grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
     }
-}
-
-fn is_multiple(now: Time, period: Span) -> bool {
-    now.nanos().is_multiple_of(period.nanos())
-}
-
-fn next_multiple(now: Time, period: Span) -> Time {
-    Time::from_nanos((now.nanos() / period.nanos() + 1).saturating_mul(period.nanos()))
 }
 
 impl Policy for Matchmaker {
@@ -101,6 +106,9 @@ impl Policy for Matchmaker {
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
             | Change::Wait { .. }
+            | Change::Planned(..)
+            | Change::Collected
+            | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn(_)
@@ -112,13 +120,14 @@ impl Policy for Matchmaker {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let placed = match occasion.cause {
-            Cause::Submitted(class) => self.start_first_of(grid, class),
+            Cause::Submitted(class) => self.start_first_of(grid, now, class),
             Cause::Joined(machine)
             | Cause::Opened(machine)
             | Cause::LoadFell(machine)
             | Cause::Freed(machine)
-            | Cause::Vacated(machine) => self.start_waiting(grid, machine),
-            Cause::Lost(_) => self.start_anywhere(grid),
+            | Cause::Vacated(machine) => self.start_waiting(grid, now, machine),
+            Cause::Lost(_) => self.start_anywhere(grid, now),
+            Cause::WokeUp if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
             Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => None,
         };
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))

@@ -3,18 +3,54 @@
 use crate::Score;
 use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::score;
+use crate::spending::{Purse, Seat, Spending};
 use gleaner_core::{Grid, tie_threshold};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 /// Bounds that are summed in another order than the score may fall short of it by rounding; this much, relative,
 /// makes up for it.
 pub(crate) const ROUNDING: f64 = 1e-13;
 
-/// The machine for a task of `class` now; none where no machine can take it.
-pub fn place(score: Score, grid: &Grid, fleet: &Fleet, class: TaskClassId) -> Option<MachineId> {
+/// What one task may be given under a budget, where there is one.
+pub struct Means<'a> {
+    purse: Purse,
+    grid: &'a Grid,
+    length: Option<Ops>,
+    cheapest: f64,
+}
+
+impl<'a> Means<'a> {
+    /// Of a task that waits; `None` where nothing limits where it goes. Costs O(machine classes).
+    pub(crate) fn of(spending: Spending, grid: &'a Grid, now: Time, task: TaskId) -> Option<Self> {
+        // How many tasks wait is asked for by rules that no score goes with.
+        let purse = Purse::new(spending, grid.account(), now, (1, grid.waiting_ops()))?;
+        let classes = grid.classes().machine_classes().iter();
+        let able = classes.zip(grid.classes().seconds_per_op_row(grid.task(task).class()));
+        let prices = able.filter(|(_, seconds)| seconds.is_finite()).map(|(class, _)| class.price);
+        let cheapest = prices.filter(|price| *price > 0.0).fold(f64::INFINITY, f64::min);
+        Some(Self { purse, grid, length: grid.declared_length(task), cheapest })
+    }
+
+    /// What has no length can go only where that makes no difference.
+    fn allow(&self, class: MachineClassId) -> bool {
+        let price = self.grid.classes().machine_class(class).price;
+        let is_cheapest = price > 0.0 && price <= self.cheapest;
+        let seat = Seat { price, ready_s: 0.0, is_cheapest };
+        self.length.map_or(price == 0.0, |length| self.purse.allows(length.amount(), seat))
+    }
+}
+
+/// The machine for a task of `class` now; none where no machine can take it that its means allow.
+pub fn place(
+    score: Score,
+    grid: &Grid,
+    fleet: &Fleet,
+    class: TaskClassId,
+    means: Option<&Means<'_>>,
+) -> Option<MachineId> {
     let seconds_per_op = grid.classes().seconds_per_op_row(class);
     let size = Size::from(grid.classes().task_class(class).needs);
-    let liked = Liked::of(grid, fleet, class);
+    let liked = Liked::of(grid, fleet, class, means);
     let wanted = Newcomer { score, grid, class, size, seconds_per_op, liked };
     let best = fleet.best(&wanted, f64::NEG_INFINITY);
     if best == f64::NEG_INFINITY { None } else { fleet.lowest(&wanted, tie_threshold(best)) }
@@ -24,7 +60,7 @@ pub fn place(score: Score, grid: &Grid, fleet: &Fleet, class: TaskClassId) -> Op
 /// [`place`] chooses from. Costs O(machines): for explanations.
 pub fn ratings(score: Score, grid: &Grid, class: TaskClassId) -> Vec<(MachineId, f64)> {
     let fleet = Fleet::of(grid);
-    let liked = Liked::of(grid, &fleet, class);
+    let liked = Liked::of(grid, &fleet, class, None);
     let machines = (0..grid.machines().len()).map(MachineId::new);
     let able = machines
         .filter(|&machine| grid.can_run(class, machine) && liked.holds(grid.machine(machine).class()));
@@ -40,21 +76,24 @@ pub fn ratings(score: Score, grid: &Grid, class: TaskClassId) -> Vec<(MachineId,
 struct Liked<'a> {
     ranks: Option<&'a [f64]>,
     best: f64,
+    means: Option<&'a Means<'a>>,
 }
 
 impl<'a> Liked<'a> {
-    fn of(grid: &'a Grid, fleet: &Fleet, class: TaskClassId) -> Self {
+    fn of(grid: &'a Grid, fleet: &Fleet, class: TaskClassId, means: Option<&'a Means<'a>>) -> Self {
         let ranks = grid.classes().ranks(class);
         let best = ranks.map_or(0.0, |ranks| {
             let able = fleet.classes_that_take(grid, class);
+            let able = able.filter(|&machine| means.is_none_or(|means| means.allow(machine)));
             able.map(|machine| ranks[machine.index()]).fold(f64::NEG_INFINITY, f64::max)
         });
-        Self { ranks, best }
+        Self { ranks, best, means }
     }
 
     #[inline]
     fn holds(self, class: MachineClassId) -> bool {
-        self.ranks.is_none_or(|ranks| ranks[class.index()] == self.best)
+        self.means.is_none_or(|means| means.allow(class))
+            && self.ranks.is_none_or(|ranks| ranks[class.index()] == self.best)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The recipes that carry a paper's name.
 
-use crate::{Recipe, Score};
+use crate::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
+use gleaner_units::Span;
 
 /// A recipe with a name, and what to know before choosing it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,11 +17,79 @@ pub struct Preset {
 }
 
 const fn placed_by(score: Score) -> Recipe {
-    Recipe { place: score, relocate: None }
+    Recipe::Match(Matching::by(score))
+}
+
+/// R, as the second paper tuned it: two minutes.
+const PERIOD: Span = Span::from_nanos(120_000_000_000);
+
+const fn batched(order: Order, spending: Spending, level: Level) -> Recipe {
+    let aim = Aim::Earliest;
+    Recipe::Batch(Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None })
+}
+
+/// The rules by which the second paper spends, with what is to be known of each.
+const FREE: (Spending, Level, &str) = (
+    Spending::Free,
+    Level::Machines,
+    "All tasks that came in a period of R seconds, and those planned before that have not begun, are planned at its \
+     end: one after another, each on the machine that would be done with it first, as figure 1 of the paper has it. \
+     Machines are exclusive, and lengths are those that were declared. Nothing limits what it costs.\n\
+     A batch costs O(tasks·log tasks + machines·log machines), and then O(machine classes) for each task.",
+);
+const CAP: (Spending, Level, &str) = (
+    Spending::Cap,
+    Level::Machines,
+    "B, figure 2 of the paper: a task goes only where its cost, ⌈length × price⌉, is no more than what is left of the \
+     recharge; what finds no such machine waits for the next batch.\n\
+     A batch costs O(tasks·log tasks + machines·log machines), and then O(machine classes) for each task.",
+);
+const PER_TASK: (Spending, Level, &str) = (
+    Spending::PerTask,
+    Level::Machines,
+    "BT: as B, and a task goes only where condition (4) holds, by which the credits an operation stay on average \
+     within those of the whole budget. The cheapest machines are under no condition.\n\
+     A batch costs O(tasks·log tasks + machines·log machines), and then O(machine classes) for each task.",
+);
+const PER_TASK_AND_TIME: (Spending, Level, &str) = (
+    Spending::PerTaskAndTime(Savings::AsPrinted),
+    Level::Machines,
+    "BTT: as BT, but for a machine that is busy condition (5) takes the place of (4), and one that is ready only after \
+     the next recharge is not considered. Condition (5) is read as printed, or as the paper derives it: \
+     budget = { savings = \"as-derived\" }.\n\
+     A batch costs O(tasks·log tasks + machines·log machines), and then O(machine classes) for each task; as derived \
+     O(machines).",
+);
+const BY_CLASS: (Spending, Level, &str) = (
+    Spending::PerTaskAndTime(Savings::AsPrinted),
+    Level::Classes,
+    "LBTT: as BTT, but tasks are planned for classes of equal machines with a ready time in common, equation (6). The \
+     next task in rank then goes to whichever machine of the class is free first.\n\
+     A batch costs O(tasks·log tasks + machines), and then O(machine classes) for each task.",
+);
+
+const fn elleuch(
+    name: &'static str,
+    summary: &'static str,
+    order: Order,
+    (spending, level, description): (Spending, Level, &'static str),
+) -> Preset {
+    Preset { name, summary, description, recipe: batched(order, spending, level) }
+}
+
+const fn nimrod(
+    name: &'static str,
+    summary: &'static str,
+    (aim, spending): (Aim, Spending),
+    description: &'static str,
+) -> Preset {
+    let (order, level) = (Order::Submission, Level::Machines);
+    let recipe = Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None };
+    Preset { name, summary, description, recipe: Recipe::Batch(recipe) }
 }
 
 /// All presets, in the order in which help lists them.
-pub const PRESETS: [Preset; 4] = [
+pub const PRESETS: [Preset; 23] = [
     Preset {
         name: "bertasi/greedy",
         summary: "each task to the machine on which it runs fastest now",
@@ -54,4 +123,108 @@ pub const PRESETS: [Preset; 4] = [
                       A decision costs O(machine classes + log machines).",
         recipe: placed_by(Score::MinNum),
     },
+    elleuch("elleuch/min-min", "in batches, whatever it costs; the shortest first", Order::MinMin, FREE),
+    elleuch("elleuch/max-min", "in batches, whatever it costs; the longest first", Order::MaxMin, FREE),
+    elleuch(
+        "elleuch/sufferage",
+        "in batches, whatever it costs; first what would lose most",
+        Order::Sufferage,
+        FREE,
+    ),
+    elleuch("elleuch/b-min-min", "in batches, up to the budget; the shortest first", Order::MinMin, CAP),
+    elleuch("elleuch/b-max-min", "in batches, up to the budget; the longest first", Order::MaxMin, CAP),
+    elleuch(
+        "elleuch/b-sufferage",
+        "in batches, up to the budget; first what would lose most",
+        Order::Sufferage,
+        CAP,
+    ),
+    elleuch(
+        "elleuch/bt-min-min",
+        "the budget divided among tasks; the shortest first",
+        Order::MinMin,
+        PER_TASK,
+    ),
+    elleuch(
+        "elleuch/bt-max-min",
+        "the budget divided among tasks; the longest first",
+        Order::MaxMin,
+        PER_TASK,
+    ),
+    elleuch(
+        "elleuch/bt-sufferage",
+        "the budget divided among tasks; first what would lose most",
+        Order::Sufferage,
+        PER_TASK,
+    ),
+    elleuch(
+        "elleuch/btt-min-min",
+        "the budget divided among tasks and time; the shortest first",
+        Order::MinMin,
+        PER_TASK_AND_TIME,
+    ),
+    elleuch(
+        "elleuch/btt-max-min",
+        "the budget divided among tasks and time; the longest first",
+        Order::MaxMin,
+        PER_TASK_AND_TIME,
+    ),
+    elleuch(
+        "elleuch/btt-sufferage",
+        "the budget divided among tasks and time; first what would lose most",
+        Order::Sufferage,
+        PER_TASK_AND_TIME,
+    ),
+    elleuch(
+        "elleuch/lbtt-min-min",
+        "the same, planned for classes of machines; the shortest first",
+        Order::MinMin,
+        BY_CLASS,
+    ),
+    elleuch(
+        "elleuch/lbtt-max-min",
+        "the same, planned for classes of machines; the longest first",
+        Order::MaxMin,
+        BY_CLASS,
+    ),
+    elleuch(
+        "elleuch/lbtt-sufferage",
+        "the same, planned for classes of machines; first what would lose most",
+        Order::Sufferage,
+        BY_CLASS,
+    ),
+    nimrod(
+        "nimrod/cost",
+        "in batches, each task on the cheapest machine that meets the deadline",
+        (Aim::Cheapest, Spending::Cap),
+        "The Nimrod/G broker's cost optimisation: tasks in order of submission, each where it costs least among the \
+         machines that would be done by the deadline, as far as the budget goes; among equals on the lowest. What no \
+         machine would do in time goes to the one that is done first.\n\
+         A batch costs O(machines) for each task.",
+    ),
+    nimrod(
+        "nimrod/time",
+        "in batches, each task done first for at most its part of what is left",
+        (Aim::Earliest, Spending::Share),
+        "The Nimrod/G broker's time optimisation: tasks in order of submission, each on the machine that is done first \
+         among those where it costs no more than what is left over tasks left.\n\
+         A batch costs O(machine classes) for each task.",
+    ),
+    nimrod(
+        "nimrod/cost-time",
+        "as cost, but equally cheap machines are all used",
+        (Aim::CheapestThenEarliest, Spending::Cap),
+        "The Nimrod/G broker's cost-time optimisation: as nimrod/cost, but among equally cheap machines the one that is \
+         done first.\n\
+         A batch costs O(machine classes) for each task.",
+    ),
+    nimrod(
+        "nimrod/conservative-time",
+        "as time, but each task not yet begun keeps a least share",
+        (Aim::Earliest, Spending::LeastShare),
+        "The Nimrod/G broker's conservative time optimisation: tasks in order of submission, each on the machine that \
+         is done first among those where enough is left for every task after it to have its even share of the \
+         recharge.\n\
+         A batch costs O(machine classes) for each task.",
+    ),
 ];

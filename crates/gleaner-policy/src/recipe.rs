@@ -1,8 +1,8 @@
 //! The choice of parts that makes a policy.
 
-use crate::{Matchmaker, PRESETS, Score};
+use crate::{AnyPolicy, Batcher, Matchmaker, PRESETS, Score, Spending};
 use gleaner_core::exceeds;
-use gleaner_units::Span;
+use gleaner_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
@@ -53,13 +53,89 @@ impl Relocate {
     }
 }
 
-/// A policy, as a choice of parts.
+/// Each task is placed by itself, as soon as there is a machine for it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Recipe {
+pub struct Matching {
     /// Where a new task goes.
     pub place: Score,
     /// Whether and how it may move later.
     pub relocate: Option<Relocate>,
+    /// How the budget is spent, where the grid has one.
+    pub spending: Spending,
+}
+
+impl Matching {
+    /// Placed by a score, and not moved; as if there were no budget.
+    pub const fn by(place: Score) -> Self {
+        Self { place, relocate: None, spending: Spending::Free }
+    }
+
+    /// Makes the policy.
+    pub fn build(self) -> Matchmaker {
+        Matchmaker::new(self)
+    }
+}
+
+/// In which order the tasks of a batch are given their places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// As they were submitted.
+    Submission,
+    /// First the task that can be done earliest.
+    MinMin,
+    /// First the task whose earliest end is the latest.
+    MaxMin,
+    /// First the task that would lose most if it did not get the machine that is best for it.
+    Sufferage,
+}
+
+/// Which of the machines that the budget allows a task is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Aim {
+    /// The one that is done first, whatever the deadline.
+    Earliest,
+    /// The cheapest that meets the deadline, or else the one that is done first.
+    Cheapest,
+    /// Of the cheapest that meet the deadline the one that is done first; if none does, the one that is done first.
+    CheapestThenEarliest,
+}
+
+/// What tasks are planned for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Level {
+    /// Machines, each with its own ready time.
+    Machines,
+    /// Classes of equal machines with one ready time, equation (6) of the second paper: the next task in rank goes to
+    /// whichever machine of the class is free first.
+    Classes,
+}
+
+/// All tasks that wait are planned together, every so often.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Batching {
+    /// R: at each multiple of it.
+    pub period: Span,
+    /// Which task is next.
+    pub order: Order,
+    /// Where it goes. The three heuristics mean the earliest.
+    pub aim: Aim,
+    /// How the budget is spent, where the grid has one.
+    pub spending: Spending,
+    /// Machines or classes.
+    pub level: Level,
+    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
+    pub aging: u32,
+    /// By when everything should be done, for the aims that read it.
+    pub deadline: Option<Time>,
+}
+
+/// A policy, as a choice of parts.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Recipe {
+    /// Each task by itself.
+    Match(Matching),
+    /// All together, every so often.
+    Batch(Batching),
 }
 
 /// A name that nothing bears.
@@ -87,8 +163,39 @@ impl Recipe {
     }
 
     /// Makes the policy.
-    pub fn build(self) -> Matchmaker {
-        Matchmaker::new(self)
+    pub fn build(self) -> AnyPolicy {
+        match self {
+            Recipe::Match(recipe) => AnyPolicy::Matchmaker(recipe.build()),
+            Recipe::Batch(recipe) => AnyPolicy::Batcher(Batcher::new(recipe)),
+        }
+    }
+
+    /// How it spends the budget.
+    pub fn spending(&self) -> Spending {
+        match self {
+            Recipe::Match(recipe) => recipe.spending,
+            Recipe::Batch(recipe) => recipe.spending,
+        }
+    }
+
+    /// What moves running tasks, if anything does.
+    pub fn relocate(&self) -> Option<&Relocate> {
+        match self {
+            Recipe::Match(recipe) => recipe.relocate.as_ref(),
+            Recipe::Batch(_) => None,
+        }
+    }
+}
+
+impl From<Matching> for Recipe {
+    fn from(recipe: Matching) -> Self {
+        Recipe::Match(recipe)
+    }
+}
+
+impl From<Batching> for Recipe {
+    fn from(recipe: Batching) -> Self {
+        Recipe::Batch(recipe)
     }
 }
 
@@ -108,12 +215,51 @@ impl fmt::Display for Relocate {
     }
 }
 
+impl fmt::Display for Matching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.relocate {
+            None => write!(f, "{}, no relocation", self.place.name())?,
+            Some(relocate) => write!(f, "{}, relocation by {relocate}", self.place.name())?,
+        }
+        match self.spending {
+            Spending::Free => Ok(()),
+            spending => write!(f, ", {spending}"),
+        }
+    }
+}
+
+impl fmt::Display for Batching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { period, order, aim, spending, level, aging, deadline } = self;
+        let order = match order {
+            Order::Submission => "in order of submission",
+            Order::MinMin => "min-min",
+            Order::MaxMin => "max-min",
+            Order::Sufferage => "sufferage",
+        };
+        let aim = match aim {
+            Aim::Earliest => "the earliest end",
+            Aim::Cheapest => "the lowest cost",
+            Aim::CheapestThenEarliest => "the lowest cost, then the earliest end",
+        };
+        let level = match level {
+            Level::Machines => "machines",
+            Level::Classes => "classes of machines",
+        };
+        write!(f, "batches every {} s, {order}, for {aim}, on {level}, {spending}", period.seconds())?;
+        if *aging > 0 {
+            write!(f, ", the {aging} oldest first")?;
+        }
+        deadline.map_or(Ok(()), |deadline| write!(f, ", by {} s", deadline.seconds()))
+    }
+}
+
 /// Two recipes read alike only if they are.
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.relocate {
-            None => write!(f, "{}, no relocation", self.place.name()),
-            Some(relocate) => write!(f, "{}, relocation by {relocate}", self.place.name()),
+        match self {
+            Recipe::Match(recipe) => recipe.fmt(f),
+            Recipe::Batch(recipe) => recipe.fmt(f),
         }
     }
 }

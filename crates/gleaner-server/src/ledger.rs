@@ -373,7 +373,7 @@ impl Ledger {
                     }
                 }
                 // The driver asks the grid when to wake.
-                Command::WakeAt { .. } => {}
+                Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Policies as users write them, and the recipes that the scheduler builds.
 
-use gleaner_policy::{Recipe, Relocate, Score, UnknownName, When};
+use gleaner_policy::{Matching, Recipe, Relocate, Score, UnknownName, When};
 use gleaner_units::Span;
 use gleaner_wire::api::{PolicySpec, RelocateSpec};
 use thiserror::Error;
@@ -11,6 +11,11 @@ pub enum PolicyError {
     /// Nothing is called so.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
+    /// Tasks of a live grid are handed in without a length.
+    #[error(
+        "{0} plans by the declared lengths of tasks, and live tasks have none; try it in `gleaner simulate`"
+    )]
+    NeedsLengths(String),
     /// A number that has no meaning.
     #[error("relocate.{key} is {found}; expected {expected}")]
     OutOfRange {
@@ -30,9 +35,12 @@ pub fn default_relocation() -> RelocateSpec {
 }
 
 /// The recipe that a policy stands for.
-pub fn recipe(spec: &PolicySpec) -> Result<Recipe, PolicyError> {
+pub fn recipe(spec: &PolicySpec) -> Result<Matching, PolicyError> {
     let relocate = spec.relocate.as_ref().map(relocate).transpose()?;
-    Ok(Recipe { relocate, ..Recipe::preset(&spec.preset)? })
+    match Recipe::preset(&spec.preset)? {
+        Recipe::Match(preset) => Ok(Matching { relocate, ..preset }),
+        Recipe::Batch(_) => Err(PolicyError::NeedsLengths(spec.preset.clone())),
+    }
 }
 
 fn relocate(spec: &RelocateSpec) -> Result<Relocate, PolicyError> {
@@ -71,6 +79,11 @@ mod tests {
             (spec(|relocate| relocate.period_s = -1.0), "relocate.period_s is -1"),
             (spec(|relocate| relocate.score = "best".into()), "no score is called \"best\""),
             (recipe(&PolicySpec { preset: "x".into(), ..good.clone() }).map_err(|e| e.to_string()), "\"x\""),
+            (
+                recipe(&PolicySpec { preset: "elleuch/b-min-min".into(), ..good.clone() })
+                    .map_err(|error| error.to_string()),
+                "live tasks have none",
+            ),
         ] {
             let message = refused.expect_err(named);
             assert!(message.contains(named), "{message}");

@@ -1,14 +1,15 @@
 //! From a scenario's plain data to a setup and a policy.
 
+use crate::choice;
 use crate::setup::{LoadChange, Setup, Tasks};
 use gleaner_classad::ClassAd;
 use gleaner_core::explain::words;
 use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Seen, TaskClass};
-use gleaner_policy::{Recipe, Relocate, Score, When};
+use gleaner_policy::Recipe;
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
-use gleaner_workload::{Ids, InputError, LoadRow, RelocateScore, RelocateSettings, Scenario, Sharing};
+use gleaner_workload::{Ids, InputError, LoadRow, MachineRow, Scenario, Sharing};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -32,13 +33,15 @@ pub struct Experiment {
 impl Experiment {
     /// Refuses what this simulator has no model for, at the key that asks for it.
     pub fn of(scenario: Scenario) -> Result<Self, InputError> {
-        let recipe = recipe(&scenario)?;
+        let recipe = choice::recipe(&scenario)?;
+        let budget = choice::budget(&scenario, &recipe)?;
         let network = scenario.dimensions.iter().position(|name| name == "net").unwrap_or(0);
         let migration =
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
         let config = GridConfig { weights: scenario.weights.clone(), migration };
-        let setup = setup(&scenario, config);
+        let setup = Setup { budget, ..setup(&scenario, config, budget.is_some()) };
         check_runnable(&scenario, &setup)?;
+        choice::check_affordable(&scenario, &setup)?;
         Ok(Self {
             setup,
             recipe,
@@ -51,48 +54,32 @@ impl Experiment {
     }
 }
 
-fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
-    let settings = &scenario.policy;
-    let preset = Recipe::preset(&settings.preset).map_err(|unknown| {
-        let found = format!("\"{}\"", settings.preset);
-        InputError::at_key(scenario, "policy.preset", found, format!("one of {}", unknown.known.join(", ")))
-    })?;
-    if let Some(budget) = &settings.budget {
-        let expected = "no budget: this version has no policy that keeps one";
-        return Err(InputError::at_key(scenario, "policy.budget", format!("\"{}\"", budget.rule), expected));
-    }
-    Ok(Recipe { relocate: settings.relocate.as_ref().map(relocate), ..preset })
-}
-
-fn relocate(settings: &RelocateSettings) -> Relocate {
-    Relocate {
-        score: match settings.score {
-            RelocateScore::Greedy => Score::Greedy,
-            RelocateScore::Social => Score::Social,
-            RelocateScore::SocialAsPrinted => Score::SocialAsPrinted,
-            RelocateScore::MinNum => Score::MinNum,
-        },
-        moves_max: settings.moves_max,
-        gain_min: settings.gain_min,
-        difference_min: settings.difference_min,
-        when: settings.period.map_or(When::AtEvents, When::Every),
-    }
-}
-
-/// Classes are kinds less what nobody looks at in their ads.
-fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
+/// Classes are kinds less what nobody looks at in their ads, and with their prices where those matter.
+fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
     let (machines, tasks) = (&scenario.machines, &scenario.tasks);
     let machine_ads = machines.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let task_ads = tasks.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let seen = Seen::in_ads(&machine_ads.chain(task_ads).collect::<Vec<_>>());
     let ad = |ad: &Option<ClassAd>| ad.as_ref().and_then(|ad| seen.part_of(ad)).map(Ad::from);
-    let machine_classes = Merged::of(machines.kinds(), |kind| MachineClass {
-        speeds: kind.speeds.clone(),
-        cores: kind.cores,
-        room: room(scenario.sharing, kind.cores),
-        provides: kind.provides.clone(),
-        ad: ad(&kind.ad),
+    let price = |row: &MachineRow| row.price.filter(|_| priced).unwrap_or(0.0);
+    let offered = |row: &MachineRow| (row.kind, price(row).to_bits());
+    let offers: BTreeSet<(u32, u64)> = machines.rows().iter().map(offered).collect();
+    let offers: Vec<(u32, u64)> = offers.into_iter().collect();
+    let machine_classes = Merged::of(&offers, |&(kind, price)| {
+        let kind = &machines.kinds()[kind as usize];
+        MachineClass {
+            speeds: kind.speeds.clone(),
+            cores: kind.cores,
+            room: room(scenario.sharing, kind.cores),
+            price: f64::from_bits(price),
+            provides: kind.provides.clone(),
+            ad: ad(&kind.ad),
+        }
     });
+    let class_of = |row: &MachineRow| {
+        let offer = offers.binary_search(&offered(row)).expect("what was just collected");
+        MachineClassId::new(machine_classes.of_kind[offer])
+    };
     let task_classes = Merged::of(tasks.kinds(), |kind| TaskClass {
         composition: kind.composition.clone(),
         needs: Needs::default(),
@@ -101,10 +88,9 @@ fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
     });
-    let kinds = machines.rows().iter().map(|row| row.kind as usize);
     Setup {
         config,
-        machines: kinds.map(|kind| MachineClassId::new(machine_classes.of_kind[kind])).collect(),
+        machines: machines.rows().iter().map(class_of).collect(),
         tasks: Tasks {
             arrivals: tasks.arrivals().to_vec(),
             lengths: tasks.lengths().to_vec(),
@@ -117,6 +103,7 @@ fn setup(scenario: &Scenario, config: GridConfig) -> Setup {
         machine_classes: machine_classes.classes,
         task_classes: task_classes.classes,
         loads: scenario.loads.iter().map(load_change).collect(),
+        budget: None,
     }
 }
 

@@ -1,4 +1,5 @@
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_core::Account;
+use gleaner_units::{Credits, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What became of a task.
@@ -30,6 +31,17 @@ pub struct TimelineRow {
     pub tasks: u32,
 }
 
+/// A period of the budget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Period {
+    /// When it began.
+    pub start: Time,
+    /// What was spent in it, less what was given back in it.
+    pub spent: Credits,
+    /// What was not, and nobody could spend later.
+    pub left: Credits,
+}
+
 /// What a run leaves behind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct History {
@@ -40,6 +52,9 @@ pub struct History {
     /// How many tasks ended on each machine.
     finished_on: Vec<u32>,
     timeline: Option<Timeline>,
+    /// The periods in which anything happened, where there is a budget.
+    periods: Vec<Period>,
+    paid: Credits,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,6 +73,8 @@ impl History {
             makespan: Time::ZERO,
             finished_on: vec![0; machines],
             timeline: None,
+            periods: Vec::new(),
+            paid: Credits::ZERO,
         }
     }
 
@@ -103,6 +120,26 @@ impl History {
     /// changed, in order of time.
     pub fn timeline(&self) -> &[TimelineRow] {
         self.timeline.as_ref().map_or(&[], |timeline| &timeline.rows)
+    }
+
+    /// What was spent of a budget, period by period; those in which nothing happened are not there.
+    pub fn periods(&self) -> &[Period] {
+        &self.periods
+    }
+
+    /// What was spent in all, less what was given back.
+    pub fn paid(&self) -> Credits {
+        self.paid
+    }
+
+    pub(crate) fn spent(&mut self, now: Time, account: &Account) {
+        let start = account.period_start(now);
+        let period = Period { start, spent: account.spent(now), left: account.left(now) };
+        match self.periods.last_mut() {
+            Some(last) if last.start == start => *last = period,
+            Some(_) | None => self.periods.push(period),
+        }
+        self.paid = account.paid();
     }
 
     pub(crate) fn sent(&mut self, task: TaskId, on: MachineId) {

@@ -10,6 +10,7 @@ pub mod output;
 pub mod sharing;
 
 mod agenda;
+mod choice;
 mod experiment;
 mod history;
 mod saved;
@@ -18,7 +19,7 @@ mod simulation;
 mod world;
 
 pub use experiment::Experiment;
-pub use history::{History, TaskHistory, TimelineRow};
+pub use history::{History, Period, TaskHistory, TimelineRow};
 pub use saved::{RestoreError, Saved};
 pub use setup::{LoadChange, Setup, Tasks};
 pub use simulation::{Observer, Progress, Simulation};

@@ -7,7 +7,7 @@ mod report;
 mod summary;
 mod tables;
 
-pub use summary::{SeedsSummary, Spread, Summary, makespan_bound};
+pub use summary::{BudgetUse, PeriodUse, SeedsSummary, Spread, Summary, makespan_bound};
 
 use crate::{Experiment, Simulation};
 use gleaner_core::Policy;
@@ -38,8 +38,11 @@ pub fn write_run<P: Policy>(
     write_file(dir, "tasks.csv", |out| tables::tasks(out, experiment, history))?;
     write_file(dir, "machines.csv", |out| tables::machines(out, experiment, run))?;
     write_file(dir, "machines_over_time.csv", |out| tables::machines_over_time(out, experiment, history))?;
-    let figures = figures::of_run(experiment, history);
-    for (name, svg) in &figures {
+    if let Some(budget) = &summary.budget {
+        write_file(dir, "spending.csv", |out| tables::spending(out, budget))?;
+    }
+    let figures = figures::of_run(experiment, history, summary);
+    for (name, _, svg) in &figures {
         write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
     write_text(dir, "report.html", &report::of_run(experiment, run, summary, figures))?;

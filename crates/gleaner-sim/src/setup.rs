@@ -1,4 +1,4 @@
-use gleaner_core::{Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, TaskClass};
+use gleaner_core::{Budget, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 
 /// An owner's load from a moment on.
@@ -17,7 +17,7 @@ pub struct LoadChange {
 pub struct Tasks {
     /// When each is submitted; never decreasing.
     pub arrivals: Vec<Time>,
-    /// How much work each is. The scheduler is not told.
+    /// How much work each is, which is also what is declared of it.
     pub lengths: Vec<Ops>,
     /// What kind each is.
     pub classes: Vec<TaskClassId>,
@@ -50,6 +50,8 @@ pub struct Setup {
     pub tasks: Tasks,
     /// Owners' loads; times never decrease.
     pub loads: Vec<LoadChange>,
+    /// What may be spent; without it, running costs nothing.
+    pub budget: Option<Budget>,
 }
 
 impl Setup {
@@ -73,6 +75,7 @@ impl Setup {
         let machines = self.machines.iter().enumerate();
         let joins =
             machines.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
-        machine_classes.chain(task_classes).chain(joins)
+        let budget = self.budget.map(|budget| Event::BudgetSet(Some(budget)));
+        budget.into_iter().chain(machine_classes).chain(task_classes).chain(joins)
     }
 }

@@ -144,6 +144,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
                 carried_out = 0;
                 self.scheduler.decide(self.now, &mut self.commands);
                 if self.commands.is_empty() {
+                    self.world.audit(self.now, self.scheduler.grid());
                     return;
                 }
             }

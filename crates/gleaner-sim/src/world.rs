@@ -17,7 +17,7 @@ struct Transit {
 
 /// The outside, simulated: machines that run what they are told, owners, and users.
 ///
-/// It knows what the scheduler does not: how long tasks are, and what owners and users will do.
+/// It knows what the scheduler does not: how long tasks really are, and what owners and users will do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
     sharing: Sharing,
@@ -83,10 +83,19 @@ impl World {
         self.next_arrival == task.index() && self.next(setup).is_some_and(|(_, next)| next == Next::Arrival)
     }
 
+    /// Takes note of what is spent of the budget, if there is one.
+    pub(crate) fn audit(&mut self, now: Time, grid: &Grid) {
+        if let Some(account) = grid.account() {
+            self.history.spent(now, account);
+        }
+    }
+
     /// Lets it happen, and says so.
     #[inline]
     pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Event {
-        self.wake_was_idle = next == Next::WakeUp;
+        // Where part of the budget is spent, a later one finds more of it.
+        let all_is_left = grid.account().is_none_or(|account| account.left(now) == account.budget().recharge);
+        self.wake_was_idle = next == Next::WakeUp && all_is_left;
         match next {
             Next::Load => {
                 let row = setup.loads[self.next_load];
@@ -111,7 +120,9 @@ impl World {
             Next::Arrival => {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
-                Event::TasksSubmitted { first: task, count: 1, class: setup.tasks.classes[task.index()] }
+                let class = setup.tasks.classes[task.index()];
+                let length = Some(setup.tasks.lengths[task.index()]);
+                Event::TasksSubmitted { first: task, count: 1, class, length }
             }
             Next::WakeUp => {
                 self.wake_at = None;
@@ -138,6 +149,7 @@ impl World {
                 self.wake_at = Some(at);
                 None
             }
+            Command::Collect | Command::Plan { .. } => None,
         }
     }
 

@@ -58,7 +58,12 @@ impl Outside {
     fn submission(&mut self, grid: &Grid) -> Event {
         let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
         let count = if self.choices.one_in(10) { self.choices.below(30) } else { 1 + self.choices.below(3) };
-        Event::TasksSubmitted { first: TaskId::new(grid.task_count()), count: count as u32, class }
+        Event::TasksSubmitted {
+            first: TaskId::new(grid.task_count()),
+            count: count as u32,
+            class,
+            length: None,
+        }
     }
 
     /// Mostly about one that is on a machine, mostly with the number of its latest attempt.

@@ -3,6 +3,7 @@
 //! - [`table`]: a grid and its tasks, written as a table.
 //! - [`naive`]: the policies as a reader of the papers would write them, each machine and task scored afresh. They
 //!   share no code with the policies under test.
+//! - [`naive_batch`]: the same for batches under a budget.
 //! - [`random`]: grids drawn from a seed.
 //! - [`history`]: what the outside of a live grid may report, drawn from a seed.
 //! - [`mutant`]: policies with a fault put in on purpose, which a test worth its name must notice.
@@ -11,6 +12,7 @@
 pub mod history;
 pub mod mutant;
 pub mod naive;
+pub mod naive_batch;
 pub mod random;
 pub mod record;
 pub mod table;

@@ -60,7 +60,7 @@ impl<P: Policy> Policy for Mutant<P> {
             Decision::Relocate { task, to } => {
                 Some(elsewhere(grid, task, to).map_or(decision, |to| Decision::Relocate { task, to }))
             }
-            Decision::Wake { .. } => Some(decision),
+            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => Some(decision),
         }
     }
 

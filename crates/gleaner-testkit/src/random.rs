@@ -1,8 +1,8 @@
 //! Grids drawn from a seed: small, and odd on purpose.
 
-use gleaner_core::{Ad, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Ad, Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+use gleaner_units::{Credits, MachineClassId, MachineId, Ops, Span, TaskClassId, Time};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
@@ -52,6 +52,7 @@ pub fn setup(seed: u64) -> Setup {
         task_classes,
         tasks: Tasks::default(),
         loads: Vec::new(),
+        budget: None,
     };
     fill_tasks(&mut setup, choices);
     fill_loads(&mut setup, choices);
@@ -83,6 +84,47 @@ pub fn setup_with_room(seed: u64) -> Setup {
     setup
 }
 
+/// Exclusive machines with prices, some of them alike, some free, and a budget that may be far too small or large
+/// enough. Half of the grids have lengths, speeds and prices in which ties abound.
+pub fn setup_with_budget(seed: u64) -> Setup {
+    let mut setup = setup(seed);
+    let choices = &mut Choices::seeded(seed ^ 0x6275_6467);
+    let round = choices.one_in(2);
+    for (index, class) in setup.machine_classes.iter_mut().enumerate() {
+        class.room = Room { slots: Some(class.cores), memory: None };
+        class.price = match choices.below(4) {
+            0 if index > 0 => 0.0,
+            1 => class.speeds[0] / 2.0,
+            _ if round => [0.5, 1.0, 2.0][choices.below(3)],
+            _ => 0.1 + 3.0 * choices.unit(),
+        };
+        if round {
+            class.speeds[0] = [1.0, 2.0, 4.0][choices.below(3)];
+        }
+        if index > 0 && choices.one_in(6) {
+            class.speeds[0] = 0.0;
+            class.price = 0.0;
+        }
+    }
+    if round {
+        for class in &mut setup.task_classes {
+            class.composition = vec![1.0, 0.0, 0.0];
+        }
+        for length in &mut setup.tasks.lengths {
+            *length = Ops::new(1e4 * (1 + choices.below(4)) as f64).expect("a length");
+        }
+    }
+    let period = 2.0 + (20.0 * choices.unit()).round();
+    // Some task costs more than the cheapest of budgets.
+    let recharge = 1e5 * (1.0 + 30.0 * choices.unit() * choices.unit());
+    setup.budget = Some(Budget {
+        recharge: Credits::new(recharge as u64),
+        period: Span::from_seconds(period).expect("a period"),
+        charged: [Charged::Planned, Charged::Planned, Charged::Started, Charged::Ended][choices.below(4)],
+    });
+    setup
+}
+
 fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
     let mut speeds =
         vec![1.0 + 3.0 * choices.unit(), 50.0 + 800.0 * choices.unit(), 250.0 + 750.0 * choices.unit()];
@@ -100,6 +142,7 @@ fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
         speeds,
         cores,
         room: Room::default(),
+        price: 0.0,
         provides,
         ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))),
     }

@@ -24,6 +24,7 @@ pub fn setup(text: &str) -> Setup {
         task_classes: Vec::new(),
         tasks: Tasks::default(),
         loads: Vec::new(),
+        budget: None,
     };
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();
@@ -55,8 +56,14 @@ fn moment(word: &str) -> Time {
 }
 
 fn add_machine<'a>(setup: &mut Setup, words: impl Iterator<Item = &'a str>) {
-    let mut class =
-        MachineClass { speeds: Vec::new(), cores: 1, room: Room::default(), provides: Tags::new(), ad: None };
+    let mut class = MachineClass {
+        speeds: Vec::new(),
+        cores: 1,
+        room: Room::default(),
+        price: 0.0,
+        provides: Tags::new(),
+        ad: None,
+    };
     for word in words {
         match (word.strip_prefix('x'), word.strip_prefix('+')) {
             (Some(cores), _) => class.cores = cores.parse().expect("a number of cores"),

@@ -82,6 +82,16 @@ impl Time {
         Span(self.0.saturating_sub(earlier.0))
     }
 
+    /// Whether this is a whole number of periods after the start.
+    pub const fn is_multiple_of(self, period: Span) -> bool {
+        self.0.is_multiple_of(period.0)
+    }
+
+    /// The first whole number of periods after this.
+    pub const fn next_multiple_of(self, period: Span) -> Time {
+        Time((self.0 / period.0 + 1).saturating_mul(period.0))
+    }
+
     /// `seconds` later, rounded to the nearest nanosecond; [`Time::NEVER`] if that is past the end of time.
     #[inline]
     #[must_use]

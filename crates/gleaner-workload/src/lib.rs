@@ -36,5 +36,7 @@ pub use ids::Ids;
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use scenario::Scenario;
-pub use settings::{BudgetSettings, Migration, PolicySettings, RelocateScore, RelocateSettings, Sharing};
+pub use settings::{
+    BudgetSettings, Charged, Migration, PolicySettings, RelocateScore, RelocateSettings, Savings, Sharing,
+};
 pub use tasks::{TaskKind, TaskTable};

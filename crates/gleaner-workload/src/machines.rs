@@ -2,6 +2,7 @@
 
 use crate::InputError;
 use crate::ads::Ads;
+use crate::error::{Place, quoted};
 use crate::ids::UniqueIds;
 use crate::kinds::{Kinds, Met};
 use crate::section::Key;
@@ -50,9 +51,31 @@ pub struct MachineKind {
 pub struct MachineTable {
     rows: Vec<MachineRow>,
     kinds: Vec<MachineKind>,
+    unpriced: Option<Unpriced>,
+}
+
+/// The first machine without a price, and where.
+#[derive(Clone, Debug)]
+struct Unpriced {
+    id: String,
+    place: Place,
+}
+
+/// Where a machine is in its file is no part of what it is.
+impl PartialEq for Unpriced {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
 }
 
 impl MachineTable {
+    /// For the stage that knows whether prices matter: an error at the first machine that has none.
+    pub fn check_priced(&self) -> Result<(), InputError> {
+        let Some(Unpriced { id, place }) = &self.unpriced else { return Ok(()) };
+        let found = format!("no price of machine {}", quoted(id));
+        Err(place.error("price", found, "credits for an operation, since there is a budget"))
+    }
+
     /// How many there are.
     #[expect(clippy::len_without_is_empty, reason = "it never is")]
     pub fn len(&self) -> usize {
@@ -103,7 +126,7 @@ pub(crate) fn read(
     }
     table.check_not_empty()?;
     Ok(Machines {
-        table: MachineTable { rows: reading.rows, kinds: reading.kinds },
+        table: MachineTable { rows: reading.rows, kinds: reading.kinds, unpriced: reading.unpriced },
         ids: reading.ids,
         dimensions,
     })
@@ -155,6 +178,7 @@ struct Reading {
     ids: UniqueIds,
     rows: Vec<MachineRow>,
     kinds: Vec<MachineKind>,
+    unpriced: Option<Unpriced>,
     met: Kinds,
     word_sets: WordSets,
     ads: Ads,
@@ -181,6 +205,9 @@ impl Reading {
                 .map(str::to_owned),
             price: columns.price.map_or(Ok(None), |column| price(row, column))?,
         };
+        if machine.price.is_none() && self.unpriced.is_none() {
+            self.unpriced = Some(Unpriced { id: id.to_owned(), place: row.place() });
+        }
         self.rows.push(machine);
         Ok(())
     }

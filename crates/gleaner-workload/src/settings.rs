@@ -2,7 +2,7 @@
 
 use crate::InputError;
 use crate::section::{Key, Section};
-use gleaner_units::Span;
+use gleaner_units::{Credits, Span, Time};
 
 /// How the tasks on one machine share it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,6 +23,12 @@ pub struct PolicySettings {
     pub relocate: Option<RelocateSettings>,
     /// None: running costs nothing.
     pub budget: Option<BudgetSettings>,
+    /// How often a policy for batches makes one. Never zero.
+    pub period: Option<Span>,
+    /// How many tasks of a batch, those submitted first, come before all others.
+    pub aging: Option<u32>,
+    /// By when everything should be done.
+    pub deadline: Option<Time>,
 }
 
 /// What a relocator maximises.
@@ -56,12 +62,38 @@ pub struct RelocateSettings {
 /// What may be spent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BudgetSettings {
-    /// As it is written: whoever knows the rules checks it, and reports it at the key `policy.budget.rule`.
-    pub rule: String,
-    /// Credits for each period.
-    pub recharge: u64,
+    /// As it is written: whoever knows the rules checks it, and reports it at the key `policy.budget.rule`. None where
+    /// the preset is to say.
+    pub rule: Option<String>,
+    /// For each period; more than none.
+    pub recharge: Credits,
     /// Never zero.
     pub period: Span,
+    /// When a task's cost leaves what may be spent.
+    pub charged: Charged,
+    /// How condition (5) of the second paper is read.
+    pub savings: Option<Savings>,
+}
+
+/// When a task's cost leaves what may be spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Charged {
+    /// As it is planned, or else as it starts.
+    #[default]
+    Planned,
+    /// As it starts.
+    Started,
+    /// As it ends.
+    Ended,
+}
+
+/// How condition (5) of the second paper is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Savings {
+    /// To the letter.
+    AsPrinted,
+    /// As it follows from what the paper derives it from.
+    AsDerived,
 }
 
 /// What moving a task costs.
@@ -72,6 +104,8 @@ pub struct Migration {
     /// What each move sends, over the dimension `net`.
     pub bytes: f64,
 }
+
+const COUNT: &str = "a whole number, 0 or more, below 2^32";
 
 /// Whether the number is finite and not negative.
 pub(crate) fn finite_from_zero(number: f64) -> bool {
@@ -84,12 +118,16 @@ pub(crate) fn sharing(grid: &Section<'_>) -> Result<Sharing, InputError> {
 }
 
 pub(crate) fn policy(root: &Section<'_>) -> Result<PolicySettings, InputError> {
-    let policy = root.section("policy", &["preset", "relocate", "budget"])?;
+    let known = ["preset", "relocate", "budget", "period_s", "aging", "deadline_s"];
+    let policy = root.section("policy", &known)?;
     let expected = "the name of a preset, as \"bertasi/greedy\"";
     Ok(PolicySettings {
         preset: policy.key("preset", expected)?.text(expected)?.to_owned(),
         relocate: policy.find("relocate").map_or(Ok(None), |key| relocate(&key))?,
         budget: policy.find("budget").map(|key| budget(&key)).transpose()?,
+        period: policy.find("period_s").map(|key| period(&key)).transpose()?,
+        aging: policy.find("aging").map(|key| key.integer(0, COUNT)).transpose()?,
+        deadline: policy.find("deadline_s").map(|key| deadline(&key)).transpose()?,
     })
 }
 
@@ -123,12 +161,11 @@ fn relocate(key: &Key<'_>) -> Result<Option<RelocateSettings>, InputError> {
         ("min-num", RelocateScore::MinNum),
     ];
     let score = table.key("score", "one of greedy, social, social-as-printed, min-num")?.choice(&scores)?;
-    let count = "a whole number, 0 or more, below 2^32";
     let difference = "a whole number, 1 or more, below 2^32";
     let gain = "a finite number, 0 or more";
     Ok(Some(RelocateSettings {
         score,
-        moves_max: table.find("moves_max").map_or(Ok(3), |key| key.integer(0, count))?,
+        moves_max: table.find("moves_max").map_or(Ok(3), |key| key.integer(0, COUNT))?,
         gain_min: table.find("gain_min").map_or(Ok(0.10), |key| key.number(gain, finite_from_zero))?,
         difference_min: table.find("difference_min").map_or(Ok(2), |key| key.integer(1, difference))?,
         period: table.find("period_s").map(|key| period(&key)).transpose()?,
@@ -137,14 +174,29 @@ fn relocate(key: &Key<'_>) -> Result<Option<RelocateSettings>, InputError> {
 
 fn budget(key: &Key<'_>) -> Result<BudgetSettings, InputError> {
     let table = key.table()?;
-    table.check_known(&["rule", "recharge", "period_s"])?;
-    let rule = "the name of a rule, as \"b\"";
-    let credits = "credits as a whole number, 0 or more, below 2^64";
+    table.check_known(&["rule", "recharge", "period_s", "charged", "savings"])?;
+    let rule = |key: Key<'_>| key.text("the name of a rule, as \"b\"").map(str::to_owned);
+    let charged = [("planned", Charged::Planned), ("started", Charged::Started), ("ended", Charged::Ended)];
+    let savings = [("as-printed", Savings::AsPrinted), ("as-derived", Savings::AsDerived)];
+    let credits = "credits as a whole number, from 1 to 2^53";
+    let recharge = table.key("recharge", credits)?;
+    let count: u64 = recharge.integer(1, credits)?;
+    if count > Credits::MAX.count() {
+        return Err(recharge.wrong(credits));
+    }
     Ok(BudgetSettings {
-        rule: table.key("rule", rule)?.text(rule)?.to_owned(),
-        recharge: table.key("recharge", credits)?.integer(0, credits)?,
+        rule: table.find("rule").map(rule).transpose()?,
+        recharge: Credits::new(count),
         period: period(&table.key("period_s", "seconds above 0")?)?,
+        charged: table.find("charged").map_or(Ok(Charged::default()), |key| key.choice(&charged))?,
+        savings: table.find("savings").map(|key| key.choice(&savings)).transpose()?,
     })
+}
+
+fn deadline(key: &Key<'_>) -> Result<Time, InputError> {
+    let expected = "seconds above 0, before the end of time";
+    let deadline = Time::from_seconds(key.number(expected, |seconds| seconds > 0.0)?);
+    deadline.ok_or_else(|| key.wrong(expected))
 }
 
 /// A period that passes: at zero nanoseconds nothing would ever come after it.

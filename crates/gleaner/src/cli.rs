@@ -3,10 +3,12 @@
 mod hosting;
 mod live;
 mod measuring;
+mod rule;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
+pub(crate) use rule::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     /// Make a token, for a machine that joins or for a user
     #[command(subcommand)]
     Token(TokenArguments),
+    /// What a live grid's history would have been under another policy
+    Replay(ReplayArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has
     Simulate(SimulateArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
@@ -178,7 +182,7 @@ Examples:
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
     /// A task of the live grid, or a scenario
-    #[arg(value_name = "JOB/TASK|SCENARIO")]
+    #[arg(value_name = "JOB[/TASK]|SCENARIO")]
     pub(crate) subject: String,
     /// The scenario's task, as its tasks.csv calls it
     pub(crate) task: Option<String>,

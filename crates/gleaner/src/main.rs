@@ -26,6 +26,7 @@ mod owner;
 mod paper;
 mod policy;
 mod progress;
+mod replay;
 mod serve;
 mod settings;
 mod simulate;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
         Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
+        Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),

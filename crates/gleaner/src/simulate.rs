@@ -3,7 +3,7 @@
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
-use gleaner_policy::Matchmaker;
+use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::output::{self, SeedsSummary, Summary, WriteError};
 use gleaner_sim::{Experiment, Saved, Simulation};
@@ -78,7 +78,7 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
 fn start<'a>(
     arguments: &SimulateArguments,
     experiment: &'a Experiment,
-) -> Result<Simulation<'a, Matchmaker>, Failure> {
+) -> Result<Simulation<'a, AnyPolicy>, Failure> {
     let policy = experiment.recipe.build();
     let Some(file) = &arguments.resume else {
         let run = Simulation::new(&experiment.setup, policy);
@@ -103,7 +103,7 @@ enum Ended {
 
 fn advance(
     arguments: &SimulateArguments,
-    run: &mut Simulation<'_, Matchmaker>,
+    run: &mut Simulation<'_, AnyPolicy>,
     rule: &str,
     bar: &ProgressBar,
 ) -> Result<Ended, Failure> {
@@ -142,7 +142,7 @@ fn save(file: &Path, saved: &Saved) -> Outcome {
     Ok(())
 }
 
-fn what_is_kept(arguments: &SimulateArguments, run: &Simulation<'_, Matchmaker>) -> String {
+fn what_is_kept(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) -> String {
     let now = run.progress();
     let done = format!("{} of {} tasks had ended by {} s", now.finished, now.tasks, now.now);
     let written = arguments.out.as_ref().map(|dir| format!("; what is done so far is in {}", dir.display()));
@@ -213,6 +213,11 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         ("lower bound", bound),
         ("moves", grouped(*moves)),
     ];
+    if let Some(budget) = &summary.budget {
+        let [recharge, most, paid] =
+            [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));
+        lines.push(("spent", format!("{paid} credits; in one period {most} of {recharge} at most")));
+    }
     lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
     aligned(lines)
 }

@@ -118,7 +118,7 @@ impl Seats {
             Ok(minder) => minder,
             Err(KeeperError::Gone(_)) => {
                 self.idle.clear();
-                self.keeper = Keeper::start(&self.program)?;
+                self.keeper = Keeper::start(&self.program, self.home.held()?)?;
                 self.keeper.minder()?
             }
             Err(error) => return Err(error.into()),

@@ -1,5 +1,5 @@
 use super::{Grid, TaskState};
-use crate::{Change, Command, Decision, Refusal};
+use crate::{Availability, Change, Command, Decision, Queue, Refusal};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 
 impl Grid {
@@ -11,8 +11,10 @@ impl Grid {
         changes: &mut Vec<Change>,
     ) -> Result<Command, Refusal> {
         match decision {
-            Decision::Start { task, on } => self.start(task, on, changes),
-            Decision::Relocate { task, to } => self.relocate(task, to, changes),
+            Decision::Start { task, on } => self.start(now, task, on, changes),
+            Decision::Relocate { task, to } => self.relocate(now, task, to, changes),
+            Decision::Collect => self.collect(now, changes),
+            Decision::Plan { task, on } => self.plan(now, task, on, changes),
             Decision::Wake { at } if at <= now => Err(Refusal::Passed(at)),
             Decision::Wake { at } => {
                 self.wake_at = Some(at);
@@ -22,20 +24,88 @@ impl Grid {
         }
     }
 
-    fn start(&mut self, id: TaskId, on: MachineId, changes: &mut Vec<Change>) -> Result<Command, Refusal> {
+    /// Costs O(planned tasks).
+    fn collect(&mut self, now: Time, changes: &mut Vec<Change>) -> Result<Command, Refusal> {
+        if self.plans.collected_at() == Some(now) {
+            return Err(Refusal::AlreadyCollected(now));
+        }
+        for task in self.plans.collect(now) {
+            self.give_back(now, task);
+        }
+        changes.push(Change::Collected);
+        Ok(Command::Collect)
+    }
+
+    fn plan(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        on: Queue,
+        changes: &mut Vec<Change>,
+    ) -> Result<Command, Refusal> {
+        if self.task(id).state != TaskState::Waiting {
+            return Err(Refusal::NotWaiting(id));
+        }
+        if self.plans.queue_of(id).is_some() {
+            return Err(Refusal::AlreadyPlanned(id));
+        }
+        let class = match on {
+            Queue::Machine(machine) if self.machine(machine).availability() != Availability::Open => {
+                return Err(Refusal::Closed(machine));
+            }
+            Queue::Machine(machine) => self.machine(machine).class(),
+            Queue::Class(class) => class,
+        };
+        if !self.classes.seconds_per_op(self.task(id).class, class).is_finite() {
+            return Err(Refusal::WrongClass(id, class));
+        }
+        if self.account.is_some() {
+            let bill = self.bill(id, class)?;
+            let planned = self.account.as_mut().map_or(Ok(()), |account| account.plan(now, id, bill));
+            planned.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })?;
+        }
+        self.plans.push(id, on);
+        changes.push(Change::Planned(id, on));
+        Ok(Command::Plan { task: id, on })
+    }
+
+    /// Takes what a task costs on a machine, instead of what was taken for it so far.
+    fn pay(&mut self, now: Time, id: TaskId, on: MachineId) -> Result<(), Refusal> {
+        if self.account.is_none() {
+            return Ok(());
+        }
+        let bill = self.bill(id, self.machine(on).class())?;
+        let paid = self.account.as_mut().map_or(Ok(()), |account| account.start(now, id, bill));
+        paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
+    }
+
+    fn start(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        on: MachineId,
+        changes: &mut Vec<Change>,
+    ) -> Result<Command, Refusal> {
         let class = self.task(id).class;
         if self.task(id).state != TaskState::Waiting {
             return Err(Refusal::NotWaiting(id));
         }
         self.check_can_run(id, on)?;
-        self.waiting.remove(class, id);
+        self.pay(now, id, on)?;
+        self.dequeue(id);
         self.placed[class.index()] += 1;
         self.placed_total += 1;
         let attempt = self.send(id, class, on, changes);
         Ok(Command::Start { task: id, attempt, on })
     }
 
-    fn relocate(&mut self, id: TaskId, to: MachineId, changes: &mut Vec<Change>) -> Result<Command, Refusal> {
+    fn relocate(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        to: MachineId,
+        changes: &mut Vec<Change>,
+    ) -> Result<Command, Refusal> {
         let class = self.task(id).class;
         let TaskState::Running(from) = self.task(id).state else {
             return Err(Refusal::NotRunning(id));
@@ -44,6 +114,7 @@ impl Grid {
             return Err(Refusal::AlreadyThere(id, to));
         }
         self.check_can_run(id, to)?;
+        self.pay(now, id, to)?;
         let needs = self.needs(class);
         self.machines[from.index()].remove(class, id, needs);
         changes.push(Change::ResidentsChanged(from));

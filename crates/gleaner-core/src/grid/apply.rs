@@ -1,10 +1,11 @@
-use super::{Availability, Grid, Machine};
-use crate::{Cause, Change, Event, Occasion};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use super::{Account, Budget};
+use super::{Availability, Grid, Machine, Task};
+use crate::{Cause, Change, Event, Occasion, Queue};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
     /// Writes a fact into the grid and says what changed. Costs O(log tasks), but for a lost machine (O(tasks there)), a
-    /// measured class (O(machine classes)), and an array (see [`super::task_table`]).
+    /// measured class (O(machine classes)), and an array (see [`super::pages`]).
     ///
     /// # Panics
     /// Where ids are not the next of their kind or name nothing: the outside checks before it reports.
@@ -28,15 +29,18 @@ impl Grid {
             Event::MachineMeasured { machine, class } => self.measured(machine, class, changes),
             Event::MachineClosed { machine } => self.closed(machine, changes),
             Event::MachineOpened { machine } => self.opened(machine, changes),
-            Event::MachineLost { machine } => self.lost(machine, changes),
+            Event::MachineLost { machine } => self.lost(now, machine, changes),
             Event::MachineReturned { machine } => self.returned(machine, changes),
-            Event::TasksSubmitted { first, count, class } => self.submitted(first, count, class, changes),
-            Event::TaskWithdrawn { task } => self.task_withdrawn(task, changes),
+            Event::TasksSubmitted { first, count, class, length } => {
+                self.submitted(first, count, (class, length), changes);
+            }
+            Event::TaskWithdrawn { task } => self.task_withdrawn(now, task, changes),
             Event::TaskReturned { task } => self.task_returned(task, changes),
             Event::OwnerLoadReported { machine, load } => self.load_reported(machine, load, changes),
             Event::AttemptStarted { task, attempt } => self.attempt_started(now, task, attempt, changes),
-            Event::AttemptFinished { task, attempt } => self.attempt_finished(task, attempt, changes),
-            Event::AttemptLost { task, attempt } => self.attempt_lost(task, attempt, changes),
+            Event::AttemptFinished { task, attempt } => self.attempt_finished(now, task, attempt, changes),
+            Event::AttemptLost { task, attempt } => self.attempt_lost(now, task, attempt, changes),
+            Event::BudgetSet(budget) => self.budget_set(now, budget, changes),
             Event::WokeUp => {
                 self.wake_at = None;
                 changes.push(Change::WakeChanged);
@@ -89,7 +93,7 @@ impl Grid {
         }
     }
 
-    fn lost(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+    fn lost(&mut self, now: Time, machine: MachineId, changes: &mut Vec<Change>) {
         if self.machine(machine).availability() == Availability::Lost {
             return;
         }
@@ -97,7 +101,11 @@ impl Grid {
         let residents: Vec<TaskId> = there.counts().flat_map(|(class, _)| there.tasks_of(class)).collect();
         for task in residents {
             self.leave(task, machine);
+            self.give_back(now, task);
             self.wait_again(task, Some(machine), changes);
+        }
+        for task in self.plans.dissolve(Queue::Machine(machine)) {
+            self.give_back(now, task);
         }
         changes.push(Change::ResidentsChanged(machine));
         self.set_availability(machine, Availability::Lost, changes);
@@ -117,15 +125,30 @@ impl Grid {
         changes.push(Change::AvailabilityChanged(machine));
     }
 
-    fn submitted(&mut self, first: TaskId, count: u32, class: TaskClassId, changes: &mut Vec<Change>) {
+    fn submitted(
+        &mut self,
+        first: TaskId,
+        count: u32,
+        (class, length): (TaskClassId, Option<Ops>),
+        changes: &mut Vec<Change>,
+    ) {
         assert_eq!(first.index(), self.tasks.len(), "{first} is not the next task");
         if count == 0 {
             return;
         }
-        self.tasks.submit(class, count);
-        self.waiting.add(class, first, count);
+        self.tasks.extend(Task::new(class), count);
+        self.lengths.extend(length.map_or(0.0, Ops::amount), count);
+        self.enqueue(first, count);
         changes.push(Change::Wait { first, count });
         self.ask(Cause::Submitted(class));
+    }
+
+    fn budget_set(&mut self, now: Time, budget: Option<Budget>, changes: &mut Vec<Change>) {
+        match (&mut self.account, budget) {
+            (Some(account), Some(budget)) => account.set_budget(now, budget),
+            (account, budget) => *account = budget.map(Account::new),
+        }
+        changes.push(Change::BudgetChanged);
     }
 
     fn load_reported(&mut self, machine: MachineId, load: f64, changes: &mut Vec<Change>) {

@@ -5,7 +5,7 @@
 
 use super::{Grid, TaskState};
 use crate::{Cause, Change};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, OpsTotal, TaskId, Time};
 
 impl Grid {
     pub(super) fn attempt_started(&mut self, now: Time, id: TaskId, attempt: u32, changes: &mut Vec<Change>) {
@@ -20,12 +20,24 @@ impl Grid {
         }
     }
 
-    pub(super) fn attempt_finished(&mut self, id: TaskId, attempt: u32, changes: &mut Vec<Change>) {
+    pub(super) fn attempt_finished(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        attempt: u32,
+        changes: &mut Vec<Change>,
+    ) {
         let Some(on) = self.running_on(id, attempt) else {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         };
         let placed = self.leave_if_placed(id);
+        match &mut self.account {
+            Some(account) if placed.is_some() => account.end(now, id),
+            // It was thought lost, and its credits were given back: others may have been planned with them.
+            Some(account) => account.give_back(now, id),
+            None => {}
+        }
         let task = self.tasks.get_mut(id);
         task.state = TaskState::Finished(on);
         task.missing_on = None;
@@ -36,12 +48,13 @@ impl Grid {
         }
     }
 
-    pub(super) fn attempt_lost(&mut self, id: TaskId, attempt: u32, changes: &mut Vec<Change>) {
+    pub(super) fn attempt_lost(&mut self, now: Time, id: TaskId, attempt: u32, changes: &mut Vec<Change>) {
         if self.running_on(id, attempt).is_none() {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         }
         let placed = self.leave_if_placed(id);
+        self.give_back(now, id);
         self.wait_again(id, None, changes);
         if let Some(on) = placed {
             changes.push(Change::ResidentsChanged(on));
@@ -51,11 +64,12 @@ impl Grid {
         }
     }
 
-    pub(super) fn task_withdrawn(&mut self, id: TaskId, changes: &mut Vec<Change>) {
+    pub(super) fn task_withdrawn(&mut self, now: Time, id: TaskId, changes: &mut Vec<Change>) {
         if matches!(self.task(id).state, TaskState::Finished(_) | TaskState::Withdrawn) {
             return;
         }
         let placed = self.leave_if_placed(id);
+        self.give_back(now, id);
         let task = self.tasks.get_mut(id);
         task.state = TaskState::Withdrawn;
         task.missing_on = None;
@@ -89,7 +103,7 @@ impl Grid {
         let task = self.task(id);
         match task.placed_on() {
             Some(on) => self.leave(id, on),
-            None => self.waiting.remove(task.class, id),
+            None => self.dequeue(id),
         }
         task.placed_on()
     }
@@ -102,6 +116,31 @@ impl Grid {
         self.placed_total -= 1;
     }
 
+    /// Nothing was to be paid for the task after all.
+    pub(super) fn give_back(&mut self, now: Time, id: TaskId) {
+        if let Some(account) = &mut self.account {
+            account.give_back(now, id);
+        }
+    }
+
+    /// Tasks of one class and length come to wait.
+    pub(super) fn enqueue(&mut self, first: TaskId, count: u32) {
+        self.waiting.add(self.task(first).class, first, count);
+        if let Some(length) = self.declared_length(first) {
+            self.waiting_ops += OpsTotal::from(length).times(count);
+        }
+    }
+
+    /// A task waits no more. Costs O(log tasks), and O(queue) where it is planned and not the first there.
+    pub(super) fn dequeue(&mut self, id: TaskId) {
+        if self.task(id).state != TaskState::Waiting {
+            return;
+        }
+        self.waiting.remove(self.task(id).class, id);
+        self.waiting_ops -= self.declared_length(id).map_or(OpsTotal::ZERO, OpsTotal::from);
+        self.plans.remove(id);
+    }
+
     pub(super) fn wait_again(
         &mut self,
         id: TaskId,
@@ -110,7 +149,7 @@ impl Grid {
     ) {
         let task = self.tasks.get_mut(id);
         task.wait(missing_on);
-        self.waiting.add(task.class, id, 1);
+        self.enqueue(id, 1);
         changes.push(Change::Wait { first: id, count: 1 });
     }
 }

@@ -1,5 +1,6 @@
 use super::{Availability, Grid, Machine, TaskState};
-use gleaner_units::{MachineId, TaskId};
+use crate::Queue;
+use gleaner_units::{MachineId, OpsTotal, TaskId};
 use thiserror::Error;
 
 /// A part of the grid that says something else than the tasks do.
@@ -28,6 +29,20 @@ pub enum BrokenInvariant {
         /// As it should be.
         expected: u32,
     },
+    /// The sum of the lengths that wait is not that of the waiting tasks.
+    #[error("{listed} operations wait where the tasks' states say {expected}")]
+    WaitingOps {
+        /// As it was kept.
+        listed: f64,
+        /// As it should be.
+        expected: f64,
+    },
+    /// The queues and what is said of the planned tasks differ, or a planned task does not wait.
+    #[error("the plans do not agree with themselves, or with the waiting tasks")]
+    Plans,
+    /// The sums of the account are not those of its bills, or a task is billed that is neither planned nor placed.
+    #[error("the account does not agree with its bills, or with the tasks")]
+    Account,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
     OutOfReach(TaskId, MachineId),
@@ -54,12 +69,41 @@ impl Grid {
             }
         }
         self.compare_residents(&machines)?;
+        self.check_plans()?;
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {
                 return Err(BrokenInvariant::Placed { class, listed, expected });
             }
         }
         Ok(())
+    }
+
+    fn check_plans(&self) -> Result<(), BrokenInvariant> {
+        let waits = |task: &TaskId| self.task(*task).state == TaskState::Waiting;
+        let waiting = self.tasks().map(|(id, _)| id).filter(waits);
+        let lengths = waiting.filter_map(|id| self.declared_length(id)).map(OpsTotal::from);
+        let expected: OpsTotal = lengths.sum();
+        if expected != self.waiting_ops {
+            let (listed, expected) = (self.waiting_ops.amount(), expected.amount());
+            return Err(BrokenInvariant::WaitingOps { listed, expected });
+        }
+        let lost = |queue| match queue {
+            Queue::Machine(machine) => self.machine(machine).availability() == Availability::Lost,
+            Queue::Class(_) => false,
+        };
+        let queues = || self.plans.queues();
+        let planned = queues().flat_map(|queue| self.plans.ranked(queue)).all(|task| waits(&task));
+        if !planned || !self.plans.is_whole() || queues().any(lost) {
+            return Err(BrokenInvariant::Plans);
+        }
+        let active =
+            |task: TaskId| self.plans.queue_of(task).is_some() || self.task(task).placed_on().is_some();
+        match &self.account {
+            Some(account) if !account.is_whole() || !account.billed().all(active) => {
+                Err(BrokenInvariant::Account)
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn compare_residents(&self, derived: &[Machine]) -> Result<(), BrokenInvariant> {

@@ -82,6 +82,14 @@ impl Waiting {
         classes.filter_map(|(&class, tasks)| Some((class, *tasks.0.first_key_value()?.0)))
     }
 
+    /// All of them, class by class.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = (TaskClassId, TaskId)> + '_ {
+        self.by_class.iter().flat_map(|(&class, tasks)| {
+            let numbers = tasks.0.iter().flat_map(|(first, last)| first.index()..=last.index());
+            numbers.map(move |number| (class, TaskId::new(number)))
+        })
+    }
+
     /// The lowest task of a class.
     pub(super) fn first_of(&self, class: TaskClassId) -> Option<TaskId> {
         Some(*self.by_class.get(&class)?.0.first_key_value()?.0)

@@ -37,6 +37,7 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
         load: owner.load,
     };
     Setup {
+        budget: None,
         config: GridConfig { weights: WEIGHTS.to_vec(), migration: Migration::default() },
         machine_classes,
         machines,
@@ -75,6 +76,7 @@ fn classes(grid: &[Speeds]) -> (Vec<MachineClass>, Vec<MachineClassId>) {
         speeds: speeds.to_vec(),
         cores: 1,
         room: Room::default(),
+        price: 0.0,
         provides: BTreeSet::new(),
         ad: None,
     };

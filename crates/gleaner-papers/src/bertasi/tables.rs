@@ -4,11 +4,11 @@ use super::figure_2;
 use super::permutations::{Samples, VARIED, Variations};
 use super::scheme::name;
 use crate::{Run, Trials};
-use gleaner_policy::{Recipe, Relocate, Score, When};
+use gleaner_policy::{Matching, Relocate, Score, When};
 use std::fmt::{self, Write};
 
 /// Runs under recipes; `case` names a case, if there are several.
-fn recipes(trials: &Trials<Recipe>, case: impl Fn(usize) -> usize, into: &mut String) {
+fn recipes(trials: &Trials<Matching>, case: impl Fn(usize) -> usize, into: &mut String) {
     for at in 0..trials.cases() {
         for seed in 0..trials.seeds() {
             for recipe in trials.rules() {
@@ -20,7 +20,7 @@ fn recipes(trials: &Trials<Recipe>, case: impl Fn(usize) -> usize, into: &mut St
     }
 }
 
-fn parts(recipe: Recipe) -> String {
+fn parts(recipe: Matching) -> String {
     let Some(rule) = recipe.relocate else { return format!("{},none,,,,", recipe.place.name()) };
     let Relocate { score, moves_max, gain_min, difference_min, when } = rule;
     let (gain, difference) = match score {
@@ -46,7 +46,7 @@ const PARTS: &str = "allocator,relocator,moves_max,gain_min,difference_min,perio
 const NUMBERS: &str = "seed,makespan_s,lower_bound_s,moves";
 
 /// Figure 1's runs.
-pub(super) fn figure_1(samples: &Trials<Recipe>) -> String {
+pub(super) fn figure_1(samples: &Trials<Matching>) -> String {
     let mut lines = format!("{PARTS},job_set,{NUMBERS}\n");
     recipes(samples, |_| 0, &mut lines);
     lines

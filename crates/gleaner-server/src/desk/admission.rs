@@ -208,7 +208,10 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {
         format!("cores and slots are {counts:?}; expected 1 to {SLOTS_MAX}")
     })?;
-    check_name("the agent's user", &profile.user)?;
+    // An agent that runs nobody's tasks outside the sandbox names nobody.
+    if !profile.user.is_empty() {
+        check_name("the agent's user", &profile.user)?;
+    }
     let items = profile.tags.len().max(profile.attributes.len());
     refuse_if(items > PROFILE_ITEMS_MAX, || {
         format!("{items} tags or attributes; at most {PROFILE_ITEMS_MAX} are taken")

@@ -66,7 +66,9 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
 /// The class of a machine of which only what is seen matters.
 pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
-    provides.insert(unconfined(&profile.user));
+    if !profile.user.is_empty() {
+        provides.insert(unconfined(&profile.user));
+    }
     if profile.sandbox.is_ok() {
         provides.insert(SANDBOX.to_owned());
     }
@@ -76,6 +78,7 @@ pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> Mac
         provides,
         ad: seen.part_of(ad).map(Ad::from),
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
+        price: 0.0,
     }
 }
 

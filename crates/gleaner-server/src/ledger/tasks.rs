@@ -48,7 +48,7 @@ impl Ledger {
         let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
         let tasks = job.tasks();
         self.books.jobs.add(job);
-        self.tell(at, &Event::TasksSubmitted { first, count: number, class: met.id });
+        self.tell(at, &Event::TasksSubmitted { first, count: number, class: met.id, length: None });
         if hold {
             tasks.for_each(|task| self.withdraw(at, task, TaskPhase::Held));
         }

@@ -131,7 +131,11 @@ impl<'a> Story<'a> {
                 self.add(at, cause, Actor::Coordinator);
                 self.next = Some((attempt, to));
             }
-            Command::Start { .. } | Command::Move { .. } | Command::WakeAt { .. } => {}
+            Command::Start { .. }
+            | Command::Move { .. }
+            | Command::WakeAt { .. }
+            | Command::Collect
+            | Command::Plan { .. } => {}
         }
     }
 

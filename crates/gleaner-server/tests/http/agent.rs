@@ -21,7 +21,8 @@ pub(crate) fn profile() -> Profile {
         slots: 1,
         memory: 1 << 30,
         sandbox: Ok("bwrap".to_owned()),
-        user: "nobody".to_owned(),
+        // It runs nobody's tasks outside the sandbox.
+        user: String::new(),
         tags: Vec::new(),
         attributes: [].into(),
     }
@@ -123,12 +124,17 @@ async fn who_may_enrol() {
     let world = World::new().await;
     let mut bad_key = enrolment("m1");
     bad_key["key"] = "short".into();
+    let mut of_nobody = enrolment("m1");
+    of_nobody["profile"]["user"] = "".into();
+    let token = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
+    let issued = token.json::<Value>()["token"].as_str().unwrap().to_owned();
     let never_issued = format!("glj_{}", "A".repeat(43));
     for (token, body, status) in [
         (&world.root, enrolment("m1"), 401),
         (&String::new(), enrolment("m1"), 401),
         (&never_issued, enrolment("m1"), 403),
         (&never_issued, bad_key, 422),
+        (&issued, of_nobody, 201),
     ] {
         let reply = world.post("/api/v1/agents", token, &body).await;
         assert_eq!(reply.status, status, "{reply}");

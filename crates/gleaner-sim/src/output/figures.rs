@@ -1,5 +1,6 @@
 //! The plots of a run.
 
+use super::{BudgetUse, Summary};
 use crate::Experiment;
 use crate::history::History;
 use gleaner_report::{Axis, Plot, Series, Style, Svg, histogram, numbers};
@@ -9,15 +10,28 @@ use gleaner_units::{MachineId, Time};
 const MACHINES_SHOWN: usize = 12;
 const HISTOGRAM_BINS: usize = 40;
 
-/// Each with the name of its file.
-pub(super) type Figures = Vec<(&'static str, Svg)>;
+/// Of a run: the name of its file, what it shows, and the plot.
+pub(super) type Figures = Vec<(&'static str, &'static str, Svg)>;
 
-pub(super) fn of_run(experiment: &Experiment, history: &History) -> Figures {
-    vec![
-        ("machines_over_time", machines_over_time(experiment, history)),
-        ("completions", completions(history)),
-        ("times", times(experiment, history)),
-    ]
+pub(super) fn of_run(experiment: &Experiment, history: &History, summary: &Summary) -> Figures {
+    let mut figures = vec![
+        ("machines_over_time", "Tasks running on each machine.", machines_over_time(experiment, history)),
+        ("completions", "Tasks that ended, over time.", completions(history)),
+        ("times", "How long tasks took from arrival to end.", times(experiment, history)),
+    ];
+    let spent = summary.budget.as_ref().map(spending);
+    figures.extend(spent.map(|plot| ("spending", "What was spent of the budget in each period.", plot)));
+    figures
+}
+
+fn spending(budget: &BudgetUse) -> Svg {
+    let spent = budget.periods.iter().map(|period| (period.start_s, period.spent.amount()));
+    let end = budget.periods.last().map_or(0.0, |period| period.start_s) + budget.period_s;
+    let recharge = [(0.0, budget.recharge.amount()), (end, budget.recharge.amount())];
+    Plot::new("Spent in each period", Axis::linear("start of the period (s)"), Axis::linear("credits"))
+        .with(Series::new("spent", Style::Step, spent))
+        .with(Series::new("recharge", Style::Line, recharge))
+        .svg()
 }
 
 fn machines_over_time(experiment: &Experiment, history: &History) -> Svg {

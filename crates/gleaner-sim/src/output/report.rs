@@ -16,17 +16,12 @@ pub(super) fn of_run<P: Policy>(
     summary: &Summary,
     figures: Figures,
 ) -> String {
-    let captions = [
-        "Tasks running on each machine.",
-        "Tasks that ended, over time.",
-        "How long tasks took from arrival to end.",
-    ];
     let mut report = Report::new(format!("A simulated run under {}", experiment.policy))
         .lead(lead(experiment, summary))
         .with(Block::heading("Summary"))
         .with(summary_table(experiment, summary))
         .with(Block::heading("Over time"));
-    for ((_, svg), caption) in figures.into_iter().zip(captions) {
+    for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }
     report.with(Block::heading("Machines")).with(machines(experiment, run)).html()
@@ -46,7 +41,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
     let gap = summary.gap.map_or("–".to_owned(), |gap| format!("{} %", numbers::decimals(100.0 * gap, 1)));
     let rows = [
         ("policy", experiment.policy.clone()),
-        ("relocation", experiment.recipe.relocate.map_or("none".to_owned(), |rule| rule.to_string())),
+        ("relocation", experiment.recipe.relocate().map_or("none".to_owned(), |rule| rule.to_string())),
         ("seed", summary.seed.to_string()),
         ("tasks", numbers::grouped(summary.tasks as u64)),
         ("of which unfinished", numbers::grouped(summary.unfinished as u64)),
@@ -55,7 +50,15 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
         ("distance from that", gap),
         ("relocations", numbers::grouped(summary.moves)),
     ];
+    let budget = summary.budget.iter().flat_map(|budget| {
+        [
+            ("recharge of each period", numbers::grouped(budget.recharge.count())),
+            ("spent in one period at most", numbers::grouped(budget.spent_max().count())),
+            ("spent in all", numbers::grouped(budget.paid.count())),
+        ]
+    });
     rows.into_iter()
+        .chain(budget)
         .fold(Table::new("The run in a few numbers", ["what", "value"]), |table, (what, value)| {
             table.row([Cell::text(what), Cell::text(value)])
         })

@@ -1,7 +1,7 @@
 use crate::bound::{BoundMachine, BoundTask, Instance, lower_bound};
-use crate::{Experiment, Setup, Simulation};
-use gleaner_core::Policy;
-use gleaner_units::{MachineClassId, TaskClassId, Time};
+use crate::{Experiment, History, Period, Setup, Simulation};
+use gleaner_core::{Budget, Policy};
+use gleaner_units::{Credits, MachineClassId, TaskClassId, Time};
 use serde::Serialize;
 
 /// A run in a few numbers.
@@ -27,6 +27,52 @@ pub struct Summary {
     pub gap: Option<f64>,
     /// How many relocations there were.
     pub moves: u64,
+    /// What was spent; none without a budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetUse>,
+}
+
+/// What became of a budget.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BudgetUse {
+    /// What there was in each period.
+    pub recharge: Credits,
+    /// How long a period is.
+    pub period_s: f64,
+    /// What was spent in all, less what was given back.
+    pub paid: Credits,
+    /// The periods in which anything happened.
+    pub periods: Vec<PeriodUse>,
+}
+
+/// What was spent in one period, less what was given back in it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PeriodUse {
+    /// When it began.
+    pub start_s: f64,
+    /// What was spent.
+    pub spent: Credits,
+    /// What nobody spent.
+    pub left: Credits,
+}
+
+impl BudgetUse {
+    fn of(budget: Budget, history: &History) -> Self {
+        let periods = history.periods().iter();
+        let periods =
+            periods.map(|&Period { start, spent, left }| PeriodUse { start_s: start.seconds(), spent, left });
+        Self {
+            recharge: budget.recharge,
+            period_s: budget.period.seconds(),
+            paid: history.paid(),
+            periods: periods.collect(),
+        }
+    }
+
+    /// The largest sum that was spent in one period.
+    pub fn spent_max(&self) -> Credits {
+        self.periods.iter().map(|period| period.spent).max().unwrap_or_default()
+    }
 }
 
 impl Summary {
@@ -39,7 +85,7 @@ impl Summary {
         Self {
             version: 1,
             policy: experiment.policy.clone(),
-            relocate: experiment.recipe.relocate.map(|rule| rule.score.name()),
+            relocate: experiment.recipe.relocate().map(|rule| rule.score.name()),
             seed,
             tasks: history.tasks().len(),
             unfinished: history.unfinished(),
@@ -47,6 +93,7 @@ impl Summary {
             lower_bound_s,
             gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
             moves: history.moves(),
+            budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The CSV files of the contract. Times have nine decimals, which is all there are.
 
+use super::{BudgetUse, PeriodUse};
 use crate::history::History;
 use crate::{Experiment, Simulation};
 use gleaner_core::Policy;
@@ -49,6 +50,15 @@ pub(super) fn machines<P: Policy>(
     for (index, (name, tasks)) in experiment.machine_names.iter().zip(finished_on).enumerate() {
         let busy = run.busy_seconds(MachineId::new(index));
         writeln!(out, "{},{busy:.9},{tasks}", field(name))?;
+    }
+    Ok(())
+}
+
+/// The times in it are those of the periods' starts.
+pub(super) fn spending(out: &mut dyn Write, budget: &BudgetUse) -> io::Result<()> {
+    writeln!(out, "period_start_s,spent,left")?;
+    for PeriodUse { start_s, spent, left } in &budget.periods {
+        writeln!(out, "{start_s:.9},{spent},{left}")?;
     }
     Ok(())
 }

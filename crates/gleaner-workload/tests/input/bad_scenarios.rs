@@ -59,7 +59,7 @@ fn unknown_keys() {
         (
             "preset =",
             "presets =",
-            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, budget, relocate",
+            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, aging, budget, deadline_s, period_s, relocate",
         ),
         (
             "[policy]",
@@ -164,7 +164,7 @@ fn settings_out_of_bounds() {
     let gain = "a finite number, 0 or more";
     let period = "seconds above 0, from a nanosecond to the end of time";
     let seconds = "seconds as a finite number, 0 or more";
-    let credits = "credits as a whole number, 0 or more, below 2^64";
+    let credits = "credits as a whole number, from 1 to 2^53";
     let seed = "a whole number, 0 or more, below 2^64";
     for (key, value, found, expected) in [
         ("grid.sharing", "space", "\"space\"", "one of time, exclusive"),
@@ -194,6 +194,13 @@ fn settings_out_of_bounds() {
         ("policy.budget", "1000", "1000", "a table"),
         ("policy.budget.rule", "1", "1", "the name of a rule, as \"b\""),
         ("policy.budget.recharge", "0.5", "0.5", credits),
+        ("policy.budget.recharge", "0", "0", credits),
+        ("policy.budget.recharge", "-5", "-5", credits),
+        ("policy.budget.recharge", "9007199254740993", "9007199254740993", credits),
+        ("policy.budget.charged", "never", "\"never\"", "one of ended, planned, started"),
+        ("policy.period_s", "0", "0", period),
+        ("policy.aging", "-1", "-1", "a whole number, 0 or more, below 2^32"),
+        ("policy.deadline_s", "0", "0", "seconds above 0, before the end of time"),
         ("policy.budget.period_s", "0", "0", period),
         ("migration.seconds", "-1", "-1", seconds),
         ("migration.seconds", "nan", "NaN", seconds),

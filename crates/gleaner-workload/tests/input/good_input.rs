@@ -74,7 +74,13 @@ seed = 18446744073709551615
         period: Span::from_seconds(0.5),
     };
     let period = Span::from_seconds(120.0).expect("a period");
-    let budget = BudgetSettings { rule: "b".to_owned(), recharge: 1000, period };
+    let budget = BudgetSettings {
+        rule: Some("b".to_owned()),
+        recharge: Credits::new(1000),
+        period,
+        charged: Charged::Planned,
+        savings: None,
+    };
     assert_eq!(scenario.policy.relocate, Some(relocate));
     assert_eq!(scenario.policy.budget, Some(budget));
     assert_eq!(scenario.migration, Migration { seconds: 2.0, bytes: 1e6 });

@@ -32,7 +32,7 @@ pub(crate) struct GridArguments {
     pub(crate) json: bool,
 }
 
-/// A task: `JOB/TASK`, or `JOB` for its first.
+/// A task: `JOB/TASK`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TaskName {
     pub(crate) job: JobId,
@@ -44,7 +44,7 @@ impl FromStr for TaskName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || "expected a job and the number of its task, as 7/42".to_owned();
-        let (job, task) = text.split_once('/').unwrap_or((text, "0"));
+        let (job, task) = text.split_once('/').ok_or_else(expected)?;
         Ok(Self { job: job_id(job)?, task: task.parse().map_err(|_| expected())? })
     }
 }
@@ -74,7 +74,7 @@ fn job_id(text: &str) -> Result<JobId, String> {
         .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     duration_s(text).map_err(|error| format!("expected a {}", error.expected))
 }
 
@@ -348,7 +348,7 @@ impl MachineArguments {
 pub(crate) struct HistoryArguments {
     /// The task; a job stands for its first
     #[arg(value_name = "JOB[/TASK]")]
-    pub(crate) task: TaskName,
+    pub(crate) task: JobOrTask,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -390,30 +390,6 @@ impl TokenArguments {
             Self::User { grid, .. } => grid.json,
         }
     }
-}
-
-/// `gleaner policy set`.
-#[derive(Args, Debug)]
-pub(crate) struct PolicySetArguments {
-    /// A preset, as `gleaner policy list` has them
-    pub(crate) preset: String,
-    /// Move running tasks by this score: greedy, social or min-num
-    #[arg(long, value_name = "SCORE")]
-    pub(crate) relocate: Option<String>,
-    /// The most moves at one occasion
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "relocate")]
-    pub(crate) moves_max: u32,
-    /// What the gain of a move must exceed
-    #[arg(long, value_name = "SHARE", default_value_t = 0.10, requires = "relocate")]
-    pub(crate) gain_min: f64,
-    /// With min-num: how many tasks more the source must have
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "relocate")]
-    pub(crate) difference_min: u32,
-    /// Move at this interval instead of at events
-    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "relocate")]
-    pub(crate) period: Option<f64>,
-    #[command(flatten)]
-    pub(crate) grid: GridArguments,
 }
 
 #[cfg(test)]

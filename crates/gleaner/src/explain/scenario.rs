@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
+use gleaner_policy::Recipe;
 use gleaner_policy::placement::ratings;
 
 use gleaner_sim::{Experiment, Simulation};
@@ -63,7 +64,11 @@ fn explained<'a>(
     chosen: Option<MachineId>,
 ) -> Explained<'a> {
     let class = experiment.setup.tasks.classes[position];
-    let ratings = ratings(experiment.recipe.place, grid, class).into_iter();
+    let ratings = match experiment.recipe {
+        Recipe::Match(recipe) => ratings(recipe.place, grid, class),
+        // Where it goes depends on what else is in the next batch.
+        Recipe::Batch(_) => Vec::new(),
+    };
     Explained {
         version: 1,
         task,
@@ -71,6 +76,7 @@ fn explained<'a>(
         policy: &experiment.policy,
         explanation: Explanation::of(grid, class),
         scores: ratings
+            .into_iter()
             .map(|(machine, score)| Scored {
                 machine: &experiment.machine_names[machine.index()],
                 score,
@@ -105,6 +111,11 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
     }
     for remedy in remedies {
         text += &format!("  {}\n", change(remedy, &experiment.dimensions));
+    }
+    if let Recipe::Batch(recipe) = experiment.recipe {
+        let period = recipe.period.seconds();
+        return text
+            + &format!("\nunder {policy} it is planned with all tasks that wait, every {period} s\n");
     }
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {

@@ -1,0 +1,279 @@
+//! What may be spent, what was, and what is spoken for.
+//!
+//! **What is spent in a period is the cost of the tasks charged in it, less what was given back in it.** When a task is
+//! charged is a choice ([`Charged`]); what it costs is ⌈declared length × price⌉ of the machine it goes to. A task
+//! whose plan is dropped, or that leaves its machine without an end, is given back all that it was charged: in the
+//! period in which it was, or else without use to anyone, since credits are never hoarded.
+//!
+//! **Spent and held together never exceed the recharge**: whoever would take more than is left is refused. A recharge
+//! makes what was spent nothing; what is held stays held.
+
+use gleaner_units::{Credits, Ops, OpsTotal, Span, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// When a task's cost leaves what may be spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Charged {
+    /// As it is planned; what is never planned, as it starts. As figure 2 of the paper counts.
+    #[default]
+    Planned,
+    /// As it starts: plans may add up to more than there is, and wait.
+    Started,
+    /// As it ends; while it runs, its cost is held.
+    Ended,
+}
+
+/// How much may be spent in each period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Budget {
+    /// B: what there is at the start of each period, whatever the one before left.
+    pub recharge: Credits,
+    /// R: a period begins at each multiple of it. Never zero.
+    pub period: Span,
+    /// When a task is charged.
+    pub charged: Charged,
+}
+
+/// A number of tasks in two sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Sum {
+    /// What they cost.
+    pub credits: Credits,
+    /// How long they are.
+    pub ops: OpsTotal,
+}
+
+impl Sum {
+    /// One task.
+    pub(super) fn of(length: Option<Ops>, credits: Credits) -> Self {
+        Self { credits, ops: length.map_or(OpsTotal::ZERO, OpsTotal::from) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.credits += other.credits;
+        self.ops += other.ops;
+    }
+
+    fn take(&mut self, other: Self) {
+        self.credits -= other.credits;
+        self.ops -= other.ops;
+    }
+}
+
+/// What becomes of a task's cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Stage {
+    /// It is counted, and no more: others may spend it.
+    Planned,
+    /// Nobody else may spend it.
+    Held,
+    /// It is spent, in the period of that number.
+    Spent { period: u64 },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Bill {
+    sum: Sum,
+    stage: Stage,
+}
+
+/// A budget as it is used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Account {
+    budget: Budget,
+    /// The number of the period that `spent` is of.
+    period: u64,
+    planned: Sum,
+    held: Sum,
+    spent: Sum,
+    /// Of all periods, for tasks that did not fail.
+    paid: Credits,
+    /// Of the tasks that are planned or on machines, where they cost anything.
+    bills: BTreeMap<TaskId, Bill>,
+}
+
+impl Account {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            period: 0,
+            planned: Sum::default(),
+            held: Sum::default(),
+            spent: Sum::default(),
+            paid: Credits::ZERO,
+            bills: BTreeMap::new(),
+        }
+    }
+
+    /// How much may be spent.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// What is spent in the period that `now` is in.
+    pub fn spent(&self, now: Time) -> Credits {
+        self.spent_sum(now).credits
+    }
+
+    /// What running tasks will be charged when they end.
+    pub fn held(&self) -> Credits {
+        self.held.credits
+    }
+
+    /// What may still be spent in the period that `now` is in.
+    pub fn left(&self, now: Time) -> Credits {
+        self.budget.recharge - self.held.credits - self.spent(now)
+    }
+
+    /// B̄ with its tasks: what is planned, held, or spent in the period that `now` is in.
+    pub fn allocated(&self, now: Time) -> Sum {
+        let mut all = self.spent_sum(now);
+        all.add(self.held);
+        all.add(self.planned);
+        all
+    }
+
+    /// What was spent ever, less all that was given back.
+    pub fn paid(&self) -> Credits {
+        self.paid
+    }
+
+    /// The start of the period that `now` is in.
+    pub fn period_start(&self, now: Time) -> Time {
+        Time::from_nanos(self.number_of(now).saturating_mul(self.budget.period.nanos()))
+    }
+
+    /// The start of the next period.
+    pub fn next_recharge(&self, now: Time) -> Time {
+        now.next_multiple_of(self.budget.period)
+    }
+
+    fn number_of(&self, now: Time) -> u64 {
+        now.nanos() / self.budget.period.nanos()
+    }
+
+    fn spent_sum(&self, now: Time) -> Sum {
+        if self.number_of(now) == self.period { self.spent } else { Sum::default() }
+    }
+
+    pub(super) fn set_budget(&mut self, now: Time, budget: Budget) {
+        self.begin_period(now);
+        self.budget = budget;
+        self.period = self.number_of(now);
+    }
+
+    /// A task takes its place in a queue; or what is left, if that is too little.
+    pub(super) fn plan(&mut self, now: Time, task: TaskId, sum: Sum) -> Result<(), Credits> {
+        let left = self.left(now);
+        if sum.credits > left {
+            return Err(left);
+        }
+        self.begin_period(now);
+        let stage = match self.budget.charged {
+            Charged::Planned => Stage::Spent { period: self.period },
+            Charged::Started | Charged::Ended => Stage::Planned,
+        };
+        self.enter(task, Bill { sum, stage });
+        Ok(())
+    }
+
+    /// Whether so much is left for a task that is to start, with what was taken for it before.
+    pub(super) fn can_start(&self, now: Time, task: TaskId, cost: Credits) -> bool {
+        cost <= self.left(now) + self.would_return(now, task)
+    }
+
+    /// A task goes to a machine, from its plan, from another machine, or neither; or what is left for it, if that is
+    /// too little.
+    pub(super) fn start(&mut self, now: Time, task: TaskId, sum: Sum) -> Result<(), Credits> {
+        let left = self.left(now) + self.would_return(now, task);
+        if sum.credits > left {
+            return Err(left);
+        }
+        self.give_back(now, task);
+        let stage = match self.budget.charged {
+            Charged::Planned | Charged::Started => Stage::Spent { period: self.period },
+            Charged::Ended => Stage::Held,
+        };
+        self.enter(task, Bill { sum, stage });
+        Ok(())
+    }
+
+    /// A task ended where it was: what it was charged stays so.
+    pub(super) fn end(&mut self, now: Time, task: TaskId) {
+        let Some(bill) = self.bills.remove(&task) else { return };
+        self.begin_period(now);
+        if bill.stage == Stage::Held {
+            self.held.take(bill.sum);
+            self.spent.add(bill.sum);
+            self.paid += bill.sum.credits;
+        }
+    }
+
+    /// A task is planned or runs no more, and has not ended.
+    pub(super) fn give_back(&mut self, now: Time, task: TaskId) {
+        self.begin_period(now);
+        let Some(Bill { sum, stage }) = self.bills.remove(&task) else { return };
+        match stage {
+            Stage::Planned => self.planned.take(sum),
+            Stage::Held => self.held.take(sum),
+            Stage::Spent { period } => {
+                self.paid -= sum.credits;
+                if period == self.period {
+                    self.spent.take(sum);
+                }
+            }
+        }
+    }
+
+    fn would_return(&self, now: Time, task: TaskId) -> Credits {
+        match self.bills.get(&task) {
+            Some(Bill { sum, stage: Stage::Held }) => sum.credits,
+            Some(Bill { sum, stage: Stage::Spent { period } }) if *period == self.number_of(now) => {
+                sum.credits
+            }
+            Some(Bill { stage: Stage::Planned | Stage::Spent { .. }, .. }) | None => Credits::ZERO,
+        }
+    }
+
+    fn begin_period(&mut self, now: Time) {
+        self.spent = self.spent_sum(now);
+        self.period = self.number_of(now);
+    }
+
+    fn enter(&mut self, task: TaskId, bill: Bill) {
+        match bill.stage {
+            Stage::Planned => self.planned.add(bill.sum),
+            Stage::Held => self.held.add(bill.sum),
+            Stage::Spent { .. } => {
+                self.spent.add(bill.sum);
+                self.paid += bill.sum.credits;
+            }
+        }
+        if bill.sum != Sum::default() {
+            self.bills.insert(task, bill);
+        }
+    }
+
+    /// Whether the sums are those of the bills. What ended tasks were charged has no bill any more.
+    pub(super) fn is_whole(&self) -> bool {
+        let sum = |wanted: &dyn Fn(Stage) -> bool| {
+            let bills = self.bills.values().filter(|bill| wanted(bill.stage));
+            bills.fold(Sum::default(), |mut sum, bill| {
+                sum.add(bill.sum);
+                sum
+            })
+        };
+        let now = Stage::Spent { period: self.period };
+        let open = sum(&|stage| stage == now);
+        sum(&|stage| stage == Stage::Planned) == self.planned
+            && sum(&|stage| stage == Stage::Held) == self.held
+            && open.credits <= self.spent.credits
+            && open.ops <= self.spent.ops
+    }
+
+    /// The tasks that anything was charged for, or will be.
+    pub(super) fn billed(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.bills.keys().copied()
+    }
+}

@@ -1,0 +1,44 @@
+//! Whatever a recipe makes, as one type.
+
+use crate::{Batcher, Matchmaker};
+use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
+use gleaner_units::Time;
+
+/// The policy of a recipe that is known only when the program runs.
+#[derive(Clone, Debug)]
+pub enum AnyPolicy {
+    /// Of a recipe that places each task by itself.
+    Matchmaker(Matchmaker),
+    /// Of a recipe for batches.
+    Batcher(Batcher),
+}
+
+impl Policy for AnyPolicy {
+    fn observe(&mut self, grid: &Grid, change: &Change) {
+        match self {
+            AnyPolicy::Matchmaker(policy) => policy.observe(grid, change),
+            AnyPolicy::Batcher(policy) => policy.observe(grid, change),
+        }
+    }
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        match self {
+            AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Batcher(policy) => policy.propose(grid, now, occasion),
+        }
+    }
+
+    fn rebuild(&mut self, grid: &Grid) {
+        match self {
+            AnyPolicy::Matchmaker(policy) => policy.rebuild(grid),
+            AnyPolicy::Batcher(policy) => policy.rebuild(grid),
+        }
+    }
+
+    fn check(&self, grid: &Grid) -> Result<(), String> {
+        match self {
+            AnyPolicy::Matchmaker(policy) => policy.check(grid),
+            AnyPolicy::Batcher(policy) => policy.check(grid),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The policy for batches: tasks wait until the end of the period in which they came, are then planned together, and
+//! start as the machines that they are planned for become free.
+
+use crate::batch::{self, Assignment};
+use crate::crew::Crew;
+use crate::recipe::Batching;
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
+use gleaner_units::{MachineId, TaskId, Time};
+use std::collections::VecDeque;
+
+/// Plans all waiting tasks at each multiple of a period.
+///
+/// A batch lasts for one occasion: it begins with [`Decision::Collect`], by which all that was planned and has not begun
+/// comes back; goes on with a [`Decision::Plan`] for each task that finds a place; and ends with the starts on machines
+/// that are free. Until the next, a machine that frees takes the next task of its queue, or of its class's.
+#[derive(Clone, Debug)]
+pub struct Batcher {
+    recipe: Batching,
+    crew: Crew,
+    agenda: Option<Agenda>,
+}
+
+/// What is left to do of a batch. It follows from the grid, and is kept so that it is worked out once.
+#[derive(Clone, Debug)]
+struct Agenda {
+    at: Time,
+    plans: VecDeque<Assignment>,
+    /// With a task to start, maybe.
+    machines: VecDeque<MachineId>,
+}
+
+impl Batcher {
+    /// The policy that follows `recipe`.
+    pub fn new(recipe: Batching) -> Self {
+        Self { recipe, crew: Crew::default(), agenda: None }
+    }
+
+    fn batch(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
+        if !now.is_multiple_of(self.recipe.period) {
+            return None;
+        }
+        if grid.plans().collected_at() != Some(now) {
+            return Some(Decision::Collect);
+        }
+        let Self { recipe, crew, agenda } = self;
+        let stale = agenda.take().filter(|agenda| agenda.at == now);
+        let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
+            at: now,
+            plans: batch::assignments(recipe, grid, now, crew.open()),
+            machines: crew.open().iter().copied().collect(),
+        }));
+        if let Some((task, on)) = agenda.plans.pop_front() {
+            return Some(Decision::Plan { task, on });
+        }
+        while let Some(&on) = agenda.machines.front() {
+            if let Some(task) = next_for(grid, now, on) {
+                return Some(Decision::Start { task, on });
+            }
+            agenda.machines.pop_front();
+        }
+        None
+    }
+}
+
+/// The first planned task that a machine could begin now, and that can be paid.
+fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
+    let machine = grid.machine(on);
+    if !machine.takes_tasks() {
+        return None;
+    }
+    let queues = [Queue::Machine(on), Queue::Class(machine.class())];
+    let mut ranked = queues.into_iter().flat_map(|queue| grid.plans().ranked(queue));
+    ranked.find(|&task| grid.can_run(grid.task(task).class(), on) && grid.can_pay(now, task, machine.class()))
+}
+
+impl Policy for Batcher {
+    fn observe(&mut self, grid: &Grid, change: &Change) {
+        match *change {
+            Change::MachineJoined(machine)
+            | Change::MachineMeasured(machine)
+            | Change::AvailabilityChanged(machine)
+            | Change::LoadChanged(machine) => self.crew.update(grid, machine),
+            // Whether a machine is free is asked when it matters.
+            Change::ResidentsChanged(_)
+            | Change::MachineClassMet(_)
+            | Change::TaskClassMet(_)
+            | Change::TaskClassMeasured(_)
+            | Change::Wait { .. }
+            | Change::Planned(..)
+            | Change::Collected
+            | Change::BudgetChanged
+            | Change::Started(_)
+            | Change::Finished(_)
+            | Change::Withdrawn(_)
+            | Change::StaleReply { .. }
+            | Change::Refused(..)
+            | Change::WakeChanged => {}
+        }
+    }
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let answer = match occasion.cause {
+            Cause::WokeUp => self.batch(grid, now),
+            Cause::Joined(on)
+            | Cause::Opened(on)
+            | Cause::LoadFell(on)
+            | Cause::Freed(on)
+            | Cause::Vacated(on) => next_for(grid, now, on).map(|task| Decision::Start { task, on }),
+            Cause::Submitted(_) | Cause::Lost(_) | Cause::LoadRose(_) | Cause::Closed(_) => None,
+        };
+        let wake = || Decision::Wake { at: now.next_multiple_of(self.recipe.period) };
+        answer.or_else(|| grid.wake_at().is_none().then(wake))
+    }
+
+    fn rebuild(&mut self, grid: &Grid) {
+        self.crew = Crew::of(grid);
+        self.agenda = None;
+    }
+
+    fn check(&self, grid: &Grid) -> Result<(), String> {
+        if self.crew == Crew::of(grid) {
+            Ok(())
+        } else {
+            Err("the open machines are not those of the grid".into())
+        }
+    }
+}

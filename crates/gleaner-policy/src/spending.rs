@@ -1,0 +1,238 @@
+//! How the budget is divided among tasks and through time: which machine may a task go to, for what it costs there.
+//!
+//! The conditions are those of the second paper, with B the recharge, R the period, B̄ what is allocated so far, M the
+//! tasks to be served with this budget and M̄ those of them that are. An amount exceeds a limit where it does by more
+//! than 1e-12 of it: what is equal but for rounding does not.
+
+use gleaner_core::{Account, Charged};
+use gleaner_units::{Credits, Ops, OpsTotal, Time};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The rule by which credits are spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Spending {
+    /// As if there were no budget.
+    Free,
+    /// B, figure 2: a task goes where its cost is no more than what is left.
+    Cap,
+    /// BT: and, but for the cheapest price, where the credits an operation stay on average within those of the whole
+    /// budget, condition (4).
+    PerTask,
+    /// BTT: the same, but a machine that is busy is judged by condition (5), and one that is ready only after the next
+    /// recharge not considered.
+    PerTaskAndTime(Savings),
+    /// A task costs no more than what is left over the tasks left.
+    Share,
+    /// A task costs no more than what is left when each other task left keeps its least share, B/|M|.
+    LeastShare,
+}
+
+/// What condition (5) counts as spent when a machine is ready at r, after the batch at D.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Savings {
+    /// (B/R)(r−D): the letter of the paper.
+    #[default]
+    AsPrinted,
+    /// B̄ − E with the savings E that the paper derives it from, which is 2·B̄ − (B/R)(r−D).
+    AsDerived,
+}
+
+impl fmt::Display for Spending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Spending::Free => "no budget",
+            Spending::Cap => "budget b",
+            Spending::PerTask => "budget bt",
+            Spending::PerTaskAndTime(Savings::AsPrinted) => "budget btt as printed",
+            Spending::PerTaskAndTime(Savings::AsDerived) => "budget btt as derived",
+            Spending::Share => "budget share",
+            Spending::LeastShare => "budget least-share",
+        })
+    }
+}
+
+/// How much more than a limit exceeds it, relative to it.
+const ROUNDING: f64 = 1e-12;
+
+/// What the conditions read, between two assignments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Purse {
+    spending: Spending,
+    charged: Charged,
+    recharge: f64,
+    period_s: f64,
+    left: Credits,
+    allocated: Credits,
+    allocated_ops: OpsTotal,
+    all_ops: OpsTotal,
+    tasks_left: usize,
+    share: f64,
+}
+
+/// Where a task might go, as far as the conditions care.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat {
+    /// Credits for an operation.
+    pub(crate) price: f64,
+    /// r−D: seconds until it is free.
+    pub(crate) ready_s: f64,
+    /// Whether nobody who takes such tasks asks less, but for nothing.
+    pub(crate) is_cheapest: bool,
+}
+
+impl Purse {
+    /// Of so many tasks that are to be placed; `None` if nothing limits where they go.
+    pub(crate) fn new(
+        spending: Spending,
+        account: Option<&Account>,
+        now: Time,
+        (tasks, ops): (usize, OpsTotal),
+    ) -> Option<Self> {
+        let account = account.filter(|_| spending != Spending::Free)?;
+        let budget = account.budget();
+        let allocated = account.allocated(now);
+        Some(Self {
+            spending,
+            charged: budget.charged,
+            recharge: budget.recharge.amount(),
+            period_s: budget.period.seconds(),
+            left: account.left(now),
+            allocated: allocated.credits,
+            allocated_ops: allocated.ops,
+            all_ops: allocated.ops + ops,
+            tasks_left: tasks,
+            share: account.left(now).amount() / tasks as f64,
+        })
+    }
+
+    /// A task was assigned.
+    pub(crate) fn spend(&mut self, length: Ops, price: f64) {
+        let cost = Credits::cost(length, price);
+        self.allocated += cost;
+        self.allocated_ops += length.into();
+        if self.charged == Charged::Planned {
+            self.left -= cost;
+        }
+        self.tasks_left -= 1;
+    }
+
+    /// A task will not be.
+    pub(crate) fn set_aside(&mut self) {
+        self.tasks_left -= 1;
+    }
+
+    /// Whether a task may go there.
+    #[inline]
+    pub(crate) fn allows(&self, length: f64, seat: Seat) -> bool {
+        self.pays(length, seat.price)
+            && match self.base(seat) {
+                Base::Unconditional => true,
+                Base::Never => false,
+                Base::Counted(base) => self.is_within(base, length, seat.price),
+            }
+    }
+
+    /// Of tasks by length, shortest first, the first that may go there. Costs O(log tasks), and mostly O(1).
+    pub(crate) fn first_allowed<'a>(
+        &self,
+        lengths: usize,
+        length: impl Fn(usize) -> f64 + 'a,
+        seat: Seat,
+    ) -> Option<usize> {
+        if !self.pays(length(0), seat.price) {
+            return None;
+        }
+        match self.base(seat) {
+            Base::Unconditional => Some(0),
+            Base::Never => None,
+            Base::Counted(base) if self.is_within(base, length(0), seat.price) => Some(0),
+            // Where an operation costs more than on average, a longer task costs yet more.
+            Base::Counted(_) if seat.price > self.limit() => None,
+            Base::Counted(base) => {
+                let at = partition_point(lengths, |index| !self.is_within(base, length(index), seat.price));
+                (at < lengths && self.pays(length(at), seat.price)).then_some(at)
+            }
+        }
+    }
+
+    #[inline]
+    fn pays(&self, length: f64, price: f64) -> bool {
+        let cost = length * price;
+        // Rounding a cost up to whole credits makes no difference against whole credits.
+        match self.spending {
+            Spending::Free => true,
+            Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(_) => cost <= self.left.amount(),
+            Spending::Share => {
+                self.left_holds(cost) && cost <= at_most(self.left.amount() / self.tasks_left as f64)
+            }
+            Spending::LeastShare => {
+                let kept = self.share * (self.tasks_left - 1) as f64;
+                self.left_holds(cost) && cost <= at_most(self.left.amount() - kept)
+            }
+        }
+    }
+
+    fn left_holds(&self, cost: f64) -> bool {
+        cost <= self.left.amount()
+    }
+
+    #[inline]
+    fn base(&self, seat: Seat) -> Base {
+        let busy = seat.ready_s > 0.0;
+        match self.spending {
+            Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,
+            Spending::PerTaskAndTime(_) if seat.ready_s > self.period_s => Base::Never,
+            Spending::PerTask | Spending::PerTaskAndTime(_) if seat.is_cheapest => Base::Unconditional,
+            Spending::PerTaskAndTime(savings) if busy => {
+                let due = self.recharge / self.period_s * seat.ready_s;
+                Base::Counted(match savings {
+                    Savings::AsPrinted => due,
+                    Savings::AsDerived => 2.0 * self.allocated.amount() - due,
+                })
+            }
+            Spending::PerTask | Spending::PerTaskAndTime(_) => Base::Counted(self.allocated.amount()),
+        }
+    }
+
+    /// Credits an operation of the whole budget, expression (3).
+    #[inline]
+    fn limit(&self) -> f64 {
+        at_most(self.recharge / self.all_ops.amount())
+    }
+
+    /// Conditions (4) and (5), by what counts as spent.
+    #[inline]
+    fn is_within(&self, base: f64, length: f64, price: f64) -> bool {
+        base + length * price <= self.limit() * (self.allocated_ops.amount() + length)
+    }
+}
+
+enum Base {
+    /// Nothing but the cost itself counts.
+    Unconditional,
+    /// The machine is not considered.
+    Never,
+    /// What counts as spent before the task.
+    Counted(f64),
+}
+
+/// The largest that does not exceed `limit`.
+#[inline]
+fn at_most(limit: f64) -> f64 {
+    limit + ROUNDING * limit.abs()
+}
+
+/// The first index for which `before` is false.
+pub(crate) fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

@@ -1,0 +1,154 @@
+//! Batches under a budget: each rule equals its naive reference, decision for decision, on random grids; what is spent
+//! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
+
+use gleaner_core::{Account, Charged, Grid};
+use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
+use gleaner_sim::{Setup, Simulation};
+use gleaner_testkit::mutant::{Fault, Mutant};
+use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
+use gleaner_testkit::random::{self, Choices};
+use gleaner_testkit::record::{first_difference, run, run_checked};
+use gleaner_units::{Credits, Time};
+
+const ORDERS: [(Order, Pick); 4] = [
+    (Order::Submission, Pick::First),
+    (Order::MinMin, Pick::MinMin),
+    (Order::MaxMin, Pick::MaxMin),
+    (Order::Sufferage, Pick::Sufferage),
+];
+
+const RULES: [(Spending, Rule); 7] = [
+    (Spending::Free, Rule::None),
+    (Spending::Cap, Rule::B),
+    (Spending::PerTask, Rule::Bt),
+    (Spending::PerTaskAndTime(Savings::AsPrinted), Rule::BttPrinted),
+    (Spending::PerTaskAndTime(Savings::AsDerived), Rule::BttDerived),
+    (Spending::Share, Rule::Share),
+    (Spending::LeastShare, Rule::LeastShare),
+];
+
+const AIMS: [(Aim, Goal); 3] =
+    [(Aim::Earliest, Goal::Time), (Aim::Cheapest, Goal::Cost), (Aim::CheapestThenEarliest, Goal::CostTime)];
+
+fn seeds() -> impl Iterator<Item = u64> {
+    let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
+    1..=count
+}
+
+/// A rule and its reference for the grid of a seed; what a paper does not name is drawn from the seed.
+fn pair(
+    setup: &Setup,
+    (order, pick): (Order, Pick),
+    (spending, rule): (Spending, Rule),
+    seed: u64,
+) -> (Batching, NaiveBatch) {
+    let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
+    let period = setup.budget.expect("a budget").period;
+    let by_class = choices.one_in(3);
+    let (aim, goal) = AIMS[if order == Order::Submission { choices.below(3) } else { 0 }];
+    let aging = if choices.one_in(3) { choices.below(4) } else { 0 };
+    let deadline = choices.one_in(2).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
+    let level = if by_class { Level::Classes } else { Level::Machines };
+    (
+        Batching { period, order, aim, spending, level, aging: aging as u32, deadline },
+        NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, batch: None },
+    )
+}
+
+#[test]
+fn batches_equal_their_references() {
+    for seed in seeds() {
+        let setup = random::setup_with_budget(seed);
+        for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
+            let (recipe, naive) = pair(&setup, order, rule, seed);
+            // Without a rule there is no budget.
+            let budget = setup.budget.filter(|_| recipe.spending != Spending::Free);
+            let setup = Setup { budget, ..setup.clone() };
+            let fast = run_checked(&setup, Recipe::Batch(recipe).build())
+                .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+            if let Some(difference) = first_difference(&fast, &run(&setup, naive)) {
+                panic!("seed {seed}, {recipe:?}: {difference}");
+            }
+        }
+    }
+}
+
+/// What an outsider sees of an account at one moment.
+fn check_account(account: &Account, now: Time) -> Result<(), String> {
+    let (spent, held, left) = (account.spent(now), account.held(), account.left(now));
+    let recharge = account.budget().recharge;
+    if spent + held + left == recharge {
+        Ok(())
+    } else {
+        Err(format!("{spent} spent, {held} held and {left} left of {recharge}"))
+    }
+}
+
+#[test]
+fn what_is_spent_never_exceeds_the_recharge() {
+    let recipes = |seed: u64| {
+        let setup = random::setup_with_budget(seed);
+        let batches = ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule)));
+        let batches: Vec<Recipe> =
+            batches.map(|(order, rule)| Recipe::Batch(pair(&setup, order, rule, seed).0)).collect();
+        let matched = Score::ALL.into_iter().flat_map(|score| {
+            [Spending::Cap, Spending::PerTask]
+                .map(|spending| Recipe::Match(Matching { spending, ..Matching::by(score) }))
+        });
+        batches.into_iter().chain(matched).collect::<Vec<_>>()
+    };
+    for seed in seeds() {
+        let setup = random::setup_with_budget(seed);
+        let recharge = setup.budget.expect("a budget").recharge;
+        for recipe in recipes(seed) {
+            let mut simulation = Simulation::new(&setup, recipe.build());
+            while simulation.step() {
+                let now = simulation.progress().now;
+                let account = simulation.scheduler().grid().account().expect("a budget");
+                check_account(account, now)
+                    .unwrap_or_else(|broken| panic!("seed {seed}, {recipe}: {broken}"));
+            }
+            let history = simulation.history();
+            assert!(history.periods().iter().all(|period| period.spent <= recharge), "seed {seed}, {recipe}");
+            let ended = cost_of_ended(&setup, &simulation);
+            assert_eq!(ended, unless_running(&simulation, history.paid()), "seed {seed}, {recipe}");
+        }
+    }
+}
+
+/// ⌈length × price⌉ of each task that ended, where it did.
+fn cost_of_ended<P: gleaner_core::Policy>(setup: &Setup, run: &Simulation<'_, P>) -> Credits {
+    let tasks = run.history().tasks().iter().zip(&setup.tasks.lengths);
+    let ended = tasks.filter(|(task, _)| task.finished != Time::NEVER);
+    let costs = ended.filter_map(|(task, length)| {
+        let class = setup.machines[task.machine?.index()];
+        Some((length.amount() * setup.machine_classes[class.index()].price).ceil())
+    });
+    Credits::new(costs.sum::<f64>() as u64)
+}
+
+/// What was paid, less what was paid for tasks that are planned or run: with nothing of that kind, all of it.
+fn unless_running<P: gleaner_core::Policy>(run: &Simulation<'_, P>, paid: Credits) -> Credits {
+    let grid: &Grid = run.scheduler().grid();
+    let charged = grid.account().map(|account| account.budget().charged);
+    let planned = if charged == Some(Charged::Planned) { grid.plans().len() } else { 0 };
+    assert!(!grid.has_placed() && planned == 0, "a run ends when nothing runs");
+    paid
+}
+
+#[test]
+fn a_fault_in_a_batch_is_noticed() {
+    for order in ORDERS {
+        for rule in RULES {
+            for fault in [Fault::Deaf(3), Fault::Astray(5)] {
+                let differs = |seed: u64| {
+                    let setup = random::setup_with_budget(seed);
+                    let (recipe, naive) = pair(&setup, order, rule, seed);
+                    let mutant = run(&setup, Mutant::new(Recipe::Batch(recipe).build(), fault, seed));
+                    first_difference(&mutant, &run(&setup, naive)).is_some()
+                };
+                assert!((1..=60).any(differs), "{order:?} {rule:?} with {fault:?} went unnoticed");
+            }
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! Batches as a reader of figures 1 and 2 of the second paper would write them: for each assignment, each task looks at
+//! each machine, and every sum is taken afresh. They share no code with the policy under test.
+//!
+//! A machine is ready when the first of its cores is. What figure 2 keeps as B̲ is what the grid's account has
+//! left; the rest is worked out from the plans in the grid.
+
+use gleaner_core::{
+    Account, Availability, Cause, Change, Charged, Decision, Grid, Occasion, Policy, Queue, TaskState,
+};
+use gleaner_units::{MachineId, Span, TaskId, Time};
+
+/// Metric and best metric, table 1 of the paper; and tasks as they come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pick {
+    /// As they were submitted.
+    First,
+    /// The least of the least.
+    MinMin,
+    /// The largest of the least.
+    MaxMin,
+    /// The largest difference between the two least.
+    Sufferage,
+}
+
+/// Line 9 of figure 2 in its versions, and what the Nimrod/G broker allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// No budget.
+    None,
+    /// Figure 2.
+    B,
+    /// With condition (4).
+    Bt,
+    /// With conditions (4) and (5), the latter as printed.
+    BttPrinted,
+    /// With (5) as it is derived.
+    BttDerived,
+    /// What is left over tasks left.
+    Share,
+    /// What is left when the others keep an even share.
+    LeastShare,
+}
+
+/// Which of the machines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// Done first.
+    Time,
+    /// Cheapest in time for the deadline.
+    Cost,
+    /// Cheapest, then done first.
+    CostTime,
+}
+
+/// A whole reference policy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NaiveBatch {
+    /// R.
+    pub period: Span,
+    /// Which task is next.
+    pub pick: Pick,
+    /// Where it may go.
+    pub rule: Rule,
+    /// Where it goes.
+    pub goal: Goal,
+    /// Whether tasks are planned for classes.
+    pub by_class: bool,
+    /// So many of the oldest come first.
+    pub aging: usize,
+    /// By when all should be done.
+    pub deadline: Option<Time>,
+    /// Of the present batch: when it began, how many tasks are in it, and which were removed from it.
+    pub batch: Option<(Time, Meta)>,
+}
+
+/// A meta-task: M, and what became of it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Meta {
+    all: Vec<TaskId>,
+    /// The first ones by age; they are placed before the heuristic begins.
+    old: Vec<TaskId>,
+    removed: Vec<TaskId>,
+    /// What was left when it began.
+    left: f64,
+}
+
+/// Who could do a task: a machine, or a class.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Worker {
+    rank: usize,
+    queue: Queue,
+    class: usize,
+    /// r − D.
+    ready: f64,
+    price: f64,
+}
+
+/// A worker that a task may go to, with its expected completion.
+type Fit = (Worker, f64);
+
+fn tied_least(values: &[f64]) -> f64 {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    least + 1e-12 * least.abs()
+}
+
+struct View<'a> {
+    grid: &'a Grid,
+    now: Time,
+    policy: &'a NaiveBatch,
+    meta: &'a Meta,
+}
+
+impl View<'_> {
+    fn length(&self, task: TaskId) -> f64 {
+        self.grid.declared_length(task).map_or(0.0, |length| length.amount())
+    }
+
+    fn seconds(&self, task: TaskId, class: usize) -> f64 {
+        let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+        self.length(task) * row[class]
+    }
+
+    fn present(&self) -> Vec<MachineId> {
+        let all = (0..self.grid.machines().len()).map(MachineId::new);
+        let works = |id: &MachineId| {
+            let machine = self.grid.machine(*id);
+            machine.availability() == Availability::Open && machine.load() < 1.0
+        };
+        all.filter(works).collect()
+    }
+
+    /// What is left to do of each task on a machine, and nothing for each idle core.
+    fn cores(&self, id: MachineId) -> Vec<f64> {
+        let machine = self.grid.machine(id);
+        let class = machine.class().index();
+        let mut cores = Vec::new();
+        for (task_class, _) in machine.counts() {
+            for task in machine.tasks_of(task_class) {
+                let left = self.seconds(task, class) - self.grid.task(task).seconds_run(self.now);
+                cores.push(if left > 0.0 { left } else { 0.0 });
+            }
+        }
+        while cores.len() < machine.cores() as usize {
+            cores.push(0.0);
+        }
+        cores
+    }
+
+    fn price(&self, class: usize) -> f64 {
+        self.grid.classes().machine_classes()[class].price
+    }
+
+    fn workers(&self) -> Vec<Worker> {
+        if self.policy.by_class { self.classes() } else { self.machines() }
+    }
+
+    fn machines(&self) -> Vec<Worker> {
+        let mut workers = Vec::new();
+        for id in self.present() {
+            let class = self.grid.machine(id).class().index();
+            let mut cores = self.cores(id);
+            let first = |cores: &[f64]| {
+                let mut first = 0;
+                for core in 1..cores.len() {
+                    if cores[core] < cores[first] {
+                        first = core;
+                    }
+                }
+                first
+            };
+            for task in self.grid.plans().ranked(Queue::Machine(id)) {
+                let core = first(&cores);
+                cores[core] += self.seconds(task, class);
+            }
+            let (price, queue) = (self.price(class), Queue::Machine(id));
+            workers.push(Worker { rank: id.index(), queue, class, ready: cores[first(&cores)], price });
+        }
+        workers
+    }
+
+    /// Equation (6).
+    fn classes(&self) -> Vec<Worker> {
+        let mut workers = Vec::new();
+        for class in 0..self.grid.classes().machine_classes().len() {
+            let machines: Vec<MachineId> = self.present();
+            let machines: Vec<MachineId> =
+                machines.into_iter().filter(|id| self.grid.machine(*id).class().index() == class).collect();
+            if machines.is_empty() {
+                continue;
+            }
+            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
+            let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
+            let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
+            let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
+            let mut assigned = 0;
+            for task in self.grid.plans().ranked(queue) {
+                ready += self.seconds(task, class) / cores.len() as f64;
+                assigned += 1;
+            }
+            if running + assigned < cores.len() {
+                ready = 0.0;
+            }
+            workers.push(Worker { rank: class, queue, class, ready, price: self.price(class) });
+        }
+        workers
+    }
+
+    fn tasks_left(&self) -> Vec<TaskId> {
+        let open = |task: &&TaskId| {
+            self.grid.plans().queue_of(**task).is_none()
+                && self.grid.task(**task).state() == TaskState::Waiting
+                && !self.meta.removed.contains(*task)
+        };
+        self.meta.all.iter().filter(open).copied().collect()
+    }
+
+    fn account(&self) -> Option<&Account> {
+        self.grid.account().filter(|_| self.policy.rule != Rule::None)
+    }
+
+    /// Line 9: whether a task may be scheduled on a worker.
+    fn allowed(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
+        if !self.seconds(task, worker.class).is_finite() {
+            return false;
+        }
+        let Some(account) = self.account() else { return true };
+        let cost = (self.length(task) * worker.price).ceil();
+        let left = account.left(self.now).count() as f64;
+        if cost > left {
+            return false;
+        }
+        let tasks_left = self.tasks_left().len() as f64;
+        let cost = self.length(task) * worker.price;
+        match self.policy.rule {
+            Rule::None | Rule::B => true,
+            Rule::Share => cost <= (left / tasks_left) * (1.0 + 1e-12),
+            Rule::LeastShare => {
+                let kept = self.meta.left / self.meta.all.len() as f64 * (tasks_left - 1.0);
+                cost <= (left - kept) + 1e-12 * (left - kept).abs()
+            }
+            Rule::Bt => {
+                self.is_cheapest(task, worker, workers) || self.condition(task, worker, account, false)
+            }
+            Rule::BttPrinted | Rule::BttDerived => {
+                worker.ready <= account.budget().period.seconds()
+                    && (self.is_cheapest(task, worker, workers)
+                        || self.condition(task, worker, account, worker.ready > 0.0))
+            }
+        }
+    }
+
+    fn is_cheapest(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
+        let able = workers.iter().filter(|other| self.seconds(task, other.class).is_finite());
+        let positive = able.map(|other| other.price).filter(|price| *price > 0.0);
+        worker.price > 0.0 && worker.price <= positive.fold(f64::INFINITY, f64::min)
+    }
+
+    /// (4), or (5) for a busy worker.
+    fn condition(&self, task: TaskId, worker: Worker, account: &Account, busy: bool) -> bool {
+        let budget = account.budget();
+        // What runs and is charged only when it ends is served with this budget too.
+        let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
+        let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
+        let meta = self.meta.all.iter().copied();
+        let planned = meta.clone().filter(|task| self.grid.plans().queue_of(*task).is_some());
+        let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
+        let cost_of = |task: TaskId| {
+            let class = match (self.grid.task(task).placed_on(), self.grid.plans().queue_of(task)) {
+                (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
+                    self.grid.machine(machine).class().index()
+                }
+                (None, Some(Queue::Class(class))) => class.index(),
+                (None, None) => 0,
+            };
+            (self.length(task) * self.price(class)).ceil()
+        };
+        let b = budget.recharge.count() as f64;
+        let r = budget.period.seconds();
+        let allocated: f64 = scheduled.iter().map(|task| cost_of(*task)).sum();
+        let done: f64 = scheduled.iter().map(|task| self.length(*task)).sum();
+        let all: f64 = held.into_iter().chain(meta).map(|task| self.length(task)).sum();
+        let counted = match (busy, self.policy.rule) {
+            (true, Rule::BttPrinted) => b / r * worker.ready,
+            (true, _) => allocated - ((b / r - allocated / worker.ready) * worker.ready),
+            (false, _) => allocated,
+        };
+        let own = self.length(task);
+        let average = (counted + own * worker.price) / (done + own);
+        average <= b / all * (1.0 + 1e-12)
+    }
+
+    fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
+        let allowed = workers.iter().filter(|worker| self.allowed(task, **worker, workers));
+        allowed.map(|worker| (*worker, worker.ready + self.seconds(task, worker.class))).collect()
+    }
+
+    /// The one done first, the lowest of those that tie.
+    fn first_done(fits: &[Fit]) -> Worker {
+        let ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
+        let limit = tied_least(&ends);
+        let tied = fits.iter().filter(|fit| fit.1 <= limit);
+        let ranked = tied
+            .min_by(|one, other| one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready)));
+        ranked.expect("the least is among them").0
+    }
+
+    fn chosen(&self, task: TaskId, fits: &[Fit]) -> Worker {
+        let in_time = |fit: &&Fit| {
+            self.policy.deadline.is_none_or(|deadline| fit.1 <= deadline.since(self.now).seconds())
+        };
+        let in_time: Vec<Fit> = fits.iter().filter(in_time).copied().collect();
+        let old = self.policy.pick == Pick::First || self.meta.old.contains(&task);
+        if !old || self.policy.goal == Goal::Time || in_time.is_empty() {
+            return Self::first_done(fits);
+        }
+        let price = in_time.iter().map(|fit| fit.0.price).fold(f64::INFINITY, f64::min);
+        let cheap: Vec<Fit> = in_time.into_iter().filter(|fit| fit.0.price == price).collect();
+        match self.policy.goal {
+            Goal::CostTime => Self::first_done(&cheap),
+            Goal::Cost | Goal::Time => {
+                let lowest = cheap.iter().min_by(|one, other| {
+                    one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready))
+                });
+                lowest.expect("one is cheapest").0
+            }
+        }
+    }
+
+    /// One turn of the loop; the tasks to remove first.
+    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Queue)>) {
+        let workers = self.workers();
+        let left = self.tasks_left();
+        let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
+        if let Some(&task) = old.first() {
+            let fits = self.fits(task, &workers);
+            return if fits.is_empty() {
+                (vec![task], None)
+            } else {
+                (Vec::new(), Some((task, self.chosen(task, &fits).queue)))
+            };
+        }
+        let fits: Vec<(TaskId, Vec<Fit>)> =
+            left.into_iter().map(|task| (task, self.fits(task, &workers))).collect();
+        let removed: Vec<TaskId> =
+            fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
+        if !removed.is_empty() {
+            return (removed, None);
+        }
+        let metrics: Vec<(TaskId, f64)> =
+            fits.iter().map(|(task, fits)| (*task, metric(self.policy.pick, fits))).collect();
+        let best = metrics.iter().map(|metric| metric.1).fold(f64::NEG_INFINITY, f64::max);
+        let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
+        let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
+        let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
+        (Vec::new(), Some((task, self.chosen(task, fits).queue)))
+    }
+}
+
+/// The largest is best.
+fn metric(pick: Pick, fits: &[Fit]) -> f64 {
+    let mut ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
+    ends.sort_by(f64::total_cmp);
+    match pick {
+        Pick::First | Pick::MinMin => -ends[0],
+        Pick::MaxMin => ends[0],
+        Pick::Sufferage => ends.get(1).map_or(0.0, |second| second - ends[0]),
+    }
+}
+
+impl NaiveBatch {
+    fn begin(&mut self, grid: &Grid, now: Time) {
+        let mut all: Vec<TaskId> = grid
+            .tasks()
+            .filter(|(id, task)| {
+                task.state() == TaskState::Waiting
+                    && grid.plans().queue_of(*id).is_none()
+                    && grid.declared_length(*id).is_some()
+            })
+            .map(|(id, _)| id)
+            .collect();
+        all.sort_unstable();
+        let count = if self.pick == Pick::First { all.len() } else { self.aging.min(all.len()) };
+        let left = grid.account().map_or(0.0, |account| account.left(now).count() as f64);
+        let old = all[..count].to_vec();
+        self.batch = Some((now, Meta { all, old, removed: Vec::new(), left }));
+    }
+
+    fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.batch.as_ref().is_none_or(|(at, _)| *at != now) {
+            self.begin(grid, now);
+        }
+        loop {
+            let (_, meta) = self.batch.as_ref()?;
+            let (removed, next) = View { grid, now, policy: self, meta }.turn();
+            if let Some((task, on)) = next {
+                return Some(Decision::Plan { task, on });
+            }
+            if removed.is_empty() {
+                return None;
+            }
+            self.batch.as_mut()?.1.removed.extend(removed);
+        }
+    }
+}
+
+/// The next in rank that can begin there, and can be paid.
+fn start(grid: &Grid, now: Time, on: MachineId) -> Option<Decision> {
+    let class = grid.machine(on).class();
+    let own: Vec<TaskId> = grid.plans().ranked(Queue::Machine(on)).collect();
+    let shared: Vec<TaskId> = grid.plans().ranked(Queue::Class(class)).collect();
+    let mut ranked = own.into_iter().chain(shared);
+    let task =
+        ranked.find(|task| grid.can_run(grid.task(*task).class(), on) && grid.can_pay(now, *task, class))?;
+    Some(Decision::Start { task, on })
+}
+
+impl Policy for NaiveBatch {
+    fn observe(&mut self, _: &Grid, _: &Change) {}
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let answer = match occasion.cause {
+            Cause::WokeUp if now.nanos() % self.period.nanos() == 0 => {
+                if grid.plans().collected_at() != Some(now) {
+                    self.batch = None;
+                    return Some(Decision::Collect);
+                }
+                let machines = (0..grid.machines().len()).map(MachineId::new);
+                self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)))
+            }
+            Cause::Joined(on)
+            | Cause::Opened(on)
+            | Cause::LoadFell(on)
+            | Cause::Freed(on)
+            | Cause::Vacated(on) => start(grid, now, on),
+            Cause::Submitted(_) | Cause::Lost(_) | Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => {
+                None
+            }
+        };
+        let period = self.period.nanos();
+        let at = Time::from_nanos((now.nanos() / period + 1) * period);
+        answer.or_else(|| grid.wake_at().is_none().then_some(Decision::Wake { at }))
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}
