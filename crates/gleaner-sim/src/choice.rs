@@ -135,14 +135,13 @@ fn rule(
 ) -> Result<(Spending, Level), InputError> {
     let own = rule_of(preset.spending, preset.level);
     let (spending, level) = match (preset.spending, budget.rule.as_deref()) {
-        (Spending::Free, Some("none")) => (Spending::Free, Level::Machines),
+        (Spending::Free, None | Some("none")) => (Spending::Free, preset.level),
         (Spending::Free, Some("b")) => (Spending::Cap, Level::Machines),
         (Spending::Free, Some("bt")) => (Spending::PerTask, Level::Machines),
         (Spending::Free, Some("btt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Machines),
         (Spending::Free, Some("lbtt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Classes),
-        (Spending::Free, rule) => {
-            let found = rule.map_or("no rule".to_owned(), |rule| format!("\"{rule}\""));
-            return Err(wrong_rule(scenario, &found, "one of none, b, bt, btt, lbtt"));
+        (Spending::Free, Some(rule)) => {
+            return Err(wrong_rule(scenario, &format!("\"{rule}\""), "one of none, b, bt, btt, lbtt"));
         }
         (_, Some(rule)) if rule != own => {
             let expected = format!("\"{own}\", or none of its own: {} says it", scenario.policy.preset);
