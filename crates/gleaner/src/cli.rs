@@ -2,10 +2,14 @@
 
 mod hosting;
 mod live;
+mod measuring;
+mod rule;
 mod trace;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
+pub(crate) use measuring::*;
+pub(crate) use rule::*;
 pub(crate) use trace::*;
 
 use crate::map::Budget;
@@ -76,6 +80,8 @@ pub(crate) enum Command {
     /// Make a token, for a machine that joins or for a user
     #[command(subcommand)]
     Token(TokenArguments),
+    /// What a live grid's history would have been under another policy
+    Replay(ReplayArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has
     Simulate(SimulateArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
@@ -185,7 +191,7 @@ Examples:
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
     /// A task of the live grid, or a scenario
-    #[arg(value_name = "JOB/TASK|SCENARIO")]
+    #[arg(value_name = "JOB[/TASK]|SCENARIO")]
     pub(crate) subject: String,
     /// The scenario's task, as its tasks.csv calls it
     pub(crate) task: Option<String>,
@@ -386,14 +392,6 @@ pub(crate) struct MatchArguments {
     #[arg(value_name = "B")]
     pub(crate) other: PathBuf,
     /// Print the answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `gleaner bench`.
-#[derive(Args, Debug)]
-pub(crate) struct BenchArguments {
-    /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
