@@ -103,7 +103,7 @@ fn the_page_is_well_formed_and_every_simulation_has_a_line() {
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["figure-4.svg", "figure-5.svg", "periods.svg", "simulations.csv", "report.html"]);
     for (name, text) in &files {
-        if name.ends_with(".csv") {
+        if !text.starts_with('<') {
             let columns = |line: &str| line.split(',').count();
             assert!(text.lines().all(|line| columns(line) == 11), "{name}");
             let cases: std::collections::BTreeSet<Case> =
