@@ -12,6 +12,7 @@ mod limiter;
 mod trial;
 mod user;
 
+pub use bwrap::bare_sandbox;
 pub(crate) use bwrap::bwrap_command;
 pub(crate) use group::Group;
 pub use group::GroupError;

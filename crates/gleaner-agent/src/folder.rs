@@ -4,6 +4,10 @@
 //! - **Names come from outside**: a path that leaves the folder is refused.
 //! - What it leaves is packed once it and all its processes are gone, so that nothing changes meanwhile.
 
+mod as_new;
+
+pub(crate) use as_new::is_as_new;
+
 use crate::archive::{self, ArchiveError};
 use crate::cache::{Cache, CacheError, hash_of};
 use crate::duties::{Collected, TransferError, Wanted};
@@ -16,7 +20,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::de::IgnoredAny;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Where a program keeps what it needs to go on, in its folder.
@@ -25,6 +29,15 @@ pub(crate) const CHECKPOINT: &str = ".checkpoint";
 pub(crate) const TEMPORARY: &str = ".tmp";
 /// What it reads, in its folder.
 pub(crate) const STDIN: &str = ".stdin";
+
+/// Where a folder comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// It is yet to be made.
+    None,
+    /// An earlier run had it, and left it as new.
+    EarlierRun,
+}
 
 /// Whether making the folder takes more than a moment.
 pub(crate) fn needs_transfers(run: &Run) -> bool {
@@ -36,6 +49,18 @@ pub(crate) fn has_checkpoint(checkpoint: &Checkpointing) -> bool {
     checkpoint.folder || checkpoint.exit_code.is_some()
 }
 
+/// Makes the folder of a run that needs nothing brought to it, unless there is one as new for it.
+pub(crate) fn prepare_empty(run: &Run, folder: &Path, origin: Origin) -> Result<(), TransferError> {
+    patterns(&run.outputs)?;
+    if origin == Origin::None {
+        make_new(folder)?;
+    }
+    if has_checkpoint(&run.checkpoint) {
+        make(&folder.join(CHECKPOINT))?;
+    }
+    Ok(())
+}
+
 /// Makes the folder of a run with its inputs and its checkpoint.
 pub(crate) fn prepare(
     run: &Run,
@@ -44,13 +69,9 @@ pub(crate) fn prepare(
     client: Option<&Client>,
 ) -> Result<(), TransferError> {
     patterns(&run.outputs)?;
-    make(folder)?;
-    make(&folder.join(TEMPORARY))?;
+    make_new(folder)?;
     if has_checkpoint(&run.checkpoint) {
         make(&folder.join(CHECKPOINT))?;
-    }
-    if !needs_transfers(run) {
-        return Ok(());
     }
     let client = client.ok_or_else(|| TransferError::Unreachable("there is no session".into()))?;
     let fetch = |blob: &BlobHash, into: &mut dyn Write, limit| {
@@ -156,11 +177,17 @@ fn address_of(blob: &BlobHash) -> String {
     format!("/api/v1/blobs/{blob}")
 }
 
+fn make_new(folder: &Path) -> Result<(), TransferError> {
+    make(folder)?;
+    make(&folder.join(TEMPORARY))
+}
+
 fn make(folder: &Path) -> Result<(), TransferError> {
-    match fs::create_dir(folder) {
+    let create = || fs::DirBuilder::new().mode(as_new::MODE).create(folder);
+    match create() {
         // A second try, after a first that broke off.
         Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_dir_all(folder).and_then(|()| fs::create_dir(folder))
+            fs::remove_dir_all(folder).and_then(|()| create())
         }
         made => made,
     }

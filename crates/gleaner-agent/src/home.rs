@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! lock            held by the agent that uses the folder
+//! runs.lock       held by its keeper too, so that no agent starts before the runs of the one before have ended
 //! agent.key       its key; never leaves the machine
 //! identity.json   who it is, and with whom it is enrolled
 //! epoch           the highest epoch of a coordinator it has met
+//! starts          how often an agent was started in it
 //! speeds.json     how fast the machine was measured to be
 //! rules.toml      its owner's rules, if they wrote some
 //! owner.sock      where its owner says something by hand
@@ -13,7 +15,7 @@
 //! tasks/          a folder for each run, and what its program has written
 //! ```
 
-use crate::probes::Speeds;
+use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{FlockOperation, flock};
@@ -22,6 +24,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the runs of an agent that was killed may take to end.
+const RUNS_END_S: u64 = 10;
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +46,13 @@ pub enum HomeError {
     /// Another agent uses it.
     #[error("{path} is in use by another agent; give this one a folder of its own, or stop that one", path = .0.display())]
     InUse(PathBuf),
+    /// An earlier agent is gone, but not what it ran.
+    #[error(
+        "{path}: what an earlier agent ran has not ended within {RUNS_END_S} s; end the processes called \
+         `gleaner keep` and start again",
+        path = .0.display()
+    )]
+    StillRuns(PathBuf),
     /// The owner's rules make no sense.
     #[error("{path}: {why}", path = path.display())]
     Rules {
@@ -60,6 +76,7 @@ pub enum HomeError {
 pub struct Home {
     folder: PathBuf,
     _lock: File,
+    runs: File,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -93,19 +110,15 @@ impl Home {
         };
         let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         private(folder).map_err(failed(folder))?;
-        let path = folder.join("lock");
-        let lock = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(failed(&path))?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(HomeError::InUse(folder.into())),
-            Err(why) => return Err(failed(&path)(why.into())),
-        }
+        let own = lock(&folder.join("lock"))?.ok_or_else(|| HomeError::InUse(folder.into()))?;
+        let until = Instant::now() + Duration::from_secs(RUNS_END_S);
+        let runs = loop {
+            match lock(&folder.join("runs.lock"))? {
+                Some(runs) => break runs,
+                None if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+                None => return Err(HomeError::StillRuns(folder.into())),
+            }
+        };
         for name in ["tasks", "pipes"] {
             let path = folder.join(name);
             match fs::remove_dir_all(&path) {
@@ -114,7 +127,12 @@ impl Home {
             }
         }
         let folder = folder.canonicalize().map_err(failed(folder))?;
-        Ok(Self { folder, _lock: lock })
+        Ok(Self { folder, _lock: own, runs })
+    }
+
+    /// The lock of runs once more, for whoever ends them when this agent is gone.
+    pub fn held(&self) -> io::Result<Stdio> {
+        self.runs.try_clone().map(Stdio::from)
     }
 
     /// The folder.
@@ -140,6 +158,11 @@ impl Home {
     /// The folder of a run.
     pub fn task(&self, attempt: Attempt) -> PathBuf {
         self.folder.join(format!("tasks/{}.{}", attempt.task, attempt.number))
+    }
+
+    /// A folder that several runs have, one after the other.
+    pub fn shared_task(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("tasks/shared-{number}"))
     }
 
     /// Where is kept what a run's program writes.
@@ -188,14 +211,7 @@ impl Home {
 
     /// The highest epoch met; 0 if none was.
     pub fn epoch(&self) -> Result<u32, HomeError> {
-        let path = self.folder.join("epoch");
-        match fs::read_to_string(&path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(0),
-            Err(why) => Err(HomeError::File { path, why }),
-            Ok(text) => {
-                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
-            }
-        }
+        self.number("epoch")
     }
 
     /// Remembers the highest epoch met.
@@ -203,14 +219,33 @@ impl Home {
         self.replace("epoch", &format!("{epoch}\n"))
     }
 
+    /// The number of this start of the agent, higher than that of any before.
+    pub fn count_start(&self) -> Result<u64, HomeError> {
+        let start = self.number::<u64>("starts")? + 1;
+        self.replace("starts", &format!("{start}\n"))?;
+        Ok(start)
+    }
+
     /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
-    pub fn speeds(&self) -> Option<Speeds> {
+    pub fn measured(&self) -> Option<Benchmark> {
         serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
     }
 
     /// Remembers how fast the machine is.
-    pub fn remember_speeds(&self, speeds: &Speeds) -> Result<(), HomeError> {
-        self.replace("speeds.json", &serde_json::to_string(speeds).expect("it is plain data"))
+    pub fn remember_measured(&self, measured: &Benchmark) -> Result<(), HomeError> {
+        self.replace("speeds.json", &serde_json::to_string(measured).expect("it is plain data"))
+    }
+
+    /// The number in a file; 0 if there is no file.
+    fn number<N: FromStr + Default>(&self, name: &str) -> Result<N, HomeError> {
+        let path = self.folder.join(name);
+        match fs::read_to_string(&path) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(N::default()),
+            Err(why) => Err(HomeError::File { path, why }),
+            Ok(text) => {
+                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
+            }
+        }
     }
 
     /// Writes a file whole or not at all.
@@ -226,6 +261,18 @@ impl Home {
             File::open(&self.folder)?.sync_all()
         };
         write().map_err(|why| HomeError::File { path: path.clone(), why })
+    }
+}
+
+/// The file, locked; none if another holds it.
+fn lock(path: &Path) -> Result<Option<File>, HomeError> {
+    let failed = |why| HomeError::File { path: path.to_owned(), why };
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(why) => Err(failed(why.into())),
     }
 }
 
@@ -255,12 +302,25 @@ mod tests {
         };
         home.enrol(&identity).unwrap();
         home.remember_epoch(7).unwrap();
+        assert_eq!(home.count_start().unwrap(), 1);
         let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
         fs::create_dir(&run).unwrap();
         drop(home);
         let home = Home::open(folder.path()).unwrap();
         assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (Some(identity), 7));
+        assert_eq!(home.count_start().unwrap(), 2);
         assert!(!run.exists());
+    }
+
+    #[test]
+    fn an_agent_starts_when_the_runs_of_the_one_before_have_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let mut keeper =
+            std::process::Command::new("sleep").arg("0.3").stdout(home.held().unwrap()).spawn().unwrap();
+        drop(home);
+        Home::open(folder.path()).unwrap();
+        assert!(keeper.try_wait().unwrap().is_some(), "it did not wait");
     }
 
     #[test]

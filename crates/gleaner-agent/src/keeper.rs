@@ -25,6 +25,7 @@ mod mind;
 mod orders;
 mod start;
 mod task;
+mod traffic;
 
 pub use client::{Keeper, KeeperError, Minder, OrderSender};
 pub use frames::{FRAME_BYTES_MAX, FrameError, Inbox, encode};

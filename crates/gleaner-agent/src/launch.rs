@@ -86,12 +86,12 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
     }
     set_streams(&fds.streams)?;
     limits::set(&instructions.rlimits)?;
-    std::env::set_current_dir(&instructions.cwd)
-        .map_err(|error| LaunchError::Program(instructions.cwd.display().to_string(), error))?;
     let mut landlock_abi = 0;
     let program = instructions.argv.first().map(String::as_str).unwrap_or_default();
     let mut command = Command::new(program);
+    // The folder is entered as the task's user: it need not be open to anyone else.
     command.args(instructions.argv.iter().skip(1)).env_clear().envs(instructions.env);
+    command.current_dir(&instructions.cwd);
     if let Some(user) = instructions.user {
         command.uid(user).gid(user);
     }
@@ -100,7 +100,10 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
         syscalls::filter()?;
     }
     words.write_all(&words::ready(landlock_abi)).map_err(LaunchError::Streams)?;
-    Err(LaunchError::Program(program.to_owned(), command.exec()))
+    let error = command.exec();
+    let is_there = std::env::current_dir().is_ok_and(|folder| folder == instructions.cwd);
+    let what = if is_there { program.to_owned() } else { instructions.cwd.display().to_string() };
+    Err(LaunchError::Program(what, error))
 }
 
 fn set_streams([stdin, stdout, stderr]: &[OwnedFd; 3]) -> Result<(), LaunchError> {

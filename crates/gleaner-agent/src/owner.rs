@@ -15,5 +15,5 @@ mod verdict;
 
 pub use attendance::{Attendance, Hand, Owner, Sign, Word};
 pub use hours::{DayMinute, Hours, HoursError};
-pub use rules::{Rules, RulesError, Sessions};
-pub use verdict::{COOLING, Reason, Verdict, decide};
+pub use rules::{Programs, Rules, RulesError, Sessions};
+pub use verdict::{COOLING, DISK_FREE_MIN, Reason, Verdict, decide};

@@ -3,7 +3,6 @@
 //! - [`benchmark`] fills the speed vector: CPU, disk, network. [`Speeds::rounded`] makes alike machines equal.
 //! - [`Sampler`] takes a [`Sample`] of what the machine's owner leaves over: load, memory, disk, pressure, heat.
 //! - [`LoadFilter`] turns samples of the owner's load into the few reports that are worth a fact.
-//! - [`Usage`] is what a finished task consumed, and [`composition`] what follows from it for tasks of its label.
 //!
 //! Invariants:
 //! - **Everything is read below a [`Root`]**, `/` in life and a recorded tree in tests, and every read is bounded.
@@ -13,7 +12,6 @@
 
 mod benchmark;
 mod cgroup;
-mod composition;
 mod domain;
 mod error;
 mod filter;
@@ -26,15 +24,12 @@ mod sensors;
 mod sessions;
 mod speeds;
 mod text;
-mod usage;
 
-pub use benchmark::{Benchmark, Measured, NETWORK_DEFAULT, ReadPath, benchmark, measure_network};
+pub use benchmark::{Benchmark, Measured, ReadPath, benchmark, measure_network};
 pub use cgroup::{Cgroup, Quota};
-pub use composition::composition;
 pub use domain::{Domain, Ours};
 pub use error::ProbeError;
 pub use filter::{LOAD_CHANGE, LOAD_SAMPLES, LOAD_STEP, LoadFilter};
 pub use root::Root;
 pub use sampler::{Moment, Observation, Pressure, Sample, Sampler};
 pub use speeds::Speeds;
-pub use usage::{Reaped, Usage};

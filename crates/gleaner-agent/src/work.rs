@@ -6,6 +6,7 @@
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
+mod folders;
 mod joining;
 mod seats;
 mod spec;
@@ -116,9 +117,10 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         // Said before anything is measured.
         return Err(WorkError::NotJoined);
     }
-    let keeper = Keeper::start(&options.program)?;
+    let keeper =
+        Keeper::start(&options.program, home.held().map_err(system("the lock of runs cannot be shared"))?)?;
     let machine = joining::measure(&home, &keeper, &options)?;
-    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile)?;
+    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile, &stop)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(2))

@@ -240,7 +240,7 @@ fn a_suspended_task_can_be_killed() {
 
 #[test]
 fn a_program_that_is_not_there_is_no_keeper() {
-    let error = Keeper::start("/no/such/program".as_ref()).unwrap_err().to_string();
+    let error = Keeper::start("/no/such/program".as_ref(), Stdio::null()).unwrap_err().to_string();
     assert!(error.starts_with("/no/such/program: the keeper of tasks could not be started"), "{error}");
 }
 

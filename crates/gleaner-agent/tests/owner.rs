@@ -1,7 +1,7 @@
 //! The owner's rules as tables.
 
 use gleaner_agent::owner::{
-    Attendance, DayMinute, Owner, Reason, Rules, Sessions, Sign, Verdict, Word, decide,
+    Attendance, DISK_FREE_MIN, DayMinute, Owner, Reason, Rules, Sessions, Sign, Verdict, Word, decide,
 };
 use gleaner_agent::probes::Sample;
 use gleaner_units::{Span, Time};
@@ -159,6 +159,18 @@ fn the_load_keeps_new_tasks_away() {
         let sample = Sample { load, ..quiet() };
         let verdict = decide(&Rules::default(), &Attendance::new(), &sample, noon(), Verdict::Run);
         assert_eq!(verdict, expected, "{load:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_new_tasks_away() {
+    let full = Verdict::NoNewTasks(Reason::DiskFull);
+    for (free_disk, expected) in
+        [(None, Verdict::Run), (Some(DISK_FREE_MIN), Verdict::Run), (Some(DISK_FREE_MIN - 1), full)]
+    {
+        let sample = Sample { free_disk, ..quiet() };
+        let verdict = decide(&Rules::default(), &Attendance::new(), &sample, noon(), Verdict::Run);
+        assert_eq!(verdict, expected, "{free_disk:?}");
     }
 }
 

@@ -5,12 +5,14 @@
 //! - [`growth`] keeps the tasks on each machine the same and multiplies the machines.
 //! - [`crowd`] is many tasks at once, on thousands of machines or on one.
 //! - [`table`] is what `gleaner bench` measures.
+//! - [`live`] is what `gleaner bench live` measures: whole processes beside the limits of the machine.
 //! - The loop over the processor-sharing engine alone is [`ClosedLoop`](gleaner_sim::sharing::ClosedLoop).
 //!
 //! **A workload depends on its parameters only**: not on time, and on no random source but a numbered one.
 
 pub mod figure_3;
 pub mod growth;
+pub mod live;
 pub mod table;
 
 mod processor_time;

@@ -76,6 +76,11 @@ impl Address {
         self.encrypted
     }
 
+    /// Whether what is sent there never leaves this machine.
+    pub fn is_loopback(&self) -> bool {
+        self.host.is_loopback()
+    }
+
     /// The name that the server's certificate must be for.
     pub(crate) fn server_name(&self) -> ServerName<'static> {
         match &self.host {

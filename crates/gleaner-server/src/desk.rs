@@ -12,6 +12,7 @@
 
 mod admission;
 mod agents;
+mod leases;
 mod orders;
 mod run;
 
@@ -24,6 +25,7 @@ use crate::ledger::{Job, Ledger};
 use crate::store::{RANGES_LIMIT, TaskRange};
 use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
+use leases::Leases;
 use std::collections::BTreeMap;
 
 /// How long agents may be silent.
@@ -150,16 +152,17 @@ pub struct Desk {
     sessions: BTreeMap<SessionId, Session>,
     by_agent: BTreeMap<MachineId, SessionId>,
     /// When each agent that is not lost is given up unless it is heard of.
-    leases: BTreeMap<MachineId, Time>,
+    leases: Leases,
     batch: Batch,
 }
 
 impl Desk {
     /// Opens on what was known; the start itself is the first fact.
     pub fn new(ledger: Ledger, terms: Terms, now: Time, program: &str) -> Self {
-        let known = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost);
-        let leases =
-            known.map(|(index, _)| (MachineId::new(index), now + terms.lease + terms.margin)).collect();
+        let mut leases = Leases::default();
+        for (index, _) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost) {
+            leases.renew(MachineId::new(index), now + terms.lease + terms.margin);
+        }
         let epoch = ledger.epoch() + 1;
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
         let mut desk = Self { ledger, terms, sessions, by_agent, leases, batch: Batch::default() };
@@ -201,8 +204,8 @@ impl Desk {
         if self.ledger.scheduler().is_asked() {
             return self.ledger.now();
         }
-        let wake = self.ledger.grid().wake_at().unwrap_or(Time::NEVER);
-        self.leases.values().copied().fold(wake, Time::min)
+        let wakes = [self.ledger.grid().wake_at(), self.ledger.next_rested()];
+        wakes.into_iter().flatten().fold(self.leases.next_end(), Time::min)
     }
 
     /// Whether an agent is connected.
@@ -230,14 +233,16 @@ impl Desk {
     }
 
     fn tick(&mut self, now: Time) {
-        let due = self.leases.iter().filter(|&(_, &until)| until <= now);
-        let due: Vec<MachineId> = due.map(|(&agent, _)| agent).collect();
-        for agent in due {
-            self.leases.remove(&agent);
+        while let Some(agent) = self.leases.find_due(now) {
+            self.leases.end(agent);
             if let Some(&session) = self.by_agent.get(&agent) {
                 self.close(session);
             }
             self.record(now, Fact::LeaseExpired { agent });
+        }
+        let rested = self.ledger.rested_by(now);
+        if !rested.is_empty() {
+            self.record(now, Fact::TasksRested(rested));
         }
         if self.ledger.grid().wake_at().is_some_and(|at| at <= now) {
             self.record(now, Fact::WokeUp);

@@ -7,13 +7,13 @@ use crate::clock::Clock;
 use crate::desk::{
     Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, SessionId,
 };
-use crate::journal::{Entry, Fact};
-use crate::ledger::{FORMAT, Ledger, People, ReplayError};
+use crate::journal::Fact;
+use crate::ledger::{People, ReplayError};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::store::{
-    CommitError, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
-};
+use crate::recovery::{Recovered, recover};
+use crate::snapshotter::Snapshotter;
+use crate::store::{CommitError, ReadError, Row, Seq, SnapshotError, Store};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -31,8 +31,6 @@ const BATCH_MAX: usize = 1_024;
 const QUEUE_MAX: usize = 8_192;
 /// Rows of the journal after which a snapshot is taken.
 const SNAPSHOT_ROWS: u64 = 200_000;
-/// Rows read at once when starting.
-const PAGE: usize = 10_000;
 /// The thread looks at the time at least this often.
 const TICK_MAX: Duration = Duration::from_secs(1);
 /// Live events that a slow watcher may be behind.
@@ -185,8 +183,9 @@ impl Driver {
         terms: crate::desk::Terms,
         program: &str,
     ) -> Result<(Self, Handle), DriverError> {
-        let snapshots = store.snapshots()?;
-        let (ledger, since) = recover(&*store, &*snapshots)?;
+        let (reader, snapshots) = (store.reader()?, store.snapshots()?);
+        let Recovered { ledger, rows, .. } = recover(&*reader, &*snapshots)?;
+        let snapshotter = Snapshotter::start(reader, snapshots)?;
         let clock = Clock::start(ledger.now());
         let desk = Desk::new(ledger, terms, clock.now(), program);
         let (queue, inbox) = std::sync::mpsc::channel();
@@ -198,17 +197,16 @@ impl Driver {
         let work = Work {
             desk,
             store,
-            snapshots,
             outputs,
             inbox,
             shared: handle.clone(),
-            since_snapshot: since,
+            since_snapshot: rows,
             waiting: BTreeMap::new(),
             looks: Vec::new(),
             sessions: BTreeMap::new(),
             next_id: 0,
         };
-        let thread = thread::Builder::new().name("desk".to_owned()).spawn(|| work.run());
+        let thread = thread::Builder::new().name("desk".to_owned()).spawn(|| work.run(snapshotter));
         Ok((Self { thread: thread.map_err(DriverError::Thread)? }, handle))
     }
 
@@ -226,56 +224,9 @@ impl Driver {
     }
 }
 
-/// The ledger as the journal has it, and how many rows were read since the snapshot.
-pub fn recover(store: &dyn Store, snapshots: &dyn Snapshots) -> Result<(Ledger, u64), DriverError> {
-    let (mut ledger, from) = match snapshots.latest(FORMAT)? {
-        Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at.next()),
-        None => (Ledger::new(), Seq::FIRST),
-    };
-    let rows = replay(&mut ledger, &*store.reader()?, from)?;
-    Ok((ledger, rows))
-}
-
-/// The ledger as the whole journal has it, whatever the snapshots say, and how many rows that are.
-pub fn replay_all(reader: &dyn Reader) -> Result<(Ledger, u64), DriverError> {
-    let mut ledger = Ledger::new();
-    let rows = replay(&mut ledger, reader, Seq::FIRST)?;
-    Ok((ledger, rows))
-}
-
-fn replay(ledger: &mut Ledger, reader: &dyn Reader, from: Seq) -> Result<u64, DriverError> {
-    let mut read = 0;
-    for entry in entries(reader, from) {
-        ledger.replay(&entry?.1)?;
-        read += 1;
-    }
-    Ok(read)
-}
-
-/// The journal's facts from a row on, a page of rows at a time. Nothing comes after an error.
-pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), DriverError>> {
-    let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
-        page.as_ref().ok()?;
-        let page = reader.read(*from, PAGE);
-        let next = page.as_ref().map_or(Some(*from), |rows| Some(rows.last()?.seq.next()))?;
-        Some((next, page))
-    });
-    pages.flat_map(|(_, page)| match page {
-        Ok(rows) => rows.into_iter().map(entry).collect(),
-        Err(error) => vec![Err(error.into())],
-    })
-}
-
-fn entry(stored: StoredRow) -> Result<(Seq, Entry), DriverError> {
-    let StoredRow { seq, row } = stored;
-    let fact = serde_json::from_str::<Fact>(&row.body).map_err(|why| DriverError::Row { seq, why })?;
-    Ok((seq, Entry { at: row.at, fact }))
-}
-
 struct Work {
     desk: Desk,
     store: Box<dyn Store>,
-    snapshots: Box<dyn Snapshots>,
     outputs: Outputs,
     inbox: Receiver<Message>,
     shared: Handle,
@@ -287,32 +238,45 @@ struct Work {
 }
 
 impl Work {
-    fn run(mut self) -> Result<(), DriverError> {
-        let end = self.serve();
+    fn run(mut self, snapshotter: Snapshotter) -> Result<(), DriverError> {
+        let end = self.serve(&snapshotter);
         // Whoever waits for room or an answer hears that there will be none.
         self.shared.room.close();
         self.shared.ended.close();
+        if end.is_ok() {
+            snapshotter.order();
+        }
+        snapshotter.finish();
         end
     }
 
-    fn serve(&mut self) -> Result<(), DriverError> {
+    fn serve(&mut self, snapshotter: &Snapshotter) -> Result<(), DriverError> {
         self.turn()?;
         loop {
-            let mut going_on = match self.inbox.recv_timeout(self.patience()) {
-                Ok(message) => self.take(message),
-                Err(RecvTimeoutError::Timeout) => true,
-                Err(RecvTimeoutError::Disconnected) => false,
-            };
-            for _ in 1..BATCH_MAX {
-                let Ok(message) = self.inbox.try_recv() else { break };
-                going_on &= self.take(message);
-            }
+            let going_on = self.gather();
             self.turn()?;
+            if self.since_snapshot >= SNAPSHOT_ROWS {
+                snapshotter.order();
+                self.since_snapshot = 0;
+            }
             if !going_on {
-                self.take_snapshot();
                 return Ok(());
             }
         }
+    }
+
+    /// Takes in what came, once something did or it is time for something; whether to go on.
+    fn gather(&mut self) -> bool {
+        let mut going_on = match self.inbox.recv_timeout(self.patience()) {
+            Ok(message) => self.take(message),
+            Err(RecvTimeoutError::Timeout) => true,
+            Err(RecvTimeoutError::Disconnected) => false,
+        };
+        for _ in 1..BATCH_MAX {
+            let Ok(message) = self.inbox.try_recv() else { break };
+            going_on &= self.take(message);
+        }
+        going_on
     }
 
     fn patience(&self) -> Duration {
@@ -336,9 +300,6 @@ impl Work {
         });
         batch.effects.into_iter().for_each(|effect| self.let_out(effect));
         self.looks.drain(..).for_each(|release| release());
-        if self.since_snapshot >= SNAPSHOT_ROWS {
-            self.take_snapshot();
-        }
         Ok(())
     }
 
@@ -407,19 +368,6 @@ impl Work {
             }
             Effect::Close(session) => drop(self.sessions.remove(&session)),
         }
-    }
-
-    fn take_snapshot(&mut self) {
-        let body = self.desk.ledger().save();
-        let snapshot = Snapshot { at: self.store.last(), format: FORMAT, body };
-        match self.snapshots.save(&snapshot) {
-            Ok(()) => {
-                tracing::info!(rows = self.since_snapshot, bytes = snapshot.body.len(), "snapshot saved");
-            }
-            // The journal has it all; only the next start takes longer.
-            Err(error) => tracing::warn!("no snapshot was saved: {error}"),
-        }
-        self.since_snapshot = 0;
     }
 
     fn next_id(&mut self) -> u64 {

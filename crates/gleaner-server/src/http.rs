@@ -24,6 +24,7 @@ mod machines;
 mod metrics;
 mod output;
 mod page;
+mod probe;
 mod refusal;
 mod tasks;
 mod tokens;
@@ -134,6 +135,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(tokens::join))
         .routes(routes!(tokens::user))
         .routes(routes!(blobs::put, blobs::get, blobs::head))
+        .routes(routes!(probe::probe))
         .routes(routes!(agents::enrol))
         .routes(routes!(events::events))
         .routes(routes!(document::openapi))

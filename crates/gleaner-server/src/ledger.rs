@@ -30,19 +30,19 @@ use crate::policy::recipe;
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
 use gleaner_policy::Matchmaker;
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{PolicySpec, Tally, TaskPhase};
 use gleaner_wire::session::{Attempt, StopCause};
+use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
 use record::Records;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,6 +74,8 @@ struct Books {
     people: People,
     labels: Labels,
     kinds: Kinds,
+    /// The tasks that rest after a failure, by when that is over.
+    resting: BTreeSet<(Time, TaskId)>,
     /// The jobs that were submitted under a key, by user and key.
     keys: BTreeMap<(String, String), JobId>,
     tally: Tally,
@@ -116,6 +118,7 @@ impl Ledger {
             people: People::default(),
             labels: Labels::default(),
             kinds: Kinds::default(),
+            resting: BTreeSet::new(),
             keys: BTreeMap::new(),
             tally: Tally::default(),
             now: Time::ZERO,
@@ -292,9 +295,30 @@ impl Ledger {
         self.books.records.get(task)
     }
 
+    /// The files that somebody may still ask for: what jobs read, and what tasks left or go on from. Costs O(jobs + tasks
+    /// that left the queue).
+    pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
+        let read = self.jobs().flat_map(|(_, job)| job.spec.files());
+        let left = self.books.records.all().flat_map(|record| {
+            let files = record.last.as_ref().and_then(|last| last.files.as_ref());
+            record.checkpoint.iter().chain(files)
+        });
+        read.chain(left.map(|stored| &stored.blob))
+    }
+
     /// What was learnt of labels, by name.
     pub fn labels(&self) -> impl Iterator<Item = (&String, &Label)> {
         self.books.labels.iter()
+    }
+
+    /// When the first of the tasks that rest after a failure has rested.
+    pub fn next_rested(&self) -> Option<Time> {
+        self.books.resting.first().map(|&(until, _)| until)
+    }
+
+    /// The tasks that have rested by now.
+    pub fn rested_by(&self, now: Time) -> Vec<TaskId> {
+        self.books.resting.iter().take_while(|(until, _)| *until <= now).map(|&(_, task)| task).collect()
     }
 
     /// How many tasks are in each phase.
@@ -312,7 +336,7 @@ impl Ledger {
             }
             Fact::JoinTokenIssued { token, expires, .. } => self.books.people.issue(token.clone(), *expires),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {
-                self.books.people.use_up(token);
+                self.books.people.use_up(token.clone(), *agent);
                 self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
             }
             Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),
@@ -331,6 +355,7 @@ impl Ledger {
             Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
             Fact::TasksReleased(chosen) => self.released(at, chosen),
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
+            Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
             Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
             Fact::ResultRefused { attempt, agent, .. } => self.result_refused(*attempt, *agent),

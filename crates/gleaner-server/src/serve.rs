@@ -9,6 +9,7 @@ use crate::listener;
 use crate::outputs::Outputs;
 use crate::sessions;
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
+use crate::tidying::keep_tidy;
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::routing::get;
@@ -190,6 +191,7 @@ async fn listen<F: Future<Output = ()>>(
     };
     let tls = identity.as_ref().map(ServerIdentity::server_config).transpose()?;
     let renewed = identity.map(|identity| tokio::spawn(renew(identity)));
+    let tidied = tokio::spawn(keep_tidy(desk.clone(), app.blobs.clone()));
     let stopped = ready(Ready { reached, desk: desk.clone(), authority });
     let ended = async {
         tokio::select! {
@@ -199,8 +201,8 @@ async fn listen<F: Future<Output = ()>>(
         }
     };
     listener::serve(listener, tls.map(Arc::new), router(Arc::new(app)), ended).await;
-    if let Some(renewed) = renewed {
-        renewed.abort();
+    for task in renewed.iter().chain([&tidied]) {
+        task.abort();
     }
     Ok(())
 }

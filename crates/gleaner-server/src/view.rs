@@ -6,7 +6,7 @@ mod machines;
 mod tasks;
 
 pub use explain::{explain, explain_past, preview};
-pub use history::{HistoryNames, history, history_names};
+pub use history::{HistoryNames, Story, history_names};
 pub use machines::{machines, state_name};
 pub use tasks::{job, jobs, task, tasks};
 

@@ -4,7 +4,10 @@ use crate::setup::Setup;
 use gleaner_core::{Budget, Charged};
 use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Savings, Score, Spending, When};
 use gleaner_units::{Credits, TaskClassId};
-use gleaner_workload::{BudgetSettings, InputError, RelocateScore, RelocateSettings, Scenario, Sharing};
+use gleaner_workload::{
+    AvailableMachines, BudgetSettings, InputError, PriceSettings, RelocateScore, RelocateSettings, Scenario,
+    Sharing,
+};
 
 /// The preset's recipe with what the scenario chooses otherwise.
 pub(crate) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
@@ -25,7 +28,10 @@ pub(crate) fn budget(scenario: &Scenario, recipe: &Recipe) -> Result<Option<Budg
     else {
         return Ok(None);
     };
-    scenario.machines.check_priced()?;
+    let from_table = |available: &AvailableMachines| available.look.prices == PriceSettings::Table;
+    if scenario.availability.as_ref().is_none_or(from_table) {
+        scenario.machines.check_priced()?;
+    }
     Ok(Some(Budget {
         recharge: settings.recharge,
         period: settings.period,

@@ -328,6 +328,9 @@ pub struct Transition {
 pub struct History {
     /// 1.
     pub version: u32,
+    /// How many earlier steps are not told here.
+    #[serde(default)]
+    pub left_out: u64,
     /// In order of time.
     pub transitions: Vec<Transition>,
 }
@@ -463,6 +466,16 @@ pub struct Enrolled {
     pub agent: u32,
     /// Its name, which may have got a number to tell it from others.
     pub name: String,
+}
+
+/// What came of bytes that were sent to measure the network.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Swallowed {
+    /// 1.
+    pub version: u32,
+    /// How many came.
+    pub bytes: u64,
 }
 
 /// The grid at a glance.

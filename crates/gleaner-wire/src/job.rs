@@ -172,6 +172,11 @@ pub enum Confinement {
 }
 
 impl JobSpec {
+    /// The files that its tasks read.
+    pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
+        self.inputs.iter().map(|input| &input.blob).chain(&self.stdin)
+    }
+
     /// One task of a program, in the sandbox, with nothing else said.
     pub fn new<'a>(command: impl IntoIterator<Item = &'a str>) -> Self {
         Self {

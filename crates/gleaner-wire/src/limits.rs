@@ -14,6 +14,8 @@ pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 pub const OUTPUT_INLINE_MAX: usize = 4 << 10;
 /// Bytes kept of what one attempt writes to one of its streams.
 pub const OUTPUT_BYTES_MAX: u64 = 64 << 20;
+/// Bytes that are taken at a time to measure the network with.
+pub const PROBE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a checkpoint, or of one input or output file.
 pub const BLOB_BYTES_MAX: u64 = 16 << 30;
 /// Bytes of a name: of a job, a label, a machine, a user, a key.

@@ -154,7 +154,7 @@ pub struct Hello {
     pub version: u32,
     /// The agent's number, given when it was enrolled.
     pub agent: u32,
-    /// Differs each time the agent's program starts: what it ran before has ended.
+    /// Rises each time the agent's program starts: what it ran before has ended.
     pub incarnation: u64,
     /// The highest epoch it has met.
     pub epoch: u32,
@@ -170,6 +170,9 @@ pub struct Hello {
 pub struct Profile {
     /// Operations a second for CPU, disk and network, as measured and rounded.
     pub speeds: [f64; 3],
+    /// Operations of the CPU in each second that a task is on a core, where a quota keeps it off for a part of the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_on_core: Option<f64>,
     /// How many tasks run at full speed side by side.
     pub cores: u32,
     /// How many tasks run there at most; as many as cores where the grid is exclusive.

@@ -1,12 +1,17 @@
 //! `gleaner bench`.
 
-use crate::cli::BenchArguments;
+mod live;
+
+use crate::cli::{BenchArguments, BenchCommand};
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
 use gleaner_bench::table::{self, Aim, Measurement};
 use serde_json::{Value, json};
 
 pub(crate) fn run(arguments: &BenchArguments) -> Outcome {
+    if let Some(BenchCommand::Live(arguments)) = &arguments.what {
+        return live::run(arguments);
+    }
     interrupt::listen();
     let steps = table::steps();
     let bar = progress::bar(steps.len() as u64, "measurements");
@@ -42,13 +47,13 @@ fn line(measurement: &Measurement) -> String {
         Some(Aim::AtMost(most)) => format!("  aim: at most {}", shown(*most, unit)),
         None => String::new(),
     };
-    format!("{name:46} {value:>10} {unit:8}{aim}").trim_end().to_owned() + "\n"
+    format!("{name:46} {value:>10} {unit:11}{aim}").trim_end().to_owned() + "\n"
 }
 
 fn shown(value: f64, unit: &str) -> String {
     match unit {
         "events/s" => format!("{:.1} M", value / 1e6),
-        "ns" => format!("{value:.0}"),
+        "ns" | "tasks/s" => format!("{value:.0}"),
         _ => format!("{value:.2}"),
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         return scenario::run(arguments, task);
     }
     match arguments.subject.parse() {
-        Ok(task) => live::run(arguments, task),
+        Ok(of) => live::run(arguments, of),
         Err(expected) => Err(Failure::Usage(format!(
             "found \"{}\" alone; {expected}, or a scenario and then its task",
             arguments.subject

@@ -39,12 +39,18 @@ pub(crate) enum Failure {
     /// There is no coordinator to ask, as far as is known here.
     #[error("{0}")]
     NoGrid(String),
+    /// The coordinator does not take the agent here.
+    #[error("{0}")]
+    NotTaken(String),
     /// The coordinator here cannot start, or go on.
     #[error("{0}")]
     Coordinator(String),
     /// The agent here cannot start, or go on.
     #[error("{0}")]
     Agent(String),
+    /// Something could not be measured.
+    #[error("{0}")]
+    Bench(String),
     /// Somebody pressed Ctrl-C; what was kept is said.
     #[error("{0}")]
     Interrupted(String),
@@ -77,8 +83,9 @@ impl Failure {
             Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_))
             | Failure::Io { .. }
             | Failure::Coordinator(_)
-            | Failure::Agent(_) => 4,
-            Failure::Grid(_) | Failure::NoGrid(_) => 3,
+            | Failure::Agent(_)
+            | Failure::Bench(_) => 4,
+            Failure::Grid(_) | Failure::NoGrid(_) | Failure::NotTaken(_) => 3,
             Failure::Interrupted(_) => 130,
         }
     }

@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     }
     let (to, left) = (arguments.to.display(), tasks.len() - fetched.len());
     let without = if left > 0 { format!("; {left} left no files") } else { String::new() };
-    stdout::print(format!("{bytes} bytes of {} tasks are in {to}{without}\n", fetched.len()))
+    let tasks = if fetched.len() == 1 { "1 task" } else { &format!("{} tasks", fetched.len()) };
+    stdout::print(format!("the files of {tasks} are in {to}{without}\n"))
 }
 
 /// Unpacks a task's files, if it left any, and tells how large their archive is.

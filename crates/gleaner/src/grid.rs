@@ -1,6 +1,6 @@
 //! The coordinator's API: one method for each thing that can be asked of it, and no terminal.
 
-use crate::cli::GridArguments;
+use crate::cli::{GridArguments, JobOrTask, TaskName};
 use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
@@ -106,6 +106,13 @@ impl Grid {
 
     pub(crate) fn task(&self, job: JobId, task: u32) -> Answer<TaskView> {
         Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks/{task}"))?)
+    }
+
+    /// The task that is meant; a job stands for its first.
+    pub(crate) fn named(&self, JobOrTask { job, task }: JobOrTask) -> Answer<TaskName> {
+        let first =
+            || Ok::<_, Failure>(self.tasks(job, 0, 1, None)?.tasks.first().map_or(0, |task| task.task));
+        Ok(TaskName { job, task: task.map_or_else(first, Ok)? })
     }
 
     pub(crate) fn history(&self, job: JobId, task: u32) -> Answer<History> {

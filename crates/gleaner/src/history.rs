@@ -8,12 +8,17 @@ use crate::{Outcome, stdout};
 use gleaner_wire::api::Transition;
 
 pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
-    let TaskName { job, task } = arguments.task;
-    let history = Grid::open(&arguments.grid)?.history(job, task)?;
+    let grid = Grid::open(&arguments.grid)?;
+    let TaskName { job, task } = grid.named(arguments.task)?;
+    let history = grid.history(job, task)?;
     if arguments.grid.json {
         return stdout::print_json(&history);
     }
-    stdout::print(table(&history.transitions))
+    let earlier = match history.left_out {
+        0 => String::new(),
+        count => format!("{count} earlier steps are in the journal: `gleaner journal export`\n"),
+    };
+    stdout::print(earlier + &table(&history.transitions))
 }
 
 fn table(transitions: &[Transition]) -> String {

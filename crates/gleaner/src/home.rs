@@ -5,6 +5,9 @@ use serde::Deserialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// Where a coordinator writes how it is reached.
+const COORDINATOR: &str = "coordinator.json";
+
 /// How `gleaner` finds the coordinator that this folder belongs to.
 #[derive(Deserialize)]
 pub(crate) struct Coordinator {
@@ -12,21 +15,26 @@ pub(crate) struct Coordinator {
     pub(crate) fingerprint: Option<String>,
 }
 
-/// The folder that was given, or the usual one.
+/// The folder that was given, or else the one that commands look in by themselves: `GLEANER_HOME`, or the usual one.
 pub(crate) fn folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(folder) = given {
         return Ok(folder.to_owned());
     }
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-    state.map(|state| state.join("gleaner")).ok_or_else(|| {
+    let state = || variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    variable("GLEANER_HOME").or_else(|| Some(state()?.join("gleaner"))).ok_or_else(|| {
         Failure::Usage("there is no HOME to keep anything in: name a folder with --home DIR".to_owned())
     })
 }
 
+/// Whether a coordinator was ever started in `folder`.
+pub(crate) fn is_coordinators(folder: &Path) -> bool {
+    folder.join(COORDINATOR).is_file()
+}
+
 /// What the coordinator of `folder` last wrote about itself.
 pub(crate) fn coordinator(folder: &Path) -> Result<Coordinator, Failure> {
-    let path = folder.join("coordinator.json");
+    let path = folder.join(COORDINATOR);
     let text = read(&path)?.ok_or_else(|| {
         Failure::NoGrid(format!(
             "no coordinator was ever started in {}: start one with `gleaner up`, or name one with --server URL",

@@ -3,9 +3,9 @@
 use crate::cli::{JournalArguments, JournalFolderArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
-use gleaner_server::driver::{entries, replay_all};
 use gleaner_server::journal::Entry;
 use gleaner_server::ledger::FORMAT;
+use gleaner_server::recovery::{Recovered, entries, replay_all};
 use gleaner_server::store::{
     self, Home, NetworkFolder, Seq, Snapshot, SqliteReader, SqliteStore, Store as _,
 };
@@ -69,8 +69,8 @@ fn rebuild(of: &JournalFolderArguments) -> Outcome {
     let home = Home::open(&home::folder(of.home.as_deref())?, NetworkFolder::Refuse).map_err(fault)?;
     let store = SqliteStore::open(&home).map_err(fault)?;
     let reader = store.reader().map_err(fault)?;
-    let (ledger, rows) = replay_all(&*reader).map_err(fault)?;
-    let snapshot = Snapshot { at: store.last(), format: FORMAT, body: ledger.save() };
+    let Recovered { ledger, at, rows } = replay_all(&*reader).map_err(fault)?;
+    let snapshot = Snapshot { at, format: FORMAT, body: ledger.save() };
     store.snapshots().map_err(fault)?.save(&snapshot).map_err(fault)?;
     if of.json {
         return stdout::print_json(

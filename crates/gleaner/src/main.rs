@@ -26,6 +26,7 @@ mod owner;
 mod paper;
 mod policy;
 mod progress;
+mod replay;
 mod serve;
 mod settings;
 mod simulate;
@@ -33,6 +34,7 @@ mod status;
 mod stdout;
 mod submit;
 mod token;
+mod trace;
 mod up;
 mod wait;
 mod watch;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
         Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
+        Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),
@@ -76,10 +79,11 @@ fn main() -> ExitCode {
         Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
         Command::Map(arguments) => (arguments.json, map::run(&arguments)),
+        Command::Trace(arguments) => (arguments.json(), trace::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
-        Command::Bench(arguments) => (arguments.json, bench::run(&arguments)),
+        Command::Bench(arguments) => (arguments.json(), bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),
     };
     match result {

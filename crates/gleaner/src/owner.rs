@@ -2,9 +2,10 @@
 
 use crate::cli::{OwnMachineArguments, OwnerArguments};
 use crate::failure::Failure;
-use crate::{Outcome, stdout, work};
+use crate::{Outcome, home, stdout, work};
 use gleaner_agent::owner::Word;
-use gleaner_agent::owner_socket::{Answer, State, tell};
+use gleaner_agent::owner_socket::{Answer, OwnerError, State, tell};
+use std::path::PathBuf;
 
 pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
     let (word, of) = match arguments {
@@ -15,9 +16,18 @@ pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
         OwnerArguments::Resume(of) => (Some(Word::Resume), of),
         OwnerArguments::Status(of) => (None, of),
     };
-    let folder = work::folder(of.home.as_ref())?;
-    let answer = tell(&folder, word);
-    show(of, &answer.map_err(|error| Failure::Agent(error.to_string()))?)
+    let answer = tell(&agent_folder(of.home.as_ref())?, word).map_err(|error| match error {
+        OwnerError::NoAgent { .. } => Failure::NoGrid(error.to_string()),
+        OwnerError::Answer(_) => Failure::Agent(error.to_string()),
+    });
+    show(of, &answer?)
+}
+
+/// The folder is the agent's, or that of a `gleaner up` which has an agent in it.
+fn agent_folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    let folder = work::folder(given)?;
+    let inner = folder.join("agent");
+    Ok(if home::is_coordinators(&folder) && inner.is_dir() { inner } else { folder })
 }
 
 fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {

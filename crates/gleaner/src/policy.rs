@@ -1,11 +1,11 @@
 //! `gleaner policy`: the presets, and the one that a grid goes by.
 
-use crate::cli::{PolicyArguments, PolicySetArguments};
+use crate::cli::PolicyArguments;
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::{Outcome, stdout};
 use gleaner_policy::{PRESETS, Preset, Recipe, Spending};
-use gleaner_wire::api::{PolicySpec, PolicyView, RelocateSpec};
+use gleaner_wire::api::PolicyView;
 use serde_json::{Value, json};
 
 pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
@@ -25,7 +25,8 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
             tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
         }
         PolicyArguments::Set(arguments) => {
-            let spec = spec(arguments)?;
+            find(&arguments.preset)?;
+            let spec = arguments.relocate.with(&arguments.preset);
             let policy = Grid::open(&arguments.grid)?.set_policy(&spec)?;
             tell(&policy, arguments.grid.json)
         }
@@ -34,18 +35,6 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
 
 fn tell(policy: &PolicyView, json: bool) -> Outcome {
     if json { stdout::print_json(policy) } else { stdout::print(format!("{}\n", policy.text)) }
-}
-
-fn spec(arguments: &PolicySetArguments) -> Result<PolicySpec, Failure> {
-    find(&arguments.preset)?;
-    let relocate = arguments.relocate.as_ref().map(|score| RelocateSpec {
-        score: score.clone(),
-        moves_max: arguments.moves_max,
-        gain_min: arguments.gain_min,
-        difference_min: arguments.difference_min,
-        period_s: arguments.period.unwrap_or(0.0),
-    });
-    Ok(PolicySpec { preset: arguments.preset.clone(), relocate })
 }
 
 fn find(name: &str) -> Result<&'static Preset, Failure> {

@@ -4,6 +4,7 @@ use crate::cli::{LogArguments, LogForm, ServeArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, settings, stdout};
 use gleaner_server::serve::{Ready, ServeError, serve};
+use std::io::{IsTerminal as _, stderr};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -20,7 +21,8 @@ pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
 /// Log lines go to standard error; warnings alone, unless `GLEANER_LOG` says otherwise.
 pub(crate) fn start_log(arguments: LogArguments) {
     let filter = EnvFilter::try_from_env("GLEANER_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter);
+    let log = log.with_ansi(stderr().is_terminal()).with_writer(stderr);
     // A second start in one process would be a fault of ours, and a harmless one.
     let _ = match arguments.log {
         LogForm::Text => log.try_init(),

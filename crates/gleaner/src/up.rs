@@ -90,8 +90,13 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
     } else {
         format!("  Let another machine join (the token is good once, for a day):\n    {line}\n")
     };
+    let elsewhere = if home::folder(None).is_ok_and(|usual| usual == home) {
+        String::new()
+    } else {
+        format!("  So that commands find it: export GLEANER_HOME={}\n", home.display())
+    };
     stdout::print(format!(
-        "The grid is up at {address}, and keeps everything in {}.\n\
+        "The grid is up at {address}, and keeps everything in {}.\n{elsewhere}\
          \x20 Submit something:       gleaner submit -- echo hello\n\
          \x20 See how it is doing:    gleaner status\n\
          \x20 In a browser:           {address}/   (token: {})\n{join}\
@@ -135,8 +140,9 @@ fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>) {
 }
 
 async fn start(agent: &LocalAgent, ready: &Ready, user: &str) -> io::Result<Child> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
+    // Not by the path of the program, which may have been replaced by a newer one since.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
     // Who has joined needs no token, but must know where the coordinator listens now.
     let token = ready.join_token().await.map_err(io::Error::other)?;
     command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);

@@ -33,12 +33,10 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
 }
 
 fn options(arguments: &WorkArguments) -> Result<WorkOptions, Failure> {
-    let program = std::env::current_exe();
-    let what = "cannot find this program again, to hold tasks with".to_owned();
-    let program = program.map_err(|error| Failure::Io { what, error })?;
     Ok(WorkOptions {
         home: folder(arguments.home.as_ref())?,
-        program,
+        // Not by the path of the program, which may be replaced by a newer one while the agent runs.
+        program: PathBuf::from("/proc/self/exe"),
         join: join(arguments)?,
         user: arguments.user.clone().unwrap_or_default(),
         slots: arguments.slots,
@@ -83,6 +81,11 @@ fn host_name() -> String {
 
 impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
-        Self::Agent(error.to_string())
+        let message = error.to_string();
+        match error {
+            WorkError::NotJoined => Self::Usage(message),
+            WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
+            _ => Self::Agent(message),
+        }
     }
 }

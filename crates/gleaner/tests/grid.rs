@@ -66,7 +66,7 @@ fn mistakes_need_no_coordinator_to_be_found() {
     for (line, expected) in [
         (format!("submit -f {}", file.display()), "a.sub:3: foo: neither a key that Gleaner knows"),
         ("submit --input missing -- true".to_owned(), "cannot read the input missing"),
-        ("explain 7".to_owned(), "expected a job and the number of its task, as 7/42"),
+        ("explain seven".to_owned(), "expected the number of a job"),
         ("policy set nonsense".to_owned(), "nonsense"),
         ("status --server http://lab.example:80 --token x".to_owned(), "lab.example"),
     ] {

@@ -34,17 +34,34 @@ const SETTINGS: [&str; 13] = [
 /// What the network needs besides.
 const NETWORK_SETTINGS: [&str; 4] = ["/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
 
-/// The folders in which the settings and the launcher are put.
-const FOLDERS: [&str; 4] = ["/etc", "/etc/ssl", "/run", "/run/gleaner"];
+/// The folders in which the settings are put.
+const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
 
-/// Where the launcher is inside.
-const LAUNCHER: &str = "/run/gleaner/launcher";
+/// The launcher, this program itself, comes as standard output. A path would lead elsewhere, or nowhere, once the program
+/// was replaced by a newer one.
+const LAUNCHER: &str = "/proc/self/fd/1";
 
 /// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
 const TEMPORARY_BYTES_MAX: &str = "1073741824";
 
-/// A command that builds the sandbox and runs the launcher in it.
+/// A command that builds the sandbox and runs the launcher in it, which must be its standard output.
 pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
+    let mut command = frame(sandbox, user)?;
+    command.args([LAUNCHER, "launch"]);
+    Ok(command)
+}
+
+/// A command that runs a program with the namespaces and mounts of a task's sandbox, but none of its other walls: what
+/// the sandbox is measured beside.
+pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
+    let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
+    let mut command = frame(&sandbox, TransientUser::for_folder(folder)?.as_ref())?;
+    command.arg(program);
+    Ok(command)
+}
+
+/// Bubblewrap with all its options; what follows is what runs inside.
+fn frame(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
     let mut command = Command::new(find_bwrap()?);
     command.args([
         "--unshare-ipc",
@@ -93,13 +110,12 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
         "--tmpfs",
     ]);
     command.args(["/dev/shm", "--perms", "1777", "--size", TEMPORARY_BYTES_MAX, "--tmpfs", "/tmp"]);
-    bind(&mut command, "--ro-bind", &env::current_exe()?, LAUNCHER);
     bind(&mut command, "--bind", &sandbox.folder, TASK_FOLDER);
     for input in &sandbox.inputs {
         bind(&mut command, "--ro-bind", &input.from, &input.at);
     }
     // What bubblewrap made to mount upon is memory too, and without a bound.
-    command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--", LAUNCHER, "launch"]);
+    command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--"]);
     Ok(command)
 }
 

@@ -4,9 +4,9 @@
 //! its `DynamicUser=`, so that no service can be given the same. An id is taken by locking a file, whose lock the minder
 //! holds until no process of the task is left; so agents beside each other do not share ids.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown, lchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, fchown, lchown};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
@@ -24,14 +24,16 @@ pub(crate) struct TransientUser {
 }
 
 impl TransientUser {
-    /// An unused id if the agent is root; without root there are user namespaces instead.
-    pub(crate) fn for_agent() -> io::Result<Option<Self>> {
+    /// An unused id for a task in this folder if the agent is root; without root there are user namespaces instead.
+    ///
+    /// If the folder is one such user's already, that id is tried first: then nothing has to be given to anyone.
+    pub(crate) fn for_folder(folder: &Path) -> io::Result<Option<Self>> {
         if !geteuid().is_root() {
             return Ok(None);
         }
-        fs::create_dir_all(LOCKS)?;
-        fs::set_permissions(LOCKS, Permissions::from_mode(0o700))?;
-        for id in FIRST..FIRST + COUNT {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(LOCKS)?;
+        let owner = Some(fs::symlink_metadata(folder)?.uid()).filter(|owner| Self::is_one(*owner));
+        for id in owner.into_iter().chain(FIRST..FIRST + COUNT) {
             let file = Path::new(LOCKS).join(id.to_string());
             let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(file)?;
             if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -39,6 +41,11 @@ impl TransientUser {
             }
         }
         Err(io::Error::other(format!("all {COUNT} are in use")))
+    }
+
+    /// Whether an id is one of those that tasks get.
+    pub(crate) fn is_one(id: u32) -> bool {
+        (FIRST..FIRST + COUNT).contains(&id)
     }
 
     pub(crate) fn id(&self) -> u32 {

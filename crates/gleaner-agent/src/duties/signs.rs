@@ -84,6 +84,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::OnBattery => "the machine lives on its battery",
         Reason::OutsideHours => "the owner's hours do not include this one",
         Reason::Draining => "the owner drains it",
+        Reason::DiskFull => "its disk is full: free some space",
         Reason::LoadTooHigh => "the owner's load is too high",
         Reason::LoadUnknown => "the owner's load is not known yet",
     }

@@ -24,6 +24,7 @@ fn attempt(task: usize, number: u32) -> Attempt {
 fn profile() -> Profile {
     Profile {
         speeds: [1.0; 3],
+        cpu_on_core: None,
         cores: 2,
         slots: 2,
         memory: 0,

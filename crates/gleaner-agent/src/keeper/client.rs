@@ -33,15 +33,15 @@ pub struct Keeper {
 
 impl Keeper {
     /// Starts `program keep`, where `program` calls [`super::keep`] for `keep`, [`super::mind`] for `mind` and
-    /// [`crate::launch::launch`] for `launch`.
-    pub fn start(program: &Path) -> Result<Self, KeeperError> {
+    /// [`crate::launch::launch`] for `launch`. `held` stays open as long as it lives: a lock that its tasks need.
+    pub fn start(program: &Path, held: Stdio) -> Result<Self, KeeperError> {
         let failed = |error| KeeperError::Start(program.display().to_string(), error);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let process = Command::new(program)
             .arg0("gleaner")
             .arg("keep")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
+            .stdout(held)
             .spawn()
             .map_err(failed)?;
         Ok(Self { process, control: Some(ours) })

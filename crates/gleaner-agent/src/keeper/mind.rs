@@ -12,8 +12,9 @@ use super::frames::{FrameError, Inbox, encode};
 use super::orders::{Order, Outcome, Report, Usage};
 use super::task::Task;
 
-/// How long a start may go unreported.
-const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+/// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
+/// coordinator a commit, and nobody sees the difference.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Serves the agent at the other end of standard input (a socket); standard output is the keeper's lifeline.
 ///
@@ -61,6 +62,7 @@ impl Minding {
 
     /// Waits for an order or for the end of the task's first process.
     fn wait(&mut self) -> Result<(bool, bool), FrameError> {
+        let patience = self.patience();
         let lifeline = io::stdout();
         // A pipe without a reader shows as an error, which is always watched for.
         let mut fds =
@@ -68,16 +70,29 @@ impl Minding {
         if let Some(task) = &self.task {
             fds.push(PollFd::new(task.exit(), PollFlags::IN));
         }
-        let patience = (!self.unsaid.is_empty()).then_some(&PATIENCE);
-        match poll(&mut fds, patience) {
+        match poll(&mut fds, patience.as_ref()) {
             Err(Errno::INTR) => return Ok((false, false)),
-            Ok(0) => return self.say_all().map(|()| (false, false)),
+            Ok(0) => return self.use_the_pause().map(|()| (false, false)),
             other => other.map_err(io::Error::from)?,
         };
         if !fds[1].revents().is_empty() {
             return Err(FrameError::Closed);
         }
         Ok((!fds[0].revents().is_empty(), fds.get(2).is_some_and(|fd| !fd.revents().is_empty())))
+    }
+
+    /// How long nothing may happen until there is something to do all the same.
+    fn patience(&mut self) -> Option<Timespec> {
+        let word = (!self.unsaid.is_empty()).then_some(PATIENCE);
+        let look = || self.task.as_mut()?.traffic()?.patience().try_into().ok();
+        word.or_else(look)
+    }
+
+    fn use_the_pause(&mut self) -> Result<(), FrameError> {
+        if let Some(traffic) = self.task.as_mut().and_then(Task::traffic) {
+            traffic.look();
+        }
+        self.say_all()
     }
 
     fn obey(&mut self, order: Order) -> Result<(), FrameError> {

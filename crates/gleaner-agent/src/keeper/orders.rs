@@ -44,7 +44,7 @@ pub enum Sign {
 /// What a minder says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Report {
-    /// The task's first process exists. Said within 2 ms, or with `Exited`.
+    /// The task's first process exists. Said within 20 ms, or with `Exited`.
     Started {
         /// Which task.
         id: u64,
@@ -88,6 +88,8 @@ pub struct Usage {
     pub read_bytes: u64,
     /// Written to disks.
     pub written_bytes: u64,
+    /// Sent and received over the network, as far as it was seen; `None` where it cannot be told.
+    pub network_bytes: Option<u64>,
     /// Processes that the kernel killed because the task had reached its memory limit.
     pub killed_for_memory: u64,
     /// The Landlock ABI that walled the task in; 0 without a sandbox or without Landlock.

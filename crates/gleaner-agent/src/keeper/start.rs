@@ -8,7 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use rustix::fs::OFlags;
 
@@ -36,6 +36,8 @@ pub(crate) enum StartError {
     Give(io::Error),
     #[error("{0} could not be started: {1}")]
     Spawn(String, io::Error),
+    #[error("this program cannot be opened to launch the task with: {0}")]
+    Launcher(io::Error),
     #[error("instructions could not be sent to the launcher: {0}")]
     Instruct(io::Error),
 }
@@ -107,15 +109,14 @@ fn start_limited(id: u64, spec: &RunSpec, streams: &Streams) -> Result<Started, 
 }
 
 fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) -> Result<Started, StartError> {
-    let user = TransientUser::for_agent().map_err(StartError::User)?;
+    let user = TransientUser::for_folder(&sandbox.folder).map_err(StartError::User)?;
     if let Some(user) = &user {
         user.own(&sandbox.folder).map_err(StartError::Give)?;
         user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;
     }
     let command = bwrap_command(sandbox, user.as_ref())
         .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
-    let processes = spec.limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES));
-    let group = spec.limiter.group(id, &Limits { processes, ..spec.limits })?;
+    let group = spec.limiter.group(id, &limits_by_group(&spec.limits))?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
     if let Some(most) = spec.limits.processes {
         // In a sandbox the count is the task's alone: its user, or its user namespace, where bubblewrap's own is one more.
@@ -132,7 +133,18 @@ fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) ->
     launch(command, &instructions, streams, group, user)
 }
 
-/// Starts a command that ends in the launcher, and instructs the launcher over its standard input.
+/// What of a sandboxed task's limits needs a cgroup. To enter one takes milliseconds, so there is none where the limit on
+/// processes is the only one that it could hold: that holds without.
+fn limits_by_group(limits: &Limits) -> Limits {
+    let others = Limits { processes: None, file_bytes: None, ..*limits };
+    if !others.any() {
+        return others;
+    }
+    Limits { processes: limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES)), ..others }
+}
+
+/// Starts a command that ends in the launcher, and instructs the launcher over its standard input. Its standard output
+/// is this program, as the sandbox wants it.
 fn launch(
     mut command: Command,
     instructions: &Instructions,
@@ -149,7 +161,8 @@ fn launch(
         .chain(&entrances)
         .map(AsFd::as_fd)
         .collect();
-    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(their_words);
+    let itself = File::open("/proc/self/exe").map_err(StartError::Launcher)?;
+    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(itself).stderr(their_words);
     let program = command.get_program().to_owned();
     let child =
         command.spawn().map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;

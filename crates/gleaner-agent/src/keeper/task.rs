@@ -12,8 +12,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use wait4::Wait4;
 
 use super::kin::{self, Passing};
-use super::orders::{Outcome, RunSpec, Sign, Usage};
+use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
 use super::start::{StartError, Started, start};
+use super::traffic::Traffic;
 use crate::confine::{Group, TransientUser};
 use crate::launch::{Words, read_words};
 
@@ -32,6 +33,8 @@ pub(crate) struct Task {
     launcher: Option<PipeReader>,
     frame: Frame,
     before: Consumed,
+    /// None where the network is not to be reached.
+    traffic: Option<Traffic>,
     /// Held until no process of the task is left.
     _user: Option<TransientUser>,
     ended_by_order: std::cell::Cell<bool>,
@@ -51,12 +54,25 @@ impl Task {
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty())
             .map_err(|error| StartError::Spawn("the watch on the task".to_owned(), error.into()))?;
-        let frame = match spec.confinement {
-            super::Confinement::Own => Frame::None,
-            super::Confinement::Sandbox(_) => Frame::Bubblewrap,
+        let (frame, network) = match &spec.confinement {
+            super::Confinement::Own => (Frame::None, Network::Machine),
+            super::Confinement::Sandbox(sandbox) => (Frame::Bubblewrap, sandbox.network),
         };
+        let traffic = (network == Network::Machine).then(Traffic::new);
         let ended_by_order = std::cell::Cell::new(false);
-        Ok(Self { id, child, main, exit, group, launcher, frame, before, _user: user, ended_by_order })
+        Ok(Self {
+            id,
+            child,
+            main,
+            exit,
+            group,
+            launcher,
+            frame,
+            before,
+            traffic,
+            _user: user,
+            ended_by_order,
+        })
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -74,6 +90,11 @@ impl Task {
     /// Readable when the first process has ended.
     pub(crate) fn exit(&self) -> &OwnedFd {
         &self.exit
+    }
+
+    /// How its use of the network is looked at, if it has any.
+    pub(crate) fn traffic(&mut self) -> Option<&mut Traffic> {
+        self.traffic.as_mut()
     }
 
     pub(crate) fn signal(&self, sign: Sign) {
@@ -125,6 +146,7 @@ impl Task {
         }
         kin::end();
         let mut usage = Consumed::now().since(&self.before);
+        usage.network_bytes = Some(self.traffic.as_ref().map_or(0, Traffic::bytes));
         let outcome = match ended {
             Ok(ended) => {
                 usage.memory_peak_bytes = ended.rusage.maxrss;

@@ -20,6 +20,8 @@ pub struct Rules {
     pub busy_cores: f64,
     /// Whether people who are logged in count as the owner. Default: watch.
     pub sessions: Sessions,
+    /// Whether other programs count as the owner's. Default: watch.
+    pub programs: Programs,
     /// Suspend at this many degrees Celsius or more. Default: no limit.
     pub temperature_max: Option<f64>,
     /// Suspend while the machine lives on its battery. Default true.
@@ -36,6 +38,17 @@ pub enum Sessions {
     #[default]
     Watch,
     /// People who type are no reason to stop; for servers, and for a machine whose user also submits from it.
+    Ignore,
+}
+
+/// Whether other programs count as the owner's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Programs {
+    /// What they use is the owner's load, and much of it the owner.
+    #[default]
+    Watch,
+    /// Whatever they use, tasks run; for machines that are there for tasks, and for measuring.
     Ignore,
 }
 
@@ -59,6 +72,7 @@ impl Default for Rules {
             idle_seconds: 60,
             busy_cores: 0.5,
             sessions: Sessions::Watch,
+            programs: Programs::Watch,
             temperature_max: None,
             not_on_battery: true,
             hours: None,

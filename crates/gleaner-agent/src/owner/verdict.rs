@@ -10,6 +10,9 @@ use crate::probes::Sample;
 /// How many degrees below the limit a machine must cool before tasks that were suspended for heat go on.
 pub const COOLING: f64 = 5.0;
 
+/// How many bytes must be free where tasks have their folders, or nothing new starts: it could keep nothing.
+pub const DISK_FREE_MIN: u64 = 16 << 20;
+
 /// What tasks may do on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -36,6 +39,8 @@ pub enum Reason {
     OutsideHours,
     /// The owner drains the agent by hand.
     Draining,
+    /// The disk with the tasks' folders is full.
+    DiskFull,
     /// The owner's load is as high as the rules allow, or higher.
     LoadTooHigh,
     /// The owner's load has not been measured yet.
@@ -72,6 +77,9 @@ pub fn decide(
     if hand == Hand::Draining {
         return Verdict::NoNewTasks(Reason::Draining);
     }
+    if sample.free_disk.is_some_and(|free| free < DISK_FREE_MIN) {
+        return Verdict::NoNewTasks(Reason::DiskFull);
+    }
     match sample.load {
         None => Verdict::NoNewTasks(Reason::LoadUnknown),
         Some(load) if load >= rules.run_below_load => Verdict::NoNewTasks(Reason::LoadTooHigh),
@@ -104,6 +112,7 @@ impl fmt::Display for Reason {
             Self::OnBattery => "the machine lives on its battery",
             Self::OutsideHours => "outside the owner's hours",
             Self::Draining => "drained by hand",
+            Self::DiskFull => "its disk is full: free some space",
             Self::LoadTooHigh => "the owner's load is too high",
             Self::LoadUnknown => "the owner's load is not measured yet",
         })

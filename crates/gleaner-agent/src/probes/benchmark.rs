@@ -13,10 +13,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use self::network::NETWORK_DEFAULT;
 use super::speeds::Speeds;
 
 pub use disk::ReadPath;
-pub use network::{NETWORK_DEFAULT, measure_network};
+pub use network::measure_network;
 
 /// A speed and how much its measurements disagreed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,16 +41,16 @@ pub struct Benchmark {
     pub disk_read: Measured,
     /// How the reading got past the cache.
     pub read_path: ReadPath,
-    /// Megabytes a second to the coordinator.
-    pub net: Measured,
+    /// Megabytes a second to the coordinator; `None` until there is one to measure it with.
+    pub net: Option<Measured>,
 }
 
 /// The share of its core that a thread gets where nothing else wants it, less what the system itself needs.
 const UNDISTURBED: f64 = 0.85;
 
 /// Measures CPU and disk; the file that this needs lies in `folder`, has no name, and holds 64 MiB at most. `net` is
-/// from [`measure_network`], or [`NETWORK_DEFAULT`].
-pub fn benchmark(folder: &Path, net: Measured) -> io::Result<Benchmark> {
+/// from [`measure_network`].
+pub fn benchmark(folder: &Path, net: Option<Measured>) -> io::Result<Benchmark> {
     let (cpu, cpu_on_core) = cpu::measure();
     let disk = disk::measure(folder)?;
     Ok(Benchmark {
@@ -65,12 +66,8 @@ pub fn benchmark(folder: &Path, net: Measured) -> io::Result<Benchmark> {
 impl Benchmark {
     /// S, not yet rounded. A megabyte of disk is half written and half read.
     pub fn speeds(&self) -> Speeds {
-        Speeds { cpu: self.cpu.speed, disk: self.disk(), net: self.net.speed }
-    }
-
-    /// What a second of each device's time is worth in operations, for [`super::composition`].
-    pub fn rates(&self) -> Speeds {
-        Speeds { cpu: self.cpu_on_core, ..self.speeds() }
+        let net = self.net.unwrap_or(NETWORK_DEFAULT);
+        Speeds { cpu: self.cpu.speed, disk: self.disk(), net: net.speed }
     }
 
     /// Whether other programs took so much of the core that this should be measured again at a quieter time. `cores`
@@ -105,14 +102,13 @@ mod tests {
             disk_write: measured(100.0),
             disk_read: measured(300.0),
             read_path: ReadPath::Direct,
-            net: NETWORK_DEFAULT,
+            net: None,
         }
     }
 
     #[test]
     fn a_megabyte_of_disk_is_half_written_and_half_read() {
         assert_eq!(benchmark(25.0).speeds(), Speeds { cpu: 25.0, disk: 150.0, net: 120.0 });
-        assert_eq!(benchmark(25.0).rates(), Speeds { cpu: 100.0, disk: 150.0, net: 120.0 });
     }
 
     #[test]

@@ -5,7 +5,6 @@ use gleaner_units::Span;
 use super::error::ProbeError;
 use super::hierarchy::{Controller, Hierarchy};
 use super::root::Root;
-use super::text::Line;
 
 /// A cgroup by its path in the hierarchies. A controller that the machine lacks, or has it not in, answers `None`.
 #[derive(Clone, Debug)]
@@ -15,7 +14,6 @@ pub struct Cgroup {
     cpu: Option<Place>,
     accounting: Option<Place>,
     memory: Option<Place>,
-    io: Option<Place>,
 }
 
 /// How much CPU a cgroup may use.
@@ -48,7 +46,6 @@ impl Cgroup {
             cpu: place(Controller::Cpu),
             accounting: place(Controller::Accounting),
             memory: place(Controller::Memory),
-            io: place(Controller::Io),
         })
     }
 
@@ -70,7 +67,6 @@ impl Cgroup {
             cpu: place(Controller::Cpu)?,
             accounting: place(Controller::Accounting)?,
             memory: place(Controller::Memory)?,
-            io: place(Controller::Io)?,
         })
     }
 
@@ -116,7 +112,6 @@ impl Cgroup {
             cpu: up(&self.cpu),
             accounting: up(&self.accounting),
             memory: up(&self.memory),
-            io: up(&self.io),
         }
     }
 
@@ -136,29 +131,6 @@ impl Cgroup {
             left = [left, here].into_iter().flatten().min();
         }
         Ok(left)
-    }
-
-    /// The most memory it has held at one time.
-    pub(crate) fn peak_memory(&self) -> Result<Option<u64>, ProbeError> {
-        let Some(place) = &self.memory else { return Ok(None) };
-        place.number(
-            &self.root,
-            if place.hierarchy.is_v2() { "memory.peak" } else { "memory.max_usage_in_bytes" },
-        )
-    }
-
-    /// Bytes read from and written to block devices.
-    pub(crate) fn io_bytes(&self) -> Result<Option<(u64, u64)>, ProbeError> {
-        let Some(place) = &self.io else { return Ok(None) };
-        let is_v2 = place.hierarchy.is_v2();
-        let file = if is_v2 { "io.stat" } else { "blkio.throttle.io_service_bytes_recursive" };
-        let Some(text) = self.root.read(&format!("{}/{file}", place.folder))? else { return Ok(None) };
-        let mut sum = (0u64, 0u64);
-        for line in text.lines() {
-            let (read, written) = if is_v2 { v2_io(line)? } else { v1_io(line)? };
-            sum = (sum.0.saturating_add(read), sum.1.saturating_add(written));
-        }
-        Ok(Some(sum))
     }
 }
 
@@ -230,24 +202,4 @@ impl Place {
         };
         Ok(Some(limit.saturating_sub(used.saturating_sub(droppable))))
     }
-}
-
-/// `MAJOR:MINOR Read N`, `MAJOR:MINOR Write N` and others, and at last `Total N`.
-fn v1_io(line: Line<'_>) -> Result<(u64, u64), ProbeError> {
-    let expected = "DEVICE Read|Write BYTES";
-    match line.words().nth(1) {
-        Some("Read") => Ok((line.number(2, expected)?, 0)),
-        Some("Write") => Ok((0, line.number(2, expected)?)),
-        Some(_) => Ok((0, 0)),
-        None => Err(line.garbled(expected)),
-    }
-}
-
-/// `MAJOR:MINOR rbytes=N wbytes=N rios=N …`; only the device where nothing was counted.
-fn v2_io(line: Line<'_>) -> Result<(u64, u64), ProbeError> {
-    let count = |key: &str| {
-        let Some(value) = line.words().find_map(|word| word.strip_prefix(key)) else { return Ok(0) };
-        value.parse().map_err(|_| line.garbled("DEVICE rbytes=BYTES wbytes=BYTES"))
-    };
-    Ok((count("rbytes=")?, count("wbytes=")?))
 }

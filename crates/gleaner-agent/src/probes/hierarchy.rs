@@ -13,7 +13,6 @@ pub(crate) enum Controller {
     Cpu,
     Accounting,
     Memory,
-    Io,
 }
 
 impl Controller {
@@ -22,7 +21,6 @@ impl Controller {
             Self::Cpu => "cpu",
             Self::Accounting => "cpuacct",
             Self::Memory => "memory",
-            Self::Io => "blkio",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One process's CPU time and I/O, from `/proc/PID`.
+//! One process's CPU time, from `/proc/PID`.
 
 use gleaner_units::Span;
 
@@ -23,11 +23,4 @@ pub(crate) fn cpu_used(root: &Root, pid: u32) -> Result<Option<Span>, ProbeError
         ticks = ticks.saturating_add(time);
     }
     Ok(Some(Span::from_nanos(ticks.saturating_mul(TICK))))
-}
-
-/// Bytes that the process had read from and written to storage; `None` where the kernel does not count them.
-pub(crate) fn io_bytes(root: &Root, pid: u32) -> Result<Option<(u64, u64)>, ProbeError> {
-    let Some(io) = root.read(&format!("/proc/{pid}/io"))? else { return Ok(None) };
-    let (read, written) = (io.find_number("read_bytes:")?, io.find_number("write_bytes:")?);
-    Ok(read.zip(written))
 }

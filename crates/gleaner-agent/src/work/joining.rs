@@ -1,18 +1,25 @@
 //! What comes before the work: who this agent is, and what its machine is.
 
-use super::{Join, WorkError, WorkOptions};
+use super::{Join, Stop, WorkError, WorkOptions};
 use crate::confine;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::probes::{Domain, NETWORK_DEFAULT, Root, Speeds, benchmark};
-use gleaner_net::{AgentKey, Client};
-use gleaner_wire::api::{Enrolled, Enrolment};
+use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
+use gleaner_net::{AgentKey, Client, ClientError};
+use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
 use gleaner_wire::session::Profile;
 use std::fs;
+use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use tokio::sync::watch as changing;
 
 /// Memory is offered in whole steps of this, so that alike machines are alike.
 const MEMORY_STEP: u64 = 256 << 20;
+
+/// How long to wait before joining is tried again.
+const RETRY: Duration = Duration::from_secs(2);
 
 /// What a machine was found to be.
 pub(super) struct Machine {
@@ -25,6 +32,7 @@ pub(super) fn join(
     home: &Home,
     join: Option<&Join>,
     profile: &Profile,
+    stop: &changing::Receiver<Stop>,
 ) -> Result<(Identity, AgentKey), WorkError> {
     let key = AgentKey::open_or_create(&home.key())?;
     let known = home.identity()?;
@@ -32,20 +40,36 @@ pub(super) fn join(
         (None, None) => return Err(WorkError::NotJoined),
         (Some(known), None) => return Ok((known, key)),
         (Some(known), Some(join)) => Identity { address: join.address.clone(), ..known },
-        (None, Some(join)) => enrol(join, &key, profile)?,
+        (None, Some(join)) => enrol(join, &key, profile, stop)?,
     };
     home.enrol(&identity)?;
     Ok((identity, key))
 }
 
-fn enrol(join: &Join, key: &AgentKey, profile: &Profile) -> Result<Identity, WorkError> {
+/// A coordinator that cannot be reached may be starting; one whose answer was lost gives it again.
+fn enrol(
+    join: &Join,
+    key: &AgentKey,
+    profile: &Profile,
+    stop: &changing::Receiver<Stop>,
+) -> Result<Identity, WorkError> {
     let authority = join.token.authority();
     let (name, key) = (join.name.clone(), key.public().to_string());
     let enrolment = Enrolment { name, key, profile: profile.clone() };
-    let enrolled: Enrolled = Client::new(join.address.clone(), authority, join.token.token())
-        .and_then(|client| client.post("/api/v1/agents", &enrolment))
-        .map_err(|why| WorkError::Joining(Box::new(why)))?;
-    Ok(Identity { agent: enrolled.agent, name: enrolled.name, address: join.address.clone(), authority })
+    let failed = |why| WorkError::Joining(Box::new(why));
+    let client = Client::new(join.address.clone(), authority, join.token.token()).map_err(failed)?;
+    loop {
+        match client.post::<_, Enrolled>("/api/v1/agents", &enrolment) {
+            Ok(Enrolled { agent, name, .. }) => {
+                return Ok(Identity { agent, name, address: join.address.clone(), authority });
+            }
+            Err(why @ ClientError::Unreachable { .. }) if *stop.borrow() == Stop::No => {
+                tracing::warn!(%why, "not joined yet; trying again");
+                thread::sleep(RETRY);
+            }
+            Err(why) => return Err(failed(why)),
+        }
+    }
 }
 
 /// What the machine is: measured once, and then as remembered.
@@ -55,14 +79,15 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
         Some(path) => Domain::cgroup(&root, path)?,
         None => Domain::detect(&root)?,
     };
-    let speeds = match options.speeds.or_else(|| home.speeds()) {
-        Some(speeds) => speeds,
-        None => measure_speeds(home)?,
+    let (speeds, cpu_on_core) = match options.speeds {
+        Some(speeds) => (speeds.into(), None),
+        None => in_order(&home.measured().map_or_else(|| measure_anew(home, None), Ok)?),
     };
     let cores = (domain.cores() as u32).max(1);
     let memory = domain.memory_free()?.unwrap_or(0) / MEMORY_STEP * MEMORY_STEP;
     let profile = Profile {
-        speeds: in_order(speeds),
+        speeds,
+        cpu_on_core,
         cores,
         slots: options.slots.unwrap_or(cores),
         memory,
@@ -74,17 +99,45 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
     Ok(Machine { domain, profile })
 }
 
-/// Takes about three seconds, and remembers what it found.
-pub(super) fn measure_speeds(home: &Home) -> Result<Speeds, WorkError> {
-    let measured = benchmark(home.path(), NETWORK_DEFAULT)
+/// Measures everything, and remembers what it found. Takes about three seconds.
+pub(super) fn measure_anew(home: &Home, client: Option<&Client>) -> Result<Benchmark, WorkError> {
+    let known = || home.measured().and_then(|known| known.net);
+    let net = client.and_then(network).or_else(known);
+    let measured = benchmark(home.path(), net)
         .map_err(|why| WorkError::System { what: "the machine's speed could not be measured", why })?;
-    let speeds = measured.speeds().rounded();
-    home.remember_speeds(&speeds)?;
-    Ok(speeds)
+    home.remember_measured(&measured)?;
+    Ok(measured)
 }
 
-pub(super) fn in_order(speeds: Speeds) -> [f64; 3] {
-    [speeds.cpu, speeds.disk, speeds.net]
+/// Whether the way to the coordinator can be measured and was not.
+pub(super) fn lacks_network(home: &Home, client: &Client) -> bool {
+    !client.address().is_loopback() && home.measured().is_some_and(|known| known.net.is_none())
+}
+
+/// Adds the network to what is known of the machine, and remembers it.
+pub(super) fn measure_network_too(home: &Home, client: &Client) -> Result<Option<Benchmark>, WorkError> {
+    let Some((known, net)) = home.measured().zip(network(client)) else { return Ok(None) };
+    let measured = Benchmark { net: Some(net), ..known };
+    home.remember_measured(&measured)?;
+    Ok(Some(measured))
+}
+
+/// How fast bytes reach the coordinator; `None` where that says nothing, or where they do not.
+fn network(client: &Client) -> Option<Measured> {
+    if client.address().is_loopback() {
+        return None;
+    }
+    let send = |block: &[u8]| {
+        let sent = client.upload::<Swallowed>("/api/v1/probe", &mut &*block, block.len() as u64);
+        sent.map(drop).map_err(io::Error::other)
+    };
+    let measured = measure_network(send);
+    measured.inspect_err(|why| tracing::warn!(%why, "the network's speed could not be measured")).ok()
+}
+
+/// The speeds as the scheduler is told them, and the CPU's on a core.
+pub(super) fn in_order(measured: &Benchmark) -> ([f64; 3], Option<f64>) {
+    (measured.speeds().rounded().into(), Some(measured.cpu_on_core))
 }
 
 fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {

@@ -11,7 +11,7 @@ use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Repo
 use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -64,21 +64,24 @@ impl Seats {
         Self { program, keeper, limiter, home, events, made: 0, idle: Vec::new(), busy: BTreeMap::new() }
     }
 
-    /// Starts a run's program.
-    pub(crate) fn start(&mut self, run: &Run, profile: &Profile) -> Result<(), SeatError> {
-        let seat = match self.idle.pop() {
-            Some(seat) => seat,
-            None => self.make()?,
-        };
-        match self.order(&seat, run, profile) {
-            Ok(bytes) => {
-                let _ = seat.orders.send(Given::Run(run.attempt, bytes));
+    /// Starts a run's program in its folder.
+    pub(crate) fn start(&mut self, run: &Run, folder: &Path, profile: &Profile) -> Result<(), SeatError> {
+        loop {
+            let seat = match self.idle.pop() {
+                Some(seat) => seat,
+                None => self.make()?,
+            };
+            let order = match self.order(&seat, run, folder, profile) {
+                Ok(order) => order,
+                Err(error) => {
+                    self.idle.push(seat);
+                    return Err(error);
+                }
+            };
+            // A seat that takes none has lost its minder while it had nothing to do.
+            if seat.orders.send(Given::Run(run.attempt, order)).is_ok() {
                 self.busy.insert(run.attempt, seat);
-                Ok(())
-            }
-            Err(error) => {
-                self.idle.push(seat);
-                Err(error)
+                return Ok(());
             }
         }
     }
@@ -106,10 +109,10 @@ impl Seats {
         }
     }
 
-    fn order(&self, seat: &Seat, run: &Run, profile: &Profile) -> Result<Vec<u8>, SeatError> {
+    fn order(&self, seat: &Seat, run: &Run, folder: &Path, profile: &Profile) -> Result<Vec<u8>, SeatError> {
         let outputs = seat.outputs.clone();
-        let spec: RunSpec = super::spec::spec_of(run, &self.home, profile, &self.limiter, outputs)
-            .map_err(SeatError::Spec)?;
+        let spec: RunSpec =
+            super::spec::spec_of(run, folder, profile, &self.limiter, outputs).map_err(SeatError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
     }
 
@@ -118,7 +121,7 @@ impl Seats {
             Ok(minder) => minder,
             Err(KeeperError::Gone(_)) => {
                 self.idle.clear();
-                self.keeper = Keeper::start(&self.program)?;
+                self.keeper = Keeper::start(&self.program, self.home.held()?)?;
                 self.keeper.minder()?
             }
             Err(error) => return Err(error.into()),
@@ -154,9 +157,15 @@ struct Seated {
 impl Seated {
     async fn serve(mut self, mut given: mpsc::UnboundedReceiver<Given>) {
         // An end without an error: nobody has orders for it any more.
-        if let Err(why) = self.work(&mut given).await
-            && let Some(attempt) = self.run
-        {
+        let Err(why) = self.work(&mut given).await else { return };
+        // From now on nobody can give it a run; one that was given too late has ended before it began.
+        given.close();
+        while let Ok(late) = given.try_recv() {
+            if let Given::Run(attempt, _) = late {
+                self.run = Some(attempt);
+            }
+        }
+        if let Some(attempt) = self.run {
             tracing::warn!(%why, task = %attempt.task, attempt = attempt.number, "its minder is gone");
             self.drain(attempt).await;
             let _ = self.events.send(Event::KeeperLost(attempt)).await;
@@ -256,7 +265,7 @@ fn usage_of(usage: &crate::keeper::Usage) -> Usage {
         cpu_s: (usage.user_us + usage.system_us) as f64 / 1e6,
         read_bytes: usage.read_bytes,
         written_bytes: usage.written_bytes,
-        network_bytes: None,
+        network_bytes: usage.network_bytes,
         memory_bytes: usage.memory_peak_bytes,
     }
 }

@@ -3,7 +3,6 @@
 
 use crate::confine::Limiter;
 use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
-use crate::home::Home;
 use crate::keeper::{Confinement as Walls, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};
@@ -17,15 +16,14 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// What is to be started; the error says why this agent will not.
 pub(crate) fn spec_of(
     run: &Run,
-    home: &Home,
+    folder: &Path,
     profile: &Profile,
     limiter: &Limiter,
     outputs: [PathBuf; 2],
 ) -> Result<RunSpec, String> {
-    let folder = home.task(run.attempt);
-    let confinement = walls(run, profile, &folder)?;
+    let confinement = walls(run, profile, folder)?;
     let seen = match &confinement {
-        Walls::Own => folder.clone(),
+        Walls::Own => folder.to_owned(),
         Walls::Sandbox(_) => PathBuf::from(TASK_FOLDER),
     };
     let [stdout, stderr] = outputs;

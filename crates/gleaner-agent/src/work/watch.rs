@@ -2,7 +2,7 @@
 
 use crate::duties::Event;
 use crate::home::{Home, HomeError};
-use crate::owner::{Attendance, DayMinute, Reason, Rules, Verdict, Word, decide};
+use crate::owner::{Attendance, DayMinute, Programs, Reason, Rules, Verdict, Word, decide};
 use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
 use gleaner_units::Time;
 use gleaner_wire::session;
@@ -49,6 +49,9 @@ impl Watch {
         let observation = self.sampler.sample(moment, Ours::Processes(&family(std::process::id())));
         self.complain(&observation.faults);
         self.sample = observation.sample;
+        if self.rules.programs == Programs::Ignore {
+            self.sample.load = Some(0.0);
+        }
         self.attendance.observe(&self.rules, now, &self.sample);
         let mut events = vec![self.judge()];
         let load = self.sample.load;

@@ -1,6 +1,7 @@
 //! The loop in which everything happens.
 
 use super::dialler::{Dialler, News, Outgoing};
+use super::folders::Folders;
 use super::joining::{self, Machine};
 use super::seats::Seats;
 use super::watch::Watch;
@@ -14,10 +15,10 @@ use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
 use crate::owner::Rules;
 use crate::owner_socket::{self, Answer, Asked};
-use crate::probes::Sampler;
+use crate::probes::{Benchmark, Sampler};
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
 use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +51,7 @@ pub(super) struct Worker {
     duties: Duties,
     epoch: u32,
     watch: Watch,
+    folders: Folders,
     seats: Seats,
     limiter: Limiter,
     cache: Arc<Cache>,
@@ -57,6 +59,8 @@ pub(super) struct Worker {
     outgoing: Option<Outgoing>,
     transfers: Arc<Semaphore>,
     looks: u64,
+    /// Runs of which something was written, and is kept in files.
+    spooled: BTreeSet<Attempt>,
     /// What came of deeds that were done at once.
     results: VecDeque<Event>,
     events: mpsc::Sender<Event>,
@@ -72,15 +76,13 @@ impl Worker {
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
         let epoch = home.epoch()?;
-        let mut incarnation = [0; 8];
-        getrandom::fill(&mut incarnation)
-            .map_err(|why| WorkError::System { what: "there is no randomness", why: why.into() })?;
-        let incarnation = u64::from_le_bytes(incarnation);
+        let incarnation = home.count_start()?;
         // Its folder is the agent's alone, so its name is too.
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
         let limiter = Limiter::find(&place.as_str()[..16]);
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
         let seats = Seats::new(options.program, keeper, limiter.clone(), home.clone(), events.clone());
+        let folders = Folders::new(home.clone());
         let watch = Watch::new(Sampler::new(machine.domain, home.path()), rules);
         let mut duties = Duties::new(identity.agent, incarnation, epoch, machine.profile);
         duties.handle(now(), Event::Judged(watch.verdict()));
@@ -91,6 +93,7 @@ impl Worker {
             duties,
             epoch,
             watch,
+            folders,
             seats,
             limiter,
             cache: Arc::new(cache),
@@ -98,6 +101,7 @@ impl Worker {
             outgoing: None,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             looks: 0,
+            spooled: BTreeSet::new(),
             results: VecDeque::new(),
             events,
             inbox: Some(inbox),
@@ -148,6 +152,9 @@ impl Worker {
 
     fn take(&mut self, event: Event) {
         self.seats.observe(&event);
+        if let Event::Wrote { attempt, .. } = event {
+            self.spooled.insert(attempt);
+        }
         self.duties.handle(now(), event);
     }
 
@@ -201,7 +208,7 @@ impl Worker {
 
     fn measure_folders(&self) {
         for (attempt, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
-            let folder = self.home.task(attempt);
+            let folder = self.folders.of(attempt);
             self.on_thread(move || {
                 let is_too_large = folder::size(&folder).is_some_and(|size| size > limit);
                 if is_too_large { Event::FolderTooLarge(attempt) } else { Event::Tick }
@@ -239,7 +246,10 @@ impl Worker {
             Deed::Signal(attempt, signal) => self.seats.signal(attempt, signal),
             Deed::Collect(run, wanted) => self.collect(run, wanted),
             Deed::Clear(attempt) => self.clear(attempt),
-            Deed::Measure => self.measure(),
+            Deed::Measure => {
+                let (home, client) = (self.home.clone(), self.client.clone());
+                self.measure(move || joining::measure_anew(&home, client.as_ref()).map(Some));
+            }
             Deed::Quit => return Some(Ok(())),
             Deed::GiveUp(why) => return Some(Err(WorkError::Refused(why))),
         }
@@ -278,34 +288,41 @@ impl Worker {
             .map_err(|why| why.to_string())
             .and_then(|token| Client::new(address, authority, &token).map_err(|why| why.to_string()));
         match client {
-            Ok(client) => self.client = Some(client),
+            Ok(client) => {
+                if joining::lacks_network(&self.home, &client) {
+                    let (home, client) = (self.home.clone(), client.clone());
+                    self.measure(move || joining::measure_network_too(&home, &client));
+                }
+                self.client = Some(client);
+            }
             Err(why) => tracing::warn!(why, "the coordinator's token for files is of no use"),
         }
     }
 
     fn prepare(&mut self, run: Arc<Run>) {
-        let path = self.home.task(run.attempt);
         let attempt = run.attempt;
         if folder::needs_transfers(&run) {
+            let path = self.folders.of(attempt);
             let (cache, client) = (self.cache.clone(), self.client.clone());
             self.on_thread(move || {
                 Event::Prepared(attempt, folder::prepare(&run, &path, &cache, client.as_ref()))
             });
         } else {
-            let result = folder::prepare(&run, &path, &self.cache, None);
+            let (path, origin) = self.folders.lend(&run);
+            let result = folder::prepare_empty(&run, &path, origin);
             self.results.push_back(Event::Prepared(attempt, result));
         }
     }
 
     fn launch(&mut self, run: &Run) {
-        if let Err(why) = self.seats.start(run, self.duties.profile()) {
+        if let Err(why) = self.seats.start(run, &self.folders.of(run.attempt), self.duties.profile()) {
             let exit = Exit::NotStarted(why.to_string());
             self.results.push_back(Event::Exited(run.attempt, exit, Usage::default()));
         }
     }
 
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
-        let path = self.home.task(run.attempt);
+        let path = self.folders.of(run.attempt);
         let client = self.client.clone();
         self.on_thread(move || {
             let result = match client {
@@ -317,12 +334,15 @@ impl Worker {
     }
 
     fn clear(&mut self, attempt: Attempt) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            // Most runs write little, and many nothing.
-            let _ = fs::remove_file(self.home.spool(attempt, stream));
+        if self.spooled.remove(&attempt) {
+            for stream in [Stream::Stdout, Stream::Stderr] {
+                // Many write to one of them only.
+                let _ = fs::remove_file(self.home.spool(attempt, stream));
+            }
         }
-        let path = self.home.task(attempt);
-        if !folder::remove_if_empty(&path) {
+        if let Some(path) = self.folders.take_back(attempt)
+            && !folder::remove_if_empty(&path)
+        {
             tokio::task::spawn_blocking(move || {
                 if let Err(why) = fs::remove_dir_all(&path) {
                     tracing::warn!(%why, path = %path.display(), "a task's folder cannot be removed");
@@ -331,14 +351,14 @@ impl Worker {
         }
     }
 
-    fn measure(&self) {
-        let home = self.home.clone();
+    fn measure(&self, measure: impl FnOnce() -> Result<Option<Benchmark>, WorkError> + Send + 'static) {
         let mut profile = self.duties.profile().clone();
-        self.on_thread(move || match joining::measure_speeds(&home) {
-            Ok(speeds) => {
-                profile.speeds = joining::in_order(speeds);
+        self.on_thread(move || match measure() {
+            Ok(Some(measured)) => {
+                (profile.speeds, profile.cpu_on_core) = joining::in_order(&measured);
                 Event::Measured(profile)
             }
+            Ok(None) => Event::Tick,
             Err(why) => {
                 tracing::warn!(%why, "the speeds stay as they were");
                 Event::Tick

@@ -3,7 +3,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use gleaner_agent::probes::{Domain, Moment, NETWORK_DEFAULT, Ours, Root, Sampler, benchmark};
+use gleaner_agent::probes::{Domain, Moment, Ours, Root, Sampler, benchmark};
 use gleaner_units::Time;
 
 use crate::quota_cgroup::QuotaCgroup;
@@ -15,7 +15,7 @@ const MARK: &str = "share of a core: ";
 #[ignore = "run by the test of the quota, inside a cgroup"]
 fn print_the_share_of_a_core() {
     let folder = tempfile::tempdir().unwrap();
-    let measured = benchmark(folder.path(), NETWORK_DEFAULT).unwrap();
+    let measured = benchmark(folder.path(), None).unwrap();
     println!("\n{MARK}{}", measured.cpu.speed / measured.cpu_on_core);
 }
 

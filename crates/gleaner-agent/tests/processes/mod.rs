@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use gleaner_agent::confine::Limiter;
@@ -27,7 +28,7 @@ impl Stage {
     }
 
     pub(crate) fn with_program(program: &Path) -> Self {
-        let keeper = Keeper::start(program).unwrap();
+        let keeper = Keeper::start(program, Stdio::null()).unwrap();
         let minder = keeper.minder().unwrap();
         Self { keeper, minder, folder: TempDir::new().unwrap() }
     }

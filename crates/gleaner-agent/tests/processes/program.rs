@@ -2,7 +2,7 @@
 //! be killed.
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 
 use gleaner_agent::keeper::{Confinement, Keeper, Limits, Order, RunSpec};
 
@@ -26,7 +26,8 @@ fn main() -> ExitCode {
 
 /// Runs a script and hears its reports; returns only if something fails.
 fn agent(folder: &Path, script: &str) -> String {
-    let keeper = Keeper::start(&std::env::current_exe().expect("a program has a path")).expect("a keeper");
+    let keeper = Keeper::start(&std::env::current_exe().expect("a program has a path"), Stdio::null())
+        .expect("a keeper");
     let mut minder = keeper.minder().expect("a minder");
     let spec = Box::new(RunSpec {
         argv: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(),

@@ -3,4 +3,3 @@
 mod loads;
 mod samples;
 mod tree;
-mod usage;

@@ -1,7 +1,6 @@
 //! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
 
 use gleaner_classad::Expr;
-use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, NAME_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX,
@@ -186,11 +185,6 @@ fn stays_inside(path: &str) -> bool {
     bounded && !path.starts_with('/') && path.split('/').all(|part| part != "..")
 }
 
-/// The files that a job needs and that have to be here before it is recorded.
-pub(super) fn blobs(spec: &JobSpec) -> impl Iterator<Item = &BlobHash> {
-    spec.inputs.iter().map(|input| &input.blob).chain(&spec.stdin)
-}
-
 /// A name of a machine or a user.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
     let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
@@ -207,11 +201,17 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     refuse_if(!speeds.iter().all(|&speed| speed.is_finite() && speed >= 0.0), || {
         format!("speeds are {speeds:?}; expected finite numbers, 0 or more")
     })?;
+    refuse_if(profile.cpu_on_core.is_some_and(|speed| !(speed.is_finite() && speed >= 0.0)), || {
+        format!("the speed on a core is {:?}; expected a finite number, 0 or more", profile.cpu_on_core)
+    })?;
     let counts = [profile.cores, profile.slots];
     refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {
         format!("cores and slots are {counts:?}; expected 1 to {SLOTS_MAX}")
     })?;
-    check_name("the agent's user", &profile.user)?;
+    // An agent that runs nobody's tasks outside the sandbox names nobody.
+    if !profile.user.is_empty() {
+        check_name("the agent's user", &profile.user)?;
+    }
     let items = profile.tags.len().max(profile.attributes.len());
     refuse_if(items > PROFILE_ITEMS_MAX, || {
         format!("{items} tags or attributes; at most {PROFILE_ITEMS_MAX} are taken")

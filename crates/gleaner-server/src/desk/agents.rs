@@ -23,7 +23,7 @@ impl Desk {
         }
         self.sessions.insert(session, Session { agent: id, sample: None, heard: now });
         self.by_agent.insert(id, session);
-        self.leases.insert(id, now + self.terms.lease + self.terms.margin);
+        self.leases.renew(id, now + self.terms.lease + self.terms.margin);
         self.send(
             session,
             ToAgent::Welcome {
@@ -105,6 +105,13 @@ impl Desk {
         }
         check_profile(&hello.profile).map_err(|rejection| rejection.message)?;
         let (incarnation, lost) = (known.incarnation, known.lost);
+        if incarnation.is_some_and(|latest| hello.incarnation < latest) {
+            return Err(
+                "a later start of this agent is known: its folder was copied, or restored from a backup; \
+                        let it join again from an empty one"
+                    .to_owned(),
+            );
+        }
         if incarnation != Some(hello.incarnation) {
             let profile = hello.profile.clone();
             self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
@@ -155,7 +162,7 @@ impl Desk {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.sample = Some(sample);
             let agent = session.agent;
-            self.leases.insert(agent, now + self.terms.lease + self.terms.margin);
+            self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
             self.send(id, ToAgent::Beat { number });
         }
     }

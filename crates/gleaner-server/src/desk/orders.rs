@@ -1,7 +1,7 @@
 //! What users and administrators order.
 
 use super::Desk;
-use super::admission::{Kind, Rejection, blobs, check_job, check_name, check_profile};
+use super::admission::{Kind, Rejection, check_job, check_name, check_profile};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Job, Record, Wish};
 use crate::policy::recipe;
@@ -147,7 +147,7 @@ impl Desk {
         if let Some(key) = &key {
             check_name("a submission", key)?;
         }
-        if let Some(hash) = blobs(&spec).find(|hash| missing.contains(hash)) {
+        if let Some(hash) = spec.files().find(|hash| missing.contains(hash)) {
             return Err(Rejection::invalid(format!("the file {hash} is not stored here; upload it first")));
         }
         let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());
@@ -203,6 +203,9 @@ impl Desk {
     }
 
     fn enrol(&mut self, now: Time, token: &str, enrolment: Enrolment) -> Result<Answer, Rejection> {
+        if let Some(known) = self.find_enrolled(token, &enrolment.key) {
+            return Ok(known);
+        }
         if !self.ledger.people().may_join(token, now) {
             let message =
                 "this join token was used, has expired or was never issued; `gleaner token join` issues one";
@@ -219,6 +222,14 @@ impl Desk {
         let (token, named) = (token.to_owned(), name.clone());
         self.record(now, Fact::AgentEnrolled { agent, name: named, key, token, profile });
         Ok(Answer::Enrolled(Enrolled { version: VERSION, agent: agent.index() as u32, name }))
+    }
+
+    /// An agent that did not hear that it was enrolled asks again, with the same key and the same token.
+    fn find_enrolled(&self, token: &str, key: &str) -> Option<Answer> {
+        let id = self.ledger.people().find_joined(token)?;
+        let agent = self.ledger.agent(id);
+        let enrolled = Enrolled { version: VERSION, agent: id.index() as u32, name: agent.name.clone() };
+        (agent.key == key).then_some(Answer::Enrolled(enrolled))
     }
 
     /// The name, or the name with the first number that makes it unique.

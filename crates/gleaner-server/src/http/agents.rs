@@ -12,7 +12,7 @@ use gleaner_net::AgentPublicKey;
 use gleaner_wire::api::{Enrolled, Enrolment, Problem};
 use std::sync::Arc;
 
-/// Enrols an agent, which uses the join token up.
+/// Enrols an agent, which uses the join token up. The same key with the same token gets the same answer again.
 #[utoipa::path(
     post, path = "/api/v1/agents", tag = "machines", request_body = Enrolment,
     responses((status = 201, description = "The agent may connect", body = Enrolled),

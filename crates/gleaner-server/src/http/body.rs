@@ -72,7 +72,8 @@ fn check_json(headers: &HeaderMap) -> Result<(), Refusal> {
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::not_json()) }
 }
 
-async fn whole(request: Request, at_most: usize) -> Result<Vec<u8>, Refusal> {
+/// The whole body, which may have so many bytes.
+pub(super) async fn whole(request: Request, at_most: usize) -> Result<Vec<u8>, Refusal> {
     if length(request.headers()).is_some_and(|length| length > at_most as u64) {
         return Err(Refusal::too_large(at_most as u64));
     }

@@ -7,8 +7,8 @@ use super::jobs::own_job;
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
 use crate::driver::DriverError;
-use crate::store::{ReadError, Reader, Seq, StoredRow};
-use crate::view;
+use crate::store::{ReadError, Reader, Seq};
+use crate::view::{self, HistoryNames, Story};
 use axum::Json;
 use axum::extract::State;
 use gleaner_units::{TaskId, Time};
@@ -20,8 +20,10 @@ use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 const TASKS_MAX: usize = 10_000;
-/// Rows of the journal that are told of a task at most: its last ones are in its job's view anyway.
+/// Steps of a task's life that are told at most.
 const HISTORY_MAX: usize = 10_000;
+/// Rows of the journal that are read at a time.
+const ROWS_PER_PAGE: usize = 1_000;
 /// The end of what can be written as a moment, in seconds.
 const TIME_MAX_S: f64 = 1e10;
 
@@ -114,25 +116,21 @@ pub(super) async fn history(
     };
     let (task, names) = api.look(look).await??;
     let app = Arc::clone(&api.app);
-    let told = spawn_blocking(move || {
-        let rows = app.readers.read(|reader| rows_of(reader, task, HISTORY_MAX))?;
-        Ok::<_, ReadError>(view::history(&names, &rows))
-    });
-    let told = told.await.map_err(|panic| Refusal::internal(format!("telling of a task: {panic}")))?;
+    let told = spawn_blocking(move || app.readers.read(|reader| told(reader, task, &names))).await;
+    let told = told.map_err(|panic| Refusal::internal(format!("telling of a task: {panic}")))?;
     Ok(Json(told?))
 }
 
-/// The rows that list a task, from its submission on.
-fn rows_of(reader: &dyn Reader, task: TaskId, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
-    let mut rows = Vec::new();
+/// Reads the rows that list a task, a page at a time, from its submission on.
+fn told(reader: &dyn Reader, task: TaskId, names: &HistoryNames) -> Result<History, ReadError> {
+    let mut story = Story::new(names, HISTORY_MAX);
     let mut from = Seq::FIRST;
-    while rows.len() < at_most {
-        let page = reader.history(task, from, at_most - rows.len())?;
-        let Some(last) = page.last() else { break };
+    loop {
+        let page = reader.history(task, from, ROWS_PER_PAGE)?;
+        let Some(last) = page.last() else { return Ok(story.end()) };
         from = last.seq.next();
-        rows.extend(page);
+        story.read(&page);
     }
-    Ok(rows)
 }
 
 /// Why a task is where it is, now or at a moment in the past.

@@ -66,7 +66,9 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
 /// The class of a machine of which only what is seen matters.
 pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
-    provides.insert(format!("user:{}", profile.user));
+    if !profile.user.is_empty() {
+        provides.insert(unconfined(&profile.user));
+    }
     if profile.sandbox.is_ok() {
         provides.insert(SANDBOX.to_owned());
     }
@@ -78,6 +80,11 @@ pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> Mac
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
         price: 0.0,
     }
+}
+
+/// What an agent provides that runs programs of its own user as they are.
+fn unconfined(user: &str) -> String {
+    format!("runs outside the sandbox for {user}")
 }
 
 /// All that a machine says of itself.
@@ -102,7 +109,7 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
 pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> Result<TaskClass, ParseError> {
     let needed = match spec.confinement {
         Confinement::Sandbox | Confinement::SandboxWithNetwork => SANDBOX.to_owned(),
-        Confinement::None => format!("user:{user}"),
+        Confinement::None => unconfined(user),
     };
     Ok(TaskClass {
         composition: composition.to_vec(),

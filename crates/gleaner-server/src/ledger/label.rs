@@ -51,10 +51,10 @@ impl Labels {
         }
     }
 
-    /// Learns from a run on a machine of these speeds; the label, if what is counted with changed.
-    pub(crate) fn learn(&mut self, name: &str, usage: &Usage, speeds: &[f64; 3]) -> Option<&Label> {
+    /// Learns from a run whose devices did `rates` operations a second while they were at it; the label, if what is counted with changed.
+    pub(crate) fn learn(&mut self, name: &str, usage: &Usage, rates: [f64; 3]) -> Option<&Label> {
         let label = self.labels.get_mut(name)?;
-        let shares = shares(usage, speeds)?;
+        let shares = shares(usage, rates)?;
         label.runs += 1;
         let weight = 1.0 / (label.runs as f64).min(RUNS_MAX);
         for (mean, share) in label.mean.iter_mut().zip(shares) {
@@ -68,10 +68,17 @@ impl Labels {
 }
 
 /// The shares of the operations that a run did; none if it did too little to tell.
-fn shares(usage: &Usage, speeds: &[f64; 3]) -> Option<[f64; 3]> {
-    let disk = usage.read_bytes.saturating_add(usage.written_bytes) as f64 / BYTES_PER_OPERATION;
-    let network = usage.network_bytes.unwrap_or(0) as f64 / BYTES_PER_OPERATION;
-    let operations = [usage.cpu_s.max(0.0) * speeds[0], disk, network];
+///
+/// With them the scheduler's Σ C/S gives back, up to a factor that all machines share, the seconds for which the run
+/// kept each device busy. What a device could not have moved while the run lasted went to a cache, and is not counted.
+fn shares(usage: &Usage, [cpu, disk, network]: [f64; 3]) -> Option<[f64; 3]> {
+    let moved = |bytes: u64, speed: f64| (bytes as f64 / BYTES_PER_OPERATION).min(usage.elapsed_s * speed);
+    let operations = [
+        usage.cpu_s * cpu,
+        moved(usage.read_bytes.saturating_add(usage.written_bytes), disk),
+        moved(usage.network_bytes.unwrap_or(0), network),
+    ];
+    let operations = operations.map(|kind| kind.max(0.0));
     let total: f64 = operations.iter().sum();
     (total.is_finite() && total > 0.0).then(|| operations.map(|kind| kind / total))
 }
@@ -89,22 +96,49 @@ fn rounded(shares: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    fn usage(cpu_s: f64, disk: u64) -> Usage {
-        Usage { cpu_s, written_bytes: disk, ..Usage::default() }
+    const RATES: [f64; 3] = [1000.0, 500.0, 100.0];
+
+    fn usage(elapsed_s: f64, cpu_s: f64, [read, written, network]: [u64; 3]) -> Usage {
+        Usage {
+            elapsed_s,
+            cpu_s,
+            read_bytes: read * 1_000_000,
+            written_bytes: written * 1_000_000,
+            network_bytes: Some(network * 1_000_000),
+            memory_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn shares_follow_what_was_used() {
+        for (name, usage, expected) in [
+            ("nothing", usage(10.0, 0.0, [0, 0, 0]), None),
+            ("no time", usage(0.0, 0.0, [500, 0, 0]), None),
+            ("CPU only", usage(10.0, 10.0, [0, 0, 0]), Some([1.0, 0.0, 0.0])),
+            ("disk only", usage(2.0, 0.0, [250, 250, 0]), Some([0.0, 1.0, 0.0])),
+            ("a second of each", usage(3.0, 1.0, [250, 250, 100]), Some([0.625, 0.3125, 0.0625])),
+            ("into the cache", usage(2.0, 1.0, [0, 100_000, 0]), Some([0.5, 0.5, 0.0])),
+            (
+                "a network unknown",
+                Usage { network_bytes: None, ..usage(2.0, 1.0, [0, 0, 0]) },
+                Some([1.0, 0.0, 0.0]),
+            ),
+        ] {
+            assert_eq!(shares(&usage, RATES), expected, "{name}");
+        }
     }
 
     #[test]
     fn a_label_is_learnt_from_its_runs() {
         let mut labels = Labels::default();
         labels.follow("sort", TaskClassId::new(0));
-        let speeds = [1000.0, 100.0, 100.0];
         assert_eq!(labels.composition("sort"), UNKNOWN);
-        assert!(labels.learn("sort", &usage(0.0, 0), &speeds).is_none(), "nothing was done");
+        assert!(labels.learn("sort", &usage(1.0, 0.0, [0, 0, 0]), RATES).is_none(), "nothing was done");
         // 500 operations of CPU and 1,500 of disk.
-        let learnt = labels.learn("sort", &usage(0.5, 1_500_000_000), &speeds).expect("it changed");
+        let learnt = labels.learn("sort", &usage(5.0, 0.5, [0, 1500, 0]), RATES).expect("it changed");
         assert_eq!(learnt.composition, [0.25, 0.75, 0.0]);
-        assert!(labels.learn("sort", &usage(0.5, 1_510_000_000), &speeds).is_none(), "it hardly changed");
-        assert!(labels.learn("other", &usage(1.0, 0), &speeds).is_none());
+        assert!(labels.learn("sort", &usage(5.0, 0.5, [0, 1510, 0]), RATES).is_none(), "it hardly changed");
+        assert!(labels.learn("other", &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Who may do what: users and join tokens, known by the hashes of their tokens only.
 
-use gleaner_units::Time;
+use gleaner_units::{MachineId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,8 @@ pub struct People {
     by_token: BTreeMap<String, User>,
     /// When each that was not used yet ends.
     join_tokens: BTreeMap<String, Time>,
+    /// Which agent joined with each that was used.
+    joined: BTreeMap<String, MachineId>,
 }
 
 impl People {
@@ -31,8 +33,9 @@ impl People {
         self.join_tokens.insert(token, expires);
     }
 
-    pub(super) fn use_up(&mut self, token: &str) {
-        self.join_tokens.remove(token);
+    pub(super) fn use_up(&mut self, token: String, agent: MachineId) {
+        self.join_tokens.remove(&token);
+        self.joined.insert(token, agent);
     }
 
     /// Whose token it is. The hash is compared, so its time says nothing of the token.
@@ -48,5 +51,10 @@ impl People {
     /// Whether someone may still join with that token.
     pub fn may_join(&self, token_hash: &str, now: Time) -> bool {
         self.join_tokens.get(token_hash).is_some_and(|&expires| now < expires)
+    }
+
+    /// Who joined with that token.
+    pub fn find_joined(&self, token_hash: &str) -> Option<MachineId> {
+        self.joined.get(token_hash).copied()
     }
 }

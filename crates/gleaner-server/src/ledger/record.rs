@@ -61,6 +61,8 @@ pub struct Record {
     pub lost: Option<Live>,
     /// What happens when the live run ends.
     pub wish: Option<Wish>,
+    /// Until when it rests after a failure; the scheduler does not know of it meanwhile.
+    pub(super) rests_until: Option<Time>,
     /// How often it was tried.
     pub tries: Tries,
     /// Where it is or was last.
@@ -89,6 +91,7 @@ const UNTOUCHED: Record = Record {
     live: None,
     lost: None,
     wish: None,
+    rests_until: None,
     tries: Tries::NONE,
     machine: None,
     started: None,
@@ -127,6 +130,11 @@ impl Record {
         self.phase == TaskPhase::Held || self.wish == Some(Wish::Hold)
     }
 
+    /// Until when it rests after a failure.
+    pub fn rests_until(&self) -> Option<Time> {
+        self.rests_until
+    }
+
     pub(super) fn settle(&mut self, run: Live, counted: bool) {
         if self.settled.len() == SETTLED_MAX {
             self.settled.remove(0);
@@ -149,6 +157,11 @@ impl Records {
         const NONE: &Record = &UNTOUCHED;
         let page = self.pages.get(task.index() / PAGE).and_then(Option::as_ref);
         page.map_or(NONE, |page| &page[task.index() % PAGE])
+    }
+
+    /// All that tasks have of their own, and some that are untouched.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Record> {
+        self.pages.iter().flatten().flatten()
     }
 
     /// The task's own record.

@@ -1,10 +1,11 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
 use crate::desk::{Desk, Kind, Rejection};
-use crate::driver::{DriverError, entries};
+use crate::driver::DriverError;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::policy::recipe;
+use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Command, Condition, Explanation};
@@ -40,10 +41,9 @@ pub fn explain_past(
     Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
 }
 
-/// Where the tasks of a job would go if it were submitted now. The grid is tried on a copy: costs O(machines + tasks).
-pub fn preview(desk: &Desk, now: Time, user: &str, spec: &JobSpec) -> Result<Preview, Rejection> {
+/// Where the tasks of a job would go if it were submitted now, tried on a copy of the ledger.
+pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &JobSpec) -> Result<Preview, Rejection> {
     crate::desk::check_job(spec)?;
-    let mut ledger = desk.ledger().clone();
     let first = TaskId::new(ledger.task_count());
     let fact = Fact::JobSubmitted {
         job: ledger.next_job(),
@@ -95,6 +95,9 @@ fn summary(ledger: &Ledger, task: TaskId) -> String {
     let phase = match record.phase {
         TaskPhase::Waiting if record.live.is_some() => {
             format!("it was sent to {machine} and has not started yet")
+        }
+        TaskPhase::Waiting if record.rests_until().is_some() => {
+            "it failed a moment ago, and rests before it is tried again".to_owned()
         }
         TaskPhase::Waiting => "it waits for a machine".to_owned(),
         TaskPhase::Running => format!("it runs on {machine}"),

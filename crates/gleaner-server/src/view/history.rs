@@ -10,6 +10,7 @@ use gleaner_wire::VERSION;
 use gleaner_wire::api::{Actor, History, TaskPhase, Transition};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Outcome;
+use std::collections::VecDeque;
 
 /// What the rows alone do not say.
 #[derive(Clone, Debug)]
@@ -29,27 +30,8 @@ pub fn history_names(desk: &Desk, task: TaskId) -> HistoryNames {
     HistoryNames { task, spec: ledger.job_of(task).1.spec.clone(), machines }
 }
 
-/// The task's life as some rows have it, from its submission on. Rows that say nothing of it are passed over.
-pub fn history(names: &HistoryNames, rows: &[StoredRow]) -> History {
-    let mut story = Story {
-        names,
-        phase: TaskPhase::Waiting,
-        tries: Tries::default(),
-        run: None,
-        next: None,
-        wish: None,
-        told: Vec::new(),
-    };
-    for StoredRow { row, .. } in rows {
-        // A damaged row is named by `gleaner journal verify`; the rest is still worth telling.
-        if let Ok(fact) = serde_json::from_str(&row.body) {
-            story.tell(row.at, &fact);
-        }
-    }
-    History { version: VERSION, transitions: story.told }
-}
-
-struct Story<'a> {
+/// A task's life as it is read. Of a long one the latest steps are told.
+pub struct Story<'a> {
     names: &'a HistoryNames,
     phase: TaskPhase,
     tries: Tries,
@@ -58,10 +40,42 @@ struct Story<'a> {
     /// The run that follows it elsewhere.
     next: Option<(u32, MachineId)>,
     wish: Option<Wish>,
-    told: Vec<Transition>,
+    told: VecDeque<Transition>,
+    told_max: usize,
+    left_out: u64,
 }
 
-impl Story<'_> {
+impl<'a> Story<'a> {
+    /// A story of which nothing was read yet, and of which so many steps are to be told at most.
+    pub fn new(names: &'a HistoryNames, told_max: usize) -> Self {
+        Self {
+            names,
+            phase: TaskPhase::Waiting,
+            tries: Tries::default(),
+            run: None,
+            next: None,
+            wish: None,
+            told: VecDeque::new(),
+            told_max,
+            left_out: 0,
+        }
+    }
+
+    /// Reads on. Rows that say nothing of the task are passed over.
+    pub fn read(&mut self, rows: &[StoredRow]) {
+        for StoredRow { row, .. } in rows {
+            // A damaged row is named by `gleaner journal verify`; the rest is still worth telling.
+            if let Ok(fact) = serde_json::from_str(&row.body) {
+                self.tell(row.at, &fact);
+            }
+        }
+    }
+
+    /// What was read.
+    pub fn end(self) -> History {
+        History { version: VERSION, left_out: self.left_out, transitions: self.told.into() }
+    }
+
     fn tell(&mut self, at: Time, fact: &Fact) {
         match fact {
             Fact::JobSubmitted { user, spec, .. } => {
@@ -100,6 +114,7 @@ impl Story<'_> {
                 self.add(at, "not to be held after all".to_owned(), chosen.by.clone());
             }
             Fact::TasksReleased(chosen) => self.again(at, "released", chosen.by.clone()),
+            Fact::TasksRested(_) => self.again(at, "to be tried again after its failure", Actor::Coordinator),
             Fact::TasksRerun(chosen) => self.again(at, "to run again from its beginning", chosen.by.clone()),
             _ => {}
         }
@@ -139,7 +154,7 @@ impl Story<'_> {
         self.phase = match verdict {
             Verdict::Done => TaskPhase::Done,
             Verdict::Failed => wished.unwrap_or(TaskPhase::Failed),
-            Verdict::Again => wished.unwrap_or(TaskPhase::Waiting),
+            Verdict::Again | Verdict::AgainAfter(_) => wished.unwrap_or(TaskPhase::Waiting),
         };
         let actor = self.agent();
         self.add(at, cause, actor);
@@ -177,7 +192,12 @@ impl Story<'_> {
     fn add(&mut self, at: Time, cause: String, actor: Actor) {
         let machine = self.run.map(|(_, on)| self.names.machines[on.index()].clone());
         let attempt = self.run.map(|(attempt, _)| attempt);
-        self.told.push(Transition { at_s: at.seconds(), phase: self.phase, cause, actor, attempt, machine });
+        if self.told.len() == self.told_max {
+            self.told.pop_front();
+            self.left_out += 1;
+        }
+        let at_s = at.seconds();
+        self.told.push_back(Transition { at_s, phase: self.phase, cause, actor, attempt, machine });
     }
 }
 

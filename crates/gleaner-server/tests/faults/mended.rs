@@ -32,6 +32,7 @@ struct Small {
 fn profile() -> Profile {
     Profile {
         speeds: [1_000.0, 100.0, 100.0],
+        cpu_on_core: None,
         cores: 2,
         slots: 2,
         memory: 1 << 30,

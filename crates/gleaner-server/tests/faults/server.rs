@@ -6,9 +6,10 @@
 use super::history::Seen;
 use super::mutant::Mutant;
 use gleaner_server::desk::{Batch, Desk, Effect, Input, Terms};
-use gleaner_server::driver::{recover, row};
+use gleaner_server::driver::row;
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::FORMAT;
+use gleaner_server::recovery::recover;
 use gleaner_server::store::{Failure, MemoryDisk, MemoryStore, Reader as _, Seq, Snapshot, Store, StoredRow};
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::ToAgent;
@@ -69,7 +70,9 @@ impl Server {
     pub(crate) fn start(&mut self, now: Time, wall: Time) -> Result<(), String> {
         let store = MemoryStore::open(&self.disk);
         let snapshots = store.snapshots().map_err(|error| error.to_string())?;
-        let (ledger, _) = recover(&store, &*snapshots).map_err(|error| format!("recovery: {error}"))?;
+        let reader = store.reader().map_err(|error| error.to_string())?;
+        let recovered = recover(&*reader, &*snapshots).map_err(|error| format!("recovery: {error}"))?;
+        let ledger = recovered.ledger;
         ledger.check()?;
         let clock = wall.max(ledger.now());
         let desk = Desk::new(ledger, Terms::default(), clock, "faults");

@@ -50,6 +50,7 @@ impl World {
         let cores = if number == 0 { 4 } else { self.chance.between(1, 3) as u32 };
         Profile {
             speeds: [*self.chance.pick(&[500.0, 1_000.0, 2_000.0]), 100.0, 100.0],
+            cpu_on_core: None,
             cores,
             slots: cores + self.chance.below(3) as u32,
             memory: 1 << 30,

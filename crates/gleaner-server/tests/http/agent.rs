@@ -16,11 +16,13 @@ pub(crate) struct Agent {
 pub(crate) fn profile() -> Profile {
     Profile {
         speeds: [1e9; 3],
+        cpu_on_core: None,
         cores: 1,
         slots: 1,
         memory: 1 << 30,
         sandbox: Ok("bwrap".to_owned()),
-        user: "nobody".to_owned(),
+        // It runs nobody's tasks outside the sandbox.
+        user: String::new(),
         tags: Vec::new(),
         attributes: [].into(),
     }
@@ -95,10 +97,26 @@ async fn a_join_token_is_good_once() {
     let world = World::new().await;
     let token = world.call("POST", "/api/v1/tokens/join?expires_s=60", &world.root, Body::empty()).await;
     let token = token.json::<Value>()["token"].as_str().unwrap().to_owned();
-    let enrol = async |name: &str| world.post("/api/v1/agents", &token, &enrolment(name)).await.status;
-    assert_eq!(enrol("two words").await, 422);
-    assert_eq!(enrol("m1").await, 201);
-    assert_eq!(enrol("m2").await, 403);
+    let other_key = |name: &str| {
+        let mut other = enrolment(name);
+        other["key"] = format!("B{}", "A".repeat(42)).into();
+        other
+    };
+    for (body, status) in [
+        (enrolment("two words"), 422),
+        (enrolment("m1"), 201),
+        (other_key("m2"), 403),
+        // Whose answer was lost asks again.
+        (enrolment("m1"), 201),
+        (enrolment("m2"), 201),
+    ] {
+        let reply = world.post("/api/v1/agents", &token, &body).await;
+        assert_eq!(reply.status, status, "{reply}");
+        if status == 201 {
+            let Enrolled { agent, name, .. } = reply.json();
+            assert_eq!((agent, name.as_str()), (0, "m1"));
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,12 +124,17 @@ async fn who_may_enrol() {
     let world = World::new().await;
     let mut bad_key = enrolment("m1");
     bad_key["key"] = "short".into();
+    let mut of_nobody = enrolment("m1");
+    of_nobody["profile"]["user"] = "".into();
+    let token = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
+    let issued = token.json::<Value>()["token"].as_str().unwrap().to_owned();
     let never_issued = format!("glj_{}", "A".repeat(43));
     for (token, body, status) in [
         (&world.root, enrolment("m1"), 401),
         (&String::new(), enrolment("m1"), 401),
         (&never_issued, enrolment("m1"), 403),
         (&never_issued, bad_key, 422),
+        (&issued, of_nobody, 201),
     ] {
         let reply = world.post("/api/v1/agents", token, &body).await;
         assert_eq!(reply.status, status, "{reply}");

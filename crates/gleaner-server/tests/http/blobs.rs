@@ -4,10 +4,14 @@ use crate::world::World;
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use gleaner_net::{Token, TokenKind};
-use gleaner_units::MachineId;
-use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_server::tidying::tidy;
+use gleaner_units::{MachineId, Time};
+use gleaner_wire::api::Swallowed;
+use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
 use gleaner_wire::session::Stored;
+use serde_json::json;
 use std::io;
+use std::sync::Arc;
 
 fn path(content: &[u8]) -> String {
     format!("/api/v1/blobs/{}", blake3::hash(content))
@@ -64,4 +68,39 @@ async fn what_cannot_be_kept_is_refused() {
     request.headers_mut().insert("content-length", (BLOB_BYTES_MAX + 1).into());
     assert_eq!(world.send(request).await.status, 413);
     assert_eq!(world.get(&path(b"x"), &world.alice).await.status, 404, "nothing is left of it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_nobody_can_ask_for_are_removed() {
+    let world = World::new().await;
+    let put = async |content: &'static str| {
+        let reply = world.call("PUT", &path(content.as_bytes()), &world.alice, Body::from(content)).await;
+        reply.json::<Stored>().blob
+    };
+    let (input, stdin, stray) = (put("input").await, put("stdin").await, put("stray").await);
+    let job = json!({"command": ["true"], "inputs": [{"path": "a", "blob": input}], "stdin": stdin});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201);
+    let (desk, now) = (&world.app.desk, world.app.desk.now());
+    let gone = async |before| tidy(desk, Arc::clone(&world.app.blobs), before).await.unwrap();
+    assert_eq!(gone(Time::ZERO).await.blobs, 0, "all are young");
+    let later = Time::from_nanos(now.nanos() + 1_000_000_000);
+    assert_eq!(gone(later).await.blobs, 1);
+    for (blob, status) in [(input, 200), (stdin, 200), (stray, 404)] {
+        let found = world.call("HEAD", &format!("/api/v1/blobs/{blob}"), &world.alice, Body::empty()).await;
+        assert_eq!(found.status, status);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_to_measure_with_are_counted_and_bounded() {
+    let world = World::new().await;
+    for (bytes, status) in [(0, 200), (70_000, 200), (PROBE_BYTES_MAX, 200), (PROBE_BYTES_MAX + 1, 413)] {
+        let reply = world.call("PUT", "/api/v1/probe", &world.alice, Body::from(vec![1; bytes])).await;
+        assert_eq!(reply.status, status, "{reply}");
+        if status == 200 {
+            assert_eq!(reply.json::<Swallowed>().bytes, bytes as u64);
+        }
+    }
+    let reply = world.call("PUT", "/api/v1/probe", "glu_nobody", Body::from("x")).await;
+    assert_eq!(reply.status, 401, "{reply}");
 }

@@ -4,6 +4,7 @@ mod conformance;
 mod damage;
 mod disk;
 mod memory;
+mod power;
 #[path = "../small_world/mod.rs"]
 mod small_world;
 mod sqlite;

@@ -8,29 +8,7 @@
 //! the same in all processes stay texts, those in which only the process's number differs refer to it, and the others
 //! become columns `GLEANER_1`, `GLEANER_2`, … of a table. Processes that differ in what cannot be a column (their
 //! needs, or how many arguments they have) become jobs of their own.
-//!
-//! # What the keys become
-//!
-//! | key | here |
-//! |---|---|
-//! | `executable`, `transfer_executable` | sent and run as `./NAME`, or run from where the machine has it |
-//! | `arguments`, `environment` (`env`) | in the old and the new quoting |
-//! | `getenv` | `false`, or a list of names and patterns; `true` would send all that is set, secrets too: refused |
-//! | `input`, `transfer_input_files`, `initialdir` | inputs; relative to `initialdir`, as everything local is |
-//! | `output`, `error` | written when the user waits for the job; else `gleaner logs` has them |
-//! | `log` | `gleaner history` and `gleaner watch` tell what a log would: noted |
-//! | `transfer_output_files` | outputs; where nothing is said, all files in the task's folder (`*`) |
-//! | `should_transfer_files`, `when_to_transfer_output` | `yes`, `if_needed`; `on_exit`, `on_success`: files are always sent |
-//! | `request_cpus`, `request_memory`, `request_disk` | needs; megabytes and kilobytes where no unit is given |
-//! | `requirements`, `rank`, `priority`, `hold`, `max_retries`, `batch_name` | the same |
-//! | `allowed_execute_duration`, `job_max_vacate_time` | time limit, and grace after SIGTERM |
-//! | `checkpoint_exit_code` | the same; the checkpoint is what lies in `$GLEANER_CHECKPOINT`, whatever `transfer_checkpoint_files` names: refused |
-//! | `universe` | `vanilla`; `local` and `scheduler` run on any machine: noted |
-//! | `notification`, `leave_in_queue`, `on_exit_hold`, `on_exit_remove`, `periodic_*`, … | where they ask for nothing |
-//! | `queue` | `N`, `in`, `from`, `matching`, with slices |
-//!
-//! `$(Cluster)` is not known before the submission: it is refused where a task would see it. `$$(…)`, `$RANDOM_…`,
-//! `include` and `queue from COMMAND |` are refused. A macro without a value is refused too: there it is empty.
+#![doc = include_str!("../../../../docs/submit-files.md")]
 
 mod arguments;
 mod fold;

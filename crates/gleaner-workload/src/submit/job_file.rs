@@ -1,44 +1,5 @@
 //! `job.toml`: a job in a file.
-//!
-//! ```toml
-//! command = ["./render", "--scene", "{scene}", "--frame", "{GLEANER_INDEX}"]
-//! # All that follows may be left out.
-//! name         = "render"
-//! label        = "render"                  # tasks of one label are alike: what is learnt of one holds for all
-//! composition  = [0.7, 0.1, 0.2]           # shares of CPU, disk and network; else learnt from the label
-//! inputs       = ["render", "data/*.csv", { from = "scenes/{scene}.blend", to = "scene.blend" }]
-//! outputs      = ["frames/*.png"]          # files of the task's folder, or patterns, that are kept
-//! stdin        = "numbers.txt"
-//! cwd          = "/data"                   # only with confinement = "none"
-//! requirements = "TARGET.Arch == \"aarch64\""
-//! rank         = "TARGET.Cpus"
-//! priority     = 5                         # higher goes first
-//! retries      = 2
-//! hold         = true                      # waits for `gleaner release`
-//! confinement  = "sandbox"                 # or "network" (a sandbox with network), or "none"
-//!
-//! [env]
-//! LANG = "C.UTF-8"
-//!
-//! [needs]
-//! cores = 2
-//! memory = "4GB"                           # or bytes
-//! disk = "10GB"
-//! time_limit = "2h"                        # or seconds
-//!
-//! [checkpoint]
-//! folder = true                            # it keeps in $GLEANER_CHECKPOINT what it needs to go on
-//! exit_code = 85                           # "I have checkpointed, run me again"
-//! grace = "30s"                            # from SIGTERM until it is killed
-//!
-//! [tasks]                                  # one of the four; without them there is one task
-//! array     = "1-1000:10"                  # the numbers are {GLEANER_INDEX}
-//! each_line = "list.txt"                   # the line is {GLEANER_LINE}
-//! from_json = "rows.json"                  # a list of objects, whose keys are the parameters
-//! sweep     = { scene = ["a", "b"], rate = [0.1, 0.2] }
-//! ```
-//!
-//! A key that is not here is an error. Paths are relative to the folder of the file.
+#![doc = include_str!("../../../../docs/job-file.md")]
 
 use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, size_bytes, tasks};
 use crate::InputError;

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 const UP_HELP: &str = "\
-Everything is kept in one folder: --home DIR, else GLEANER_HOME, else ~/.local/state/gleaner. Start it again, also after
-a crash, and it goes on where it was.
+Everything is kept in one folder: --home DIR, else GLEANER_HOME, else ~/.local/state/gleaner.
+Start it again, also after a crash, and it goes on where it was.
 
 Examples:
   gleaner up                              # on this machine alone
@@ -64,8 +64,9 @@ pub(crate) enum LogForm {
 }
 
 const WORK_HELP: &str = "\
-The first time, --join and --token say which grid to join; `gleaner up` prints the line, and `gleaner token join` makes
-another. From then on the folder knows. The owner's rules are in DIR/rules.toml.
+The first time, --join and --token say which grid to join; `gleaner up` prints the line, and
+`gleaner token join` makes another. From then on the folder knows. The owner's rules are in
+DIR/rules.toml.
 
 Examples:
   gleaner work --join https://lab:7717 --token glj_…

@@ -74,7 +74,7 @@ fn job_id(text: &str) -> Result<JobId, String> {
         .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     duration_s(text).map_err(|error| format!("expected a {}", error.expected))
 }
 
@@ -93,13 +93,15 @@ fn shares(text: &str) -> Result<Composition, String> {
 }
 
 const SUBMIT_HELP: &str = "\
-In the command, in --env and in file names, {NAME} stands for a task's value of a parameter: {GLEANER_INDEX} is its
-number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value (--from-json with plain values), and columns
-and swept parameters go by their own names. Each is a variable in the task's environment as well.
+In the command, in --env and in file names, {NAME} stands for a task's value of a parameter:
+{GLEANER_INDEX} is its number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value
+(--from-json with plain values), and columns and swept parameters go by their own names. Each is a
+variable in the task's environment as well.
 
-A job file (-f job.toml) has a key for each option here: command, name, label, composition, inputs, outputs, stdin,
-cwd, requirements, rank, priority, retries, hold, confinement, env, needs, checkpoint, tasks. Any other -f FILE is an
-HTCondor submit file; a key of it that Gleaner cannot honour is an error unless --ignore names it.
+A job file (-f job.toml) has a key for each option here: command, name, label, composition,
+inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env, needs,
+checkpoint, tasks. Any other -f FILE is an HTCondor submit file; a key of it that Gleaner cannot
+honour is an error unless --ignore names it.
 
 Examples:
   gleaner submit -- ./simulate --seed {GLEANER_INDEX}      # with --input simulate --array 1-1000
@@ -344,9 +346,9 @@ impl MachineArguments {
 /// `gleaner history`.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArguments {
-    /// The task
-    #[arg(value_name = "JOB/TASK")]
-    pub(crate) task: TaskName,
+    /// The task; a job stands for its first
+    #[arg(value_name = "JOB[/TASK]")]
+    pub(crate) task: JobOrTask,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -388,30 +390,6 @@ impl TokenArguments {
             Self::User { grid, .. } => grid.json,
         }
     }
-}
-
-/// `gleaner policy set`.
-#[derive(Args, Debug)]
-pub(crate) struct PolicySetArguments {
-    /// A preset, as `gleaner policy list` has them
-    pub(crate) preset: String,
-    /// Move running tasks by this score: greedy, social or min-num
-    #[arg(long, value_name = "SCORE")]
-    pub(crate) relocate: Option<String>,
-    /// The most moves at one occasion
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "relocate")]
-    pub(crate) moves_max: u32,
-    /// What the gain of a move must exceed
-    #[arg(long, value_name = "SHARE", default_value_t = 0.10, requires = "relocate")]
-    pub(crate) gain_min: f64,
-    /// With min-num: how many tasks more the source must have
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "relocate")]
-    pub(crate) difference_min: u32,
-    /// Move at this interval instead of at events
-    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "relocate")]
-    pub(crate) period: Option<f64>,
-    #[command(flatten)]
-    pub(crate) grid: GridArguments,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A task of the live grid, now or at a moment of the past.
 
-use crate::cli::{ExplainArguments, TaskName};
+use crate::cli::{ExplainArguments, JobOrTask, TaskName};
 use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
@@ -9,8 +9,10 @@ use gleaner_wire::api::ExplanationView;
 /// Further machines are counted, not listed.
 const RATINGS_SHOWN: usize = 20;
 
-pub(super) fn run(arguments: &ExplainArguments, TaskName { job, task }: TaskName) -> Outcome {
-    let explained = Grid::open(&arguments.grid)?.explain(job, task, arguments.at)?;
+pub(super) fn run(arguments: &ExplainArguments, of: JobOrTask) -> Outcome {
+    let grid = Grid::open(&arguments.grid)?;
+    let TaskName { job, task } = grid.named(of)?;
+    let explained = grid.explain(job, task, arguments.at)?;
     if arguments.grid.json {
         return stdout::print_json(&explained);
     }

@@ -1,0 +1,145 @@
+//! Which folder each run has, and which are free for the next.
+//!
+//! To make or remove a folder can wait for the disk's journal, which takes milliseconds where the coordinator commits to
+//! the same disk: longer than many a program runs. So a folder is used again. **Only one that is as new**
+//! ([`is_as_new`](crate::folder::is_as_new)) and **only by a run that may reach as much**: what sandboxed tasks had stays
+//! with sandboxed tasks. A run that has files brought to it always gets a folder of its own.
+
+use crate::confine::TransientUser;
+use crate::folder::{self, Origin};
+use crate::home::Home;
+use gleaner_wire::job::Confinement;
+use gleaner_wire::session::{Attempt, Run};
+use rustix::process::geteuid;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Folders that wait for a run, of each kind; more are removed.
+const SPARE_MAX: usize = 64;
+
+pub(super) struct Folders {
+    home: Arc<Home>,
+    user: u32,
+    made: u64,
+    lent: BTreeMap<Attempt, (Reach, PathBuf)>,
+    spare: BTreeMap<Reach, Vec<PathBuf>>,
+}
+
+/// How much of the machine a run may reach.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Reach {
+    All,
+    Sandbox,
+}
+
+impl Folders {
+    pub(super) fn new(home: Arc<Home>) -> Self {
+        Self { home, user: geteuid().as_raw(), made: 0, lent: BTreeMap::new(), spare: BTreeMap::new() }
+    }
+
+    /// Where the folder of a run is, or would be if it had one.
+    pub(super) fn of(&self, attempt: Attempt) -> PathBuf {
+        self.lent.get(&attempt).map_or_else(|| self.home.task(attempt), |(_, path)| path.clone())
+    }
+
+    /// A folder for a run that needs nothing brought to it. If it has one already, a first try broke off.
+    pub(super) fn lend(&mut self, run: &Run) -> (PathBuf, Origin) {
+        if let Some((_, path)) = self.lent.get(&run.attempt) {
+            return (path.clone(), Origin::None);
+        }
+        let reach = match run.confinement {
+            Confinement::None => Reach::All,
+            Confinement::Sandbox | Confinement::SandboxWithNetwork => Reach::Sandbox,
+        };
+        let lent = if let Some(path) = self.spare.get_mut(&reach).and_then(Vec::pop) {
+            (path, Origin::EarlierRun)
+        } else {
+            self.made += 1;
+            (self.home.shared_task(self.made), Origin::None)
+        };
+        self.lent.insert(run.attempt, (reach, lent.0.clone()));
+        lent
+    }
+
+    /// Takes the folder of a run back; what is returned is of no use any more, and is to be removed.
+    pub(super) fn take_back(&mut self, attempt: Attempt) -> Option<PathBuf> {
+        let Some((reach, path)) = self.lent.remove(&attempt) else { return Some(self.home.task(attempt)) };
+        let spare = self.spare.entry(reach).or_default();
+        // An agent of root's gives the folder of a sandboxed task to that task's user.
+        let may_own = |owner| owner == self.user || (reach == Reach::Sandbox && TransientUser::is_one(owner));
+        if spare.len() < SPARE_MAX && folder::is_as_new(&path, may_own) {
+            spare.push(path);
+            return None;
+        }
+        Some(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::prepare_empty;
+    use gleaner_units::TaskId;
+    use gleaner_wire::job::{Checkpointing, Needs};
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    fn run(task: usize, confinement: Confinement) -> Run {
+        Run {
+            attempt: Attempt { task: TaskId::new(task), number: 1 },
+            name: "1/0".into(),
+            user: "u".into(),
+            command: vec!["true".into()],
+            env: BTreeMap::new(),
+            cwd: None,
+            stdin: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            needs: Needs::default(),
+            checkpoint: Checkpointing::default(),
+            resume_from: None,
+            confinement,
+        }
+    }
+
+    /// Has a run use a folder; where it was, and whether another run had it before.
+    fn used(folders: &mut Folders, run: &Run) -> (PathBuf, Origin) {
+        let (path, origin) = folders.lend(run);
+        prepare_empty(run, &path, origin).unwrap();
+        (path, origin)
+    }
+
+    #[test]
+    fn a_folder_is_used_again_only_as_new_and_only_by_its_kind() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Arc::new(Home::open(within.path()).unwrap());
+        let mut folders = Folders::new(home);
+        let [first, second, third] = [1, 2, 3].map(|task| run(task, Confinement::None));
+        let boxed = run(4, Confinement::Sandbox);
+
+        let (path, origin) = used(&mut folders, &first);
+        assert_eq!(origin, Origin::None);
+        assert_eq!(folders.take_back(first.attempt), None);
+        assert_eq!(
+            used(&mut folders, &boxed).1,
+            Origin::None,
+            "a sandboxed task gets no folder of another's"
+        );
+        assert_eq!(used(&mut folders, &second), (path.clone(), Origin::EarlierRun));
+        fs::write(path.join("left"), "a secret").unwrap();
+        assert_eq!(folders.take_back(second.attempt), Some(path.clone()), "something is in it");
+        assert_ne!(used(&mut folders, &third).0, path);
+    }
+
+    #[test]
+    fn a_second_try_begins_with_nothing() {
+        let within = tempfile::tempdir().unwrap();
+        let mut folders = Folders::new(Arc::new(Home::open(within.path()).unwrap()));
+        let run = run(1, Confinement::None);
+        let (path, _) = used(&mut folders, &run);
+        fs::write(path.join("half"), "").unwrap();
+        assert_eq!(used(&mut folders, &run), (path.clone(), Origin::None));
+        assert!(!path.join("half").exists());
+    }
+}

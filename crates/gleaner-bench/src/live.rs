@@ -1,0 +1,219 @@
+//! How fast the live grid is, beside what nothing can be faster than: `gleaner bench live`.
+//!
+//! - Each measurement starts a coordinator and agents of its own, processes of this very program, in a folder that is
+//!   gone afterwards. The journal is on, and commits reach the disk.
+//! - **The limit and the grid take turns within one run**, so that whatever else the machine does disturbs both alike.
+//!   A ratio within a run means something; numbers of two runs beside each other mean little.
+//! - What is compared with must be there: a peer that is not installed is said to be missing.
+
+mod bwrap;
+mod commands;
+mod crowd;
+mod disk;
+mod grid;
+mod hyperqueue;
+mod idle;
+mod latency;
+mod process;
+mod queue;
+mod race;
+mod rate;
+mod restart;
+mod simulated;
+mod spawning;
+
+use crate::table::{Aim, Measurement};
+use gleaner_net::ClientError;
+use gleaner_wire::JobId;
+use gleaner_wire::api::Tally;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// Tasks a second outside the sandbox, beside bare spawning and `HyperQueue`.
+    Rate,
+    /// Tasks a second in the sandbox, beside bare bubblewrap.
+    Sandbox,
+    /// From handing a task in to its result, beside syncs of the disk.
+    Latency,
+    /// A whole command of the command line.
+    Commands,
+    /// A million tasks in the queue.
+    Queue,
+    /// Ten thousand connected agents.
+    Crowd,
+    /// Starting with a million tasks behind it.
+    Restart,
+    /// An agent with nothing to do.
+    Idle,
+}
+
+/// Where and with what to measure.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// This program.
+    pub program: PathBuf,
+    /// A folder for what is made and removed again; its disk is the one that is measured.
+    pub scratch: PathBuf,
+}
+
+/// What a measurement found.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Found {
+    /// The numbers.
+    pub lines: Vec<Measurement>,
+    /// What is to be said besides, such as what is missing.
+    pub notes: Vec<String>,
+}
+
+/// Why something could not be measured.
+#[derive(Debug, Error)]
+pub enum LiveError {
+    /// The system refused.
+    #[error("{what}: {why}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What it said.
+        why: io::Error,
+    },
+    /// A process that was started is not there in time, or gone.
+    #[error("{what} did not happen within {seconds} s")]
+    Late {
+        /// What was waited for.
+        what: String,
+        /// For how long.
+        seconds: u64,
+    },
+    /// A command went wrong.
+    #[error("{command} ended with {status}: {said}")]
+    Command {
+        /// Which.
+        command: String,
+        /// How.
+        status: String,
+        /// What it said.
+        said: String,
+    },
+    /// The coordinator did not do what it was asked for.
+    #[error(transparent)]
+    Grid(#[from] ClientError),
+    /// Tasks that cannot fail did.
+    #[error("job {job} went wrong: {tally:?}")]
+    Tasks {
+        /// Which job.
+        job: JobId,
+        /// What became of its tasks.
+        tally: Tally,
+    },
+    /// A simulated agent could not go on.
+    #[error("a simulated agent: {0}")]
+    Simulated(String),
+}
+
+impl Subject {
+    /// All of them, in the order in which they are measured.
+    pub const ALL: [Self; 8] = [
+        Self::Rate,
+        Self::Sandbox,
+        Self::Latency,
+        Self::Commands,
+        Self::Queue,
+        Self::Crowd,
+        Self::Restart,
+        Self::Idle,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Sandbox => "sandbox",
+            Self::Latency => "latency",
+            Self::Commands => "commands",
+            Self::Queue => "queue",
+            Self::Crowd => "crowd",
+            Self::Restart => "restart",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Rate => "tasks a second outside the sandbox, beside bare spawning and HyperQueue",
+            Self::Sandbox => "tasks a second in the sandbox, beside bare bubblewrap",
+            Self::Latency => "from handing a task in to its result, beside syncs of the disk",
+            Self::Commands => "a whole command of the command line",
+            Self::Queue => "a million tasks in the queue",
+            Self::Crowd => "ten thousand connected agents",
+            Self::Restart => "starting with a million tasks behind it",
+            Self::Idle => "an agent with nothing to do",
+        }
+    }
+}
+
+impl Bench {
+    /// Takes from a few seconds to a few minutes.
+    pub fn measure(&self, subject: Subject) -> Result<Found, LiveError> {
+        match subject {
+            Subject::Rate => rate::measure(self),
+            Subject::Sandbox => bwrap::measure(self),
+            Subject::Latency => latency::measure(self),
+            Subject::Commands => commands::measure(self),
+            Subject::Queue => queue::measure(self),
+            Subject::Crowd => crowd::measure(self),
+            Subject::Restart => restart::measure(self),
+            Subject::Idle => idle::measure(self),
+        }
+    }
+}
+
+impl LiveError {
+    fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |why| Self::System { what, why }
+    }
+}
+
+impl Found {
+    fn add(&mut self, name: impl Into<String>, value: f64, unit: &'static str, aim: Option<Aim>) {
+        self.lines.push(Measurement { name: name.into(), value, unit, aim });
+    }
+}
+
+/// The middle one; the higher of two.
+///
+/// # Panics
+/// Where there is none.
+fn median(values: &[f64]) -> f64 {
+    quantile(values, 0.5)
+}
+
+/// The value below which that share of the values lies.
+///
+/// # Panics
+/// Where there is none.
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[((sorted.len() as f64 * share) as usize).min(sorted.len() - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{median, quantile};
+
+    #[test]
+    fn quantiles_are_values() {
+        for (values, share, expected) in
+            [(&[1.0][..], 0.95, 1.0), (&[3.0, 1.0, 2.0], 0.5, 2.0), (&[1.0, 2.0, 3.0, 4.0], 1.0, 4.0)]
+        {
+            assert_eq!(quantile(values, share), expected);
+        }
+        assert_eq!(median(&[2.0, 1.0]), 2.0);
+    }
+}

@@ -1,0 +1,24 @@
+//! What a live grid's history would have been under another policy.
+//!
+//! ```text
+//! journal ──Entry──▶ Reading ──▶ Past { was, setup } ──Simulation──▶ Outcome
+//! ```
+//!
+//! [`Reading`] follows the journal through a ledger, as a coordinator that recovers does, and notes beside it when
+//! tasks came, ran and ended. What it makes of this is a [`Setup`](gleaner_sim::Setup): the same machines, the same
+//! owners, the same tasks at the same moments, each with as much work as it turned out to be.
+//!
+//! What the simulator is not told, and takes to be otherwise than it was:
+//! - machines are as they were last measured, and labels as they were last learnt, from the start;
+//! - a machine that is not there, or takes no tasks, is one whose owner uses all of it: what runs there stands still;
+//! - a task that failed, or was held and released, comes when it last came to wait, and runs once;
+//! - a move takes as long as the moves took that there were.
+//!
+//! So compare the other policy with *the simulator's* run of the policy that was, which is always made beside it; how
+//! far that one lies from what was says how good the model is.
+
+mod past;
+mod source;
+
+pub use past::{LeftOut, Outcome, Past, Reading};
+pub use source::{SourceError, read};

@@ -1,0 +1,295 @@
+//! What was, noted while the journal is read.
+
+use gleaner_core::{Command, GridConfig, Migration};
+use gleaner_policy::Recipe;
+use gleaner_server::journal::{Chosen, Entry, Fact};
+use gleaner_server::ledger::{Ledger, ReplayError};
+use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
+use gleaner_units::{MachineId, Ops, TaskId, Time};
+use gleaner_wire::api::{PolicySpec, TaskPhase};
+use gleaner_wire::session::End;
+use serde::Serialize;
+
+/// The journal so far.
+#[derive(Default)]
+pub struct Reading {
+    ledger: Ledger,
+    begun: Option<Time>,
+    tasks: Vec<Noted>,
+    loads: Vec<LoadChange>,
+    /// By machine: what its owner uses, and whether it is there and takes tasks.
+    machines: Vec<Presence>,
+    /// Moves that came to an end, and how long they took together.
+    moved: (u32, f64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Noted {
+    came: Time,
+    started: Option<Time>,
+    ended: Option<Time>,
+    moves: u32,
+    /// When the move that is under way was ordered.
+    moving: Option<Time>,
+    /// Where work was done that was not lost, and for how many seconds.
+    work: Vec<(MachineId, f64)>,
+    /// Seconds on machines, lost work included.
+    machine_s: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Presence {
+    owner: f64,
+    is_there: bool,
+    is_open: bool,
+    told: f64,
+}
+
+/// A live grid's history, ready to be run again.
+#[derive(Debug)]
+pub struct Past {
+    /// What was.
+    pub was: Outcome,
+    /// The policy that was in force at the end.
+    pub policy: PolicySpec,
+    /// What the simulator is given.
+    pub setup: Setup,
+    /// Tasks that are no part of the comparison.
+    pub left_out: LeftOut,
+}
+
+/// How it went.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Outcome {
+    /// From the first task's coming to the last one's end.
+    pub makespan_s: f64,
+    /// From a task's coming to its first start, on average.
+    pub wait_mean_s: f64,
+    /// The longest wait.
+    pub wait_max_s: f64,
+    /// Moves of running tasks.
+    pub moves: u64,
+    /// Seconds that machines spent on tasks, all together: what the grid cost.
+    pub machine_s: f64,
+    /// Tasks that never came to their end.
+    pub unfinished: u64,
+}
+
+/// Tasks that are no part of the comparison, by why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct LeftOut {
+    /// Nobody let them run to their end.
+    pub cancelled: u64,
+    /// They had not ended when the journal did.
+    pub unfinished: u64,
+    /// They ended without having run for a measurable time anywhere.
+    pub without_work: u64,
+}
+
+impl Reading {
+    /// Takes note of the next entry. Fails where the journal contradicts itself.
+    pub fn read(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+        self.ledger.replay(entry)?;
+        let at = entry.at;
+        let begun = *self.begun.get_or_insert(at);
+        let at = Time::from_nanos(at.nanos().saturating_sub(begun.nanos()));
+        self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
+        match &entry.fact {
+            Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
+            Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
+            Fact::Decided { commands, .. } => commands.iter().for_each(|command| self.ordered(at, *command)),
+            Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
+            fact => self.machine_changed(at, fact),
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, at: Time, task: TaskId) {
+        let noted = &mut self.tasks[task.index()];
+        noted.started.get_or_insert(at);
+        if let Some(ordered) = noted.moving.take() {
+            self.moved = (self.moved.0 + 1, self.moved.1 + seconds_between(ordered, at));
+        }
+    }
+
+    fn ended(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
+        let noted = &mut self.tasks[task.index()];
+        noted.machine_s += end.usage.elapsed_s;
+        let phase = self.ledger.record(task).phase;
+        let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
+        // What a run did that left no checkpoint and did not end the task was done again.
+        if is_over || end.checkpoint.is_some() {
+            noted.work.push((on, end.usage.elapsed_s));
+        }
+        noted.ended = is_over.then_some(at);
+    }
+
+    fn ordered(&mut self, at: Time, command: Command) {
+        if let Command::Move { task, .. } = command {
+            let noted = &mut self.tasks[task.index()];
+            noted.moves += 1;
+            noted.moving = Some(at);
+        }
+    }
+
+    fn machine_changed(&mut self, at: Time, fact: &Fact) {
+        if let Fact::AgentEnrolled { agent, .. } = fact {
+            self.machines.push(Presence { owner: 0.0, is_there: true, is_open: true, told: 1.0 });
+            // Before it was there, there was nothing of it to use.
+            self.loads.push(LoadChange { time: Time::ZERO, machine: *agent, load: 1.0 });
+        }
+        let Some(agent) = machine_of(fact) else { return };
+        let machine = &mut self.machines[agent.index()];
+        match fact {
+            Fact::AgentReturned { .. } | Fact::AgentStarted { .. } => machine.is_there = true,
+            Fact::LeaseExpired { .. } | Fact::AgentRevoked { .. } => machine.is_there = false,
+            Fact::MachineOpened { open, .. } => machine.is_open = *open,
+            Fact::OwnerLoadReported { load, .. } => machine.owner = *load,
+            _ => {}
+        }
+        let used = if machine.is_there && machine.is_open { machine.owner } else { 1.0 };
+        if used.to_bits() != machine.told.to_bits() {
+            machine.told = used;
+            self.loads.push(LoadChange { time: at, machine: agent, load: used });
+        }
+    }
+
+    /// Tasks that wait again from now on, as if they came now.
+    fn again(&mut self, at: Time, chosen: &Chosen) {
+        let job = self.ledger.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
+        let tasks: Vec<TaskId> =
+            if chosen.tasks.is_empty() { job.tasks().collect() } else { chosen.tasks.clone() };
+        for task in tasks.into_iter().filter(|&task| self.ledger.record(task).phase == TaskPhase::Waiting) {
+            self.tasks[task.index()] = Noted { came: at, ..Noted::default() };
+        }
+    }
+
+    /// What it came to.
+    pub fn end(mut self) -> Past {
+        let mut left_out = LeftOut::default();
+        let mut compared: Vec<(TaskId, Ops)> = Vec::new();
+        for (index, noted) in self.tasks.iter().enumerate() {
+            let task = TaskId::new(index);
+            if self.ledger.record(task).phase == TaskPhase::Cancelled {
+                left_out.cancelled += 1;
+            } else if noted.ended.is_none() {
+                left_out.unfinished += 1;
+            } else if let Some(length) = self.length(task) {
+                compared.push((task, length));
+            } else {
+                left_out.without_work += 1;
+            }
+        }
+        compared.sort_by_key(|(task, _)| (self.tasks[task.index()].came, *task));
+        // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
+        self.loads.sort_by_key(|change| change.time);
+        let was = self.was(&compared);
+        Past { was, policy: self.ledger.policy().clone(), left_out, setup: self.setup(&compared) }
+    }
+
+    /// How much work a task was: what kept its machines busy for as long as it did.
+    fn length(&self, task: TaskId) -> Option<Ops> {
+        let grid = self.ledger.grid();
+        let class = grid.task(task).class();
+        let done = self.tasks[task.index()].work.iter().map(|&(on, seconds)| {
+            let per_operation = grid.seconds_per_op(class, on);
+            if per_operation.is_finite() && per_operation > 0.0 { seconds / per_operation } else { 0.0 }
+        });
+        Ops::new(done.sum()).filter(|length| length.amount() > 0.0)
+    }
+
+    fn was(&self, compared: &[(TaskId, Ops)]) -> Outcome {
+        let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task.index()]).collect();
+        let waits = noted.iter().filter_map(|task| Some(seconds_between(task.came, task.started?)));
+        let ends = noted.iter().filter_map(|task| task.ended);
+        Outcome {
+            makespan_s: span(noted.first().map(|task| task.came), ends.max()),
+            moves: noted.iter().map(|task| u64::from(task.moves)).sum(),
+            machine_s: noted.iter().map(|task| task.machine_s).sum(),
+            unfinished: 0,
+            ..waits_of(waits)
+        }
+    }
+
+    fn setup(&self, compared: &[(TaskId, Ops)]) -> Setup {
+        let grid = self.ledger.grid();
+        let (moves, seconds) = self.moved;
+        let seconds = if moves == 0 { 0.0 } else { seconds / f64::from(moves) };
+        Setup {
+            config: GridConfig {
+                weights: grid.classes().weights().to_vec(),
+                migration: Migration { seconds, ..Migration::default() },
+            },
+            machine_classes: grid.classes().machine_classes().to_vec(),
+            machines: grid.machines().iter().map(gleaner_core::Machine::class).collect(),
+            task_classes: grid.classes().task_classes().to_vec(),
+            tasks: Tasks {
+                arrivals: compared.iter().map(|(task, _)| self.tasks[task.index()].came).collect(),
+                lengths: compared.iter().map(|(_, length)| *length).collect(),
+                classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
+            },
+            loads: self.loads.clone(),
+            // Nothing is paid for on a live grid.
+            budget: None,
+            // When a machine was there is told by its owner's use of it.
+            availability: None,
+        }
+    }
+}
+
+impl Past {
+    /// How it would have gone, by the simulator.
+    pub fn under(&self, recipe: Recipe) -> Outcome {
+        let mut run = Simulation::new(&self.setup, recipe.build());
+        run.run();
+        let history = run.history();
+        let arrivals = &self.setup.tasks.arrivals;
+        let started = history.tasks().iter().zip(arrivals).filter(|(task, _)| task.started != Time::NEVER);
+        let waits = started.map(|(task, came)| seconds_between(*came, task.started));
+        let machines = (0..self.setup.machines.len()).map(MachineId::new);
+        Outcome {
+            makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
+            moves: history.moves(),
+            machine_s: machines.map(|machine| run.busy_seconds(machine)).sum(),
+            unfinished: history.unfinished() as u64,
+            ..waits_of(waits)
+        }
+    }
+}
+
+/// The machine whose presence or use a fact is about.
+fn machine_of(fact: &Fact) -> Option<MachineId> {
+    match fact {
+        Fact::AgentEnrolled { agent, .. }
+        | Fact::AgentReturned { agent }
+        | Fact::AgentStarted { agent, .. }
+        | Fact::LeaseExpired { agent }
+        | Fact::AgentRevoked { agent, .. }
+        | Fact::MachineOpened { agent, .. }
+        | Fact::OwnerLoadReported { agent, .. } => Some(*agent),
+        _ => None,
+    }
+}
+
+/// An outcome of which only the waits are filled in.
+fn waits_of(waits: impl Iterator<Item = f64>) -> Outcome {
+    let (count, sum, longest) = waits.fold((0_u32, 0.0, 0.0_f64), |(count, sum, longest), wait| {
+        (count + 1, sum + wait, longest.max(wait))
+    });
+    Outcome {
+        makespan_s: 0.0,
+        wait_mean_s: sum / f64::from(count.max(1)),
+        wait_max_s: longest,
+        moves: 0,
+        machine_s: 0.0,
+        unfinished: 0,
+    }
+}
+
+fn span(from: Option<Time>, to: Option<Time>) -> f64 {
+    from.zip(to).map_or(0.0, |(from, to)| seconds_between(from, to))
+}
+
+fn seconds_between(from: Time, to: Time) -> f64 {
+    to.nanos().saturating_sub(from.nanos()) as f64 / 1e9
+}

@@ -1,0 +1,114 @@
+//! A journal, wherever it lies: a coordinator's folder, its database, or what `gleaner journal export` wrote.
+
+use crate::{Past, Reading};
+use gleaner_server::driver::DriverError;
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::ledger::ReplayError;
+use gleaner_server::recovery::entries;
+use gleaner_server::store::{OpenError, Seq, SqliteReader};
+use gleaner_units::Time;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The database in a coordinator's folder.
+const DATABASE: &str = "gleaner.db";
+/// A line of an export is at most this long: a job of as many tasks as it may have.
+const LINE_BYTES_MAX: u64 = 256 << 20;
+/// What this program can read of exports.
+const VERSION: u32 = 1;
+
+/// Why a journal cannot be replayed.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The database cannot be read.
+    #[error(transparent)]
+    Journal(#[from] DriverError),
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line of an export is none.
+    #[error("{}:{line}: {why}", path.display())]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The facts do not follow from one another.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+}
+
+/// A line of an export.
+#[derive(Deserialize)]
+struct Line {
+    version: u32,
+    seq: u64,
+    at_ns: u64,
+    fact: Fact,
+}
+
+/// Reads a journal to its end.
+pub fn read(path: &Path) -> Result<Past, SourceError> {
+    let mut reading = Reading::default();
+    let is_database = path.file_name().is_some_and(|name| name == DATABASE);
+    match (path.is_dir(), is_database) {
+        (true, _) => read_database(&mut reading, path)?,
+        (false, true) => read_database(&mut reading, path.parent().unwrap_or(Path::new(".")))?,
+        (false, false) => read_export(&mut reading, path)?,
+    }
+    Ok(reading.end())
+}
+
+fn read_database(reading: &mut Reading, folder: &Path) -> Result<(), SourceError> {
+    for entry in entries(&SqliteReader::open(folder)?, Seq::FIRST) {
+        reading.read(&entry?.1)?;
+    }
+    Ok(())
+}
+
+fn read_export(reading: &mut Reading, path: &Path) -> Result<(), SourceError> {
+    let failed = |source| SourceError::Io { path: path.to_owned(), source };
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let mut text = Vec::new();
+    for line in 1.. {
+        text.clear();
+        file.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut text).map_err(failed)?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        let entry =
+            parse(&text, line).map_err(|why| SourceError::Line { path: path.to_owned(), line, why })?;
+        reading.read(&entry)?;
+    }
+    Ok(())
+}
+
+/// Rows are counted from 1, as lines are.
+fn parse(text: &[u8], line: u64) -> Result<Entry, String> {
+    let Line { version, seq, at_ns, fact } = serde_json::from_slice(text).map_err(|error| {
+        format!("{error}; expected a line as `gleaner journal export` of this version writes it")
+    })?;
+    if version != VERSION {
+        return Err(format!("found version {version}; expected {VERSION}: a newer Gleaner wrote it"));
+    }
+    if seq != line {
+        return Err(format!(
+            "found row {seq} of the journal; expected row {line}: rows before it are missing"
+        ));
+    }
+    Ok(Entry { at: Time::from_nanos(at_ns), fact })
+}

@@ -1,0 +1,161 @@
+//! A small history, told as facts, and what it would have been.
+
+use gleaner_policy::{Matching, Recipe, Relocate, Score};
+use gleaner_replay::{LeftOut, Past, Reading, read};
+use gleaner_server::journal::{Chosen, Entry, Fact};
+use gleaner_server::ledger::Ledger;
+use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Actor, PolicySpec};
+use gleaner_wire::job::{JobSpec, TaskList};
+use gleaner_wire::session::{Attempt, Profile};
+use serde_json::json;
+use std::io::Write as _;
+
+/// Machines, by their numbers.
+const FAST: usize = 0;
+const SLOW: usize = 1;
+
+/// A journal as a coordinator writes it: each fact, and behind it what was decided.
+#[derive(Default)]
+struct Journal {
+    ledger: Ledger,
+    entries: Vec<Entry>,
+}
+
+impl Journal {
+    fn add(&mut self, second: f64, fact: Fact) {
+        // The coordinator's clock does not begin at 0.
+        let at = Time::from_nanos(1_700_000_000_000_000_000 + (second * 1e9) as u64);
+        let entry = Entry { at, fact };
+        self.ledger.apply(&entry);
+        self.entries.push(entry);
+        if let Some((fact, _)) = self.ledger.decide(at) {
+            self.entries.push(Entry { at, fact });
+        }
+    }
+
+    fn machine(&mut self, agent: usize, name: &str, speed: f64) {
+        let profile = Profile {
+            speeds: [speed, 100.0, 100.0],
+            cpu_on_core: None,
+            cores: 1,
+            slots: 1,
+            memory: 1 << 30,
+            sandbox: Ok("bwrap".to_owned()),
+            user: String::new(),
+            tags: Vec::new(),
+            attributes: [].into(),
+        };
+        let (name, key, token) = (name.to_owned(), String::new(), String::new());
+        let agent = MachineId::new(agent);
+        self.add(0.0, Fact::AgentEnrolled { agent, name, key, token, profile });
+    }
+
+    fn started(&mut self, second: f64, task: usize) {
+        let attempt = Attempt { task: TaskId::new(task), number: 1 };
+        self.add(second, Fact::AttemptStarted(attempt));
+    }
+
+    fn done(&mut self, second: f64, task: usize, agent: usize, elapsed_s: f64) {
+        let (attempt, agent) = (Attempt { task: TaskId::new(task), number: 1 }, MachineId::new(agent));
+        let end = json!({ "outcome": { "exited": { "code": 0 } }, "usage": { "elapsed_s": elapsed_s } });
+        let end = Box::new(serde_json::from_value(end).expect("an end"));
+        self.add(second, Fact::AttemptEnded { attempt, agent, end });
+    }
+}
+
+/// Four tasks of 1,000 operations each; one is cancelled. The slow machine takes 100 s for what the fast one does in 10.
+fn history() -> Journal {
+    let mut journal = Journal::default();
+    let policy = PolicySpec { preset: "bertasi/greedy".to_owned(), relocate: None };
+    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    journal.machine(FAST, "fast", 100.0);
+    journal.machine(SLOW, "slow", 10.0);
+    let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
+    let spec = Box::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    let job = JobId(1);
+    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None });
+    let chosen = Chosen { job, tasks: vec![TaskId::new(3)], by: Actor::Coordinator };
+    journal.add(0.0, Fact::TasksCancelled(chosen));
+    journal.started(0.0, 0);
+    journal.started(0.0, 1);
+    journal.done(10.0, 0, FAST, 10.0);
+    journal.started(10.0, 2);
+    journal.done(20.0, 2, FAST, 10.0);
+    journal.done(100.0, 1, SLOW, 100.0);
+    journal
+}
+
+fn past_of(journal: &Journal) -> Past {
+    let mut reading = Reading::default();
+    for entry in &journal.entries {
+        reading.read(entry).expect("a journal that follows from itself");
+    }
+    reading.end()
+}
+
+#[test]
+fn the_same_policy_leads_to_what_was() {
+    let past = past_of(&history());
+    assert_eq!(past.left_out, LeftOut { cancelled: 1, ..LeftOut::default() });
+    let was = past.was;
+    assert_eq!((was.makespan_s, was.wait_max_s, was.moves, was.machine_s), (100.0, 10.0, 0, 120.0));
+    let again = past.under(Recipe::preset("bertasi/greedy").expect("a preset"));
+    assert_eq!(again, was);
+}
+
+#[test]
+fn another_policy_leads_elsewhere() {
+    let past = past_of(&history());
+    let relocate = Some(Relocate::by(Score::Greedy));
+    let other = past.under(Matching { relocate, ..Matching::by(Score::Greedy) }.into());
+    // At 20 s the fast machine is free, and the slow one has done 200 of 1,000 operations: 8 s are left.
+    assert_eq!((other.makespan_s, other.moves, other.unfinished), (28.0, 1, 0));
+}
+
+#[test]
+fn an_owner_who_was_there_is_there_again() {
+    let mut journal = history();
+    let spec = Box::new(JobSpec::new(["run"]));
+    journal.add(
+        200.0,
+        Fact::OwnerLoadReported { agent: MachineId::new(FAST), load: 1.0, why: "here".to_owned() },
+    );
+    journal.add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None });
+    journal.started(200.0, 4);
+    journal.done(300.0, 4, SLOW, 100.0);
+    let past = past_of(&journal);
+    assert_eq!(past.was.makespan_s, 300.0);
+    assert_eq!(past.under(Recipe::preset("bertasi/greedy").expect("a preset")), past.was);
+}
+
+#[test]
+fn an_export_is_read_line_by_line() {
+    let journal = history();
+    let lines = journal.entries.iter().enumerate().map(|(seq, Entry { at, fact })| {
+        json!({ "version": 1, "seq": seq + 1, "at_ns": at.nanos(), "fact": fact }).to_string()
+    });
+    let lines: Vec<String> = lines.collect();
+    let file = |lines: &[String]| {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        writeln!(file, "{}", lines.join("\n")).expect("it is written");
+        file
+    };
+    let whole = file(&lines);
+    assert_eq!(read(whole.path()).expect("an export").was, past_of(&journal).was);
+    let mut newer = lines.clone();
+    newer[2] = newer[2].replace("\"version\":1", "\"version\":2");
+    let mut torn = lines.clone();
+    torn[3].truncate(20);
+    let mut missing = lines;
+    missing.remove(4);
+    for (lines, named) in [
+        (newer, ":3: found version 2"),
+        (torn, ":4: "),
+        (missing, ":5: found row 6 of the journal; expected row 5"),
+    ] {
+        let error = read(file(&lines).path()).expect_err(named).to_string();
+        assert!(error.contains(named), "{error}");
+    }
+}

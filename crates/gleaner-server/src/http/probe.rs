@@ -1,0 +1,31 @@
+//! Bytes that are taken and forgotten: an agent measures with them how fast it reaches the coordinator.
+
+use super::Api;
+use super::body::whole;
+use super::caller::FileCaller;
+use super::refusal::Refusal;
+use axum::Json;
+use axum::extract::{Request, State};
+use gleaner_wire::VERSION;
+use gleaner_wire::api::{Problem, Swallowed};
+use gleaner_wire::limits::PROBE_BYTES_MAX;
+use std::sync::Arc;
+
+/// Takes bytes and forgets them, so that whoever sends them can measure the way here.
+#[utoipa::path(
+    put, path = "/api/v1/probe", tag = "machines",
+    request_body(content = String, content_type = "application/octet-stream"),
+    responses((status = 200, description = "They came", body = Swallowed),
+        (status = 408, description = "The rest of them did not come", body = Problem),
+        (status = 413, description = "They are too many", body = Problem)),
+    security(("user" = []), ("agent" = []))
+)]
+pub(super) async fn probe(
+    State(api): State<Arc<Api>>,
+    _: FileCaller,
+    request: Request,
+) -> Result<Json<Swallowed>, Refusal> {
+    let _place = Arc::clone(&api.transfers).try_acquire_owned().map_err(|_| Refusal::busy("files"))?;
+    let bytes = whole(request, PROBE_BYTES_MAX).await?.len() as u64;
+    Ok(Json(Swallowed { version: VERSION, bytes }))
+}

@@ -1,0 +1,59 @@
+//! The arguments of `gleaner bench`.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use gleaner_bench::live::Subject;
+use std::path::PathBuf;
+
+/// `gleaner bench`.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct BenchArguments {
+    #[command(subcommand)]
+    pub(crate) what: Option<BenchCommand>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `gleaner bench COMMAND`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum BenchCommand {
+    /// Measure a coordinator and agents of its own, beside what nothing can be faster than
+    Live(BenchLiveArguments),
+}
+
+/// `gleaner bench live`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Everything it starts and makes is gone when it ends. The machine should have nothing else to do: what limits it and what
+is measured take turns, but a busy machine still blurs the figures. All of it takes about ten minutes.")]
+pub(crate) struct BenchLiveArguments {
+    /// What to measure; everything if nothing is said
+    #[arg(value_name = "WHAT", value_parser = subjects())]
+    pub(crate) subjects: Vec<Subject>,
+    /// Where to put what is made meanwhile: on the disk that is to be measured
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl BenchArguments {
+    pub(crate) fn json(&self) -> bool {
+        match &self.what {
+            Some(BenchCommand::Live(live)) => live.json,
+            None => self.json,
+        }
+    }
+}
+
+/// Subjects by their names.
+fn subjects() -> impl TypedValueParser<Value = Subject> {
+    let named = |subject: Subject| PossibleValue::new(subject.name()).help(subject.summary());
+    PossibleValuesParser::new(Subject::ALL.map(named)).map(|name| {
+        let found = Subject::ALL.into_iter().find(|subject| subject.name() == name);
+        found.expect("no other name is let through")
+    })
+}

@@ -1,0 +1,64 @@
+//! A small disk that can be filled.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// In memory, unmounted when dropped: declare it before what uses it.
+pub(crate) struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// One that holds so much.
+    pub(crate) fn new(mebibytes: u32) -> Self {
+        let folder = tempfile::Builder::new().prefix("gleaner-disk-").tempdir().expect("a folder");
+        let made = Self { folder };
+        mount(&["-t", "tmpfs", "-o", &format!("size={mebibytes}m,mode=0700"), "none"], made.path());
+        made
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Nothing can be written to it from now on.
+    pub(crate) fn protect(&self) {
+        mount(&["-o", "remount,ro"], self.path());
+    }
+
+    /// Takes all room that is left, also what others gave back since the last time.
+    pub(crate) fn fill(&self) {
+        let mut file = fs::File::options().append(true).create(true).open(self.filler()).expect("a file");
+        for size in [1 << 16, 1 << 12, 1] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+    }
+
+    /// Gives it back.
+    pub(crate) fn clear(&self) {
+        fs::remove_file(self.filler()).expect("it was full");
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.path().join("filler")
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // What still uses it loses it as soon as it ends.
+        let unmounted = Command::new("umount").arg("--lazy").arg(self.path()).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            eprintln!("{} stays mounted", self.path().display());
+        }
+    }
+}
+
+fn mount(arguments: &[&str], at: &Path) {
+    let output = Command::new("mount").args(arguments).arg(at).output().expect("the command mount");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "a small disk cannot be mounted: {said}; run the walk as root");
+}

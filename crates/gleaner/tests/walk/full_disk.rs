@@ -1,0 +1,113 @@
+//! Disks that fill up in the middle of work: the coordinator's, and an agent's.
+
+use crate::disk::SmallDisk;
+use crate::grid::{Grid, PATIENCE};
+use crate::processes::until;
+use serde_json::Value;
+use std::fs;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
+                     idle_seconds = 1\n";
+const TASKS: u32 = 40;
+
+fn submit(grid: &Grid, arguments: &[&str]) -> String {
+    grid.json(&[&["submit"], arguments].concat())["job"].to_string()
+}
+
+fn tally(grid: &Grid, job: &str, phase: &str) -> u64 {
+    grid.json(&["status", job])["tasks"][phase].as_u64().expect("a number")
+}
+
+#[test]
+fn the_coordinators_disk_fills_up() {
+    let disk = SmallDisk::new(24);
+    let mut grid = Grid::at("full", 30, disk.path().join("coordinator"));
+    grid.start();
+    grid.add("lab", 100, RULES, &["--slots", "2"]);
+    let array = format!("1-{TASKS}");
+    let long = "seq $GLEANER_INDEX 20000; sleep 0.1";
+    let job = submit(&grid, &["--array", &array, "--", "sh", "-c", long]);
+    until("some tasks are done", PATIENCE, || (tally(&grid, &job, "done") >= 3).then_some(()));
+    let before = tally(&grid, &job, "done");
+    disk.fill();
+    let status = until("the coordinator ends", PATIENCE, || grid.coordinator_ended());
+    let said = grid.said();
+    let last = said.lines().last().unwrap_or_default();
+    eprintln!("{last}");
+    assert_eq!(status.code(), Some(4), "{last}");
+    assert!(last.contains("ree some space"), "what to do: {last}");
+    assert!(last.contains("kept") || last.contains("nothing that was acknowledged is lost"), "{last}");
+
+    // Without room it says so again, and does no harm.
+    let second = grid.serve().output().expect("it starts");
+    let said = grid.said();
+    let last = said.lines().last().unwrap_or_default();
+    eprintln!("{last}");
+    assert_eq!(second.status.code(), Some(4), "{last}");
+    assert!(last.contains("space"), "{last}");
+
+    disk.clear();
+    grid.start();
+    assert!(tally(&grid, &job, "done") >= before, "what was done is not done any more");
+    grid.ok(&["wait", &job]);
+    let logs = grid.json(&["logs", &job]);
+    for output in logs["outputs"].as_array().expect("a list") {
+        let first = output["task"].as_u64().expect("a number");
+        let expected: String = (first..=20_000).map(|number| format!("{number}\n")).collect();
+        assert!(output["text"] == expected, "the output of task {first} is not what it wrote");
+    }
+    grid.wind_up();
+}
+
+/// What runs there fails and is tried again, a checkpoint that cannot be stored is said so, and nothing new starts until
+/// there is room.
+#[test]
+fn an_agents_disk_fills_up() {
+    let disk = SmallDisk::new(96);
+    let mut grid = Grid::new("agent-full", 30);
+    grid.start();
+    grid.add_at("lab", disk.path().join("lab"), 100, RULES, &["--slots", "2"]);
+    let script = "echo noted > $GLEANER_CHECKPOINT/note; [ $GLEANER_ATTEMPT -gt 1 ] || sleep 300";
+    let counter = submit(&grid, &["--checkpoint", "--grace", "2s", "--", "sh", "-c", script]);
+    let writes = "sleep 2; head -c 8000000 /dev/zero > big && echo wrote it";
+    let job =
+        submit(&grid, &["--array", "1-4", "--retries", "20", "--output", "big", "--", "sh", "-c", writes]);
+    until("both run", PATIENCE, || {
+        (tally(&grid, &job, "running") + tally(&grid, &counter, "running") == 2).then_some(())
+    });
+    until("the machine takes nothing new", PATIENCE, || {
+        disk.fill();
+        (grid.state_of("lab")? == "closed").then_some(())
+    });
+    let why = machine(&grid, "lab")["why"].as_str().unwrap_or_default().to_owned();
+    eprintln!("lab: {why}");
+    assert_eq!(why, "its disk is full: free some space");
+
+    grid.ok(&["hold", &counter]);
+    until("it is held", PATIENCE, || {
+        disk.fill();
+        (tally(&grid, &counter, "held") == 1).then_some(())
+    });
+    let history = grid.ok(&["history", &format!("{counter}/0")]);
+    eprintln!("{history}");
+    assert!(history.contains("its checkpoint could not be stored"), "{history}");
+
+    disk.clear();
+    grid.ok(&["release", &counter]);
+    for job in [&job, &counter] {
+        grid.ok(&["wait", job]);
+    }
+    let to = grid.folder.path().join("fetched");
+    grid.ok(&["fetch", &job, "--to", to.to_str().expect("text")]);
+    for task in 1..=4 {
+        let size = fs::metadata(to.join(task.to_string()).join("big")).expect("an output").len();
+        assert_eq!(size, 8_000_000, "task {task}");
+    }
+    grid.wind_up();
+}
+
+fn machine(grid: &Grid, name: &str) -> Value {
+    let machines = grid.json(&["machines"]);
+    let list = machines["machines"].as_array().expect("a list").clone();
+    list.into_iter().find(|machine| machine["machine"] == name).expect("it joined")
+}

@@ -1,0 +1,22 @@
+//! The live grid as separate processes: a coordinator and agents, each agent in a network namespace and a cgroup of its
+//! own, joined over TLS; and what happens to them when machines die, links break and disks fill up.
+//!
+//! Needs root, for the namespaces and cgroups, and says what else where something is missing. Everything made is named
+//! after this process and is removed in the end, also where a test fails.
+//!
+//! ```text
+//! GLEANER_KILLS=200 GLEANER_TASKS=5000 cargo test -p gleaner --test walk kills -- --nocapture
+//! ```
+
+mod bad_luck;
+mod checker;
+mod disk;
+mod full_disk;
+mod grid;
+mod journey;
+mod kills;
+mod machine;
+mod network;
+mod processes;
+mod quota;
+mod trouble;
