@@ -232,6 +232,8 @@ impl Reading {
             availability: None,
             // Nothing is paid for on a live grid.
             budget: None,
+            // When a machine was there is told by its owner's use of it.
+            availability: None,
         }
     }
 }
