@@ -35,7 +35,13 @@ fn main() {
     }
     let sandbox = Sandbox { folder: folder.path().to_owned(), inputs: Vec::new(), network: Network::None };
     let boxed = spec(Confinement::Sandbox(sandbox), Path::new("/task"));
-    compare("sandbox", BOXED_TASKS, || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"), &mut minders, &boxed);
+    compare(
+        "sandbox",
+        BOXED_TASKS,
+        || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"),
+        &mut minders,
+        &boxed,
+    );
     let limiter = Limiter::find(&format!("bench-{}", std::process::id()));
     println!("limits: {limiter}");
     let limits = Limits {
@@ -45,7 +51,13 @@ fn main() {
         file_bytes: Some(1 << 30),
     };
     let limited = RunSpec { limits, limiter: limiter.clone(), ..boxed };
-    compare("sandbox with limits", BOXED_TASKS, || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"), &mut minders, &limited);
+    compare(
+        "sandbox with limits",
+        BOXED_TASKS,
+        || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"),
+        &mut minders,
+        &limited,
+    );
     limiter.remove();
 }
 

@@ -231,6 +231,8 @@ impl Reading {
             loads: self.loads.clone(),
             // Nothing is paid for on a live grid.
             budget: None,
+            // When a machine was there is told by its owner's use of it.
+            availability: None,
         }
     }
 }

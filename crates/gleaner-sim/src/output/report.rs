@@ -28,7 +28,7 @@ pub(super) fn of_run<P: Policy>(
 }
 
 fn lead(experiment: &Experiment, summary: &Summary) -> String {
-    let machines = numbers::grouped(experiment.setup.machines.len() as u64);
+    let machines = numbers::grouped(experiment.setup.machine_count() as u64);
     let tasks = numbers::grouped(summary.tasks as u64);
     format!(
         "{tasks} tasks on {machines} machines; the last one ended after {}.",
