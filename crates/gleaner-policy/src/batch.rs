@@ -25,6 +25,7 @@ use gleaner_units::{MachineId, TaskId, Time};
 use kinds::{Bid, Kind, Left};
 use pool::Pool;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Which machines take tasks, by id; they need not be free.
 pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
@@ -98,7 +99,7 @@ impl<'a> Batch<'a> {
         let length = self.kinds[kind].left[at].length.amount();
         match self.aimed(kind, length) {
             Some(target) => self.assign(kind, at, target),
-            None => self.set_aside(kind, at),
+            None => self.set_aside(kind, at..at + 1),
         }
     }
 
@@ -124,12 +125,12 @@ impl<'a> Batch<'a> {
         self.made.push_back((id, queue));
     }
 
-    /// No machine may take the task now; it is not looked at again in this batch.
-    fn set_aside(&mut self, kind: usize, at: usize) {
-        self.kinds[kind].left.remove(at);
+    /// No machine may take the tasks now; they are not looked at again in this batch.
+    fn set_aside(&mut self, kind: usize, at: Range<usize>) {
         if let Some(purse) = &mut self.purse {
-            purse.set_aside();
+            purse.set_aside(at.len());
         }
+        self.kinds[kind].left.drain(at);
     }
 
     #[inline]

@@ -124,9 +124,9 @@ impl Purse {
         self.tasks_left -= 1;
     }
 
-    /// A task will not be.
-    pub(crate) fn set_aside(&mut self) {
-        self.tasks_left -= 1;
+    /// So many tasks will not be.
+    pub(crate) fn set_aside(&mut self, tasks: usize) {
+        self.tasks_left -= tasks;
     }
 
     /// Whether a task may go there.

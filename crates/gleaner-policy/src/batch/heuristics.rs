@@ -6,6 +6,7 @@ use crate::recipe::Order;
 use crate::spending::partition_point;
 use gleaner_core::tie_threshold;
 use gleaner_units::TaskId;
+use std::ops::Range;
 
 /// A task that is left: its id, by which ties are decided, its kind, and where it is among the tasks of that.
 type Candidate = (TaskId, usize, usize);
@@ -16,10 +17,11 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 /// The next task, after those without a place are set aside.
 pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
     // All at once: what is left for each may be more when they are gone.
-    let impossible: Vec<(usize, usize)> =
-        kinds_left(batch).flat_map(|(kind, _)| impossible(batch, kind).map(move |at| (kind, at))).collect();
-    for (kind, at) in impossible {
-        batch.set_aside(kind, at);
+    let impossible: Vec<(usize, Range<usize>)> = kinds_left(batch)
+        .flat_map(|(kind, tasks)| impossible(batch, tasks).into_iter().map(move |range| (kind, range)))
+        .collect();
+    for (kind, range) in impossible {
+        batch.set_aside(kind, range);
     }
     let next = match batch.recipe.order {
         Order::Submission => None,
@@ -30,18 +32,32 @@ pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
     next.map(|(_, kind, at)| (kind, at))
 }
 
-/// The tasks of a kind that have no place now, from the longest down, so that each is where it was when those before it
-/// are gone. A stretch that holds the shortest and the longest task holds all; mostly there is one.
-fn impossible<'a>(batch: &'a Batch<'_>, kind: usize) -> impl Iterator<Item = usize> + 'a {
-    let tasks = &batch.kinds[kind];
+/// The tasks of a kind that have no place now, which are those in no bid's stretch; the longest first, so that each is
+/// where it was when those before it are gone. Mostly the stretch of some bid holds all tasks.
+fn impossible(batch: &Batch<'_>, tasks: &Kind) -> Vec<Range<usize>> {
     let count = tasks.left.len();
-    let (shortest, longest) = (tasks.length(0), tasks.length(count - 1));
-    let takes_all = tasks.bids.iter().any(|bid| batch.allows(shortest, bid) && batch.allows(longest, bid));
-    let looked_at = if takes_all { 0 } else { count };
-    (0..looked_at).rev().filter(move |&at| {
-        let length = tasks.length(at);
-        !tasks.bids.iter().any(|bid| batch.allows(length, bid))
-    })
+    let takes_all =
+        |bid: &Bid| batch.allows(tasks.length(0), bid) && batch.allows(tasks.length(count - 1), bid);
+    if tasks.bids.iter().any(takes_all) {
+        return Vec::new();
+    }
+    let stretches = tasks.bids.iter().filter_map(|bid| {
+        let from = first_allowed(batch, tasks, bid)?;
+        let held = partition_point(count - from, |offset| batch.allows(tasks.length(from + offset), bid));
+        Some(from..from + held)
+    });
+    let mut stretches: Vec<Range<usize>> = stretches.collect();
+    stretches.sort_unstable_by_key(|stretch| stretch.start);
+    let mut gaps = Vec::new();
+    let mut covered = 0;
+    for stretch in stretches.into_iter().chain(std::iter::once(count..count)) {
+        if covered < stretch.start {
+            gaps.push(covered..stretch.start);
+        }
+        covered = covered.max(stretch.end);
+    }
+    gaps.reverse();
+    gaps
 }
 
 fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind)> {
