@@ -40,7 +40,7 @@ fn people_get_a_table_without_colours_in_a_pipe() {
 fn an_experiment_that_was_kept_is_not_run_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().to_str().expect("a plain path");
-    let part = ["paper", "elleuch", "--part", "periods", "--seeds", "2", "--days", "0.04"];
+    let part = ["paper", "elleuch", "--part", "periods", "--seeds", "2", "--days", "0.02"];
     let arguments = [&part[..], &["--json", "--out", out]].concat();
     let first = gleaner(&arguments);
     assert_eq!(first.status.code(), Some(0), "{first:?}");

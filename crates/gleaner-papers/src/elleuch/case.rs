@@ -201,6 +201,7 @@ impl Case {
     }
 
     /// What its makespan is held against: no budget, and nothing otherwise.
+    #[must_use]
     pub fn yardstick(self) -> Self {
         Self::free(self.month, self.heuristic)
     }

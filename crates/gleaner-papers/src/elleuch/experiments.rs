@@ -167,15 +167,16 @@ impl Experiments {
             seeds.flat_map(|seed| cases.iter().map(move |case| (*case, seed))).collect();
         let one = |&(case, seed): &(Case, u64)| -> Result<Outcome, Interrupted> {
             let simulation = format!("{case} days-{} seed-{seed}", self.days);
-            let outcome = match kept.find(&simulation) {
-                Some(outcome) => outcome,
-                None => {
-                    let stop = || (watch.stop)();
-                    let outcome = setups::simulate(case, seed, &traces, &stop).ok_or(Interrupted::Stopped)?;
-                    kept.keep(simulation, outcome)?;
-                    outcome
-                }
-            };
+            if let Some(outcome) = kept.find(&simulation) {
+                (watch.done)();
+                return Ok(outcome);
+            }
+            let stop = || (watch.stop)();
+            if stop() {
+                return Err(Interrupted::Stopped);
+            }
+            let outcome = setups::simulate(case, seed, &traces, &stop).ok_or(Interrupted::Stopped)?;
+            kept.keep(simulation, outcome)?;
             (watch.done)();
             Ok(outcome)
         };

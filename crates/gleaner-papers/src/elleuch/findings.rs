@@ -17,12 +17,8 @@ pub struct Findings {
 }
 
 impl Findings {
-    pub(super) fn new(
-        parts: Vec<Part>,
-        seeds: u64,
-        days: f64,
-        outcomes: BTreeMap<Case, Vec<Outcome>>,
-    ) -> Self {
+    /// From results: of each case of the parts, one a seed; tasks arrived for so many days.
+    pub fn new(parts: Vec<Part>, seeds: u64, days: f64, outcomes: BTreeMap<Case, Vec<Outcome>>) -> Self {
         Self { parts, seeds, days, outcomes }
     }
 
