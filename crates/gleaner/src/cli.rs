@@ -285,11 +285,11 @@ pub(crate) struct PaperArguments {
 /// What the simulations of elleuch answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PaperPart {
-    /// Figures 4 and 5: five versions of MinMin by budget and month
+    /// Figures 4 and 5: five versions of Min-Min by budget and month
     Figures,
     /// The period between batches
     Periods,
-    /// MaxMin and Sufferage
+    /// Max-Min and Sufferage
     Heuristics,
     /// When a task is charged
     Readings,

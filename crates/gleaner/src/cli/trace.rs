@@ -10,7 +10,7 @@ pub(crate) enum TraceArguments {
     Generate(GenerateArguments),
     /// Read a trace, and say what it amounts to or what is wrong with it
     Check(CheckArguments),
-    /// Make a trace of an event file of the Failure Trace Archive (event_trace.tab)
+    /// Make a trace of an event file of the Failure Trace Archive
     Import(ImportArguments),
 }
 
