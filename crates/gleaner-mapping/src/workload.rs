@@ -38,7 +38,7 @@ pub fn semi_consistent_matrix(tasks: usize, machines: usize, seed: u64) -> Matri
     rising(&random_matrix(tasks, machines, seed), 2)
 }
 
-/// The same times, those on every so-manieth machine in rising order.
+/// The same times, those on one machine in every `every`, from the first, in rising order.
 fn rising(matrix: &Matrix, every: usize) -> Matrix {
     let mut times = Vec::with_capacity(matrix.tasks() * matrix.machines());
     for row in matrix.rows() {
