@@ -31,6 +31,7 @@ for purpose in "$@"; do
             need ip iproute2
             need ps procps
             need python3 python3 python3-venv
+            need strace strace
             need systemd-analyze systemd
             ;;
         lint) cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny ;;

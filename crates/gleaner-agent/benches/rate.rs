@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use gleaner_agent::confine::{Limiter, available};
+use gleaner_agent::confine::{Limiter, available, bare_sandbox};
 use gleaner_agent::keeper::{
     Confinement, Keeper, Limits, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox,
 };
@@ -35,7 +35,13 @@ fn main() {
     }
     let sandbox = Sandbox { folder: folder.path().to_owned(), inputs: Vec::new(), network: Network::None };
     let boxed = spec(Confinement::Sandbox(sandbox), Path::new("/task"));
-    compare("sandbox", BOXED_TASKS, || bare_bwrap(folder.path()), &mut minders, &boxed);
+    compare(
+        "sandbox",
+        BOXED_TASKS,
+        || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"),
+        &mut minders,
+        &boxed,
+    );
     let limiter = Limiter::find(&format!("bench-{}", std::process::id()));
     println!("limits: {limiter}");
     let limits = Limits {
@@ -45,7 +51,13 @@ fn main() {
         file_bytes: Some(1 << 30),
     };
     let limited = RunSpec { limits, limiter: limiter.clone(), ..boxed };
-    compare("sandbox with limits", BOXED_TASKS, || bare_bwrap(folder.path()), &mut minders, &limited);
+    compare(
+        "sandbox with limits",
+        BOXED_TASKS,
+        || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"),
+        &mut minders,
+        &limited,
+    );
     limiter.remove();
 }
 
@@ -112,46 +124,4 @@ fn spec(confinement: Confinement, cwd: &Path) -> RunSpec {
         limiter: Limiter::default(),
         confinement,
     }
-}
-
-/// The mounts and namespaces of the sandbox, with none of its other walls.
-fn bare_bwrap(folder: &Path) -> Command {
-    let mut command = Command::new("bwrap");
-    command.args([
-        "--unshare-all",
-        "--die-with-parent",
-        "--new-session",
-        "--cap-drop",
-        "ALL",
-        "--hostname",
-        "gleaner",
-    ]);
-    for path in ["/bin", "/sbin", "/lib", "/lib64"] {
-        if let Ok(target) = std::fs::read_link(path) {
-            command.arg("--symlink").arg(target).arg(path);
-        }
-    }
-    let settings = [
-        "/usr",
-        "/etc/alternatives",
-        "/etc/ca-certificates",
-        "/etc/fonts",
-        "/etc/group",
-        "/etc/ld.so.cache",
-        "/etc/ld.so.conf",
-        "/etc/ld.so.conf.d",
-        "/etc/localtime",
-        "/etc/nsswitch.conf",
-        "/etc/passwd",
-        "/etc/ssl/certs",
-        "/etc/ssl/openssl.cnf",
-    ];
-    for path in settings {
-        command.args(["--ro-bind-try", path, path]);
-    }
-    command
-        .args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp", "--bind"])
-        .arg(folder);
-    command.args(["/task", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/task", "/bin/true"]);
-    command
 }

@@ -72,6 +72,41 @@ fn programs_run_and_their_ends_are_told() {
     assert!(!home.exists());
 }
 
+/// The keeper takes the idle minders with it. A run that is given to one of them ends as given up, and the next begins.
+#[test]
+fn runs_after_the_keeper_was_killed_end_and_begin_again() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    session.say(&ToAgent::Yours { attempts: Vec::new() });
+    for kills in 0..3 {
+        let ends_well = |number| {
+            let end = session.run(script(attempt(kills, number), "exit 0"));
+            assert!(
+                matches!(end.outcome, Outcome::Exited { code: 0 } | Outcome::Abandoned { .. }),
+                "{end:?}"
+            );
+            end.outcome == Outcome::Exited { code: 0 }
+        };
+        assert!((1..=3).any(ends_well), "after {kills} kills nothing begins any more");
+        kill_keeper(agent.home());
+    }
+}
+
+/// The keeper is who holds the agent's lock of runs besides the agent, which is this process.
+fn kill_keeper(home: &Path) {
+    let lock = home.join("runs.lock").canonicalize().unwrap();
+    let holds = |pid: &u32| {
+        std::fs::read_link(format!("/proc/{pid}/fd/1")).is_ok_and(|held| held == lock)
+            && *pid != std::process::id()
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let keeper = pids.find(holds).expect("a keeper");
+    let pid = rustix::process::Pid::from_raw(keeper.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
 #[test]
 fn what_may_not_run_here_says_why() {
     let coordinator = Coordinator::new();

@@ -16,6 +16,7 @@ mod idle;
 mod latency;
 mod process;
 mod queue;
+mod race;
 mod rate;
 mod restart;
 mod simulated;

@@ -54,6 +54,7 @@ pub(crate) fn grid(machines: usize) -> Setup {
         task_classes: COMPOSITIONS.iter().map(task_class).collect(),
         tasks: Tasks::default(),
         loads: Vec::new(),
+        availability: None,
         budget: None,
     }
 }

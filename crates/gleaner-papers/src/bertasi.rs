@@ -18,7 +18,7 @@ pub mod scheme;
 pub mod setups;
 mod tables;
 
-pub use experiments::{Document, Experiments, FigureId, Findings};
+pub use experiments::{Experiments, FigureId, Findings};
 pub use readings::READINGS;
 
 /// W: how many real operations of each kind one logical operation stands for.

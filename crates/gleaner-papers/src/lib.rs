@@ -8,12 +8,15 @@
 
 pub mod bertasi;
 mod claim;
+mod claim_tables;
+mod document;
+pub mod elleuch;
 mod reading;
 pub mod statistics;
-mod stream;
 mod trials;
 
 pub use claim::{Claim, Condition, Rule};
+pub use document::Document;
+pub use gleaner_workload::Stream;
 pub use reading::Reading;
-pub use stream::Stream;
 pub use trials::{Run, Stopped, Trial, Trials, Watch};

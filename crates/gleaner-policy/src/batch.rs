@@ -19,12 +19,13 @@ mod kinds;
 mod pool;
 
 use crate::recipe::{Aim, Batching, Level, Order};
-use crate::spending::{Purse, Seat};
+use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
-use kinds::{Kind, Left};
-use pool::{Offer, Pool};
+use kinds::{Bid, Kind, Left};
+use pool::Pool;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Which machines take tasks, by id; they need not be free.
 pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
@@ -98,7 +99,7 @@ impl<'a> Batch<'a> {
         let length = self.kinds[kind].left[at].length.amount();
         match self.aimed(kind, length) {
             Some(target) => self.assign(kind, at, target),
-            None => self.set_aside(kind, at),
+            None => self.set_aside(kind, at..at + 1),
         }
     }
 
@@ -112,94 +113,84 @@ impl<'a> Batch<'a> {
     }
 
     fn assign(&mut self, kind: usize, at: usize, target: Target) {
-        let Kind { left, seconds_per_op, .. } = &mut self.kinds[kind];
-        let Left { id, length } = left.remove(at).expect("a task that is left");
+        let tasks = &mut self.kinds[kind];
+        let Left { id, length } = tasks.left.remove(at).expect("a task that is left");
+        let seconds = tasks.seconds(length.amount(), target.pool);
         let pool = &mut self.pools[target.pool];
         if let Some(purse) = &mut self.purse {
             purse.spend(length, pool.price);
         }
-        let queue = pool.take(target.place, length.amount() * seconds_per_op[target.pool]);
+        let queue = pool.take(target.place, seconds);
+        self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
         self.made.push_back((id, queue));
     }
 
-    /// No machine may take the task now; it is not looked at again in this batch.
-    fn set_aside(&mut self, kind: usize, at: usize) {
-        self.kinds[kind].left.remove(at);
+    /// No machine may take the tasks now; they are not looked at again in this batch.
+    fn set_aside(&mut self, kind: usize, at: Range<usize>) {
         if let Some(purse) = &mut self.purse {
-            purse.set_aside();
+            purse.set_aside(at.len());
         }
+        self.kinds[kind].left.drain(at);
     }
 
     #[inline]
-    fn seat(&self, kind: usize, pool: usize, offer: Offer) -> Seat {
-        let price = self.pools[pool].price;
-        let is_cheapest = price > 0.0 && price <= self.kinds[kind].cheapest;
-        Seat { price, ready_s: offer.ready_s, is_cheapest }
-    }
-
-    #[inline]
-    fn allows(&self, kind: usize, length: f64, pool: usize, offer: Offer) -> bool {
-        self.purse.as_ref().is_none_or(|purse| purse.allows(length, self.seat(kind, pool, offer)))
-    }
-
-    /// The offers of all pools that could run tasks of a kind, with the time per operation there.
-    #[inline]
-    fn offers(&self, kind: usize) -> impl Iterator<Item = (usize, Offer, f64)> + '_ {
-        let Kind { seconds_per_op, usable, .. } = &self.kinds[kind];
-        usable.iter().flat_map(move |&pool| {
-            let offers = self.pools[pool].offers().iter();
-            offers.map(move |&offer| (pool, offer, seconds_per_op[pool]))
-        })
+    fn allows(&self, length: f64, bid: &Bid) -> bool {
+        self.purse.as_ref().is_none_or(|purse| purse.allows(length, bid.seat))
     }
 
     /// When a task of that length would be done at best.
     fn earliest_end(&self, kind: usize, length: f64) -> Option<f64> {
-        let allowed = self.offers(kind).filter(|&(pool, offer, _)| self.allows(kind, length, pool, offer));
-        let ends = allowed.map(|(_, offer, seconds)| offer.ready_s + length * seconds);
-        ends.min_by(f64::total_cmp)
+        let mut earliest = f64::INFINITY;
+        for bid in &self.kinds[kind].bids {
+            let end = bid.end(length);
+            if end < earliest && self.allows(length, bid) {
+                earliest = end;
+            }
+        }
+        (earliest < f64::INFINITY).then_some(earliest)
     }
 
     /// The machine that would be done first with a task of that length, among equals the lowest.
     fn earliest(&self, kind: usize, length: f64) -> Option<Target> {
-        let offers = self.offers(kind).filter(|&(pool, offer, _)| self.allows(kind, length, pool, offer));
-        self.first_done(kind, length, offers.collect())
+        self.first_done(kind, length, self.earliest_end(kind, length)?, |bid| self.allows(length, bid))
     }
 
-    fn first_done(&self, kind: usize, length: f64, offers: Vec<(usize, Offer, f64)>) -> Option<Target> {
-        let end = |offer: Offer, seconds: f64| offer.ready_s + length * seconds;
-        let ends = offers.iter().map(|&(_, offer, seconds)| end(offer, seconds));
-        let limit = highest_tie(ends.min_by(f64::total_cmp)?);
-        let tied = offers.into_iter().filter(|&(_, offer, seconds)| end(offer, seconds) <= limit);
-        let targets = tied.map(|(pool, offer, seconds)| {
-            let ties = |offer: Offer| end(offer, seconds) <= limit && self.allows(kind, length, pool, offer);
-            Target { pool, place: self.pools[pool].lowest_tied(offer, ties) }
+    /// The lowest of the wanted machines whose end ties with the earliest of theirs.
+    fn first_done(
+        &self,
+        kind: usize,
+        length: f64,
+        earliest: f64,
+        is_wanted: impl Fn(&Bid) -> bool,
+    ) -> Option<Target> {
+        let limit = highest_tie(earliest);
+        let ties = |bid: &Bid| bid.end(length) <= limit && is_wanted(bid);
+        let tied = self.kinds[kind].bids.iter().filter(|bid| ties(bid));
+        let targets = tied.map(|bid| {
+            let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
+            Target { pool: bid.pool, place }
         });
         targets.min_by_key(|target| target.place.rank())
     }
 
-    /// The lowest price for which some machine would be done by the deadline, and the pools that ask it.
-    fn cheapest_in_time(&self, kind: usize, length: f64) -> Vec<usize> {
-        let able = self.offers(kind).filter(|&(pool, offer, _)| self.is_in_time(kind, length, pool, offer));
-        let able: Vec<usize> = able.map(|(pool, ..)| pool).collect();
-        let price = |pool: usize| self.pools[pool].price;
-        let least = able.iter().map(|&pool| price(pool)).fold(f64::INFINITY, f64::min);
-        let mut cheapest: Vec<usize> = able.into_iter().filter(|&pool| price(pool) == least).collect();
-        cheapest.dedup();
-        cheapest
+    #[inline]
+    fn is_in_time(&self, length: f64, bid: &Bid) -> bool {
+        bid.end(length) <= self.deadline_s && self.allows(length, bid)
     }
 
-    #[inline]
-    fn is_in_time(&self, kind: usize, length: f64, pool: usize, offer: Offer) -> bool {
-        let end = offer.ready_s + length * self.kinds[kind].seconds_per_op[pool];
-        end <= self.deadline_s && self.allows(kind, length, pool, offer)
+    /// The lowest price for which some machine would be done by the deadline; infinite if none would.
+    fn lowest_price(&self, kind: usize, length: f64) -> f64 {
+        let in_time = self.kinds[kind].bids.iter().filter(|bid| self.is_in_time(length, bid));
+        in_time.map(|bid| bid.seat.price).fold(f64::INFINITY, f64::min)
     }
 
     /// Of the cheapest machines that would be done by the deadline the lowest. Costs O(machines that ask as much).
     fn cheapest(&self, kind: usize, length: f64) -> Option<Target> {
-        let pools = self.cheapest_in_time(kind, length).into_iter();
-        let targets = pools.filter_map(|pool| {
-            let place = self.pools[pool].lowest(|offer| self.is_in_time(kind, length, pool, offer))?;
-            Some(Target { pool, place })
+        let price = self.lowest_price(kind, length);
+        let bids = self.kinds[kind].bids.iter().filter(|bid| bid.seat.price == price);
+        let targets = bids.filter_map(|bid| {
+            let place = self.pools[bid.pool].lowest(|ready_s| self.is_in_time(length, &bid.at(ready_s)))?;
+            Some(Target { pool: bid.pool, place })
         });
         targets.min_by_key(|target| target.place.rank())
     }
@@ -207,10 +198,11 @@ impl<'a> Batch<'a> {
     /// Of the cheapest machines that would be done by the deadline the one that is done first, among equals the
     /// lowest.
     fn earliest_of_cheapest(&self, kind: usize, length: f64) -> Option<Target> {
-        let pools = self.cheapest_in_time(kind, length);
-        let offers = self.offers(kind).filter(|(pool, ..)| pools.contains(pool));
-        let offers = offers.filter(|&(pool, offer, _)| self.is_in_time(kind, length, pool, offer));
-        self.first_done(kind, length, offers.collect())
+        let price = self.lowest_price(kind, length);
+        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(length, bid);
+        let wanted = self.kinds[kind].bids.iter().filter(|bid| is_wanted(bid));
+        let earliest = wanted.map(|bid| bid.end(length)).min_by(f64::total_cmp)?;
+        self.first_done(kind, length, earliest, is_wanted)
     }
 }
 

@@ -65,8 +65,12 @@ pub(crate) struct Purse {
     left: Credits,
     allocated: Credits,
     allocated_ops: OpsTotal,
-    all_ops: OpsTotal,
+    /// Credits an operation of the whole budget, expression (3), with what rounding may add.
+    limit: f64,
+    /// What a mean within the limit allows the tasks allocated so far.
+    allowance: f64,
     tasks_left: usize,
+    /// B/|M|.
     share: f64,
 }
 
@@ -92,6 +96,7 @@ impl Purse {
         let account = account.filter(|_| spending != Spending::Free)?;
         let budget = account.budget();
         let allocated = account.allocated(now);
+        let limit = at_most(budget.recharge.amount() / (allocated.ops + ops).amount());
         Some(Self {
             spending,
             charged: budget.charged,
@@ -100,7 +105,8 @@ impl Purse {
             left: account.left(now),
             allocated: allocated.credits,
             allocated_ops: allocated.ops,
-            all_ops: allocated.ops + ops,
+            limit,
+            allowance: limit * allocated.ops.amount(),
             tasks_left: tasks,
             share: account.left(now).amount() / tasks as f64,
         })
@@ -111,15 +117,16 @@ impl Purse {
         let cost = Credits::cost(length, price);
         self.allocated += cost;
         self.allocated_ops += length.into();
+        self.allowance = self.limit * self.allocated_ops.amount();
         if self.charged == Charged::Planned {
             self.left -= cost;
         }
         self.tasks_left -= 1;
     }
 
-    /// A task will not be.
-    pub(crate) fn set_aside(&mut self) {
-        self.tasks_left -= 1;
+    /// So many tasks will not be.
+    pub(crate) fn set_aside(&mut self, tasks: usize) {
+        self.tasks_left -= tasks;
     }
 
     /// Whether a task may go there.
@@ -148,7 +155,7 @@ impl Purse {
             Base::Never => None,
             Base::Counted(base) if self.is_within(base, length(0), seat.price) => Some(0),
             // Where an operation costs more than on average, a longer task costs yet more.
-            Base::Counted(_) if seat.price > self.limit() => None,
+            Base::Counted(_) if seat.price > self.limit => None,
             Base::Counted(base) => {
                 let at = partition_point(lengths, |index| !self.is_within(base, length(index), seat.price));
                 (at < lengths && self.pays(length(at), seat.price)).then_some(at)
@@ -195,16 +202,10 @@ impl Purse {
         }
     }
 
-    /// Credits an operation of the whole budget, expression (3).
-    #[inline]
-    fn limit(&self) -> f64 {
-        at_most(self.recharge / self.all_ops.amount())
-    }
-
     /// Conditions (4) and (5), by what counts as spent.
     #[inline]
     fn is_within(&self, base: f64, length: f64, price: f64) -> bool {
-        base + length * price <= self.limit() * (self.allocated_ops.amount() + length)
+        base + length * price <= self.allowance + self.limit * length
     }
 }
 

@@ -204,8 +204,8 @@ impl Desk {
         if self.ledger.scheduler().is_asked() {
             return self.ledger.now();
         }
-        let wake = self.ledger.grid().wake_at().unwrap_or(Time::NEVER);
-        wake.min(self.leases.next_end())
+        let wakes = [self.ledger.grid().wake_at(), self.ledger.next_rested()];
+        wakes.into_iter().flatten().fold(self.leases.next_end(), Time::min)
     }
 
     /// Whether an agent is connected.
@@ -239,6 +239,10 @@ impl Desk {
                 self.close(session);
             }
             self.record(now, Fact::LeaseExpired { agent });
+        }
+        let rested = self.ledger.rested_by(now);
+        if !rested.is_empty() {
+            self.record(now, Fact::TasksRested(rested));
         }
         if self.ledger.grid().wake_at().is_some_and(|at| at <= now) {
             self.record(now, Fact::WokeUp);

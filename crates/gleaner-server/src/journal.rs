@@ -141,6 +141,8 @@ pub enum Fact {
     TasksReleased(Chosen),
     /// A user let ended tasks run again.
     TasksRerun(Chosen),
+    /// Tasks that failed have rested, and wait for another run.
+    TasksRested(Vec<TaskId>),
     /// A run began.
     AttemptStarted(Attempt),
     /// A run is over, and how: the one result that counts.

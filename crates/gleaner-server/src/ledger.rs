@@ -38,7 +38,7 @@ use kinds::Kinds;
 use label::Labels;
 use record::Records;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
@@ -74,6 +74,8 @@ struct Books {
     people: People,
     labels: Labels,
     kinds: Kinds,
+    /// The tasks that rest after a failure, by when that is over.
+    resting: BTreeSet<(Time, TaskId)>,
     /// The jobs that were submitted under a key, by user and key.
     keys: BTreeMap<(String, String), JobId>,
     tally: Tally,
@@ -116,6 +118,7 @@ impl Ledger {
             people: People::default(),
             labels: Labels::default(),
             kinds: Kinds::default(),
+            resting: BTreeSet::new(),
             keys: BTreeMap::new(),
             tally: Tally::default(),
             now: Time::ZERO,
@@ -308,6 +311,16 @@ impl Ledger {
         self.books.labels.iter()
     }
 
+    /// When the first of the tasks that rest after a failure has rested.
+    pub fn next_rested(&self) -> Option<Time> {
+        self.books.resting.first().map(|&(until, _)| until)
+    }
+
+    /// The tasks that have rested by now.
+    pub fn rested_by(&self, now: Time) -> Vec<TaskId> {
+        self.books.resting.iter().take_while(|(until, _)| *until <= now).map(|&(_, task)| task).collect()
+    }
+
     /// How many tasks are in each phase.
     pub fn tally(&self) -> &Tally {
         &self.books.tally
@@ -342,6 +355,7 @@ impl Ledger {
             Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
             Fact::TasksReleased(chosen) => self.released(at, chosen),
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
+            Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
             Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
             Fact::ResultRefused { attempt, agent, .. } => self.result_refused(*attempt, *agent),

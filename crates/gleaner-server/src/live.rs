@@ -79,6 +79,7 @@ fn text(fact: &Fact) -> &'static str {
         Fact::TasksHeld(_) => "held",
         Fact::TasksReleased(_) => "released",
         Fact::TasksRerun(_) => "to run again",
+        Fact::TasksRested(_) => "to be tried again",
         Fact::AttemptStarted(_) => "started",
         Fact::AttemptEnded { .. } => "ended",
         Fact::ResultRefused { .. } => "a late result was refused",

@@ -21,6 +21,9 @@ use tokio::sync::mpsc;
 const GREETING: Duration = Duration::from_secs(10);
 /// Messages on their way to an agent: as many runs as a machine may have, and some more.
 const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
+/// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
+/// say no more than that they live.
+const READ_BYTES: usize = 4 << 10;
 /// How long a message may take to leave.
 const SENDING: Duration = Duration::from_secs(30);
 
@@ -46,6 +49,7 @@ enum SessionEnd {
 /// `GET /api/v1/session`: the agent proves who it is inside, so no token is asked for.
 pub fn open(app: Arc<App>, upgrade: WebSocketUpgrade) -> Response {
     let upgrade = upgrade.max_message_size(FRAME_BYTES_MAX).max_frame_size(FRAME_BYTES_MAX);
+    let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
     upgrade.on_upgrade(move |socket| serve(app, socket))
 }
 

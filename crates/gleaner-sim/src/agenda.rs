@@ -1,4 +1,4 @@
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What happens next in the world, in the order in which things of one instant happen.
@@ -10,6 +10,14 @@ pub(crate) enum Next {
     Completion(TaskId),
     /// A migrating task arrives.
     Landing(TaskId),
+    /// A machine goes.
+    Departure(MachineId),
+    /// The next machine comes.
+    Join,
+    /// All machines that are there are looked at.
+    Look,
+    /// The next thing to be told of a machine.
+    News,
     /// The next task is submitted.
     Arrival,
     /// The scheduler asked for it.
@@ -18,6 +26,6 @@ pub(crate) enum Next {
 
 /// The earliest of what may come next. Total order: time, then kind, then sequence within the kind, which each
 /// source keeps by itself.
-pub(crate) fn earliest(sources: [Option<(Time, Next)>; 5]) -> Option<(Time, Next)> {
+pub(crate) fn earliest(sources: impl IntoIterator<Item = Option<(Time, Next)>>) -> Option<(Time, Next)> {
     sources.into_iter().flatten().min()
 }

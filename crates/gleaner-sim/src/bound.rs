@@ -6,6 +6,8 @@
 //! - **A linear program.** The machines of a class are one pool, work is divisible and may pause, and a task's
 //!   work may start once the task has arrived; only the pools' capacity under the owners' loads limits it.
 //!
+//! Machines that come and go by a trace have a simpler one ([`fluid`]).
+//!
 //! The program is not solved as it stands but through its dual: a *price* for a core-second of each class in each
 //! interval between breakpoints (arrivals and load changes). A task's work is worth at least its cheapest place,
 //! c = min h·price, so no schedule ends before the capacity's price adds up to the value of all the work. **Any
@@ -26,6 +28,7 @@
 //! of 100 classes, 10,000 load changes and 5000 tasks of 500 kinds.
 
 mod capacity;
+mod fluid;
 mod grouping;
 mod longest;
 mod prices;
@@ -33,6 +36,7 @@ mod work;
 mod worth;
 
 use capacity::Capacity;
+pub(crate) use fluid::fluid_bound;
 use gleaner_units::{Ops, Time};
 use prices::{Answer, Priced};
 use work::Work;

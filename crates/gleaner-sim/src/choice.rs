@@ -4,7 +4,10 @@ use crate::setup::Setup;
 use gleaner_core::{Budget, Charged};
 use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Savings, Score, Spending, When};
 use gleaner_units::{Credits, TaskClassId};
-use gleaner_workload::{BudgetSettings, InputError, RelocateScore, RelocateSettings, Scenario, Sharing};
+use gleaner_workload::{
+    AvailableMachines, BudgetSettings, InputError, PriceSettings, RelocateScore, RelocateSettings, Scenario,
+    Sharing,
+};
 
 /// The preset's recipe with what the scenario chooses otherwise.
 pub(crate) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
@@ -25,7 +28,10 @@ pub(crate) fn budget(scenario: &Scenario, recipe: &Recipe) -> Result<Option<Budg
     else {
         return Ok(None);
     };
-    scenario.machines.check_priced()?;
+    let from_table = |available: &AvailableMachines| available.look.prices == PriceSettings::Table;
+    if scenario.availability.as_ref().is_none_or(from_table) {
+        scenario.machines.check_priced()?;
+    }
     Ok(Some(Budget {
         recharge: settings.recharge,
         period: settings.period,
@@ -135,14 +141,13 @@ fn rule(
 ) -> Result<(Spending, Level), InputError> {
     let own = rule_of(preset.spending, preset.level);
     let (spending, level) = match (preset.spending, budget.rule.as_deref()) {
-        (Spending::Free, Some("none")) => (Spending::Free, Level::Machines),
+        (Spending::Free, None | Some("none")) => (Spending::Free, preset.level),
         (Spending::Free, Some("b")) => (Spending::Cap, Level::Machines),
         (Spending::Free, Some("bt")) => (Spending::PerTask, Level::Machines),
         (Spending::Free, Some("btt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Machines),
         (Spending::Free, Some("lbtt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Classes),
-        (Spending::Free, rule) => {
-            let found = rule.map_or("no rule".to_owned(), |rule| format!("\"{rule}\""));
-            return Err(wrong_rule(scenario, &found, "one of none, b, bt, btt, lbtt"));
+        (Spending::Free, Some(rule)) => {
+            return Err(wrong_rule(scenario, &format!("\"{rule}\""), "one of none, b, bt, btt, lbtt"));
         }
         (_, Some(rule)) if rule != own => {
             let expected = format!("\"{own}\", or none of its own: {} says it", scenario.policy.preset);

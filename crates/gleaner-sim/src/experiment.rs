@@ -1,15 +1,22 @@
 //! From a scenario's plain data to a setup and a policy.
 
+use crate::availability::{Availability, Prediction, Pricing};
 use crate::choice;
 use crate::setup::{LoadChange, Setup, Tasks};
+use crate::speed_scale::SpeedScale;
 use gleaner_classad::ClassAd;
 use gleaner_core::explain::words;
 use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Seen, TaskClass};
 use gleaner_policy::Recipe;
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
-use gleaner_workload::{Ids, InputError, LoadRow, MachineRow, Scenario, Sharing};
+use gleaner_workload::availability::Trace;
+use gleaner_workload::{
+    AvailableMachines, Ids, InputError, LoadRow, MachineRow, PredictionSettings, PriceSettings, Scenario,
+    Sharing,
+};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -22,7 +29,7 @@ pub struct Experiment {
     pub policy: String,
     /// The seed of the first run.
     pub seed: u64,
-    /// Machines, as the file calls them.
+    /// Machines, as the file calls them; with `#k` behind it where it is one's k-th time on the grid.
     pub machine_names: Vec<String>,
     /// Tasks, as the file calls them.
     pub task_names: Ids,
@@ -45,9 +52,9 @@ impl Experiment {
         Ok(Self {
             setup,
             recipe,
+            machine_names: machine_names(&scenario),
             policy: scenario.policy.preset,
             seed: scenario.seed,
-            machine_names: scenario.machines.rows().iter().map(|row| row.id.clone()).collect(),
             task_names: scenario.tasks.ids().clone(),
             dimensions: scenario.dimensions,
         })
@@ -61,6 +68,7 @@ fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
     let task_ads = tasks.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let seen = Seen::in_ads(&machine_ads.chain(task_ads).collect::<Vec<_>>());
     let ad = |ad: &Option<ClassAd>| ad.as_ref().and_then(|ad| seen.part_of(ad)).map(Ad::from);
+    let by_trace = scenario.availability.is_some();
     let price = |row: &MachineRow| row.price.filter(|_| priced).unwrap_or(0.0);
     let offered = |row: &MachineRow| (row.kind, price(row).to_bits());
     let offers: BTreeSet<(u32, u64)> = machines.rows().iter().map(offered).collect();
@@ -68,7 +76,7 @@ fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
     let machine_classes = Merged::of(&offers, |&(kind, price)| {
         let kind = &machines.kinds()[kind as usize];
         MachineClass {
-            speeds: kind.speeds.clone(),
+            speeds: if by_trace { Vec::new() } else { kind.speeds.clone() },
             cores: kind.cores,
             room: room(scenario.sharing, kind.cores),
             price: f64::from_bits(price),
@@ -78,7 +86,7 @@ fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
     });
     let class_of = |row: &MachineRow| {
         let offer = offers.binary_search(&offered(row)).expect("what was just collected");
-        MachineClassId::new(machine_classes.of_kind[offer])
+        machine_classes.of_kind[offer]
     };
     let task_classes = Merged::of(tasks.kinds(), |kind| TaskClass {
         composition: kind.composition.clone(),
@@ -88,9 +96,19 @@ fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
     });
+    let kinds: Vec<usize> = machines.rows().iter().map(class_of).collect();
+    let availability = scenario.availability.as_ref().map(|available| availability(available, &kinds));
+    let (machine_classes, kinds) = match &availability {
+        // A kind is told from others by all but its speed, which the trace has.
+        Some(by_trace) => {
+            (Availability::classes(&by_trace.scale, &machine_classes.classes, by_trace.pricing), Vec::new())
+        }
+        None => (machine_classes.classes, kinds),
+    };
     Setup {
         config,
-        machines: machines.rows().iter().map(class_of).collect(),
+        machines: kinds.into_iter().map(MachineClassId::new).collect(),
+        availability,
         tasks: Tasks {
             arrivals: tasks.arrivals().to_vec(),
             lengths: tasks.lengths().to_vec(),
@@ -100,11 +118,61 @@ fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
                 .map(|&kind| TaskClassId::new(task_classes.of_kind[kind as usize]))
                 .collect(),
         },
-        machine_classes: machine_classes.classes,
+        machine_classes,
         task_classes: task_classes.classes,
         loads: scenario.loads.iter().map(load_change).collect(),
         budget: None,
     }
+}
+
+/// `kinds` has one entry a machine of the grid.
+fn availability(available: &AvailableMachines, kinds: &[usize]) -> Availability {
+    let AvailableMachines { trace, machines, look } = available;
+    Availability {
+        kinds: machines.iter().map(|machine| kinds[*machine] as u32).collect(),
+        scale: scale(trace),
+        look_every: look.every,
+        prediction: match look.prediction {
+            PredictionSettings::Known => Prediction::ELLEUCH,
+            PredictionSettings::Forecast => Prediction::Forecast,
+        },
+        pricing: match look.prices {
+            PriceSettings::Table => Pricing::OfKind,
+            PriceSettings::Speed => Pricing::BySpeed,
+            PriceSettings::Demand => Pricing::ByDemand,
+        },
+        trace: Arc::new(trace.clone()),
+        saboteurs: BTreeSet::new(),
+        aborts_max: look.aborts_max,
+    }
+}
+
+/// Two digits of every speed that there is: a class is then no wider than a tenth of its speed.
+fn scale(trace: &Trace) -> SpeedScale {
+    let pieces = (0..trace.intervals().len()).flat_map(|interval| trace.pieces(interval));
+    let (low, high) = pieces
+        .map(|piece| piece.speed)
+        .filter(|speed| *speed > 0.0)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), speed| (low.min(speed), high.max(speed)));
+    // Without a machine that moves at all, any scale will do.
+    if high > 0.0 {
+        SpeedScale::two_digits(low.max(high / 1e6), high)
+    } else {
+        SpeedScale::two_digits(1.0, 1.0)
+    }
+}
+
+fn machine_names(scenario: &Scenario) -> Vec<String> {
+    let Some(AvailableMachines { trace, .. }) = &scenario.availability else {
+        return scenario.machines.rows().iter().map(|row| row.id.clone()).collect();
+    };
+    let mut times = vec![0_u32; trace.machines().len()];
+    let intervals = trace.intervals().iter().map(|interval| interval.machine as usize);
+    let name = |machine: usize| {
+        times[machine] += 1;
+        format!("{}#{}", trace.machines().id(machine), times[machine])
+    };
+    intervals.map(name).collect()
 }
 
 /// An exclusive core has one task at a time; tasks that find none wait.

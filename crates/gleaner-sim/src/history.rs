@@ -48,6 +48,7 @@ pub struct History {
     tasks: Vec<TaskHistory>,
     finished: usize,
     moves: u64,
+    aborts: u64,
     makespan: Time,
     /// How many tasks ended on each machine.
     finished_on: Vec<u32>,
@@ -70,6 +71,7 @@ impl History {
             tasks: vec![TaskHistory::NEW; tasks],
             finished: 0,
             moves: 0,
+            aborts: 0,
             makespan: Time::ZERO,
             finished_on: vec![0; machines],
             timeline: None,
@@ -104,6 +106,11 @@ impl History {
     /// How many relocations there were in all.
     pub fn moves(&self) -> u64 {
         self.moves
+    }
+
+    /// How often a machine went, or gave up, before its task was done.
+    pub fn aborts(&self) -> u64 {
+        self.aborts
     }
 
     /// When the last task ended that did.
@@ -162,6 +169,10 @@ impl History {
         self.finished += 1;
         self.finished_on[on.index()] += 1;
         self.makespan = now;
+    }
+
+    pub(crate) fn aborted(&mut self) {
+        self.aborts += 1;
     }
 
     pub(crate) fn counted(&mut self, now: Time, machine: MachineId, tasks: usize) {

@@ -1,3 +1,4 @@
+use crate::availability::Availability;
 use crate::setup::Setup;
 use crate::world::World;
 use gleaner_core::Grid;
@@ -113,6 +114,9 @@ fn fingerprint(setup: &Setup) -> u64 {
         postcard::to_stdvec(&(&setup.config, &setup.machine_classes, &setup.task_classes, setup.budget));
     hash.add_all(&classes.expect("plain data can always be written to memory"));
     setup.machines.iter().for_each(|class| hash.add(class.index() as u64));
+    if let Some(availability) = &setup.availability {
+        add_availability(&mut hash, availability);
+    }
     for row in &setup.loads {
         hash.add(row.time.nanos());
         hash.add(row.machine.index() as u64);
@@ -124,4 +128,20 @@ fn fingerprint(setup: &Setup) -> u64 {
         hash.add(setup.tasks.classes[index].index() as u64);
     }
     hash.0
+}
+
+fn add_availability(hash: &mut Hash, availability: &Availability) {
+    let Availability { trace, kinds, scale, look_every, prediction, pricing, saboteurs, aborts_max } =
+        availability;
+    for (index, interval) in trace.intervals().iter().enumerate() {
+        hash.add(u64::from(interval.machine));
+        hash.add(interval.until.nanos());
+        for piece in trace.pieces(index) {
+            hash.add(piece.from.nanos());
+            hash.add(piece.speed.to_bits());
+        }
+    }
+    let rest =
+        postcard::to_stdvec(&(kinds, scale.values(), look_every, prediction, pricing, saboteurs, aborts_max));
+    hash.add_all(&rest.expect("plain data can always be written to memory"));
 }

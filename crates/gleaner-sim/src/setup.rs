@@ -1,3 +1,4 @@
+use crate::availability::Availability;
 use gleaner_core::{Budget, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 
@@ -42,8 +43,10 @@ pub struct Setup {
     pub config: GridConfig,
     /// The kinds of machines.
     pub machine_classes: Vec<MachineClass>,
-    /// The machines, each by its kind.
+    /// The machines that are there from the beginning to the end, each by its kind; none where a trace has them.
     pub machines: Vec<MachineClassId>,
+    /// Where machines come and go: what has them instead. All have exclusive cores and one kind of operation.
+    pub availability: Option<Availability>,
     /// The kinds of tasks.
     pub task_classes: Vec<TaskClass>,
     /// The tasks.
@@ -66,6 +69,13 @@ impl Setup {
     /// The grid before the first task and the first owner's load.
     pub fn idle_grid(&self) -> Grid {
         Grid::idle(self.config.clone(), &self.machine_classes, &self.task_classes, &self.machines)
+    }
+
+    /// How many machines there ever are: one that returns is a new one.
+    pub fn machine_count(&self) -> usize {
+        self.availability
+            .as_ref()
+            .map_or(self.machines.len(), |availability| availability.trace.intervals().len())
     }
 
     /// What happens before time begins: every class is met and every machine joins.

@@ -38,7 +38,7 @@ pub trait Observer {
 }
 
 impl<'a, P: Policy> Simulation<'a, P> {
-    /// At the start: every machine is there, no task yet.
+    /// At the start: every machine is there that does not come by a trace, and no task yet.
     pub fn new(setup: &'a Setup, policy: P) -> Self {
         let mut simulation = Self::unopened(setup, policy);
         simulation.open();
@@ -94,7 +94,9 @@ impl<'a, P: Policy> Simulation<'a, P> {
         self.now = time;
         self.events += 1;
         let event = self.world.take(self.setup, time, next, self.scheduler.grid());
-        self.tell(&event);
+        if let Some(event) = event {
+            self.tell(&event);
+        }
         true
     }
 
@@ -124,7 +126,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
         self.world.history()
     }
 
-    /// For how long a machine had something to run and could, so far.
+    /// For how long a machine had something to run and could, so far; 0 for one that did not come yet.
     pub fn busy_seconds(&self, machine: MachineId) -> f64 {
         self.world.busy_seconds(machine, self.now)
     }

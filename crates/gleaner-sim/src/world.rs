@@ -1,7 +1,9 @@
 use crate::agenda::{Next, earliest};
+use crate::availability::Availability;
 use crate::history::History;
+use crate::machines::Machines;
+use crate::register::Register;
 use crate::setup::Setup;
-use crate::sharing::Sharing;
 use gleaner_core::{Command, Event, Grid};
 use gleaner_units::{MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,8 @@ struct Transit {
 /// It knows what the scheduler does not: how long tasks really are, and what owners and users will do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
-    sharing: Sharing,
+    machines: Machines,
+    register: Register,
     next_load: usize,
     next_arrival: usize,
     landings: BinaryHeap<Reverse<(Time, TaskId)>>,
@@ -33,19 +36,16 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(setup: &Setup) -> Self {
-        let mut sharing = Sharing::new();
-        for class in &setup.machines {
-            sharing.add_machine(setup.machine_classes[class.index()].cores);
-        }
         Self {
-            sharing,
+            machines: Machines::of(setup),
+            register: Register::new(setup.availability.as_ref()),
             next_load: 0,
             next_arrival: 0,
             landings: BinaryHeap::new(),
             transits: BTreeMap::new(),
             wake_at: None,
             wake_was_idle: false,
-            history: History::new(setup.tasks.len(), setup.machines.len()),
+            history: History::new(setup.tasks.len(), setup.machine_count()),
         }
     }
 
@@ -58,7 +58,7 @@ impl World {
     }
 
     pub(crate) fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
-        self.sharing.busy_seconds(machine, now)
+        self.machines.busy_seconds(machine, now)
     }
 
     /// What happens next; nothing once every task ended, or when those left can never go on.
@@ -68,14 +68,17 @@ impl World {
             return None;
         }
         let load = setup.loads.get(self.next_load).map(|row| (row.time, Next::Load));
-        let completion = self.sharing.next_completion().map(|(time, task)| (time, Next::Completion(task)));
+        let completion = self.machines.next_completion().map(|(time, task)| (time, Next::Completion(task)));
         let landing = self.landings.peek().map(|Reverse((time, task))| (*time, Next::Landing(*task)));
         let arrival = setup.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
         let wake = self.wake_at.map(|time| (time, Next::WakeUp));
-        let next = earliest([load, completion, landing, arrival, wake])?;
-        // A wake-up that changed nothing would change nothing again while nothing else can happen.
-        let alone = load.is_none() && completion.is_none() && landing.is_none() && arrival.is_none();
-        if alone && self.wake_was_idle { None } else { Some(next) }
+        let by_trace = setup.availability.as_ref().map(|availability| self.register.next(availability));
+        let others = [load, completion, landing, arrival].into_iter().chain(by_trace.into_iter().flatten());
+        match (earliest(others), wake) {
+            // A wake-up that changed nothing would change nothing again while nothing else can happen.
+            (None, _) if self.wake_was_idle => None,
+            (other, wake) => earliest([other, wake]),
+        }
     }
 
     /// Whether the next thing to happen is the arrival of that task.
@@ -90,33 +93,55 @@ impl World {
         }
     }
 
-    /// Lets it happen, and says so.
+    /// Lets it happen, and says so; a look at machines says nothing itself.
     #[inline]
-    pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Event {
+    pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Option<Event> {
         // Where part of the budget is spent, a later one finds more of it.
         let all_is_left = grid.account().is_none_or(|account| account.left(now) == account.budget().recharge);
         self.wake_was_idle = next == Next::WakeUp && all_is_left;
-        match next {
+        Some(match next {
             Next::Load => {
                 let row = setup.loads[self.next_load];
                 self.next_load += 1;
-                self.sharing.set_load(now, row.machine, row.load);
+                self.machines.set_load(now, row.machine, row.load);
                 Event::OwnerLoadReported { machine: row.machine, load: row.load }
             }
             Next::Completion(task) => {
-                let on = self.sharing.machine_of(task).expect("a task that ends runs somewhere");
-                self.sharing.complete(now, task);
-                self.history.ended(now, task, on);
+                let on = self.machines.machine_of(task).expect("a task that ends runs somewhere");
+                let done = self.machines.complete(now, task);
                 self.count(now, on);
-                Event::AttemptFinished { task, attempt: grid.task(task).attempt() }
+                let attempt = grid.task(task).attempt();
+                if done {
+                    self.history.ended(now, task, on);
+                    setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
+                    Event::AttemptFinished { task, attempt }
+                } else {
+                    self.history.aborted();
+                    self.register.aborted(by_trace(setup), now, on);
+                    Event::AttemptLost { task, attempt }
+                }
             }
             Next::Landing(task) => {
                 self.landings.pop();
                 let Transit { ops_left, to } =
                     self.transits.remove(&task).expect("a task that lands was on its way");
-                self.run(now, task, to, ops_left, grid);
+                self.run(setup, now, task, to, ops_left, grid);
                 Event::AttemptStarted { task, attempt: grid.task(task).attempt() }
             }
+            Next::Departure(machine) => {
+                self.depart_by_trace(setup, now, machine);
+                self.register.depart()
+            }
+            Next::Join => {
+                self.machines.add_traced();
+                self.register.join(by_trace(setup), now)
+            }
+            Next::Look => {
+                let machines = &self.machines;
+                self.register.look(by_trace(setup), now, |machine| machines.residents(machine) > 0);
+                return None;
+            }
+            Next::News => self.register.news(),
             Next::Arrival => {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
@@ -128,7 +153,7 @@ impl World {
                 self.wake_at = None;
                 Event::WokeUp
             }
-        }
+        })
     }
 
     /// Carries out an order; what that makes happen at once is returned.
@@ -138,12 +163,13 @@ impl World {
             Command::Start { task, attempt, on } => {
                 self.wake_was_idle = false;
                 self.history.sent(task, on);
-                self.run(now, task, on, setup.tasks.lengths[task.index()].amount(), grid);
+                self.run(setup, now, task, on, setup.tasks.lengths[task.index()].amount(), grid);
                 Some(Event::AttemptStarted { task, attempt })
             }
             Command::Move { task, attempt, from, to } => {
                 self.wake_was_idle = false;
-                self.depart(now, task, from, to, grid).then_some(Event::AttemptStarted { task, attempt })
+                self.depart(setup, now, task, from, to, grid)
+                    .then_some(Event::AttemptStarted { task, attempt })
             }
             Command::WakeAt { at } => {
                 self.wake_at = Some(at);
@@ -154,15 +180,22 @@ impl World {
     }
 
     /// Takes a task off a machine; whether it is on the other at once.
-    fn depart(&mut self, now: Time, task: TaskId, from: MachineId, to: MachineId, grid: &Grid) -> bool {
-        let seconds_left = self.sharing.remove(now, task);
+    fn depart(
+        &mut self,
+        setup: &Setup,
+        now: Time,
+        task: TaskId,
+        from: MachineId,
+        to: MachineId,
+        grid: &Grid,
+    ) -> bool {
+        // What is kept is the fraction of the length that is left, on whatever machine.
+        let ops_left = self.machines.remove(setup, now, task, grid);
         self.count(now, from);
         self.history.moved(task, to);
-        // What is kept is the fraction of the length that is left, on whatever machine.
-        let ops_left = seconds_left / grid.seconds_per_op(grid.task(task).class(), from);
         let cost = grid.migration_seconds(from, to);
         if cost == 0.0 {
-            self.run(now, task, to, ops_left, grid);
+            self.run(setup, now, task, to, ops_left, grid);
             return true;
         }
         self.landings.push(Reverse((now.after_seconds(cost), task)));
@@ -170,14 +203,29 @@ impl World {
         false
     }
 
-    fn run(&mut self, now: Time, task: TaskId, on: MachineId, ops: f64, grid: &Grid) {
-        let seconds = ops * grid.seconds_per_op(grid.task(task).class(), on);
-        self.sharing.insert(now, on, task, seconds);
+    fn run(&mut self, setup: &Setup, now: Time, task: TaskId, on: MachineId, ops: f64, grid: &Grid) {
+        self.machines.insert(setup, now, (task, ops), on, grid);
         self.history.started(now, task);
         self.count(now, on);
     }
 
-    fn count(&mut self, now: Time, machine: MachineId) {
-        self.history.counted(now, machine, self.sharing.residents(machine));
+    /// What is on a machine, or on its way there, is gone with it.
+    fn depart_by_trace(&mut self, setup: &Setup, now: Time, machine: MachineId) {
+        for _ in self.machines.lose(now, machine) {
+            self.history.aborted();
+            self.register.aborted(by_trace(setup), now, machine);
+        }
+        self.count(now, machine);
+        self.transits.retain(|_, transit| transit.to != machine);
+        let transits = &self.transits;
+        self.landings.retain(|Reverse((_, task))| transits.contains_key(task));
     }
+
+    fn count(&mut self, now: Time, machine: MachineId) {
+        self.history.counted(now, machine, self.machines.residents(machine));
+    }
+}
+
+fn by_trace(setup: &Setup) -> &Availability {
+    setup.availability.as_ref().expect("only a trace lets machines come and go")
 }

@@ -3,7 +3,7 @@
 
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
-use gleaner_sim::{Setup, Simulation};
+use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
 use gleaner_testkit::random::{self, Choices};
@@ -134,6 +134,29 @@ fn unless_running<P: gleaner_core::Policy>(run: &Simulation<'_, P>, paid: Credit
     let planned = if charged == Some(Charged::Planned) { grid.plans().len() } else { 0 };
     assert!(!grid.has_placed() && planned == 0, "a run ends when nothing runs");
     paid
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_to_the_same_end() {
+    for seed in 1..=10 {
+        let setup = random::setup_with_budget(seed);
+        for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
+            let recipe = Recipe::Batch(pair(&setup, order, rule, seed).0);
+            let name = recipe.to_string();
+            let mut whole = Simulation::new(&setup, recipe.build());
+            whole.run();
+            let mut broken = Simulation::new(&setup, recipe.build());
+            for _ in 0..whole.progress().events / 2 {
+                broken.step();
+            }
+            let saved = Saved::from_bytes(&broken.save(&name).to_bytes()).expect("what was just saved");
+            let mut resumed =
+                Simulation::restore(&setup, recipe.build(), &name, saved).expect("the same setup");
+            resumed.scheduler().check().expect("a whole grid");
+            resumed.run();
+            assert_eq!(resumed.save(&name).to_bytes(), whole.save(&name).to_bytes(), "seed {seed}, {recipe}");
+        }
+    }
 }
 
 #[test]

@@ -112,7 +112,7 @@ struct View<'a> {
 
 impl View<'_> {
     fn length(&self, task: TaskId) -> f64 {
-        self.grid.declared_length(task).map_or(0.0, |length| length.amount())
+        self.grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount)
     }
 
     fn seconds(&self, task: TaskId, class: usize) -> f64 {
@@ -419,7 +419,7 @@ impl Policy for NaiveBatch {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let answer = match occasion.cause {
-            Cause::WokeUp if now.nanos() % self.period.nanos() == 0 => {
+            Cause::WokeUp if now.is_multiple_of(self.period) => {
                 if grid.plans().collected_at() != Some(now) {
                     self.batch = None;
                     return Some(Decision::Collect);

@@ -52,6 +52,7 @@ pub fn setup(seed: u64) -> Setup {
         task_classes,
         tasks: Tasks::default(),
         loads: Vec::new(),
+        availability: None,
         budget: None,
     };
     fill_tasks(&mut setup, choices);

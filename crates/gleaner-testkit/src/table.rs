@@ -24,6 +24,7 @@ pub fn setup(text: &str) -> Setup {
         task_classes: Vec::new(),
         tasks: Tasks::default(),
         loads: Vec::new(),
+        availability: None,
         budget: None,
     };
     for line in text.lines() {

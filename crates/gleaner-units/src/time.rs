@@ -88,6 +88,7 @@ impl Time {
     }
 
     /// The first whole number of periods after this.
+    #[must_use]
     pub const fn next_multiple_of(self, period: Span) -> Time {
         Time((self.0 / period.0 + 1).saturating_mul(period.0))
     }

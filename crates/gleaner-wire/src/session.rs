@@ -171,7 +171,7 @@ pub struct Profile {
     /// Operations a second for CPU, disk and network, as measured and rounded.
     pub speeds: [f64; 3],
     /// Operations of the CPU in each second that a task is on a core, where a quota keeps it off for a part of the time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cpu_on_core: Option<f64>,
     /// How many tasks run at full speed side by side.
     pub cores: u32,

@@ -12,6 +12,7 @@
 //!   that in every tie.
 
 mod ads;
+pub mod availability;
 mod document;
 mod error;
 mod ids;
@@ -26,6 +27,7 @@ mod scenario;
 mod section;
 mod settings;
 mod splitter;
+mod stream;
 pub mod submit;
 mod table;
 mod tasks;
@@ -35,8 +37,10 @@ pub use error::InputError;
 pub use ids::Ids;
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
-pub use scenario::Scenario;
+pub use scenario::{AvailableMachines, Scenario};
 pub use settings::{
-    BudgetSettings, Charged, Migration, PolicySettings, RelocateScore, RelocateSettings, Savings, Sharing,
+    BudgetSettings, Charged, LookSettings, Migration, PolicySettings, PredictionSettings, PriceSettings,
+    RelocateScore, RelocateSettings, Savings, Sharing,
 };
+pub use stream::Stream;
 pub use tasks::{TaskKind, TaskTable};

@@ -13,6 +13,26 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// The byte order mark that some spreadsheets write.
 pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 
+/// Where a file that cannot be read is to be reported.
+#[derive(Clone, Copy)]
+pub(crate) enum NamedBy<'a> {
+    /// At the scenario's key.
+    Key(&'a Key<'a>),
+    /// As itself: somebody named it by hand.
+    Hand(&'a Path),
+}
+
+impl NamedBy<'_> {
+    fn error(self, found: String) -> InputError {
+        match self {
+            NamedBy::Key(key) => key.error_found(found, "the name of a file that can be read"),
+            NamedBy::Hand(path) => {
+                Place::whole(&path.display().to_string()).error("", found, "a file that can be read")
+            }
+        }
+    }
+}
+
 pub(crate) struct Lines {
     input: BufReader<File>,
     file: Place,
@@ -30,21 +50,20 @@ pub(crate) struct Line<'a> {
 }
 
 impl Lines {
-    /// Opens the file at `path`, which the scenario names at `key`.
-    pub(crate) fn open(path: &Path, key: &Key<'_>) -> Result<Self, InputError> {
+    /// Opens the file at `path`, which `named` asks for.
+    pub(crate) fn open(path: &Path, named: NamedBy<'_>) -> Result<Self, InputError> {
         let name = path.display();
-        let expected = "the name of a file that can be read";
         let unreadable = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => key.error_found(format!("no file {name}"), expected),
-            _ => key.error_found(format!("{name}, which gives: {error}"), expected),
+            std::io::ErrorKind::NotFound => named.error(format!("no file {name}")),
+            _ => named.error(format!("{name}, which gives: {error}")),
         };
         // Before it is opened: a pipe without a writer would keep us waiting for ever.
         let metadata = std::fs::metadata(path).map_err(unreadable)?;
         if metadata.is_dir() {
-            return Err(key.error_found(format!("{name}, which is a folder"), expected));
+            return Err(named.error(format!("{name}, which is a folder")));
         }
         if !metadata.is_file() {
-            return Err(key.error_found(format!("{name}, which is no regular file"), expected));
+            return Err(named.error(format!("{name}, which is no regular file")));
         }
         let file = File::open(path).map_err(unreadable)?;
         Ok(Self {

@@ -1,11 +1,14 @@
 //! A whole scenario: the document and every file that it names.
 
-use crate::error::Place;
+use crate::availability::Trace;
+use crate::error::{Place, quoted};
+use crate::ids::UniqueIds;
 use crate::labels::Labels;
+use crate::lines::NamedBy;
 use crate::machines::{self, MachineTable, Machines};
 use crate::owner_load::{self, LoadRow};
-use crate::section::Section;
-use crate::settings::{self, Migration, PolicySettings, Sharing};
+use crate::section::{Key, Section};
+use crate::settings::{self, LookSettings, Migration, PolicySettings, Sharing};
 use crate::tasks::{self, TaskTable};
 use crate::{InputError, document};
 use std::collections::BTreeMap;
@@ -27,6 +30,9 @@ pub struct Scenario {
     pub weights: Vec<f64>,
     /// At least one.
     pub machines: MachineTable,
+    /// Where machines come and go: when they do. There are no owner loads then, cores are exclusive, and there is one
+    /// dimension.
+    pub availability: Option<AvailableMachines>,
     /// In the order of time.
     pub loads: Vec<LoadRow>,
     /// At least one.
@@ -42,6 +48,17 @@ pub struct Scenario {
     places: BTreeMap<String, Place>,
 }
 
+/// A trace and whose it is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AvailableMachines {
+    /// When machines are there, and how fast they are then.
+    pub trace: Trace,
+    /// By the trace's machines: which one it is in the table of machines. One without an interval never comes.
+    pub machines: Vec<usize>,
+    /// How they are seen.
+    pub look: LookSettings,
+}
+
 impl Scenario {
     /// Reads the scenario at `path` and the files that it names. Each of the `overrides` is `key=value`, as
     /// `policy.relocate.gain_min=0.05`, and is laid over the document first; its value is TOML, or else text.
@@ -50,7 +67,7 @@ impl Scenario {
         let base = path.parent().unwrap_or(Path::new(""));
         let document = document::read(path, overrides)?;
         let root = Section::root(&document, &["grid", "work", "policy", "migration", "run"])?;
-        let grid = root.section("grid", &["machines", "owner_load", "sharing"])?;
+        let grid = root.section("grid", &["machines", "availability", "owner_load", "sharing"])?;
         let work = root.section("work", &["tasks", "weights", "labels"])?;
         // The settings come first: a mistyped key should not take reading a million tasks to be found.
         let sharing = settings::sharing(&grid)?;
@@ -61,6 +78,13 @@ impl Scenario {
 
         let Machines { table: machines, ids, dimensions } = read_machines(&grid, base, weights.as_ref())?;
         check_migration(&root, migration, &dimensions, &machines)?;
+        let availability = match grid.find("availability") {
+            Some(key) => {
+                check_goes_with_a_trace(&grid, &key, sharing, &dimensions)?;
+                Some(read_availability(&key, base, &ids)?)
+            }
+            None => None,
+        };
         let loads = read_loads(&grid, base, &ids)?;
         let weights = weights.map_or_else(|| vec![1.0; dimensions.len()], |weights| weights.values);
         let tasks = read_tasks(&work, base, (&dimensions, &weights), &machines)?;
@@ -70,6 +94,7 @@ impl Scenario {
             weights,
             dimensions,
             machines,
+            availability,
             loads,
             tasks,
             sharing,
@@ -120,14 +145,42 @@ fn read_machines(grid: &Section<'_>, base: &Path, weights: Option<&Weights>) -> 
     machines::read(&base.join(key.text(expected)?), &key, dimensions)
 }
 
-fn read_loads(
-    grid: &Section<'_>,
-    base: &Path,
-    ids: &crate::ids::UniqueIds,
-) -> Result<Vec<LoadRow>, InputError> {
+fn read_loads(grid: &Section<'_>, base: &Path, ids: &UniqueIds) -> Result<Vec<LoadRow>, InputError> {
     let Some(key) = grid.find("owner_load") else { return Ok(Vec::new()) };
     let name = key.text("the name of a file, as \"owner_load.csv\"")?;
     owner_load::read(&base.join(name), &key, ids)
+}
+
+fn check_goes_with_a_trace(
+    grid: &Section<'_>,
+    key: &Key<'_>,
+    sharing: Sharing,
+    dimensions: &[String],
+) -> Result<(), InputError> {
+    if let Some(load) = grid.find("owner_load") {
+        let expected = "none beside a trace, whose speeds are what owners leave";
+        return Err(load.error_found("owner loads", expected));
+    }
+    if sharing != Sharing::Exclusive {
+        let expected = "sharing = \"exclusive\", as each core runs one task as fast as the trace says";
+        return Err(key.error_found("a trace for machines that share their cores", expected));
+    }
+    if dimensions.len() != 1 {
+        let found = format!("a trace with {} dimensions", dimensions.len());
+        return Err(key.error_found(found, "one, as a trace has one speed"));
+    }
+    Ok(())
+}
+
+fn read_availability(key: &Key<'_>, base: &Path, ids: &UniqueIds) -> Result<AvailableMachines, InputError> {
+    let (name, look) = settings::availability(key)?;
+    let trace = Trace::named_by(NamedBy::Key(key), &base.join(name))?;
+    let machine = |name: &str| {
+        let unknown = || key.error_found(format!("{} in the trace", quoted(name)), "machines of the grid");
+        ids.find(name).ok_or_else(unknown)
+    };
+    let machines = trace.machines().iter().map(machine).collect::<Result<_, _>>()?;
+    Ok(AvailableMachines { trace, machines, look })
 }
 
 fn read_tasks(
@@ -158,7 +211,7 @@ fn check_migration(
     };
     let cut_off = (0..machines.len()).find(|&machine| machines.kind_of(machine).speeds[net] == 0.0);
     cut_off.map_or(Ok(()), |machine| {
-        let id = crate::error::quoted(&machines.rows()[machine].id);
+        let id = quoted(&machines.rows()[machine].id);
         let found = format!("{} with machine {id}, whose {NET} speed is 0", migration.bytes);
         Err(key.error_found(found, format!("0, or a {NET} speed above 0 on every machine")))
     })

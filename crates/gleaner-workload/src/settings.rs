@@ -14,6 +14,39 @@ pub enum Sharing {
     Exclusive,
 }
 
+/// How machines that come and go by a trace are seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LookSettings {
+    /// How often all are looked at. Never zero.
+    pub every: Span,
+    /// Where predictions of their speeds come from.
+    pub prediction: PredictionSettings,
+    /// What they ask for an operation.
+    pub prices: PriceSettings,
+    /// After so many tasks in a row that it did not end, a machine takes no more. None: it always does.
+    pub aborts_max: Option<u32>,
+}
+
+/// What machines that come and go ask for an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PriceSettings {
+    /// What the table of machines says.
+    Table,
+    /// In proportion to their speed.
+    Speed,
+    /// The same, rising and falling with demand.
+    Demand,
+}
+
+/// Where predictions of speeds come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PredictionSettings {
+    /// From the trace: the mean of what comes in the next fifteen minutes.
+    Known,
+    /// From what was measured so far.
+    Forecast,
+}
+
 /// What decides where tasks run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicySettings {
@@ -115,6 +148,42 @@ pub(crate) fn finite_from_zero(number: f64) -> bool {
 pub(crate) fn sharing(grid: &Section<'_>) -> Result<Sharing, InputError> {
     let choices = [("time", Sharing::Time), ("exclusive", Sharing::Exclusive)];
     grid.find("sharing").map_or(Ok(Sharing::default()), |key| key.choice(&choices))
+}
+
+/// The trace's file and how it is seen, from its name alone or from a table.
+pub(crate) fn availability<'a>(key: &Key<'a>) -> Result<(&'a str, LookSettings), InputError> {
+    let expected = "the name of a file, as \"trace.csv\", or { trace = \"trace.csv\" }";
+    let every = Span::from_nanos(120_000_000_000);
+    let mut look = LookSettings {
+        every,
+        prediction: PredictionSettings::Known,
+        prices: PriceSettings::Table,
+        aborts_max: None,
+    };
+    if let Some(name) = key.find_text() {
+        return Ok((name, look));
+    }
+    let table = key.find_table().ok_or_else(|| key.wrong(expected))?;
+    table.check_known(&["trace", "look_s", "prediction", "prices", "aborts_max"])?;
+    if let Some(key) = table.find("look_s") {
+        look.every = period(&key)?;
+    }
+    if let Some(key) = table.find("prediction") {
+        let choices = [("known", PredictionSettings::Known), ("forecast", PredictionSettings::Forecast)];
+        look.prediction = key.choice(&choices)?;
+    }
+    if let Some(key) = table.find("prices") {
+        let choices = [
+            ("table", PriceSettings::Table),
+            ("speed", PriceSettings::Speed),
+            ("demand", PriceSettings::Demand),
+        ];
+        look.prices = key.choice(&choices)?;
+    }
+    if let Some(key) = table.find("aborts_max") {
+        look.aborts_max = Some(key.integer(1, "a whole number, 1 or more, below 2^32")?);
+    }
+    Ok((table.key("trace", expected)?.text(expected)?, look))
 }
 
 pub(crate) fn policy(root: &Section<'_>) -> Result<PolicySettings, InputError> {

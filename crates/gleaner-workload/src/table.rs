@@ -4,7 +4,7 @@
 
 use crate::InputError;
 use crate::error::{Place, quoted};
-use crate::lines::Lines;
+use crate::lines::{Lines, NamedBy};
 use crate::names::{list, one_of, plain};
 use crate::section::Key;
 use crate::splitter::{Fields, Splitter};
@@ -47,7 +47,12 @@ pub(crate) struct Row<'a> {
 impl Table {
     /// Opens the file at `path`, which the scenario names at `key`, and reads its header.
     pub(crate) fn open(path: &Path, key: &Key<'_>, limit: Limit) -> Result<Self, InputError> {
-        let mut lines = Lines::open(path, key)?;
+        Self::named_by(NamedBy::Key(key), path, limit)
+    }
+
+    /// Opens the file at `path`, which `named` asks for, and reads its header.
+    pub(crate) fn named_by(named: NamedBy<'_>, path: &Path, limit: Limit) -> Result<Self, InputError> {
+        let mut lines = Lines::open(path, named)?;
         let mut splitter = Splitter::new();
         let file = lines.file().clone();
         let Some(line) = lines.next()? else {

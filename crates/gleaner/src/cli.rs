@@ -4,15 +4,17 @@ mod hosting;
 mod live;
 mod measuring;
 mod rule;
+mod trace;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
 pub(crate) use rule::*;
+pub(crate) use trace::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gleaner_mapping::Heuristic;
 use std::path::PathBuf;
@@ -86,6 +88,9 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Map independent tasks to machines from a table of expected times
     Map(MapArguments),
+    /// Generate, check and import traces of machines that come and go
+    #[command(subcommand)]
+    Trace(TraceArguments),
     /// Run a paper's experiments again and hold its claims against what comes out
     Paper(PaperArguments),
     /// Evaluate and match expressions in HTCondor's ClassAd language
@@ -109,6 +114,10 @@ A scenario is a TOML file that names its tables:
   [grid]
   machines   = \"machines.csv\"     # id, a column for each kind of operation; optional site,cores,price,provides
   owner_load = \"owner_load.csv\"   # optional: time_s,machine,load
+  # instead, for machines that come and go (one kind of operation, sharing = \"exclusive\"; see: gleaner trace):
+  # availability = \"trace.csv\"     # machine,interval,from_s,until_s,speed; or
+  # availability = { trace = \"trace.csv\", look_s = 120, prediction = \"known\" }   # or \"forecast\"
+  #   and prices = \"table\", \"speed\" or \"demand\"; aborts_max = 3 (in a row: then a machine takes no more)
   [work]
   tasks   = \"tasks.csv\"           # id,arrival_s,length, a column for each kind (or label); optional domain
   weights = { cpu = 2e-5, disk = 0.1, net = 0.1 }
@@ -199,13 +208,16 @@ pub(crate) struct ExplainArguments {
 const PAPER_HELP: &str = "\
 Papers:
   bertasi  resource-driven allocation on time-shared machines (figures 1 to 4)
+  elleuch  batches within a budget on volunteers' machines (figures 4 and 5)
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
 
 Examples:
   gleaner paper bertasi --out results        # and open results/report.html
   gleaner paper bertasi --figure 3 --seeds 100
-  gleaner paper bertasi --json";
+  gleaner paper bertasi --json
+  gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
+  gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days";
 
 const MAP_HELP: &str = "\
 FILE holds `tasks machines x` and then the times task by task, parted by blanks or line ends; x is anything.
@@ -257,12 +269,38 @@ pub(crate) struct PaperArguments {
     /// Runs for each point, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
-    /// Write claims.json, each run as CSV, plots and report.html to this folder
+    /// elleuch: only this part of the experiments
+    #[arg(long, value_enum, conflicts_with = "figure")]
+    pub(crate) part: Option<PaperPart>,
+    /// elleuch: tasks arrive for so many days, instead of 14
+    #[arg(long, value_name = "N", value_parser = parse_days)]
+    pub(crate) days: Option<f64>,
+    /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the claims as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What the simulations of elleuch answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PaperPart {
+    /// Figures 4 and 5: five versions of MinMin by budget and month
+    Figures,
+    /// The period between batches
+    Periods,
+    /// MaxMin and Sufferage
+    Heuristics,
+    /// When a task is charged
+    Readings,
+    /// Forecasts, prices that follow demand, a reputation
+    FutureWork,
+}
+
+fn parse_days(text: &str) -> Result<f64, String> {
+    let days = text.parse().ok().filter(|days| (0.01..=60.0).contains(days));
+    days.ok_or_else(|| "expected days, from 0.01 to 60".to_owned())
 }
 
 /// `gleaner policy`.

@@ -34,6 +34,7 @@ mod status;
 mod stdout;
 mod submit;
 mod token;
+mod trace;
 mod up;
 mod wait;
 mod watch;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
         Command::Map(arguments) => (arguments.json, map::run(&arguments)),
+        Command::Trace(arguments) => (arguments.json(), trace::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),

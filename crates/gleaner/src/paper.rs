@@ -1,50 +1,60 @@
 //! `gleaner paper`: a paper's experiments again, and its claims held against what comes out.
 
-use crate::cli::PaperArguments;
+mod describe;
+
+use crate::cli::{PaperArguments, PaperPart};
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
-use anstyle::{AnsiColor, Style};
-use gleaner_papers::Claim;
-use gleaner_papers::bertasi::{Experiments, FigureId, Findings};
-use gleaner_report::Verdict;
+use describe::describe;
+use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
+use gleaner_papers::{Document, bertasi, elleuch};
 use gleaner_sim::output;
+use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The papers there are.
-const NAMES: [&str; 1] = ["bertasi"];
+const NAMES: [&str; 2] = ["bertasi", "elleuch"];
+
+/// What came of a paper's experiments.
+struct Findings {
+    document: Document,
+    /// By name, but for `claims.json`.
+    files: Vec<(String, String)>,
+}
 
 pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     interrupt::listen();
-    let experiments = experiments(arguments)?;
     if let Some(dir) = &arguments.out {
         output::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
-    let findings = simulate(&experiments)?;
+    let findings = match arguments.name.as_str() {
+        "bertasi" => bertasi(arguments)?,
+        "elleuch" => elleuch(arguments)?,
+        name => {
+            let known = NAMES.join(", ");
+            return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
+        }
+    };
     if let Some(dir) = &arguments.out {
         write(&findings, dir)?;
     }
     if arguments.json {
-        stdout::print_json(&findings.document())
+        stdout::print_json(&findings.document)
     } else {
-        stdout::print(describe(&findings, arguments.out.as_deref()))
+        stdout::print(describe(&findings.document, arguments.out.as_deref()))
     }
 }
 
-fn experiments(arguments: &PaperArguments) -> Result<Experiments, Failure> {
-    let PaperArguments { name, figure, seeds, .. } = arguments;
-    if !NAMES.contains(&name.as_str()) {
-        let known = NAMES.join(", ");
-        return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
+fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    if arguments.days.is_some() || arguments.part.is_some() {
+        return Err(Failure::Usage("--days, --part: bertasi has figures only".to_owned()));
     }
-    let figure = figure.map(|number| {
-        let unknown = || Failure::Usage(format!("--figure {number}: {name} has figures 1 to 4"));
-        FigureId::numbered(number).ok_or_else(unknown)
+    let figure = arguments.figure.map(|number| {
+        let unknown = || Failure::Usage(format!("--figure {number}: bertasi has figures 1 to 4"));
+        bertasi::FigureId::numbered(number).ok_or_else(unknown)
     });
-    Ok(Experiments::new(figure.transpose()?, *seeds))
-}
-
-fn simulate(experiments: &Experiments) -> Result<Findings, Failure> {
+    let experiments = bertasi::Experiments::new(figure.transpose()?, arguments.seeds);
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
     let watch = || {
@@ -52,62 +62,74 @@ fn simulate(experiments: &Experiments) -> Result<Findings, Failure> {
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let findings = experiments.run(&watch);
+    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
+    let findings = findings.map_err(stopped)?;
+    bar.finish_and_clear();
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    let parts = match (arguments.figure, arguments.part) {
+        (None, None) => Part::ALL.to_vec(),
+        (None, Some(part)) => vec![part.into()],
+        // Both are drawn from the same simulations.
+        (Some(4 | 5), _) => vec![Part::Figures],
+        (Some(number), _) => {
+            let found = format!("--figure {number}: of elleuch's, figures 4 and 5 show results");
+            return Err(Failure::Usage(found));
+        }
+    };
+    let kept = match &arguments.out {
+        Some(dir) => Kept::in_folder(dir)?,
+        None => Kept::nowhere(),
+    };
+    let experiments = elleuch::Experiments::new(&parts, arguments.seeds);
+    let experiments = experiments.lasting(arguments.days.unwrap_or(elleuch::DAYS));
+    let total = experiments.simulations();
+    let bar = progress::bar(total, "simulations");
+    let watch = elleuch::Watch { done: &|| bar.inc(1), stop: &interrupt::asked };
+    let findings = experiments.run(&kept, watch).map_err(|interrupted| match interrupted {
+        Interrupted::Stopped => Failure::Interrupted(match &arguments.out {
+            Some(dir) => format!("{} and kept; go on with --out {}", done(&bar, total), dir.display()),
+            None => format!("{}; nothing was kept, as there is no --out", done(&bar, total)),
+        }),
+        Interrupted::Kept(error) => error.into(),
+    })?;
+    bar.finish_and_clear();
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+impl From<PaperPart> for Part {
+    fn from(part: PaperPart) -> Self {
+        match part {
+            PaperPart::Figures => Part::Figures,
+            PaperPart::Periods => Part::Periods,
+            PaperPart::Heuristics => Part::Heuristics,
+            PaperPart::Readings => Part::Readings,
+            PaperPart::FutureWork => Part::FutureWork,
+        }
+    }
+}
+
+impl From<KeptError> for Failure {
+    fn from(error: KeptError) -> Self {
+        match error {
+            KeptError::Io { path, error } => Failure::io("keep results in", &path, error),
+            KeptError::Foreign { .. } => Failure::Usage(format!("--out: {error}")),
+        }
+    }
+}
+
+fn done(bar: &ProgressBar, total: u64) -> String {
     let done = bar.position();
     bar.finish_and_clear();
-    findings.map_err(|_| {
-        Failure::Interrupted(format!("{done} of {total} simulations were done; nothing was written"))
-    })
+    format!("{done} of {total} simulations were done")
 }
 
 fn write(findings: &Findings, dir: &Path) -> Outcome {
-    for (name, text) in findings.files() {
-        output::write_text(dir, &name, &text)?;
+    for (name, text) in &findings.files {
+        output::write_text(dir, name, text)?;
     }
-    output::write_json(dir, "claims.json", &findings.document())?;
+    output::write_json(dir, "claims.json", &findings.document)?;
     Ok(())
-}
-
-/// The claims as a table, a line each, and how many hold.
-fn describe(findings: &Findings, out: Option<&Path>) -> String {
-    let claims = findings.claims();
-    let rows: Vec<[String; 4]> = claims.iter().map(row).collect();
-    let header = ["claim", "paper", "measured", "95 % interval"].map(str::to_owned);
-    let width = |column: usize| {
-        let cells = rows.iter().chain([&header]).map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths = [0, 1, 2, 3].map(width);
-    let line = |cells: &[String; 4]| {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        padded.collect::<Vec<_>>().join("  ")
-    };
-    let bold = Style::new().bold();
-    let mut text = format!("{bold}verdict  {}{bold:#}\n", line(&header).trim_end());
-    for (claim, cells) in claims.iter().zip(&rows) {
-        let verdict = claim.verdict();
-        let style = style(verdict);
-        text += &format!("{style}{:7}{style:#}  {}\n", verdict.word(), line(cells).trim_end());
-    }
-    let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
-    let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
-    let (all, seeds) = (claims.len(), findings.seeds);
-    text += &format!("\n{all} claims, {seeds} seeds: {hold} hold, {partly} partly, {not} not\n");
-    text += &match out {
-        Some(dir) => format!("report: {}\n", dir.join("report.html").display()),
-        None => "plots, tables and a report: --out DIR\n".to_owned(),
-    };
-    text
-}
-
-fn row(claim: &Claim) -> [String; 4] {
-    [claim.id.clone(), claim.paper.to_owned(), claim.said(), claim.interval()]
-}
-
-fn style(verdict: Verdict) -> Style {
-    let colour = match verdict {
-        Verdict::Holds => AnsiColor::Green,
-        Verdict::Partly => AnsiColor::Yellow,
-        Verdict::Not => AnsiColor::Red,
-    };
-    Style::new().fg_color(Some(colour.into()))
 }

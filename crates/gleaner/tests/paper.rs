@@ -37,12 +37,40 @@ fn people_get_a_table_without_colours_in_a_pipe() {
 }
 
 #[test]
+fn an_experiment_that_was_kept_is_not_run_again() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a plain path");
+    let part = ["paper", "elleuch", "--part", "periods", "--seeds", "2", "--days", "0.02"];
+    let arguments = [&part[..], &["--json", "--out", out]].concat();
+    let first = gleaner(&arguments);
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    let document: Value = serde_json::from_slice(&first.stdout).expect("one document");
+    assert_eq!((&document["paper"], &document["seeds"]), (&"elleuch".into(), &2.into()));
+    for name in ["claims.json", "periods.svg", "simulations.csv", "report.html"] {
+        assert!(dir.path().join(name).exists(), "{name}");
+    }
+    let kept = dir.path().join("simulations.jsonl");
+    let text = std::fs::read_to_string(&kept).expect("results");
+    assert_eq!(text.lines().count(), 2 * 6);
+    // Half of a line is as if the program had been killed.
+    std::fs::write(&kept, &text[..text.len() - 20]).expect("written");
+    let again = gleaner(&arguments);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(std::fs::read_to_string(&kept).expect("results"), text);
+    std::fs::write(&kept, "something else\n").expect("written");
+    let foreign = gleaner(&arguments);
+    assert_eq!(foreign.status.code(), Some(2), "{foreign:?}");
+}
+
+#[test]
 fn what_there_is_not_is_bad_usage() {
     let unknown = gleaner(&["paper", "nobody"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("bertasi"));
     assert_eq!(gleaner(&["paper", "bertasi", "--figure", "9"]).status.code(), Some(2));
     assert_eq!(gleaner(&["paper", "bertasi", "--seeds", "1"]).status.code(), Some(2));
+    assert_eq!(gleaner(&["paper", "bertasi", "--days", "1"]).status.code(), Some(2));
+    assert_eq!(gleaner(&["paper", "elleuch", "--figure", "1"]).status.code(), Some(2));
     let json = gleaner(&["paper", "bertasi", "--figure", "0", "--json"]);
     assert_eq!(json.status.code(), Some(2));
     let error: Value = serde_json::from_slice(&json.stderr).expect("JSON");

@@ -95,7 +95,11 @@ fn what_has_no_meaning_here_is_refused_at_its_key() {
     scenario(&folder);
     for (setting, field) in [
         ("policy.preset=bertasi/gredy", "policy.preset"),
-        ("policy.budget={ rule = \"b\", recharge = 10, period_s = 60 }", "policy.budget"),
+        ("policy.budget={ rule = \"b\", recharge = 10, period_s = 60 }", "price"),
+        ("policy.budget={ rule = \"b\", recharge = 0, period_s = 60 }", "policy.budget.recharge"),
+        ("policy.budget={ rule = \"lbtt\", recharge = 10, period_s = 60 }", "policy.budget.rule"),
+        ("policy.preset=elleuch/min-min", "grid.sharing"),
+        ("policy.aging=3", "policy.aging"),
         ("policy.relocate.scores=greedy", "policy.relocate"),
     ] {
         let run = gleaner(&folder, &["simulate", "scenario.toml", "--json", "--set", setting]).code(2);
@@ -169,4 +173,28 @@ fn a_run_that_is_interrupted_goes_on_to_the_same_end() {
     gleaner(&folder, &other).code(2);
     folder.write("run.save", "no checkpoint");
     gleaner(&folder, &[&arguments[..], &["--resume", "run.save"]].concat()).code(2);
+}
+
+#[test]
+fn a_budget_is_spent_period_by_period() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu,price\nslow,1000,1\nfast,4000,4\n");
+    let tasks: String = (0..6).map(|task| format!("t{task},0,{},1\n", 10_000 * (task + 1))).collect();
+    folder.write("tasks.csv", &format!("id,arrival_s,length,cpu\n{tasks}"));
+    folder.write(
+        "scenario.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n[work]\ntasks = \"tasks.csv\"\n\
+         [policy]\npreset = \"elleuch/b-min-min\"\nbudget = { recharge = 150000, period_s = 20 }\n",
+    );
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--out", "out", "--json"]).success();
+    let summary = json(&run.get_output().stdout);
+    let periods = summary["budget"]["periods"].as_array().expect("periods");
+    assert!(periods.iter().all(|period| period["spent"].as_u64() <= Some(150_000)), "{summary}");
+    // At 20 s: t0 and t1 on fast for 40,000 and 80,000; then 30,000 are left, for t2 on slow.
+    assert_eq!(periods[1]["spent"], 150_000, "{summary}");
+    assert_eq!(summary["unfinished"], 0);
+    assert!(folder.read("out/spending.csv").starts_with("period_start_s,spent,left\n"));
+    let dear = ["simulate", "scenario.toml", "--json", "--set", "policy.budget.recharge=50000"];
+    let error = json(&gleaner(&folder, &dear).code(2).get_output().stderr);
+    assert_eq!(error["input"]["found"], "50000, where t5 costs 60000 credits at least");
 }

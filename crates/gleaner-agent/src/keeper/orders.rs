@@ -44,7 +44,7 @@ pub enum Sign {
 /// What a minder says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Report {
-    /// The task's first process exists. Said within 2 ms, or with `Exited`.
+    /// The task's first process exists. Said within 20 ms, or with `Exited`.
     Started {
         /// Which task.
         id: u64,

@@ -52,12 +52,11 @@ impl Folders {
             Confinement::None => Reach::All,
             Confinement::Sandbox | Confinement::SandboxWithNetwork => Reach::Sandbox,
         };
-        let lent = match self.spare.get_mut(&reach).and_then(Vec::pop) {
-            Some(path) => (path, Origin::EarlierRun),
-            None => {
-                self.made += 1;
-                (self.home.shared_task(self.made), Origin::None)
-            }
+        let lent = if let Some(path) = self.spare.get_mut(&reach).and_then(Vec::pop) {
+            (path, Origin::EarlierRun)
+        } else {
+            self.made += 1;
+            (self.home.shared_task(self.made), Origin::None)
         };
         self.lent.insert(run.attempt, (reach, lent.0.clone()));
         lent

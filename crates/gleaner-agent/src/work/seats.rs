@@ -66,19 +66,22 @@ impl Seats {
 
     /// Starts a run's program in its folder.
     pub(crate) fn start(&mut self, run: &Run, folder: &Path, profile: &Profile) -> Result<(), SeatError> {
-        let seat = match self.idle.pop() {
-            Some(seat) => seat,
-            None => self.make()?,
-        };
-        match self.order(&seat, run, folder, profile) {
-            Ok(bytes) => {
-                let _ = seat.orders.send(Given::Run(run.attempt, bytes));
+        loop {
+            let seat = match self.idle.pop() {
+                Some(seat) => seat,
+                None => self.make()?,
+            };
+            let order = match self.order(&seat, run, folder, profile) {
+                Ok(order) => order,
+                Err(error) => {
+                    self.idle.push(seat);
+                    return Err(error);
+                }
+            };
+            // A seat that takes none has lost its minder while it had nothing to do.
+            if seat.orders.send(Given::Run(run.attempt, order)).is_ok() {
                 self.busy.insert(run.attempt, seat);
-                Ok(())
-            }
-            Err(error) => {
-                self.idle.push(seat);
-                Err(error)
+                return Ok(());
             }
         }
     }
@@ -154,9 +157,15 @@ struct Seated {
 impl Seated {
     async fn serve(mut self, mut given: mpsc::UnboundedReceiver<Given>) {
         // An end without an error: nobody has orders for it any more.
-        if let Err(why) = self.work(&mut given).await
-            && let Some(attempt) = self.run
-        {
+        let Err(why) = self.work(&mut given).await else { return };
+        // From now on nobody can give it a run; one that was given too late has ended before it began.
+        given.close();
+        while let Ok(late) = given.try_recv() {
+            if let Given::Run(attempt, _) = late {
+                self.run = Some(attempt);
+            }
+        }
+        if let Some(attempt) = self.run {
             tracing::warn!(%why, task = %attempt.task, attempt = attempt.number, "its minder is gone");
             self.drain(attempt).await;
             let _ = self.events.send(Event::KeeperLost(attempt)).await;

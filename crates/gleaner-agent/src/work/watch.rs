@@ -151,9 +151,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(folder.path()).unwrap();
         assert_eq!(rules_of(&home).unwrap(), Rules::default());
-        for (text, is_right) in
-            [("busy_cores = 1.5", true), ("busy_cores = -1", false), ("busy_core = 1", false)]
-        {
+        for (text, is_right) in [
+            ("busy_cores = 1.5", true),
+            ("busy_cores = -1", false),
+            ("busy_core = 1", false),
+            ("programs = \"ignore\"", true),
+        ] {
             fs::write(home.rules(), text).unwrap();
             assert_eq!(rules_of(&home).is_ok(), is_right, "{text}");
         }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a process may take to be there; the agent measures its machine for three seconds.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long a process may take to end in order.
 const GRACE: Duration = Duration::from_secs(20);

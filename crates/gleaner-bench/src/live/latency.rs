@@ -20,7 +20,8 @@ pub(super) fn measure(bench: &Bench) -> Result<Found, LiveError> {
     let grid = Grid::start(bench)?;
     let _agent = grid.agent(2)?;
     let mut disk = Disk::new(grid.folder())?;
-    let folder = bwrap::bare_folder(grid.folder())?;
+    let folder = grid.folder().join("bare");
+    std::fs::create_dir_all(&folder).map_err(LiveError::system("a folder for bare bubblewrap"))?;
     for confinement in [Confinement::None, Confinement::Sandbox] {
         grid.run(&trues(WARM_UP, confinement))?;
     }

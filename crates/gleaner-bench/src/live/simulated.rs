@@ -21,7 +21,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_tungstenite::tungstenite::Message;
 
 const LIMITS: SessionLimits =
-    SessionLimits { connect: Duration::from_secs(60), message_bytes: FRAME_BYTES_MAX };
+    SessionLimits { connect: Duration::from_mins(1), message_bytes: FRAME_BYTES_MAX };
 
 /// An agent that has joined.
 pub(super) struct Simulated {

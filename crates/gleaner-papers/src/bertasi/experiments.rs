@@ -3,8 +3,7 @@
 use super::permutations::{self, Owners, Plan, Variations};
 use super::scheme::Parameters;
 use super::{claims, figure_1, figure_2};
-use crate::{Claim, Stopped, Watch};
-use serde::Serialize;
+use crate::{Claim, Document, Stopped, Watch};
 
 /// The paper's figures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,17 +149,4 @@ impl Findings {
     pub fn document(&self) -> Document {
         Document { version: 1, paper: "bertasi", seeds: self.seeds, claims: self.claims() }
     }
-}
-
-/// `gleaner paper bertasi --json`.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Document {
-    /// Of this document.
-    pub version: u32,
-    /// The paper's short name.
-    pub paper: &'static str,
-    /// How many seeds, from 1 on.
-    pub seeds: u64,
-    /// In the order of the figures.
-    pub claims: Vec<Claim>,
 }

@@ -58,6 +58,7 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
             classes: jobs.kinds.into_iter().map(TaskClassId::new).collect(),
         },
         loads: owners.iter().map(load).collect(),
+        availability: None,
     }
 }
 

@@ -1,12 +1,12 @@
 //! Which task is next: Min-Min, Max-Min and Sufferage among what the conditions allow.
 
-use super::kinds::Kind;
-use super::pool::Offer;
+use super::kinds::{Bid, Kind};
 use super::{Batch, highest_tie};
 use crate::recipe::Order;
 use crate::spending::partition_point;
 use gleaner_core::tie_threshold;
 use gleaner_units::TaskId;
+use std::ops::Range;
 
 /// A task that is left: its id, by which ties are decided, its kind, and where it is among the tasks of that.
 type Candidate = (TaskId, usize, usize);
@@ -17,10 +17,11 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 /// The next task, after those without a place are set aside.
 pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
     // All at once: what is left for each may be more when they are gone.
-    let impossible: Vec<(usize, usize)> =
-        kinds_left(batch).flat_map(|(kind, _)| impossible(batch, kind).map(move |at| (kind, at))).collect();
-    for (kind, at) in impossible {
-        batch.set_aside(kind, at);
+    let impossible: Vec<(usize, Range<usize>)> = kinds_left(batch)
+        .flat_map(|(kind, tasks)| impossible(batch, tasks).into_iter().map(move |range| (kind, range)))
+        .collect();
+    for (kind, range) in impossible {
+        batch.set_aside(kind, range);
     }
     let next = match batch.recipe.order {
         Order::Submission => None,
@@ -31,49 +32,66 @@ pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
     next.map(|(_, kind, at)| (kind, at))
 }
 
-/// The tasks of a kind that have no place now, from the longest down, so that each is where it was when those before it
-/// are gone. A stretch that holds the shortest and the longest task holds all; mostly there is one.
-fn impossible<'a>(batch: &'a Batch<'_>, kind: usize) -> impl Iterator<Item = usize> + 'a {
-    let tasks = &batch.kinds[kind];
+/// The tasks of a kind that have no place now, which are those in no bid's stretch; the longest first, so that each is
+/// where it was when those before it are gone. Mostly the stretch of some bid holds all tasks.
+fn impossible(batch: &Batch<'_>, tasks: &Kind) -> Vec<Range<usize>> {
     let count = tasks.left.len();
-    let (shortest, longest) = (tasks.length(0), tasks.length(count - 1));
-    let takes_all = batch.offers(kind).any(|(pool, offer, _)| {
-        batch.allows(kind, shortest, pool, offer) && batch.allows(kind, longest, pool, offer)
+    let takes_all =
+        |bid: &Bid| batch.allows(tasks.length(0), bid) && batch.allows(tasks.length(count - 1), bid);
+    if tasks.bids.iter().any(takes_all) {
+        return Vec::new();
+    }
+    let stretches = tasks.bids.iter().filter_map(|bid| {
+        let from = first_allowed(batch, tasks, bid)?;
+        let held = partition_point(count - from, |offset| batch.allows(tasks.length(from + offset), bid));
+        Some(from..from + held)
     });
-    let looked_at = if takes_all { 0 } else { count };
-    (0..looked_at).rev().filter(move |&at| {
-        let length = tasks.length(at);
-        !batch.offers(kind).any(|(pool, offer, _)| batch.allows(kind, length, pool, offer))
-    })
+    let mut stretches: Vec<Range<usize>> = stretches.collect();
+    stretches.sort_unstable_by_key(|stretch| stretch.start);
+    let mut gaps = Vec::new();
+    let mut covered = 0;
+    for stretch in stretches.into_iter().chain(std::iter::once(count..count)) {
+        if covered < stretch.start {
+            gaps.push(covered..stretch.start);
+        }
+        covered = covered.max(stretch.end);
+    }
+    gaps.reverse();
+    gaps
 }
 
 fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind)> {
     batch.kinds.iter().enumerate().filter(|(_, tasks)| !tasks.left.is_empty())
 }
 
-/// Where the stretch of tasks begins that an offer may take.
-fn first_allowed(batch: &Batch<'_>, kind: usize, pool: usize, offer: Offer) -> Option<usize> {
-    let tasks = &batch.kinds[kind];
+/// Where the stretch of tasks begins that a bid may take.
+#[inline]
+fn first_allowed(batch: &Batch<'_>, tasks: &Kind, bid: &Bid) -> Option<usize> {
     let Some(purse) = &batch.purse else { return Some(0) };
-    purse.first_allowed(tasks.left.len(), |at| tasks.length(at), batch.seat(kind, pool, offer))
+    purse.first_allowed(tasks.left.len(), |at| tasks.length(at), bid.seat)
 }
 
-/// The task that can be done earliest: for each offer, the first of its stretch.
+/// The task that can be done earliest: for each bid, the first of its stretch.
 fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
-    let firsts = kinds_left(batch).flat_map(|(kind, tasks)| {
-        batch.offers(kind).filter_map(move |(pool, offer, seconds)| {
-            let at = first_allowed(batch, kind, pool, offer)?;
-            Some((kind, at, pool, offer, seconds, offer.ready_s + tasks.length(at) * seconds))
-        })
-    });
-    let firsts: Vec<_> = firsts.collect();
-    let limit = highest_tie(firsts.iter().map(|first| first.5).min_by(f64::total_cmp)?);
-    let tied = firsts.into_iter().filter(|first| first.5 <= limit);
-    let lowest = tied.filter_map(|(kind, at, pool, offer, seconds, _)| {
+    let mut earliest = f64::INFINITY;
+    let mut firsts: Vec<(f64, usize, usize, &Bid)> = Vec::new();
+    for (kind, tasks) in kinds_left(batch) {
+        for bid in &tasks.bids {
+            let Some(at) = first_allowed(batch, tasks, bid) else { continue };
+            let end = bid.end(tasks.length(at));
+            if end <= highest_tie(earliest) {
+                firsts.push((end, kind, at, bid));
+                earliest = earliest.min(end);
+            }
+        }
+    }
+    let limit = highest_tie(earliest);
+    let tied = firsts.into_iter().filter(|first| first.0 <= limit);
+    let lowest = tied.filter_map(|(_, kind, at, bid)| {
         let tasks = &batch.kinds[kind];
         let ties = |at: usize| {
             let length = tasks.length(at);
-            offer.ready_s + length * seconds <= limit && batch.allows(kind, length, pool, offer)
+            bid.end(length) <= limit && batch.allows(length, bid)
         };
         let runs = std::iter::successors(Some(at), |&at| next_longer(tasks, at));
         runs.take_while(|&at| ties(at)).map(|at| (tasks.left[at].id, kind, at)).min()
@@ -96,8 +114,7 @@ fn next_longer(tasks: &Kind, at: usize) -> Option<usize> {
 /// The task whose earliest end is the latest: the longest, or one so short that some offer may not take it.
 fn max_min(batch: &Batch<'_>) -> Option<Candidate> {
     let peaks = kinds_left(batch).flat_map(|(kind, tasks)| {
-        let begins =
-            batch.offers(kind).filter_map(|(pool, offer, _)| first_allowed(batch, kind, pool, offer));
+        let begins = tasks.bids.iter().filter_map(|bid| first_allowed(batch, tasks, bid));
         let mut peaks: Vec<usize> =
             begins.chain([tasks.left.len()]).filter_map(|at| at.checked_sub(1)).collect();
         peaks.sort_unstable();
@@ -123,10 +140,10 @@ fn max_min(batch: &Batch<'_>) -> Option<Candidate> {
 fn sufferage(batch: &Batch<'_>) -> Option<Candidate> {
     let mut losses: Vec<(f64, Candidate)> = Vec::new();
     for (kind, tasks) in kinds_left(batch) {
-        let offers = contenders(batch, kind);
+        let bids = contenders(batch, tasks);
         let mut at = Some(0);
         while let Some(first) = at {
-            let loss = loss(batch, kind, tasks.length(first), &offers);
+            let loss = loss(batch, tasks.length(first), &bids);
             losses.push((loss, (tasks.left[first].id, kind, first)));
             at = next_longer(tasks, first);
         }
@@ -136,12 +153,12 @@ fn sufferage(batch: &Batch<'_>) -> Option<Candidate> {
 }
 
 /// The difference between the two earliest ends; nothing where there is only one machine.
-fn loss(batch: &Batch<'_>, kind: usize, length: f64, offers: &[(usize, Offer, f64)]) -> f64 {
+fn loss(batch: &Batch<'_>, length: f64, bids: &[&Bid]) -> f64 {
     let mut ends = (f64::INFINITY, f64::INFINITY);
-    for &(pool, offer, seconds) in offers {
-        let end = offer.ready_s + length * seconds;
-        if end < ends.1 && batch.allows(kind, length, pool, offer) {
-            add_end(&mut ends, end, offer.several);
+    for bid in bids {
+        let end = bid.end(length);
+        if end < ends.1 && batch.allows(length, bid) {
+            add_end(&mut ends, end, bid.several);
         }
     }
     if ends.1.is_finite() { ends.1 - ends.0 } else { 0.0 }
@@ -155,34 +172,28 @@ fn add_end(ends: &mut (f64, f64), end: f64, several: bool) {
     }
 }
 
-/// The offers that may be among the best two of any task left: those that are not, for the shortest and the longest
+/// The bids that may be among the best two of any task left: those that are not, for the shortest and the longest
 /// alike, clearly worse than two that all tasks may take.
-fn contenders(batch: &Batch<'_>, kind: usize) -> Vec<(usize, Offer, f64)> {
-    let tasks = &batch.kinds[kind];
+fn contenders<'a>(batch: &Batch<'_>, tasks: &'a Kind) -> Vec<&'a Bid> {
     let lengths = [tasks.length(0), tasks.length(tasks.left.len() - 1)];
-    let mut all: Vec<(usize, Offer, f64)> = batch.offers(kind).collect();
+    let mut all: Vec<&Bid> = tasks.bids.iter().collect();
     for by in lengths {
-        let mut pair: [Option<[f64; 2]>; 2] = [None, None];
-        for &(pool, offer, seconds) in &all {
-            let ends = lengths.map(|length| offer.ready_s + length * seconds);
-            let is_near = |other: Option<[f64; 2]>| {
-                other.is_none_or(|other| offer.ready_s + by * seconds < other[usize::from(by != lengths[0])])
-            };
-            if !is_near(pair[1]) || !lengths.iter().all(|&length| batch.allows(kind, length, pool, offer)) {
+        let mut best: [Option<&Bid>; 2] = [None, None];
+        for &bid in &all {
+            let is_earlier = |other: Option<&Bid>| other.is_none_or(|other| bid.end(by) < other.end(by));
+            if !is_earlier(best[1]) || !lengths.iter().all(|&length| batch.allows(length, bid)) {
                 continue;
             }
-            if is_near(pair[0]) {
-                pair = [Some(ends), if offer.several { Some(ends) } else { pair[0] }];
-            } else {
-                pair[1] = Some(ends);
-            }
+            best = match (is_earlier(best[0]), bid.several) {
+                (true, true) => [Some(bid), Some(bid)],
+                (true, false) => [Some(bid), best[0]],
+                (false, _) => [best[0], Some(bid)],
+            };
         }
-        let [Some(one), Some(other)] = pair else { return all };
-        let bounds = [one[0].max(other[0]) * CLEARLY, one[1].max(other[1]) * CLEARLY];
-        all.retain(|&(_, offer, seconds)| {
-            let worse = |end: usize| offer.ready_s + lengths[end] * seconds > bounds[end];
-            !(worse(0) && worse(1))
-        });
+        let [Some(one), Some(other)] = best else { return all };
+        let is_worse =
+            |bid: &Bid, length: f64| bid.end(length) > CLEARLY * one.end(length).max(other.end(length));
+        all.retain(|bid| lengths.iter().any(|&length| !is_worse(bid, length)));
     }
     all
 }

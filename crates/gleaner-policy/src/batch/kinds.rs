@@ -1,6 +1,7 @@
 //! The tasks left to place, by class and in order of length.
 
 use super::pool::Pool;
+use crate::spending::Seat;
 use gleaner_core::Grid;
 use gleaner_units::{Ops, TaskClassId, TaskId};
 use std::collections::VecDeque;
@@ -16,22 +17,70 @@ pub(super) struct Left {
 pub(super) struct Kind {
     /// The shortest first; equally long ones in order of id.
     pub(super) left: VecDeque<Left>,
+    /// What the pools that could run them offer, in order of pool.
+    pub(super) bids: Vec<Bid>,
     /// By pool; infinite where no machine could run them.
-    pub(super) seconds_per_op: Vec<f64>,
-    /// The pools that could run them.
-    pub(super) usable: Vec<usize>,
-    /// The lowest price above 0 that those ask.
-    pub(super) cheapest: f64,
+    seconds_per_op: Vec<f64>,
+    /// The lowest price above 0 that pools ask which could.
+    cheapest: f64,
+}
+
+/// An offer, as it is to the tasks of one class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bid {
+    pub(super) pool: usize,
+    pub(super) seat: Seat,
+    /// For an operation.
+    pub(super) seconds: f64,
+    /// Whether another machine of the pool offers the same.
+    pub(super) several: bool,
+}
+
+impl Bid {
+    /// Seconds from now until a task of that length would be done.
+    #[inline]
+    pub(super) fn end(&self, length: f64) -> f64 {
+        self.seat.ready_s + length * self.seconds
+    }
+
+    /// The same by a machine of the pool that is ready at another moment.
+    #[inline]
+    pub(super) fn at(self, ready_s: f64) -> Self {
+        Self { seat: Seat { ready_s, ..self.seat }, ..self }
+    }
 }
 
 impl Kind {
     fn new(grid: &Grid, class: TaskClassId, pools: &[Pool]) -> Self {
         let seconds = pools.iter().map(|pool| grid.classes().seconds_per_op(class, pool.class));
         let seconds_per_op: Vec<f64> = seconds.collect();
-        let usable: Vec<usize> = (0..pools.len()).filter(|&pool| seconds_per_op[pool].is_finite()).collect();
-        let prices = usable.iter().map(|&pool| pools[pool].price).filter(|price| *price > 0.0);
+        let able = pools.iter().zip(&seconds_per_op).filter(|(_, seconds)| seconds.is_finite());
+        let prices = able.map(|(pool, _)| pool.price).filter(|price| *price > 0.0);
         let cheapest = prices.fold(f64::INFINITY, f64::min);
-        Self { left: VecDeque::new(), seconds_per_op, usable, cheapest }
+        let mut kind = Self { left: VecDeque::new(), bids: Vec::new(), seconds_per_op, cheapest };
+        (0..pools.len()).for_each(|number| kind.hear(number, &pools[number]));
+        kind
+    }
+
+    /// Takes in what a pool offers now.
+    pub(super) fn hear(&mut self, number: usize, pool: &Pool) {
+        let seconds = self.seconds_per_op[number];
+        if !seconds.is_finite() {
+            return;
+        }
+        let is_cheapest = pool.price > 0.0 && pool.price <= self.cheapest;
+        let bids = pool.offers().iter().map(|offer| {
+            let seat = Seat { price: pool.price, ready_s: offer.ready_s, is_cheapest };
+            Bid { pool: number, seat, seconds, several: offer.several }
+        });
+        let from = self.bids.partition_point(|bid| bid.pool < number);
+        let count = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
+        self.bids.splice(from..from + count, bids);
+    }
+
+    /// How long a task of that length takes on the machines of a pool.
+    pub(super) fn seconds(&self, length: f64, pool: usize) -> f64 {
+        length * self.seconds_per_op[pool]
     }
 
     #[inline]

@@ -231,25 +231,24 @@ impl Pool {
         }
     }
 
-    /// The lowest of the machines that are ready at the offer's moment, or next after it as long as they tie with it.
-    pub(super) fn lowest_tied(&self, offer: Offer, ties: impl Fn(Offer) -> bool) -> Place {
+    /// The lowest of the machines that are ready at a moment that was offered, or next after it as long as they tie
+    /// with it.
+    pub(super) fn lowest_tied(&self, ready_s: f64, ties: impl Fn(f64) -> bool) -> Place {
         let Machines::Each { ready, .. } = &self.machines else { return Place::Any(self.class) };
-        let tied = moments(ready, Moment::at(offer.ready_s))
-            .take_while(|(moment, _)| ties(Offer { ready_s: moment.seconds(), several: false }));
+        let tied = moments(ready, Moment::at(ready_s)).take_while(|(moment, _)| ties(moment.seconds()));
         let lowest = tied.min_by_key(|&(_, machine)| machine).expect("the offer ties with itself");
         Place::One(lowest.1, lowest.0.seconds())
     }
 
-    /// The lowest machine whose offer is `wanted`. Costs O(machines).
-    pub(super) fn lowest(&self, wanted: impl Fn(Offer) -> bool) -> Option<Place> {
+    /// The lowest machine that is ready at a moment that is `wanted`. Costs O(machines).
+    pub(super) fn lowest(&self, wanted: impl Fn(f64) -> bool) -> Option<Place> {
         match &self.machines {
             Machines::Each { ready, .. } => {
-                let offered = |moment: Moment| Offer { ready_s: moment.seconds(), several: false };
-                let wanted = ready.iter().filter(|(moment, _)| wanted(offered(*moment)));
+                let wanted = ready.iter().filter(|(moment, _)| wanted(moment.seconds()));
                 let &(moment, machine) = wanted.min_by_key(|(_, machine)| *machine)?;
                 Some(Place::One(machine, moment.seconds()))
             }
-            Machines::Shared { .. } => wanted(self.offers[0]).then_some(Place::Any(self.class)),
+            Machines::Shared { .. } => wanted(self.offers[0].ready_s).then_some(Place::Any(self.class)),
         }
     }
 }

@@ -61,6 +61,8 @@ pub struct Record {
     pub lost: Option<Live>,
     /// What happens when the live run ends.
     pub wish: Option<Wish>,
+    /// Until when it rests after a failure; the scheduler does not know of it meanwhile.
+    pub(super) rests_until: Option<Time>,
     /// How often it was tried.
     pub tries: Tries,
     /// Where it is or was last.
@@ -89,6 +91,7 @@ const UNTOUCHED: Record = Record {
     live: None,
     lost: None,
     wish: None,
+    rests_until: None,
     tries: Tries::NONE,
     machine: None,
     started: None,
@@ -125,6 +128,11 @@ impl Record {
     /// Whether it is held, or will be once its run ends.
     pub(crate) fn can_release(&self) -> bool {
         self.phase == TaskPhase::Held || self.wish == Some(Wish::Hold)
+    }
+
+    /// Until when it rests after a failure.
+    pub fn rests_until(&self) -> Option<Time> {
+        self.rests_until
     }
 
     pub(super) fn settle(&mut self, run: Live, counted: bool) {

@@ -132,10 +132,42 @@ impl Ledger {
         match verdict {
             Verdict::Done => self.finish(at, task, TaskPhase::Done),
             Verdict::Failed if record.wish.is_none() => self.finish(at, task, TaskPhase::Failed),
-            Verdict::Failed | Verdict::Again => {
-                self.tell(at, &Event::AttemptLost { task, attempt: attempt.number });
-                self.after_a_run(at, task);
+            Verdict::Failed | Verdict::Again => self.run_again(at, attempt),
+            Verdict::AgainAfter(rest) => {
+                self.run_again(at, attempt);
+                self.rest(at, task, at + rest);
             }
+        }
+    }
+
+    fn run_again(&mut self, at: Time, attempt: Attempt) {
+        let Attempt { task, number } = attempt;
+        self.tell(at, &Event::AttemptLost { task, attempt: number });
+        self.after_a_run(at, task);
+    }
+
+    /// Keeps a task that is back in the queue out of it for a while.
+    fn rest(&mut self, at: Time, task: TaskId, until: Time) {
+        let is_queued = self.record(task).phase == TaskPhase::Waiting
+            && self.grid().task(task).state() == TaskState::Waiting;
+        if is_queued {
+            self.books.records.own(task).rests_until = Some(until);
+            self.books.resting.insert((until, task));
+            self.tell(at, &Event::TaskWithdrawn { task });
+        }
+    }
+
+    pub(super) fn rested(&mut self, at: Time, tasks: &[TaskId]) {
+        for &task in tasks {
+            self.touched.push(task);
+            self.end_rest(task);
+            self.tell(at, &Event::TaskReturned { task });
+        }
+    }
+
+    fn end_rest(&mut self, task: TaskId) {
+        if let Some(until) = self.books.records.own(task).rests_until.take() {
+            self.books.resting.remove(&(until, task));
         }
     }
 
@@ -189,6 +221,7 @@ impl Ledger {
     }
 
     fn withdraw(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
+        self.end_rest(task);
         self.enter(at, task, phase);
         self.tell(at, &Event::TaskWithdrawn { task });
     }

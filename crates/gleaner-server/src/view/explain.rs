@@ -96,6 +96,9 @@ fn summary(ledger: &Ledger, task: TaskId) -> String {
         TaskPhase::Waiting if record.live.is_some() => {
             format!("it was sent to {machine} and has not started yet")
         }
+        TaskPhase::Waiting if record.rests_until().is_some() => {
+            "it failed a moment ago, and rests before it is tried again".to_owned()
+        }
         TaskPhase::Waiting => "it waits for a machine".to_owned(),
         TaskPhase::Running => format!("it runs on {machine}"),
         TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),

@@ -114,6 +114,7 @@ impl<'a> Story<'a> {
                 self.add(at, "not to be held after all".to_owned(), chosen.by.clone());
             }
             Fact::TasksReleased(chosen) => self.again(at, "released", chosen.by.clone()),
+            Fact::TasksRested(_) => self.again(at, "to be tried again after its failure", Actor::Coordinator),
             Fact::TasksRerun(chosen) => self.again(at, "to run again from its beginning", chosen.by.clone()),
             _ => {}
         }
@@ -153,7 +154,7 @@ impl<'a> Story<'a> {
         self.phase = match verdict {
             Verdict::Done => TaskPhase::Done,
             Verdict::Failed => wished.unwrap_or(TaskPhase::Failed),
-            Verdict::Again => wished.unwrap_or(TaskPhase::Waiting),
+            Verdict::Again | Verdict::AgainAfter(_) => wished.unwrap_or(TaskPhase::Waiting),
         };
         let actor = self.agent();
         self.add(at, cause, actor);

@@ -28,7 +28,7 @@ pub(super) fn of_run<P: Policy>(
 }
 
 fn lead(experiment: &Experiment, summary: &Summary) -> String {
-    let machines = numbers::grouped(experiment.setup.machines.len() as u64);
+    let machines = numbers::grouped(experiment.setup.machine_count() as u64);
     let tasks = numbers::grouped(summary.tasks as u64);
     format!(
         "{tasks} tasks on {machines} machines; the last one ended after {}.",
@@ -41,7 +41,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
     let gap = summary.gap.map_or("–".to_owned(), |gap| format!("{} %", numbers::decimals(100.0 * gap, 1)));
     let rows = [
         ("policy", experiment.policy.clone()),
-        ("relocation", experiment.recipe.relocate().map_or("none".to_owned(), |rule| rule.to_string())),
+        ("relocation", experiment.recipe.relocate().map_or("none".to_owned(), ToString::to_string)),
         ("seed", summary.seed.to_string()),
         ("tasks", numbers::grouped(summary.tasks as u64)),
         ("of which unfinished", numbers::grouped(summary.unfinished as u64)),

@@ -1,5 +1,5 @@
-use crate::bound::{BoundMachine, BoundTask, Instance, lower_bound};
-use crate::{Experiment, History, Period, Setup, Simulation};
+use crate::bound::{BoundMachine, BoundTask, Instance, fluid_bound, lower_bound};
+use crate::{Availability, Experiment, History, Period, Setup, Simulation};
 use gleaner_core::{Budget, Policy};
 use gleaner_units::{Credits, MachineClassId, TaskClassId, Time};
 use serde::Serialize;
@@ -27,6 +27,8 @@ pub struct Summary {
     pub gap: Option<f64>,
     /// How many relocations there were.
     pub moves: u64,
+    /// How often a machine went before its task was done.
+    pub aborts: u64,
     /// What was spent; none without a budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetUse>,
@@ -93,6 +95,7 @@ impl Summary {
             lower_bound_s,
             gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
             moves: history.moves(),
+            aborts: history.aborts(),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
         }
     }
@@ -100,6 +103,9 @@ impl Summary {
 
 /// No schedule of these tasks on these machines ends earlier, in seconds; none where no schedule ends.
 pub fn makespan_bound(setup: &Setup) -> Option<f64> {
+    if let Some(availability) = &setup.availability {
+        return bound_by_trace(setup, availability);
+    }
     let seconds_per_op = seconds_per_op(setup);
     let mut loads: Vec<Vec<(Time, f64)>> = vec![Vec::new(); setup.machines.len()];
     for row in &setup.loads {
@@ -118,6 +124,19 @@ pub fn makespan_bound(setup: &Setup) -> Option<f64> {
     let (machines, tasks): (Vec<_>, Vec<_>) = (machines.collect(), tasks.collect());
     let instance = Instance { seconds_per_op: &seconds_per_op, tasks: &tasks, machines: &machines };
     lower_bound(&instance).map(|bound| bound.seconds)
+}
+
+fn bound_by_trace(setup: &Setup, availability: &Availability) -> Option<f64> {
+    let tasks = setup.tasks.arrivals.iter().zip(&setup.tasks.lengths);
+    let weight = setup.config.weights[0];
+    let work: Vec<(Time, f64)> =
+        tasks.map(|(arrival, length)| (*arrival, weight * length.amount())).collect();
+    let cores = |machine: u32| {
+        let kinds = availability.kinds.iter().max().map_or(1, |last| *last as usize + 1);
+        let of_each_kind = setup.machine_classes.len() / kinds;
+        setup.machine_classes[availability.kinds[machine as usize] as usize * of_each_kind].cores
+    };
+    fluid_bound(&availability.trace, cores, &work)
 }
 
 /// One row a task class, one column a machine class, as the scheduler computes it.

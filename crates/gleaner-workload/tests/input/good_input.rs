@@ -1,9 +1,9 @@
 //! What a scenario reads as.
 
 use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
-use gleaner_units::{Span, Time};
+use gleaner_units::{Credits, Span, Time};
 use gleaner_workload::{
-    BudgetSettings, InputError, Migration, RelocateScore, RelocateSettings, Scenario, Sharing,
+    BudgetSettings, Charged, InputError, Migration, RelocateScore, RelocateSettings, Scenario, Sharing,
 };
 use std::collections::BTreeSet;
 

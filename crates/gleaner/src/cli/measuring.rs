@@ -39,7 +39,7 @@ pub(crate) struct BenchMapArguments {
 /// `gleaner bench live`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Everything it starts and makes is gone when it ends. The machine should have nothing else to do: what limits it and what
+Everything it starts and makes is gone when it ends. The machine should have nothing else to do: what limits it and what \
 is measured take turns, but a busy machine still blurs the figures. All of it takes about ten minutes.")]
 pub(crate) struct BenchLiveArguments {
     /// What to measure; everything if nothing is said

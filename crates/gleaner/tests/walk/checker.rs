@@ -57,10 +57,13 @@ impl Promise {
 /// Panics with what was lost or done twice.
 pub(crate) fn check(grid: &Grid, witnesses: &Path, promises: &[Promise]) -> Report {
     let facts = grid.facts();
-    let mut report = Report::default();
-    report.starts = facts.iter().filter(|fact| fact["coordinator_started"].is_object()).count();
-    report.expired = facts.iter().filter(|fact| fact["lease_expired"].is_object()).count();
-    report.refused = facts.iter().filter(|fact| fact["result_refused"].is_object()).count();
+    let count = |name: &str| facts.iter().filter(|fact| !fact[name].is_null()).count();
+    let mut report = Report {
+        starts: count("coordinator_started"),
+        expired: count("lease_expired"),
+        refused: count("result_refused"),
+        ..Report::default()
+    };
     check_submissions(&facts, promises);
     let mut lives = lives(&facts);
     let mut first = 0;
@@ -148,17 +151,14 @@ fn witnessed(file: &Path, task: &str, goal: u32) -> Vec<Run> {
         };
         let (attempt, count): (u64, u32) =
             (attempt.parse().expect("a number"), count.parse().expect("a number"));
-        match what {
-            "start" => {
-                assert!(seen.insert(attempt), "{task} was started twice as run {attempt}:\n{text}");
-                runs.push(Run { attempt, from: count, to: count });
-            }
-            _ => {
-                let last = runs.last_mut().expect("a start comes first");
-                assert_eq!(last.attempt, attempt, "{task} ran twice at one time:\n{text}");
-                last.to = count;
-                is_over |= what == "end" && count == goal;
-            }
+        if what == "start" {
+            assert!(seen.insert(attempt), "{task} was started twice as run {attempt}:\n{text}");
+            runs.push(Run { attempt, from: count, to: count });
+        } else {
+            let last = runs.last_mut().expect("a start comes first");
+            assert_eq!(last.attempt, attempt, "{task} ran twice at one time:\n{text}");
+            last.to = count;
+            is_over |= what == "end" && count == goal;
         }
     }
     assert!(is_over, "{task} never came to its end:\n{text}");

@@ -12,7 +12,7 @@ pub(crate) struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// One that holds so many bytes, with the options that `mount` is given besides, such as `ro`.
+    /// One that holds so much.
     pub(crate) fn new(mebibytes: u32) -> Self {
         let folder = tempfile::Builder::new().prefix("gleaner-disk-").tempdir().expect("a folder");
         let made = Self { folder };
@@ -29,9 +29,9 @@ impl SmallDisk {
         mount(&["-o", "remount,ro"], self.path());
     }
 
-    /// Takes all room that is left.
+    /// Takes all room that is left, also what others gave back since the last time.
     pub(crate) fn fill(&self) {
-        let mut file = fs::File::create(self.filler()).expect("a file");
+        let mut file = fs::File::options().append(true).create(true).open(self.filler()).expect("a file");
         for size in [1 << 16, 1 << 12, 1] {
             while file.write_all(&vec![0; size]).is_ok() {}
         }

@@ -59,36 +59,42 @@ fn the_coordinators_disk_fills_up() {
     grid.wind_up();
 }
 
-/// Tasks that cannot be given a folder go elsewhere or wait; a checkpoint that cannot be packed does not take what was
-/// stored before with it.
+/// What runs there fails and is tried again, a checkpoint that cannot be stored is said so, and nothing new starts until
+/// there is room.
 #[test]
 fn an_agents_disk_fills_up() {
     let disk = SmallDisk::new(96);
     let mut grid = Grid::new("agent-full", 30);
     grid.start();
     grid.add_at("lab", disk.path().join("lab"), 100, RULES, &["--slots", "2"]);
-    let writes = "head -c 8000000 /dev/zero > big && echo wrote it";
+    let script =
+        "head -c 4000000 /dev/zero > $GLEANER_CHECKPOINT/note; [ $GLEANER_ATTEMPT -gt 1 ] || sleep 300";
+    let counter = submit(&grid, &["--checkpoint", "--grace", "2s", "--", "sh", "-c", script]);
+    let writes = "sleep 2; head -c 8000000 /dev/zero > big && echo wrote it";
     let job =
         submit(&grid, &["--array", "1-4", "--retries", "20", "--output", "big", "--", "sh", "-c", writes]);
-    let counter = submit(
-        &grid,
-        &[
-            "--checkpoint",
-            "--retries",
-            "20",
-            "--",
-            "sh",
-            "-c",
-            "echo 1 >> $GLEANER_CHECKPOINT/runs; sleep 2; echo fine",
-        ],
-    );
-    until("something runs", PATIENCE, || (tally(&grid, &job, "running") >= 1).then_some(()));
-    disk.fill();
-    until("the machine takes nothing new", PATIENCE, || (grid.state_of("lab")? == "closed").then_some(()));
+    until("both run", PATIENCE, || {
+        (tally(&grid, &job, "running") + tally(&grid, &counter, "running") == 2).then_some(())
+    });
+    until("the machine takes nothing new", PATIENCE, || {
+        disk.fill();
+        (grid.state_of("lab")? == "closed").then_some(())
+    });
     let why = machine(&grid, "lab")["why"].as_str().unwrap_or_default().to_owned();
     eprintln!("lab: {why}");
-    assert!(why.contains("disk"), "{why}");
+    assert_eq!(why, "its disk is full: free some space");
+
+    grid.ok(&["hold", &counter]);
+    until("it is held", PATIENCE, || {
+        disk.fill();
+        (tally(&grid, &counter, "held") == 1).then_some(())
+    });
+    let history = grid.ok(&["history", &format!("{counter}/0")]);
+    eprintln!("{history}");
+    assert!(history.contains("its checkpoint could not be stored"), "{history}");
+
     disk.clear();
+    grid.ok(&["release", &counter]);
     for job in [&job, &counter] {
         grid.ok(&["wait", job]);
     }

@@ -1,7 +1,7 @@
 //! A grid of real processes: a coordinator in the hub, agents on machines, and the command line.
 
 use crate::machine::Machine;
-use crate::network::Hub;
+use crate::network::{ADDRESS, Hub};
 use crate::processes::until;
 use crate::quota::Quota;
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,7 +17,7 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gleaner");
 /// The first user of the grid.
 pub(crate) const USER: &str = "walker";
 /// Longer than anything takes that is going to happen at all.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 /// What the coordinator exits with when it cannot be reached, or refuses.
 const REFUSED: i32 = 3;
 /// How much of a log is shown where a test fails.
@@ -53,9 +53,8 @@ impl Grid {
         let name = format!("gleaner-{}-{number}", std::process::id());
         fs::create_dir(&home).expect("the coordinator's folder");
         let hub = Hub::new(&name);
-        let listen = hub.address();
         let settings =
-            format!("listen = \"{listen}\"\nuser = \"{USER}\"\nlease_s = {lease_s}\nheartbeat_s = 1\n");
+            format!("listen = \"{ADDRESS}\"\nuser = \"{USER}\"\nlease_s = {lease_s}\nheartbeat_s = 1\n");
         fs::write(home.join("config.toml"), settings).expect("the settings");
         Self { machines: Vec::new(), coordinator: None, hub, name, home, folder }
     }
@@ -84,7 +83,7 @@ impl Grid {
     /// The line that `gleaner up` prints, as an administrator makes it.
     pub(crate) fn join_line(&self) -> String {
         let token = self.json(&["token", "join"])["token"].as_str().expect("a token").to_owned();
-        format!("gleaner work --join https://{} --token {token}", self.hub.address())
+        format!("gleaner work --join https://{ADDRESS} --token {token}")
     }
 
     pub(crate) fn machine(&mut self, name: &str) -> &mut Machine {
@@ -159,6 +158,18 @@ impl Grid {
         Some(status)
     }
 
+    /// Nothing ends that was not told to.
+    pub(crate) fn expect_all_alive(&mut self) {
+        if let Some(status) = self.coordinator_ended() {
+            panic!("the coordinator ended by itself with {status}");
+        }
+        for machine in &mut self.machines {
+            if let Some(status) = machine.ended() {
+                panic!("the agent of {} ended by itself with {status}", machine.name);
+            }
+        }
+    }
+
     /// `gleaner` with these arguments, as the first user.
     pub(crate) fn cli(&self, arguments: &[&str]) -> Output {
         let mut command = self.within();
@@ -227,6 +238,11 @@ impl Grid {
 
 impl Drop for Grid {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            for arguments in [["status"], ["machines"]] {
+                eprintln!("--- {arguments:?}\n{}", String::from_utf8_lossy(&self.cli(&arguments).stdout));
+            }
+        }
         if let Some(mut coordinator) = self.coordinator.take() {
             let _ = coordinator.kill();
             let _ = coordinator.wait();

@@ -8,7 +8,7 @@ use crate::checker::{self, Promise};
 use crate::grid::{Grid, USER};
 use crate::processes::until;
 use crate::trouble::Trouble;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 const MACHINES: [&str; 3] = ["north", "east", "south"];
@@ -64,10 +64,10 @@ fn kills() {
     }
     trouble.heal(&mut grid);
     eprintln!("{} troubles in {:.0?}; now the rest of the work", trouble.done(), started.elapsed());
-    let patience = Duration::from_secs(60) + Duration::from_millis(u64::from(tasks) * 100);
+    let patience = Duration::from_mins(1) + Duration::from_millis(u64::from(tasks) * 100);
     for promise in &promises {
         until(&format!("job {} is over", promise.job), patience, || {
-            trouble.expect_all_alive(&mut grid);
+            grid.expect_all_alive();
             let status = grid.try_json(&["status", &promise.job])?;
             let open: u64 = ["waiting", "running", "suspended", "held"]
                 .iter()
@@ -84,7 +84,7 @@ fn kills() {
 fn submit(grid: &mut Grid, trouble: &mut Trouble, mut job: Promise) -> Promise {
     let arguments: Vec<&str> = job.arguments.iter().map(String::as_str).collect();
     let line = [&["submit", "--key", &job.key], arguments.as_slice()].concat();
-    job.job = until(&format!("{} is acknowledged", job.key), Duration::from_secs(60), || {
+    job.job = until(&format!("{} is acknowledged", job.key), Duration::from_mins(1), || {
         // Whoever is not answered asks again, under the same key.
         trouble.mend(grid);
         Some(grid.try_json(&line)?["job"].to_string())
@@ -93,7 +93,7 @@ fn submit(grid: &mut Grid, trouble: &mut Trouble, mut job: Promise) -> Promise {
 }
 
 /// Short tasks outside the sandbox, counters with checkpoints, and tasks in the sandbox with an input and an output.
-fn jobs(tasks: u32, script: &Path, folder: &PathBuf) -> Vec<Promise> {
+fn jobs(tasks: u32, script: &Path, folder: &Path) -> Vec<Promise> {
     let input = folder.join("input");
     std::fs::write(&input, "handed in\n").expect("an input");
     let (script, folder) = (script.display().to_string(), folder.display().to_string());

@@ -91,7 +91,9 @@ impl Machine {
         let name = &self.name;
         until(&format!("nothing runs on {name} any more"), AFTERMATH, || {
             let left = self.quota.processes();
-            left.iter().for_each(|&pid| eprintln!("{name}: {pid} still runs: {:?}", words(pid)));
+            for &pid in &left {
+                eprintln!("{name}: {pid} still runs: {:?}", words(pid));
+            }
             left.is_empty().then_some(())
         });
     }

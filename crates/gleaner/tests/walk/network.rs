@@ -24,6 +24,9 @@ pub(crate) struct Wire {
 #[derive(Debug)]
 struct Namespace(String);
 
+/// Where the coordinator listens: each hub is a network of its own.
+pub(crate) const ADDRESS: &str = "10.77.0.1:7717";
+
 impl Hub {
     /// `name` must be this test's alone.
     pub(crate) fn new(name: &str) -> Self {
@@ -32,11 +35,6 @@ impl Hub {
         namespace.ip("addr add 10.77.0.1/24 dev grid");
         namespace.ip("link set grid up");
         Self { namespace, name: name.to_owned(), machines: 0 }
-    }
-
-    /// Where the coordinator listens, and another one would.
-    pub(crate) fn address(&self) -> &'static str {
-        "10.77.0.1:7717"
     }
 
     /// Wires another machine up.

@@ -2,6 +2,7 @@
 
 use crate::Claim;
 use crate::bertasi::{FigureId, Findings};
+use crate::claim_tables::table;
 use gleaner_report::{Block, Cell, Report, Table, Verdict};
 
 fn is_to_the_letter(claim: &Claim) -> bool {
@@ -44,26 +45,4 @@ pub(super) fn section(report: Report, claims: &[Claim]) -> Report {
         .with(Block::subheading("Claims"))
         .with(table("Claims, SOCIAL by execution times", &others))
         .with(table("The same with SOCIAL as printed", &printed))
-}
-
-fn table(caption: &str, claims: &[&Claim]) -> Table {
-    let header =
-        ["Claim", "Paper", "Measured", "95 % interval", "Verdict", "What was measured; when it holds"];
-    claims.iter().fold(Table::new(caption, header), |table, claim| {
-        let how = [Some(claim.quantity.clone()), claim.besides.clone(), Some(claim.rule_in_words())];
-        table.row([
-            Cell::text(claim.claim),
-            Cell::text(claim.paper),
-            Cell::number(claim.said()),
-            Cell::number(claim.interval()),
-            claim.verdict().into(),
-            Cell::text(how.into_iter().flatten().map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")),
-        ])
-    })
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }

@@ -5,6 +5,7 @@
 
 use super::nature::open_error;
 use crate::store::OpenError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -53,6 +54,8 @@ pub(super) fn open(file: &Path) -> Result<Connection, OpenError> {
     create(file).map_err(|source| create_error(file, source))?;
     let mut connection =
         connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| open_error(error, file))?;
+    // Another's log is not moved into its file either.
+    keep_log_on_close(&connection, true).map_err(|error| open_error(error, file))?;
     let is_new = match whose(&connection).map_err(|error| open_error(error, file))? {
         Whose::Nobodys => true,
         known => {
@@ -60,6 +63,7 @@ pub(super) fn open(file: &Path) -> Result<Connection, OpenError> {
             false
         }
     };
+    keep_log_on_close(&connection, false).map_err(|error| open_error(error, file))?;
     set_up(&mut connection, is_new).map_err(|error| open_error(error, file))?;
     Ok(connection)
 }
@@ -82,6 +86,10 @@ fn connect(file: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     Ok(connection)
+}
+
+fn keep_log_on_close(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map(drop)
 }
 
 /// The database's log takes its mode from this file.

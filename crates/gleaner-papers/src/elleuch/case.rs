@@ -1,0 +1,255 @@
+//! What a simulation is of: everything but the seed.
+
+use super::PERIOD_S;
+use gleaner_core::Charged;
+use gleaner_policy::{Aim, Batching, Level, Order, Recipe, Savings, Spending};
+use gleaner_units::Span;
+use gleaner_workload::availability::Profile;
+use std::fmt;
+
+/// Whose machines.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Month {
+    /// The one for which the arrivals were tuned.
+    September,
+    /// The one with half of that.
+    June,
+}
+
+/// Which task is planned next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Heuristic {
+    /// That which can be done earliest.
+    MinMin,
+    /// That whose earliest end is the latest.
+    MaxMin,
+    /// That which would lose most.
+    Sufferage,
+}
+
+/// How the budget is spent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Rule {
+    /// As if there were none.
+    Free,
+    /// B: up to the budget.
+    Cap,
+    /// BT: divided among tasks.
+    PerTask,
+    /// BTT: among tasks and through time.
+    PerTaskAndTime,
+    /// LBTT: the same, for classes of machines.
+    PerClass,
+}
+
+/// What is otherwise than in the paper's figures.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Variant {
+    /// Nothing.
+    Standard,
+    /// Batches, and arrivals, every so many seconds.
+    Period(u32),
+    /// Condition (5) as the paper derives it.
+    AsDerived,
+    /// A task is charged as it starts.
+    ChargedAtStart,
+    /// A task is charged as it ends.
+    ChargedAtEnd,
+    /// Speeds are forecast from what was measured, and not known in advance.
+    Forecast,
+    /// Prices follow supply and demand.
+    DemandPrices,
+    /// One machine in ten gives up every task when nine tenths of it are done.
+    Saboteurs,
+    /// The same, and machines that abort three tasks in a row are put aside.
+    PutAside,
+}
+
+/// A point of a figure.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Case {
+    /// Whose machines.
+    pub month: Month,
+    /// Which task is next.
+    pub heuristic: Heuristic,
+    /// How the budget is spent.
+    pub rule: Rule,
+    /// B; none where the rule is free.
+    pub budget: Option<u64>,
+    /// What else.
+    pub variant: Variant,
+}
+
+impl Month {
+    /// Both.
+    pub const ALL: [Month; 2] = [Month::September, Month::June];
+
+    /// What its traces are like.
+    pub fn profile(self) -> Profile {
+        match self {
+            Month::September => Profile::SEPTEMBER,
+            Month::June => Profile::JUNE,
+        }
+    }
+
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Month::September => "September",
+            Month::June => "June",
+        }
+    }
+}
+
+impl Heuristic {
+    /// All of them.
+    pub const ALL: [Heuristic; 3] = [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Sufferage];
+
+    /// As the paper writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Heuristic::MinMin => "MinMin",
+            Heuristic::MaxMin => "MaxMin",
+            Heuristic::Sufferage => "Sufferage",
+        }
+    }
+
+    fn order(self) -> Order {
+        match self {
+            Heuristic::MinMin => Order::MinMin,
+            Heuristic::MaxMin => Order::MaxMin,
+            Heuristic::Sufferage => Order::Sufferage,
+        }
+    }
+}
+
+impl Rule {
+    /// Those with a budget, in the paper's order.
+    pub const BUDGETED: [Rule; 4] = [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass];
+
+    /// What the paper puts before the heuristic's name.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Rule::Free => "",
+            Rule::Cap => "B",
+            Rule::PerTask => "BT",
+            Rule::PerTaskAndTime => "BTT",
+            Rule::PerClass => "LBTT",
+        }
+    }
+}
+
+impl Variant {
+    /// The readings of condition (5).
+    pub const READINGS: [Variant; 2] = [Variant::Standard, Variant::AsDerived];
+
+    /// R.
+    pub fn period_s(self) -> u32 {
+        if let Variant::Period(seconds) = self { seconds } else { PERIOD_S }
+    }
+
+    /// When a task is charged.
+    pub fn charged(self) -> Charged {
+        match self {
+            Variant::ChargedAtStart => Charged::Started,
+            Variant::ChargedAtEnd => Charged::Ended,
+            Variant::Standard
+            | Variant::Period(_)
+            | Variant::AsDerived
+            | Variant::Forecast
+            | Variant::DemandPrices
+            | Variant::Saboteurs
+            | Variant::PutAside => Charged::Planned,
+        }
+    }
+
+    fn savings(self) -> Savings {
+        if self == Variant::AsDerived { Savings::AsDerived } else { Savings::AsPrinted }
+    }
+}
+
+impl Case {
+    /// Without a budget.
+    pub fn free(month: Month, heuristic: Heuristic) -> Self {
+        Self { month, heuristic, rule: Rule::Free, budget: None, variant: Variant::Standard }
+    }
+
+    /// Min-Min under a rule with a budget.
+    pub fn min_min(month: Month, rule: Rule, budget: u64) -> Self {
+        Self { rule, budget: Some(budget), ..Self::free(month, Heuristic::MinMin) }
+    }
+
+    /// The same with something otherwise.
+    #[must_use]
+    pub fn with(self, variant: Variant) -> Self {
+        Self { variant, ..self }
+    }
+
+    /// The same in a reading of condition (5), if it has that condition.
+    #[must_use]
+    pub fn read(self, reading: Variant) -> Self {
+        match self.rule {
+            Rule::PerTaskAndTime | Rule::PerClass => self.with(reading),
+            Rule::Free | Rule::Cap | Rule::PerTask => self,
+        }
+    }
+
+    /// The same with another heuristic.
+    #[must_use]
+    pub fn by(self, heuristic: Heuristic) -> Self {
+        Self { heuristic, ..self }
+    }
+
+    /// What its makespan is held against: no budget, and nothing otherwise.
+    #[must_use]
+    pub fn yardstick(self) -> Self {
+        Self::free(self.month, self.heuristic)
+    }
+
+    /// As the paper calls it: `BTTMinMin`.
+    pub fn version(self) -> String {
+        format!("{}{}", self.rule.prefix(), self.heuristic.name())
+    }
+
+    /// The parts that the policy is made of.
+    pub fn recipe(self) -> Recipe {
+        let (spending, level) = match self.rule {
+            Rule::Free => (Spending::Free, Level::Machines),
+            Rule::Cap => (Spending::Cap, Level::Machines),
+            Rule::PerTask => (Spending::PerTask, Level::Machines),
+            Rule::PerTaskAndTime => (Spending::PerTaskAndTime(self.variant.savings()), Level::Machines),
+            Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
+        };
+        Recipe::Batch(Batching {
+            period: Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000),
+            order: self.heuristic.order(),
+            aim: Aim::Earliest,
+            spending,
+            level,
+            aging: 0,
+            deadline: None,
+        })
+    }
+}
+
+/// What tells it from others in a file: `June BTTMinMin 350000000000 standard`.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.month.name(), self.version())?;
+        match self.budget {
+            Some(budget) => write!(f, " {budget}")?,
+            None => f.write_str(" free")?,
+        }
+        match self.variant {
+            Variant::Standard => f.write_str(" standard"),
+            Variant::Period(seconds) => write!(f, " period-{seconds}"),
+            Variant::AsDerived => f.write_str(" as-derived"),
+            Variant::ChargedAtStart => f.write_str(" charged-at-start"),
+            Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
+            Variant::Forecast => f.write_str(" forecast"),
+            Variant::DemandPrices => f.write_str(" demand-prices"),
+            Variant::Saboteurs => f.write_str(" saboteurs"),
+            Variant::PutAside => f.write_str(" saboteurs-put-aside"),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Makespans by budget.
+
+use super::{NO_CONDITION, id, percent, reading, slug};
+use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
+use crate::elleuch::findings::Findings;
+use crate::elleuch::{AMPLE, SCARCE};
+use crate::statistics::{mean, range, share};
+use crate::{Claim, Condition, Rule as Judge};
+
+/// What "able to sustain the arrival rate" allows, as a makespan in units of that without a budget.
+const SUSTAINED: f64 = 1.01;
+
+pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
+    let mut claims = vec![september(findings), june(findings)];
+    claims.extend(
+        Month::ALL.map(|month| better(findings, month, Variant::Standard, (Rule::Cap, Rule::PerTask))),
+    );
+    for read in Variant::READINGS {
+        claims.extend([falls(findings, read), towards_free(findings, read)]);
+        let through_time = (Rule::PerTask, Rule::PerTaskAndTime);
+        claims.extend(Month::ALL.map(|month| better(findings, month, read, through_time)));
+        claims.push(only_btt(findings, read));
+        claims.extend(Month::ALL.map(|month| lbtt_catches_up(findings, month, read)));
+    }
+    claims
+}
+
+fn september(findings: &Findings) -> Claim {
+    let free = Case::free(Month::September, Heuristic::MinMin);
+    Claim {
+        id: "figure-4/september-unconstrained".to_owned(),
+        claim: "without a budget the makespan is the two weeks plus ten minutes for September",
+        paper: "10 min",
+        quantity: "how long after the last arrival the last task ends, without a budget".to_owned(),
+        besides: None,
+        measured: findings.over_seeds(|seed| findings.after_s(free, seed) / 60.0),
+        unit: "min",
+        rule: Judge::Near { value: 10.0, holds: 1.0, partly: 3.0 },
+        condition: None,
+        reading: NO_CONDITION,
+    }
+}
+
+fn june(findings: &Findings) -> Claim {
+    let free = Case::free(Month::June, Heuristic::MinMin);
+    Claim {
+        id: "figure-4/june-unconstrained".to_owned(),
+        claim: "and plus 42 hours 30 minutes for June",
+        paper: "42.5 h",
+        quantity: "how long after the last arrival the last task ends, without a budget".to_owned(),
+        besides: None,
+        measured: findings.over_seeds(|seed| findings.after_s(free, seed) / 3600.0),
+        unit: "h",
+        rule: Judge::Near { value: 42.5, holds: 4.25, partly: 12.75 },
+        condition: None,
+        reading: NO_CONDITION,
+    }
+}
+
+/// Each version in each month.
+fn curves() -> impl Iterator<Item = (Month, Rule)> {
+    Month::ALL.into_iter().flat_map(|month| Rule::BUDGETED.map(|rule| (month, rule)))
+}
+
+fn falls(findings: &Findings, read: Variant) -> Claim {
+    let steps = |seed: usize| {
+        share(curves().flat_map(|(month, rule)| {
+            let budgets = findings.budgets(month, Heuristic::MinMin);
+            let at =
+                move |budget: u64| findings.normalized(Case::min_min(month, rule, budget).read(read), seed);
+            let rises: Vec<bool> =
+                budgets.windows(2).map(|pair| at(pair[1]) <= at(pair[0]) * 1.001).collect();
+            rises
+        }))
+    };
+    Claim {
+        id: id("figure-4/falls-with-the-budget".to_owned(), read),
+        claim: "for all the budget adapted versions, increasing the budget decreases the makespan",
+        paper: "all versions",
+        quantity: "steps from one budget to the next by which the makespan does not grow by more than 0.1 %, of all \
+                   versions and months"
+            .to_owned(),
+        besides: None,
+        measured: percent(findings.over_seeds(steps).within(0.0, 1.0)),
+        unit: "%",
+        rule: Judge::AtLeast { holds: 100.0, partly: 90.0 },
+        condition: None,
+        reading: reading(read),
+    }
+}
+
+fn towards_free(findings: &Findings, read: Variant) -> Claim {
+    let worst = |seed: usize| {
+        range(
+            curves()
+                .map(|(month, rule)| findings.normalized(Case::min_min(month, rule, AMPLE).read(read), seed)),
+        )
+        .1
+    };
+    Claim {
+        id: id("figure-4/towards-unconstrained".to_owned(), read),
+        claim: "until it reaches a value close to that of the non constrained version",
+        paper: "close",
+        quantity:
+            "how much longer than without a budget, at 7·10¹¹, of the version and month where it is most"
+                .to_owned(),
+        besides: None,
+        measured: percent(findings.over_seeds(|seed| worst(seed) - 1.0)),
+        unit: "%",
+        rule: Judge::AtMost { holds: 1.0, partly: 5.0 },
+        condition: None,
+        reading: reading(read),
+    }
+}
+
+fn better(findings: &Findings, month: Month, read: Variant, (worse, better): (Rule, Rule)) -> Claim {
+    let budgets = findings.budgets(month, Heuristic::MinMin);
+    let excess = |budget: u64, seed: usize| {
+        let of = |rule| findings.outcome(Case::min_min(month, rule, budget).read(read), seed).makespan_s;
+        of(worse) / of(better) - 1.0
+    };
+    let at = |budget: u64| findings.over_seeds(|seed| excess(budget, seed)).mean;
+    let (claim, paper) = match better {
+        Rule::PerTask => {
+            ("the repartition among tasks reduces significantly the normalized makespan", "significantly")
+        }
+        _ => ("the repartition through time improves more over the normalized makespan", "improves more"),
+    };
+    let by_budget: Vec<String> =
+        budgets.iter().map(|budget| format!("{:.1} %", 100.0 * at(*budget))).collect();
+    Claim {
+        id: id(
+            format!("figure-4/{}-before-{}-{}", better.prefix(), worse.prefix(), slug(month)).to_lowercase(),
+            read,
+        ),
+        claim,
+        paper,
+        quantity: format!(
+            "how much longer {}MinMin takes than {}MinMin, on average over the budgets",
+            worse.prefix(),
+            better.prefix()
+        ),
+        besides: Some(format!("by budget {}", by_budget.join(", "))),
+        measured: percent(
+            findings.over_seeds(|seed| mean(budgets.iter().map(|budget| excess(*budget, seed)))),
+        ),
+        unit: "%",
+        rule: Judge::Positive,
+        condition: Some(Condition {
+            what: "it is longer at every budget where either is not yet within 1 % of no budget",
+            met: budgets.iter().all(|budget| {
+                let close = |rule| {
+                    let case = Case::min_min(month, rule, *budget).read(read);
+                    findings.over_seeds(|seed| findings.normalized(case, seed)).mean <= SUSTAINED
+                };
+                at(*budget) > 0.0 || (close(worse) && close(better))
+            }),
+        }),
+        reading: if better == Rule::PerTask { NO_CONDITION } else { reading(read) },
+    }
+}
+
+fn only_btt(findings: &Findings, read: Variant) -> Claim {
+    let case = |rule| Case::min_min(Month::September, rule, SCARCE).read(read);
+    let normalized = |rule, seed| findings.normalized(case(rule), seed);
+    let others = [Rule::Cap, Rule::PerTask, Rule::PerClass];
+    let mean_of = |rule| findings.over_seeds(|seed| normalized(rule, seed)).mean;
+    let said = others.map(|rule| format!("{}MinMin {:.1} %", rule.prefix(), 100.0 * (mean_of(rule) - 1.0)));
+    Claim {
+        id: id("figure-4/only-btt-sustains".to_owned(), read),
+        claim: "with a budget little more than 3·10¹¹ BTTMinMin is able to sustain September's arrival rate, the \
+                other versions are not",
+        paper: "BTTMinMin alone",
+        quantity: "how much longer BTTMinMin takes than MinMin without a budget, at 3.5·10¹¹".to_owned(),
+        besides: Some(format!("the others: {}", said.join(", "))),
+        measured: percent(findings.over_seeds(|seed| normalized(Rule::PerTaskAndTime, seed) - 1.0)),
+        unit: "%",
+        rule: Judge::AtMost { holds: 1.0, partly: 5.0 },
+        condition: Some(Condition {
+            what: "each of the others takes more than 1 % longer",
+            met: others.into_iter().all(|rule| mean_of(rule) > SUSTAINED),
+        }),
+        reading: reading(read),
+    }
+}
+
+fn lbtt_catches_up(findings: &Findings, month: Month, read: Variant) -> Claim {
+    let excess = |seed: usize| {
+        let of = |rule| findings.outcome(Case::min_min(month, rule, AMPLE).read(read), seed).makespan_s;
+        of(Rule::PerClass) / of(Rule::PerTaskAndTime) - 1.0
+    };
+    Claim {
+        id: id(format!("figure-4/lbtt-reaches-btt-{}", slug(month)), read),
+        claim: "with a budget equal to 7·10¹¹ LBTTMinMin achieves a makespan comparable to BTTMinMin",
+        paper: "comparable",
+        quantity: "how much longer LBTTMinMin takes than BTTMinMin, at 7·10¹¹".to_owned(),
+        besides: None,
+        measured: percent(findings.over_seeds(excess)),
+        unit: "%",
+        rule: Judge::Near { value: 0.0, holds: 1.0, partly: 5.0 },
+        condition: None,
+        reading: reading(read),
+    }
+}

@@ -1,0 +1,192 @@
+//! What is run for which question.
+
+use super::case::{Case, Heuristic, Month, Rule, Variant};
+use super::findings::Findings;
+use super::kept::{Kept, KeptError, Outcome};
+use super::setups::{self, Traces};
+use super::{AMPLE, BUDGETS, DAYS, PERIODS_S, SCARCE};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// What the simulations answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Figures 4 and 5: Min-Min in five versions, by budget and month.
+    Figures,
+    /// The period between batches that the paper tuned by hand.
+    Periods,
+    /// The same versions of Max-Min and Sufferage.
+    Heuristics,
+    /// When a task is charged.
+    Readings,
+    /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
+    FutureWork,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 5] =
+        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::FutureWork];
+
+    /// What it takes. Parts may share cases.
+    pub fn cases(self) -> Vec<Case> {
+        match self {
+            Part::Figures => figures(Heuristic::MinMin, &BUDGETS),
+            Part::Periods => {
+                let free = Case::free(Month::September, Heuristic::MinMin);
+                PERIODS_S.map(|period_s| period(free, period_s)).to_vec()
+            }
+            Part::Heuristics => Heuristic::ALL
+                .into_iter()
+                .flat_map(|heuristic| figures(heuristic, &[SCARCE, AMPLE]))
+                .collect(),
+            Part::Readings => readings(),
+            Part::FutureWork => forecasts().into_iter().chain(demand_prices()).chain(reputation()).collect(),
+        }
+    }
+}
+
+/// A case with another period; the paper's own is nothing else.
+pub(super) fn period(case: Case, period_s: u32) -> Case {
+    if period_s == super::PERIOD_S { case } else { case.with(Variant::Period(period_s)) }
+}
+
+fn figures(heuristic: Heuristic, budgets: &[u64]) -> Vec<Case> {
+    let of_month = |month: Month| {
+        let budgeted = Rule::BUDGETED
+            .into_iter()
+            .flat_map(move |rule| budgets.iter().map(move |budget| Case::min_min(month, rule, *budget)))
+            .flat_map(|case| Variant::READINGS.map(|reading| case.read(reading)));
+        budgeted.chain([Case::free(month, Heuristic::MinMin)])
+    };
+    Month::ALL.into_iter().flat_map(of_month).map(|case| case.by(heuristic)).collect()
+}
+
+/// What is compared with what, in September.
+pub(super) fn readings() -> Vec<Case> {
+    let case = |rule, budget| Case::min_min(Month::September, rule, budget);
+    let mut cases = vec![Case::free(Month::September, Heuristic::MinMin)];
+    for budget in [SCARCE, AMPLE] {
+        for rule in Rule::BUDGETED {
+            let variants = [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd];
+            cases.extend(variants.map(|variant| case(rule, budget).with(variant)));
+        }
+    }
+    cases
+}
+
+/// Knowledge of the next fifteen minutes, and forecasts.
+pub(super) fn forecasts() -> Vec<Case> {
+    let free = Month::ALL.map(|month| Case::free(month, Heuristic::MinMin));
+    let budgeted =
+        [SCARCE, AMPLE].map(|budget| Case::min_min(Month::September, Rule::PerTaskAndTime, budget));
+    let cases = free.into_iter().chain(budgeted);
+    cases.flat_map(|case| [case, case.with(Variant::Forecast)]).collect()
+}
+
+/// Prices by speed, and those that follow demand.
+pub(super) fn demand_prices() -> Vec<Case> {
+    let rules = [Rule::Cap, Rule::PerTaskAndTime].into_iter();
+    let cases = rules.map(|rule| Case::min_min(Month::September, rule, SCARCE));
+    let free = Case::free(Month::September, Heuristic::MinMin);
+    [free].into_iter().chain(cases.flat_map(|case| [case, case.with(Variant::DemandPrices)])).collect()
+}
+
+/// Without saboteurs, with them, and with them put aside.
+pub(super) fn reputation() -> Vec<Case> {
+    let cases = Month::ALL.map(|month| Case::free(month, Heuristic::MinMin)).into_iter();
+    let cases = cases.chain([Case::min_min(Month::September, Rule::PerTaskAndTime, AMPLE)]);
+    let variants = [Variant::Standard, Variant::Saboteurs, Variant::PutAside];
+    cases.flat_map(|case| variants.map(|variant| case.with(variant))).collect()
+}
+
+/// Sees how far the work is, from any thread.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// A simulation is done, or was found among those kept.
+    pub done: &'a (dyn Fn() + Sync),
+    /// Whether to stop.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Why there are no findings.
+#[derive(Debug, Error)]
+pub enum Interrupted {
+    /// The watch asked to stop.
+    #[error("stopped before the end")]
+    Stopped,
+    /// What was done could not be kept.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+}
+
+/// Some of the parts, with some patterns of arrivals.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Experiments {
+    parts: Vec<Part>,
+    seeds: u64,
+    days: f64,
+}
+
+impl Experiments {
+    /// Some parts with the patterns of the seeds 1 to `seeds`, each as long as the paper's.
+    ///
+    /// # Panics
+    /// With fewer than two seeds: there are no confidence intervals then.
+    pub fn new(parts: &[Part], seeds: u64) -> Self {
+        assert!(seeds >= 2, "a confidence interval needs two runs");
+        Self { parts: parts.to_vec(), seeds, days: DAYS }
+    }
+
+    /// The same with patterns of another length, in days: shorter ones take less time, and claims about two weeks are
+    /// then judged as if they were about that.
+    #[must_use]
+    pub fn lasting(self, days: f64) -> Self {
+        Self { days, ..self }
+    }
+
+    /// How many simulations [`run`](Self::run) takes, those that are kept already with them.
+    pub fn simulations(&self) -> u64 {
+        self.cases().len() as u64 * self.seeds
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let mut cases: Vec<Case> = self.parts.iter().flat_map(|part| part.cases()).collect();
+        cases.sort_unstable();
+        cases.dedup();
+        cases
+    }
+
+    /// Simulates what is not kept yet, on all cores.
+    pub fn run(&self, kept: &Kept, watch: Watch<'_>) -> Result<Findings, Interrupted> {
+        let (traces, cases) = (Traces::new(self.days), self.cases());
+        // Seed by seed, so that what is done when somebody stops is whole for the first seeds.
+        let seeds = 1..=self.seeds;
+        let inputs: Vec<(Case, u64)> =
+            seeds.flat_map(|seed| cases.iter().map(move |case| (*case, seed))).collect();
+        let one = |&(case, seed): &(Case, u64)| -> Result<Outcome, Interrupted> {
+            let simulation = format!("{case} days-{} seed-{seed}", self.days);
+            if let Some(outcome) = kept.find(&simulation) {
+                (watch.done)();
+                return Ok(outcome);
+            }
+            let stop = || (watch.stop)();
+            if stop() {
+                return Err(Interrupted::Stopped);
+            }
+            let outcome = setups::simulate(case, seed, &traces, &stop).ok_or(Interrupted::Stopped)?;
+            kept.keep(simulation, outcome)?;
+            (watch.done)();
+            Ok(outcome)
+        };
+        // One at a time to each thread: they take from a second to minutes.
+        let outcomes: Vec<Outcome> =
+            inputs.par_iter().with_max_len(1).map(one).collect::<Result<_, Interrupted>>()?;
+        let mut by_case: BTreeMap<Case, Vec<Outcome>> = BTreeMap::new();
+        for ((case, _), outcome) in inputs.into_iter().zip(outcomes) {
+            by_case.entry(case).or_default().push(outcome);
+        }
+        Ok(Findings::new(self.parts.clone(), self.seeds, self.days, by_case))
+    }
+}

@@ -1,0 +1,96 @@
+use super::case::{Case, Heuristic, Month, Rule};
+use super::experiments::Part;
+use super::kept::Outcome;
+use super::{claims, plots, tables};
+use crate::statistics::Estimate;
+use crate::{Claim, Document};
+use std::collections::BTreeMap;
+
+/// What came of the parts that were asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Findings {
+    parts: Vec<Part>,
+    seeds: u64,
+    days: f64,
+    /// By seed.
+    outcomes: BTreeMap<Case, Vec<Outcome>>,
+}
+
+impl Findings {
+    /// From results: of each case of the parts, one a seed; tasks arrived for so many days.
+    pub fn new(parts: Vec<Part>, seeds: u64, days: f64, outcomes: BTreeMap<Case, Vec<Outcome>>) -> Self {
+        Self { parts, seeds, days, outcomes }
+    }
+
+    /// Whether a part was asked for.
+    pub fn has(&self, part: Part) -> bool {
+        self.parts.contains(&part)
+    }
+
+    /// The patterns of the seeds 1 to this.
+    pub fn seeds(&self) -> u64 {
+        self.seeds
+    }
+
+    /// How long tasks arrived, in days.
+    pub fn days(&self) -> f64 {
+        self.days
+    }
+
+    /// All cases, each with what came of it by seed.
+    pub(super) fn outcomes(&self) -> &BTreeMap<Case, Vec<Outcome>> {
+        &self.outcomes
+    }
+
+    /// What came of a case with a seed, counted from 0.
+    ///
+    /// # Panics
+    /// If the case was not run.
+    pub(super) fn outcome(&self, case: Case, seed: usize) -> Outcome {
+        self.outcomes[&case][seed]
+    }
+
+    /// The makespan in units of that without a budget.
+    pub(super) fn normalized(&self, case: Case, seed: usize) -> f64 {
+        self.outcome(case, seed).makespan_s / self.outcome(case.yardstick(), seed).makespan_s
+    }
+
+    /// How long the last task ends after the last arrival, in seconds.
+    pub(super) fn after_s(&self, case: Case, seed: usize) -> f64 {
+        self.outcome(case, seed).makespan_s - self.days * 86_400.0
+    }
+
+    /// An estimate from one number a seed.
+    pub(super) fn over_seeds(&self, of: impl Fn(usize) -> f64) -> Estimate {
+        Estimate::of(&(0..self.seeds as usize).map(of).collect::<Vec<f64>>())
+    }
+
+    /// The budgets that all versions of a heuristic were run with in a month.
+    pub(super) fn budgets(&self, month: Month, heuristic: Heuristic) -> Vec<u64> {
+        let cap = |case: &&Case| {
+            (case.month, case.heuristic, case.rule) == (month, heuristic, Rule::Cap)
+                && **case == case.with(super::Variant::Standard)
+        };
+        self.outcomes.keys().filter(cap).filter_map(|case| case.budget).collect()
+    }
+
+    /// The claims of the parts asked for, judged.
+    pub fn claims(&self) -> Vec<Claim> {
+        claims::claims(self)
+    }
+
+    /// The claims as the contract has them.
+    pub fn document(&self) -> Document {
+        Document { version: 1, paper: "elleuch", seeds: self.seeds, claims: self.claims() }
+    }
+
+    /// Every file but `claims.json`: plots, runs as CSV, and last the report.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let plots = plots::all(self).into_iter();
+        let mut files: Vec<(String, String)> =
+            plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
+        files.push(("simulations.csv".to_owned(), tables::simulations(self)));
+        files.push(("report.html".to_owned(), self.report().html()));
+        files
+    }
+}

@@ -1,0 +1,81 @@
+//! The figures as plots.
+
+use super::PERIODS_S;
+use super::case::{Case, Heuristic, Month, Rule, Variant};
+use super::experiments::{Part, period};
+use super::findings::Findings;
+use crate::statistics::{mean, range};
+use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};
+
+/// Each with the name of its file and a caption.
+pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)> {
+    let mut all = Vec::new();
+    if findings.has(Part::Figures) {
+        all.push((
+            "figure-4",
+            "Makespan in units of that without a budget, by budget. Bars show the smallest and the largest of the \
+             patterns, as in the paper.",
+            by_budget(findings, "Figure 4: normalized makespan", "makespan, normalized", &|case, seed| {
+                findings.normalized(case, seed)
+            }),
+        ));
+        all.push((
+            "figure-5",
+            "The part of the machines' time that is used until the makespan, by budget; the line without markers is \
+             without a budget.",
+            by_budget(findings, "Figure 5: resource utilization", "use (%)", &|case, seed| {
+                100.0 * findings.outcome(case, seed).use_share
+            }),
+        ));
+    }
+    if findings.has(Part::Periods) {
+        all.push((
+            "periods",
+            "How long after the last arrival the last task ends, by the period between batches; September, MinMin \
+             without a budget.",
+            periods(findings),
+        ));
+    }
+    all
+}
+
+fn by_budget(findings: &Findings, title: &str, label: &str, value: &dyn Fn(Case, usize) -> f64) -> Svg {
+    let seeds = || 0..findings.seeds() as usize;
+    let panel = |month: Month| {
+        let budgets = findings.budgets(month, Heuristic::MinMin);
+        let x = |budget: u64| budget as f64 / 1e11;
+        let (first, last) = (x(budgets[0]), x(budgets[budgets.len() - 1]));
+        let axis = Axis::linear("budget (10¹¹ credits)").range(first - 0.2, last + 0.2);
+        let plot = Plot::new(month.name(), axis, Axis::linear(label));
+        let rules = Rule::BUDGETED.into_iter().flat_map(|rule| Variant::READINGS.map(|read| (rule, read)));
+        let distinct =
+            rules.filter(|(rule, read)| Case::min_min(month, *rule, 0).read(*read).variant == *read);
+        let plot = distinct.fold(plot, |plot, (rule, read)| {
+            let case = move |budget: u64| Case::min_min(month, rule, budget).read(read);
+            let at = |budget: u64| seeds().map(move |seed| value(case(budget), seed));
+            let points = budgets.iter().map(|budget| (x(*budget), mean(at(*budget))));
+            let bounds = budgets.iter().map(|budget| range(at(*budget)));
+            let derived = if read == Variant::AsDerived { ", (5) as derived" } else { "" };
+            let name = case(0).version() + derived;
+            plot.with(Series::new(name, Style::Marked, points.collect::<Vec<_>>()).bounds(bounds))
+        });
+        let free = mean(seeds().map(|seed| value(Case::free(month, Heuristic::MinMin), seed)));
+        plot.with(Series::new("MinMin", Style::Line, [(first, free), (last, free)]))
+    };
+    PlotGrid::new(title, 2, Month::ALL.map(panel).to_vec()).svg()
+}
+
+fn periods(findings: &Findings) -> Svg {
+    let free = Case::free(Month::September, Heuristic::MinMin);
+    let estimates = PERIODS_S.map(|period_s| {
+        (
+            f64::from(period_s),
+            findings.over_seeds(|seed| findings.after_s(period(free, period_s), seed) / 3600.0),
+        )
+    });
+    let series =
+        Series::new("MinMin", Style::Marked, estimates.map(|(period_s, estimate)| (period_s, estimate.mean)));
+    Plot::new("The period between batches", Axis::linear("R (s)"), Axis::linear("after the last arrival (h)"))
+        .with(series.bounds(estimates.map(|(_, estimate)| (estimate.low, estimate.high))))
+        .svg()
+}

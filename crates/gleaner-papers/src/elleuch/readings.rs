@@ -1,0 +1,78 @@
+use crate::Reading;
+
+/// Where the paper leaves the experiments open, or does not add up.
+pub const READINGS: [Reading; 11] = [
+    Reading {
+        topic: "the machines",
+        paper: "traces of XtremLab, which are not public",
+        taken: "drawn: speeds with a mean of 8.9·10³, nine of ten evenly below 12·10³, the rest falling as a power up \
+                to 99·10³; intervals of a day on average, absences of half a day",
+        why: "what the paper gives fixes the law of the speeds; a day is the mean with which 95 % of the intervals \
+              hold 12·10⁶ operations, as it says",
+    },
+    Reading {
+        topic: "how many machines",
+        paper: "94 in September and 101 in June, and together 12·10⁶ operations a second and half of that",
+        taken: "the cumulative speeds: 1,348 and 674 machines on average",
+        why: "94 machines at the mean speed do 0.84·10⁶ a second, and all at the highest speed 9.3·10⁶; the arrivals \
+              are tuned by the cumulative speed",
+    },
+    Reading {
+        topic: "how speeds change",
+        paper: "measured every ten seconds; nothing of how they vary",
+        taken: "a spell lasts an hour on average; four fifths of the variance lie between machines",
+        why: "processors differ more than one owner's hours do",
+    },
+    Reading {
+        topic: "which traces",
+        paper: "the traces of each month",
+        taken: "one trace a month for all patterns, which goes on after the last arrival; what is not done after three \
+                times the arrivals' length and three days is not done at all, and its makespan the trace's end",
+        why: "patterns then differ by their tasks only",
+    },
+    Reading {
+        topic: "a prediction",
+        paper: "the average of the next fifteen minutes",
+        taken: "the same, or of what is left of the interval; between 12,000 and 20,000 to the nearer of both",
+        why: "there are no values after a machine's end",
+    },
+    Reading {
+        topic: "arrivals",
+        paper: "between 0 and 200 at each scheduling event",
+        taken: "0, 1, … 200, all as likely, just before the batch, from the first period's end to the last's",
+        why: "what arrives at an event is scheduled at it; the last tasks arrive two weeks after the start",
+    },
+    Reading {
+        topic: "the budgets",
+        paper: "the values 3·10¹¹ and 7·10¹¹ in the text; axes of figures that are not in it",
+        taken: "3, 3.5, 4, 5 and 7·10¹¹",
+        why: "3.5 is a little more than 3",
+    },
+    Reading {
+        topic: "condition (5)",
+        paper: "the numerator (B/R)(r−D) + l·p, which does not follow from its derivation",
+        taken: "as printed; as derived, B̄ − E, which is 2B̄ − (B/R)(r−D), beside it: every claim about BTT and LBTT is \
+                judged twice",
+        why: "which of them the paper ran is not known. As printed, what may be spent shrinks as tasks pile up, and \
+              more pile up",
+    },
+    Reading {
+        topic: "when a task is charged",
+        paper: "the budget falls as a task is scheduled, figure 2; an aborted one costs nothing",
+        taken: "as it is planned, and given back if it has not begun by the next batch; as it starts and as it ends, \
+                beside it",
+        why: "that is what figure 2 does",
+    },
+    Reading {
+        topic: "the utilization",
+        paper: "the average resource utilization rate",
+        taken: "of the time in which machines are there until the makespan, the part in which they run something",
+        why: "the usual meaning; what is done of what could be done stands beside it",
+    },
+    Reading {
+        topic: "bars",
+        paper: "the smallest and the largest of 50 trials",
+        taken: "the same in the plots; claims have 95 % confidence intervals of the mean over the patterns",
+        why: "a range grows with the number of trials",
+    },
+];

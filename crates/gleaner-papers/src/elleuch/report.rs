@@ -1,0 +1,150 @@
+//! The report for people.
+
+use super::case::{Case, Heuristic, Month, Rule, Variant};
+use super::experiments::{self, Part};
+use super::findings::Findings;
+use super::{READINGS, plots};
+use crate::claim_tables;
+use crate::statistics::Estimate;
+use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
+
+const NOTE: &str = "Every version is given the same tasks and meets the same machines. Intervals hold the true mean \
+    over patterns of arrivals with 95 % confidence (Student's t). Each claim has a rule that says when it holds and \
+    when in part; the rules, the traces and the budgets were fixed before anything was simulated.";
+
+impl Findings {
+    pub(super) fn report(&self) -> Report {
+        let report = Report::new("Elleuch et al.: scheduling within a budget, run again")
+            .lead(self.lead())
+            .with(Block::text(NOTE))
+            .with(Block::heading("Claims"))
+            .with(claim_tables::table("The paper's statements", &self.claims().iter().collect::<Vec<_>>()));
+        let report = plots::all(self)
+            .into_iter()
+            .fold(report, |report, (_, caption, svg)| report.with(Block::from(Figure::new(caption, svg))));
+        let tables = [
+            self.has(Part::Figures).then(|| figures(self, Heuristic::MinMin)),
+            self.has(Part::Heuristics).then(|| figures(self, Heuristic::MaxMin)),
+            self.has(Part::Heuristics).then(|| figures(self, Heuristic::Sufferage)),
+            self.has(Part::Readings).then(|| readings_compared(self)),
+            self.has(Part::FutureWork).then(|| forecasts(self)),
+            self.has(Part::FutureWork).then(|| demand_prices(self)),
+            self.has(Part::FutureWork).then(|| reputation(self)),
+        ];
+        let report = report.with(Block::heading("Numbers"));
+        let report = tables.into_iter().flatten().fold(report, Report::with);
+        report.with(Block::heading("How the paper was read")).with(readings())
+    }
+
+    fn lead(&self) -> String {
+        let claims = self.claims();
+        let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
+        let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
+        format!(
+            "“Dynamic Scheduling of Independent Tasks with a Budget Constraint on a Desktop Grid”, simulated with the \
+             arrival patterns of the seeds 1 to {}, {} days each. Of {} claims {hold} hold, {partly} hold in part, \
+             {not} do not.",
+            self.seeds(),
+            self.days(),
+            claims.len()
+        )
+    }
+}
+
+/// `1.013 ± 0.004`.
+fn cell(estimate: Estimate, places: usize) -> Cell {
+    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
+    Cell::number(format!("{mean} ± {reach}"))
+}
+
+/// A row's numbers: makespan in days, normalized, use, aborts, credits a period, tasks that were never done.
+fn numbers_of(findings: &Findings, case: Case) -> [Cell; 6] {
+    let over = |of: &dyn Fn(usize) -> f64| findings.over_seeds(of);
+    let unfinished: usize = findings.outcomes()[&case].iter().map(|outcome| outcome.unfinished).sum();
+    let periods = |seed| findings.outcome(case, seed).makespan_s / f64::from(case.variant.period_s());
+    [
+        cell(over(&|seed| findings.outcome(case, seed).makespan_s / 86_400.0), 2),
+        cell(over(&|seed| findings.normalized(case, seed)), 3),
+        cell(over(&|seed| 100.0 * findings.outcome(case, seed).use_share), 1),
+        cell(over(&|seed| findings.outcome(case, seed).aborts as f64), 0),
+        cell(over(&|seed| findings.outcome(case, seed).paid / periods(seed) / 1e11), 2),
+        Cell::number(numbers::grouped(unfinished as u64)),
+    ]
+}
+
+const NUMBERS: [&str; 6] =
+    ["Makespan (d)", "Normalized", "Use (%)", "Aborts", "Spent in a period (10¹¹)", "Not done, all patterns"];
+
+fn budget(case: Case) -> Cell {
+    Cell::number(case.budget.map_or("none".to_owned(), |budget| numbers::decimals(budget as f64 / 1e11, 1)))
+}
+
+fn figures(findings: &Findings, heuristic: Heuristic) -> Block {
+    let header = ["Version", "Month", "Budget (10¹¹)"].into_iter().chain(NUMBERS);
+    let caption = format!("{} by version, month and budget, ± the 95 % interval", heuristic.name());
+    let mut table = Table::new(caption, header);
+    for month in Month::ALL {
+        let budgets = findings.budgets(month, heuristic);
+        let budgeted = Rule::BUDGETED.into_iter().flat_map(|rule| {
+            budgets.iter().map(move |budget| Case::min_min(month, rule, *budget).by(heuristic))
+        });
+        let mut cases = vec![Case::free(month, heuristic)];
+        cases.extend(budgeted.flat_map(|case| Variant::READINGS.map(|read| case.read(read))));
+        cases.dedup();
+        for case in cases {
+            let derived = if case.variant == Variant::AsDerived { ", (5) as derived" } else { "" };
+            let cells = [Cell::text(case.version() + derived), Cell::text(month.name()), budget(case)];
+            table = table.row(cells.into_iter().chain(numbers_of(findings, case)));
+        }
+    }
+    table.into()
+}
+
+fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
+    let header = ["Version", "Month", "Budget (10¹¹)", "Variant"].into_iter().chain(NUMBERS);
+    let table = cases.into_iter().fold(Table::new(caption, header), |table, case| {
+        let variant = match case.variant {
+            Variant::Standard => "as in the figures",
+            Variant::Period(_) => "another period",
+            Variant::AsDerived => "condition (5) as derived",
+            Variant::ChargedAtStart => "charged as it starts",
+            Variant::ChargedAtEnd => "charged as it ends",
+            Variant::Forecast => "speeds forecast",
+            Variant::DemandPrices => "prices follow demand",
+            Variant::Saboteurs => "one machine in ten gives up every task",
+            Variant::PutAside => "the same, put aside after three in a row",
+        };
+        let cells =
+            [Cell::text(case.version()), Cell::text(case.month.name()), budget(case), Cell::text(variant)];
+        table.row(cells.into_iter().chain(numbers_of(findings, case)))
+    });
+    table.into()
+}
+
+fn readings_compared(findings: &Findings) -> Block {
+    let caption = "When a task is charged, September, ± the 95 % interval";
+    variants(findings, caption, experiments::readings())
+}
+
+fn forecasts(findings: &Findings) -> Block {
+    let caption =
+        "Speeds known fifteen minutes ahead, and forecast from what was measured, ± the 95 % interval";
+    variants(findings, caption, experiments::forecasts())
+}
+
+fn demand_prices(findings: &Findings) -> Block {
+    let caption = "Prices in proportion to speed, and prices that follow demand, ± the 95 % interval";
+    variants(findings, caption, experiments::demand_prices())
+}
+
+fn reputation(findings: &Findings) -> Block {
+    let caption = "Machines that give up what they begin, ± the 95 % interval";
+    variants(findings, caption, experiments::reputation())
+}
+
+fn readings() -> Table {
+    let table = Table::new("Where the paper leaves a choice", ["What", "The paper", "Taken as", "Because"]);
+    READINGS.iter().fold(table, |table, reading| {
+        table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
+    })
+}

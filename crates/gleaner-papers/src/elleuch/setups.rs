@@ -1,0 +1,147 @@
+//! From a case and a seed to what the simulator runs, and to what comes of it.
+
+use super::case::{Case, Month, Variant};
+use super::kept::Outcome;
+use super::patterns;
+use crate::Stream;
+use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale};
+use gleaner_units::{Credits, MachineId, Span};
+use gleaner_workload::availability::Trace;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+/// Every pattern meets the same machines, as in the paper.
+const TRACE_SEED: u64 = 1;
+/// A trace goes on after the last arrival: twice as long, and three days. What is not done by then never is.
+const TRACE_DAYS: f64 = 3.0;
+const TRACE_DAYS_MORE: f64 = 3.0;
+/// How many machines give up what they begin.
+const SABOTEURS_SHARE: f64 = 0.1;
+/// The stream that says which.
+const SABOTEURS: u64 = 0x0e11_0002;
+/// So many aborts in a row put a machine aside.
+const ABORTS_MAX: u32 = 3;
+/// How many events pass between two looks at whether to go on.
+const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
+
+/// The traces of both months, each drawn when it is first needed.
+#[derive(Debug)]
+pub(super) struct Traces {
+    days: f64,
+    months: [OnceLock<Arc<Trace>>; 2],
+}
+
+impl Traces {
+    /// For so many days of arrivals.
+    pub(super) fn new(days: f64) -> Self {
+        Self { days, months: [OnceLock::new(), OnceLock::new()] }
+    }
+
+    pub(super) fn of(&self, month: Month) -> Arc<Trace> {
+        let end_s = (self.days * TRACE_DAYS + TRACE_DAYS_MORE) * 86_400.0;
+        let draw = || Arc::new(month.profile().draw(TRACE_SEED, end_s));
+        Arc::clone(self.months[month as usize].get_or_init(draw))
+    }
+}
+
+/// Machines, tasks and budget.
+pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
+    let period_s = case.variant.period_s();
+    let period = Span::from_nanos(u64::from(period_s) * 1_000_000_000);
+    let (trace, scale) = (traces.of(case.month), SpeedScale::elleuch());
+    let kind = MachineClass {
+        speeds: Vec::new(),
+        cores: 1,
+        room: Room { slots: Some(1), memory: None },
+        price: 0.0,
+        provides: BTreeSet::new(),
+        ad: None,
+    };
+    let pricing = if case.variant == Variant::DemandPrices { Pricing::ByDemand } else { Pricing::BySpeed };
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machine_classes: Availability::classes(&scale, &[kind], pricing),
+        machines: Vec::new(),
+        availability: Some(Availability {
+            kinds: vec![0; trace.machines().len()],
+            trace,
+            scale,
+            look_every: period,
+            prediction: if case.variant == Variant::Forecast {
+                Prediction::Forecast
+            } else {
+                Prediction::ELLEUCH
+            },
+            pricing,
+            saboteurs: match case.variant {
+                Variant::Saboteurs | Variant::PutAside => saboteurs(traces.of(case.month).machines().len()),
+                _ => BTreeSet::new(),
+            },
+            aborts_max: (case.variant == Variant::PutAside).then_some(ABORTS_MAX),
+        }),
+        task_classes: vec![TaskClass {
+            composition: vec![1.0],
+            needs: Needs::default(),
+            priority: 0,
+            restarts: false,
+            requires: BTreeSet::new(),
+            ad: None,
+        }],
+        tasks: patterns::tasks(seed, period_s, traces.days),
+        loads: Vec::new(),
+        budget: case.budget.map(|recharge| Budget {
+            recharge: Credits::new(recharge),
+            period,
+            charged: case.variant.charged(),
+        }),
+    }
+}
+
+/// The same for every pattern.
+fn saboteurs(machines: usize) -> BTreeSet<u32> {
+    let mut stream = Stream::new(TRACE_SEED, SABOTEURS);
+    (0..machines as u32).filter(|_| stream.unit() < SABOTEURS_SHARE).collect()
+}
+
+/// Runs a case with a seed; none if it was to stop.
+pub(super) fn simulate(case: Case, seed: u64, traces: &Traces, stop: &dyn Fn() -> bool) -> Option<Outcome> {
+    let setup = setup(case, seed, traces);
+    let mut simulation = Simulation::new(&setup, case.recipe().build());
+    loop {
+        for _ in 0..EVENTS_BETWEEN_LOOKS {
+            if !simulation.step() {
+                return Some(outcome(&setup, &simulation));
+            }
+        }
+        if stop() {
+            return None;
+        }
+    }
+}
+
+fn outcome<P: gleaner_core::Policy>(setup: &Setup, simulation: &Simulation<'_, P>) -> Outcome {
+    let history = simulation.history();
+    let trace = &setup.availability.as_ref().expect("machines come by a trace").trace;
+    let unfinished = history.unfinished();
+    let end = if unfinished == 0 { history.makespan() } else { trace.end() };
+    let (mut there_s, mut busy_s, mut could) = (0.0, 0.0, 0.0);
+    for (index, interval) in trace.intervals().iter().enumerate() {
+        if interval.from < end {
+            let until = interval.until.min(end);
+            there_s += until.since(interval.from).seconds();
+            could += trace.ops_until(index, until);
+            busy_s += simulation.busy_seconds(MachineId::new(index));
+        }
+    }
+    let tasks = history.tasks().iter().zip(&setup.tasks.lengths);
+    let done: f64 = tasks.filter(|(task, _)| task.finished <= end).map(|(_, length)| length.amount()).sum();
+    Outcome {
+        makespan_s: end.seconds(),
+        unfinished,
+        use_share: busy_s / there_s,
+        work_share: done / could,
+        aborts: history.aborts(),
+        paid: history.paid().amount(),
+    }
+}

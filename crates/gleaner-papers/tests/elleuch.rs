@@ -1,0 +1,157 @@
+//! The second paper's experiments: verdicts come from results, and results are the same however they were come by.
+
+use gleaner_papers::elleuch::{
+    AMPLE, BUDGETS, Case, Experiments, Findings, Heuristic, Interrupted, Kept, Month, Outcome, Part, Rule,
+    Variant, Watch,
+};
+use gleaner_report::Verdict;
+use rayon::ThreadPoolBuilder;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const DAY_S: f64 = 86_400.0;
+
+/// All parts, three patterns of two weeks.
+fn made(outcome: impl Fn(Case, u64) -> Outcome) -> Findings {
+    let cases = Part::ALL.into_iter().flat_map(Part::cases);
+    let outcomes: BTreeMap<Case, Vec<Outcome>> =
+        cases.map(|case| (case, (0..3).map(|seed| outcome(case, seed)).collect())).collect();
+    Findings::new(Part::ALL.to_vec(), 3, 14.0, outcomes)
+}
+
+/// How much longer than without a budget.
+fn excess(rule: Rule, budget: u64) -> f64 {
+    let rank = BUDGETS.iter().position(|known| *known == budget).expect("a budget");
+    match rule {
+        Rule::Free => 0.0,
+        Rule::Cap => [1.0, 0.8, 0.6, 0.3, 0.005][rank],
+        Rule::PerTask => [0.5, 0.4, 0.3, 0.1, 0.004][rank],
+        Rule::PerTaskAndTime => [0.05, 0.004, 0.003, 0.002, 0.001][rank],
+        Rule::PerClass => [0.4, 0.3, 0.2, 0.05, 0.002][rank],
+    }
+}
+
+fn as_the_paper_says(case: Case, seed: u64) -> Outcome {
+    let after_s = match (case.month, case.variant) {
+        (Month::September, Variant::Period(70..=100)) => 10.0 * 3600.0,
+        (Month::September, _) => 600.0,
+        (Month::June, _) => 42.5 * 3600.0,
+    };
+    let excess = case.budget.map_or(0.0, |budget| excess(case.rule, budget));
+    let free_s = 14.0 * DAY_S + after_s + seed as f64;
+    Outcome {
+        makespan_s: free_s * (1.0 + excess),
+        unfinished: 0,
+        use_share: 0.98 - 0.4 * excess - 0.001 * seed as f64,
+        work_share: 0.9,
+        aborts: 10,
+        paid: 1e15,
+    }
+}
+
+fn verdicts(findings: &Findings) -> BTreeMap<String, Verdict> {
+    findings.claims().into_iter().map(|claim| (claim.id.clone(), claim.verdict())).collect()
+}
+
+#[test]
+fn what_the_paper_says_holds_where_it_is_so() {
+    for (id, verdict) in verdicts(&made(as_the_paper_says)) {
+        assert_eq!(verdict, Verdict::Holds, "{id}");
+    }
+}
+
+#[test]
+fn and_does_not_where_it_is_otherwise() {
+    // The other way round: more budget, more time; the plain version best; June as September.
+    let turned = made(|case, seed| {
+        let Outcome { makespan_s, .. } = as_the_paper_says(case, seed);
+        let worse = match case.rule {
+            Rule::Free => 0.0,
+            Rule::Cap => 0.1,
+            Rule::PerTask => 0.2,
+            Rule::PerTaskAndTime => 0.3,
+            Rule::PerClass => 0.5,
+        };
+        let budget = case.budget.map_or(0.0, |budget| budget as f64 / AMPLE as f64);
+        let heuristic = if case.heuristic == Heuristic::MinMin { 1.0 } else { 1.0 + budget };
+        Outcome {
+            makespan_s: (makespan_s.min(15.0 * DAY_S) + 5.0 * 3600.0) * (1.0 + (worse + budget) * heuristic),
+            use_share: 0.3 + 0.1 * (worse + budget),
+            ..as_the_paper_says(case, seed)
+        }
+    });
+    for (id, verdict) in verdicts(&turned) {
+        assert_ne!(verdict, Verdict::Holds, "{id}");
+    }
+}
+
+#[test]
+fn both_readings_are_judged_and_ids_are_unlike() {
+    let findings = made(as_the_paper_says);
+    let claims = findings.claims();
+    assert_eq!(verdicts(&findings).len(), claims.len());
+    let derived = claims.iter().filter(|claim| claim.id.ends_with("-as-derived")).count();
+    let printed = claims.iter().filter(|claim| claim.reading.ends_with("as printed")).count();
+    assert_eq!((derived, printed), (printed, derived));
+    assert!(derived > 0);
+}
+
+#[test]
+fn the_page_is_well_formed_and_every_simulation_has_a_line() {
+    let findings = made(as_the_paper_says);
+    let files = findings.files();
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["figure-4.svg", "figure-5.svg", "periods.svg", "simulations.csv", "report.html"]);
+    for (name, text) in &files {
+        if !text.starts_with('<') {
+            let columns = |line: &str| line.split(',').count();
+            assert!(text.lines().all(|line| columns(line) == 11), "{name}");
+            let cases: std::collections::BTreeSet<Case> =
+                Part::ALL.into_iter().flat_map(Part::cases).collect();
+            assert_eq!(text.lines().count(), 1 + 3 * cases.len());
+            continue;
+        }
+        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+        roxmltree::Document::parse_with_options(text, options)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// Half an hour of arrivals with six periods and two patterns.
+fn small() -> Experiments {
+    Experiments::new(&[Part::Periods], 2).lasting(0.02)
+}
+
+fn json(findings: &Findings) -> String {
+    serde_json::to_string(&findings.document()).expect("plain data")
+}
+
+#[test]
+fn threads_do_not_matter_and_what_was_stopped_goes_on() {
+    let counted = AtomicU64::new(0);
+    let done = || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    };
+    let run = |threads: usize, kept: &Kept, stop: &(dyn Fn() -> bool + Sync)| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a few threads");
+        pool.install(|| small().run(kept, Watch { done: &done, stop }))
+    };
+    let whole = run(1, &Kept::nowhere(), &|| false).expect("nobody stops it");
+    assert_eq!(counted.swap(0, Ordering::Relaxed), small().simulations());
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = Kept::in_folder(folder.path()).expect("a new file");
+    let stopped = run(1, &kept, &|| counted.load(Ordering::Relaxed) >= 5);
+    assert!(matches!(stopped, Err(Interrupted::Stopped)), "{stopped:?}");
+    let lines = || std::fs::read_to_string(folder.path().join("simulations.jsonl")).expect("results");
+    let before = lines();
+    assert!(before.lines().count() >= 5, "{before}");
+
+    counted.store(0, Ordering::Relaxed);
+    let kept = Kept::in_folder(folder.path()).expect("results");
+    let again = run(3, &kept, &|| false).expect("nobody stops it");
+    assert_eq!(counted.into_inner(), small().simulations());
+    assert_eq!((json(&again), again.files()), (json(&whole), whole.files()));
+    assert!(lines().starts_with(&before), "what was done is not done again");
+    assert_eq!(lines().lines().count() as u64, small().simulations());
+}

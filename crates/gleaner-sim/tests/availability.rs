@@ -1,0 +1,254 @@
+//! Machines that come and go by a trace: what happens, and what the scheduler is told of it.
+
+use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_policy::{Matching, Relocate, Score};
+use gleaner_sim::output::makespan_bound;
+use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks};
+use gleaner_testkit::record::{Entry, Record, run};
+use gleaner_units::{Ops, Span, TaskClassId, Time};
+use gleaner_workload::availability::{Profile, Trace};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn seconds(seconds: f64) -> Time {
+    Time::from_seconds(seconds).expect("a time")
+}
+
+/// Rows of a trace, and tasks as arrival and length. One core a machine.
+fn setup(rows: &str, tasks: &[(f64, f64)], prediction: Prediction) -> Setup {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.csv");
+    std::fs::write(&path, format!("machine,interval,from_s,until_s,speed\n{}\n", rows.trim()))
+        .expect("written");
+    let trace = Trace::load(&path).expect("a trace");
+    of_trace(trace, tasks, prediction)
+}
+
+fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup {
+    let scale = SpeedScale::elleuch();
+    let kind = MachineClass {
+        speeds: Vec::new(),
+        cores: 1,
+        room: Room { slots: Some(1), memory: None },
+        price: 0.0,
+        provides: BTreeSet::new(),
+        ad: None,
+    };
+    let task_class = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: false,
+        requires: BTreeSet::new(),
+        ad: None,
+    };
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machine_classes: Availability::classes(&scale, &[kind], Pricing::BySpeed),
+        machines: Vec::new(),
+        availability: Some(Availability {
+            kinds: vec![0; trace.machines().len()],
+            trace: Arc::new(trace),
+            scale,
+            look_every: Span::from_seconds(120.0).expect("a span"),
+            prediction,
+            pricing: Pricing::BySpeed,
+            saboteurs: BTreeSet::new(),
+            aborts_max: None,
+        }),
+        task_classes: vec![task_class],
+        tasks: Tasks {
+            arrivals: tasks.iter().map(|(arrival, _)| seconds(*arrival)).collect(),
+            lengths: tasks.iter().map(|(_, length)| Ops::new(*length).expect("a length")).collect(),
+            classes: vec![TaskClassId::new(0); tasks.len()],
+        },
+        loads: Vec::new(),
+        budget: None,
+    }
+}
+
+const GREEDY: Matching = Matching::by(Score::Greedy);
+
+/// What the scheduler was told of machines and how tasks went, a line each.
+fn told(setup: &Setup, recipe: Matching) -> Vec<String> {
+    let speeds = SpeedScale::elleuch();
+    let Record(entries) = run(setup, recipe.build());
+    let line = |(time, entry): &(Time, Entry)| {
+        let what = match entry {
+            Entry::Event(Event::MachineJoined { machine, class }) => {
+                format!("{machine} joined {}", speeds.values()[class.index()])
+            }
+            Entry::Event(Event::MachineMeasured { machine, class }) => {
+                format!("{machine} measured {}", speeds.values()[class.index()])
+            }
+            Entry::Event(Event::MachineLost { machine }) => format!("{machine} lost"),
+            Entry::Event(Event::AttemptFinished { task, attempt }) => format!("{task} finished {attempt}"),
+            Entry::Command(Command::Start { task, on, .. }) => format!("{task} to {on}"),
+            _ => return None,
+        };
+        Some(format!("{} {what}", time.seconds()))
+    };
+    entries.iter().filter_map(line).collect()
+}
+
+#[test]
+fn tasks_get_on_as_the_trace_has_it_and_a_machine_that_returns_is_a_new_one() {
+    let rows = "
+a,1,0,300,1000
+a,1,300,600,3000
+a,2,900,2000,500
+b,1,100,700,2000";
+    // t0 gets 300,000 operations in 300 s and the others in 100 s.
+    let setup = setup(rows, &[(0.0, 600_000.0), (0.0, 500_000.0), (890.0, 100_000.0)], Prediction::ELLEUCH);
+    assert_eq!(
+        told(&setup, GREEDY),
+        [
+            "0 m0 joined 2000",
+            "0 t0 to m0",
+            "100 m1 joined 2000",
+            "100 t1 to m1",
+            "120 m0 measured 2200",
+            "240 m0 measured 2700",
+            "350 t1 finished 1",
+            "360 m0 measured 3000",
+            "400 t0 finished 1",
+            "600 m0 lost",
+            "700 m1 lost",
+            "900 m2 joined 500",
+            "900 t2 to m2",
+            "1100 t2 finished 1",
+        ]
+    );
+}
+
+#[test]
+fn a_task_that_does_not_fit_is_lost_with_its_machine_and_starts_again() {
+    let rows = "
+a,1,0,100,1000
+b,1,50,500,1000
+a,2,600,5000,1000";
+    let setup = setup(rows, &[(0.0, 120_000.0)], Prediction::ELLEUCH);
+    let told = told(&setup, GREEDY);
+    assert_eq!(
+        told,
+        [
+            "0 m0 joined 1000",
+            "0 t0 to m0",
+            "50 m1 joined 1000",
+            "100 m0 lost",
+            "100 t0 to m1",
+            "220 t0 finished 2"
+        ]
+    );
+    let mut simulation = Simulation::new(&setup, GREEDY.build());
+    simulation.run();
+    assert_eq!(simulation.history().aborts(), 1);
+    assert_eq!(simulation.busy_seconds(gleaner_units::MachineId::new(0)), 100.0);
+    // All of a's first time, and of b's what is left, could have been used.
+    let bound = makespan_bound(&setup).expect("there is time enough");
+    assert!((bound - 85.0).abs() < 1e-6, "{bound}");
+}
+
+#[test]
+fn what_never_fits_leaves_the_task_and_ends_the_run() {
+    let setup = setup("a,1,0,100,1000", &[(0.0, 120_000.0)], Prediction::ELLEUCH);
+    let mut simulation = Simulation::new(&setup, GREEDY.build());
+    simulation.run();
+    assert_eq!((simulation.history().unfinished(), simulation.history().aborts()), (1, 1));
+    assert_eq!(makespan_bound(&setup), None);
+}
+
+#[test]
+fn a_forecast_knows_only_what_was_measured() {
+    let setup = setup("a,1,60,700,1000\na,1,700,2000,3000", &[(0.0, 4e6)], Prediction::Forecast);
+    let told = told(&setup, GREEDY);
+    // At 720 the last period was fast for 20 of 120 s; what was last has the least error before and after.
+    let expected = ["60 m0 joined 1000", "60 t0 to m0", "720 m0 measured 1300", "840 m0 measured 3000"];
+    assert_eq!(told[..4], expected, "{told:?}");
+    assert_eq!(told.last().map(String::as_str), Some("1820 t0 finished 1"));
+}
+
+#[test]
+fn who_keeps_aborting_is_put_aside_whenever_it_comes() {
+    let rows = "
+a,1,0,100,3000
+a,2,200,900,3000
+b,1,0,900,1000";
+    let mut setup = setup(rows, &[(0.0, 30_000.0), (210.0, 30_000.0)], Prediction::ELLEUCH);
+    let by_trace = setup.availability.as_mut().expect("a trace");
+    by_trace.saboteurs.insert(0);
+    by_trace.aborts_max = Some(2);
+    let closed = |setup: &Setup| {
+        let Record(entries) = run(setup, GREEDY.build());
+        let closed = |(time, entry): &(Time, Entry)| match entry {
+            Entry::Event(Event::MachineClosed { machine }) => Some(format!("{} {machine}", time.seconds())),
+            _ => None,
+        };
+        entries.iter().filter_map(closed).collect::<Vec<_>>()
+    };
+    // Nine tenths of 10 s, twice; what starts at that very moment is in vain too. Then there is the slow one.
+    assert_eq!(closed(&setup), ["18 m0", "200 m2"]);
+    assert_eq!(
+        told(&setup, GREEDY)[2..],
+        [
+            "0 t0 to m0",
+            "9 t0 to m0",
+            "18 t0 to m0",
+            "27 t0 to m1",
+            "57 t0 finished 4",
+            "100 m0 lost",
+            "200 m2 joined 3000",
+            "210 t1 to m1",
+            "240 t1 finished 1"
+        ]
+    );
+    let mut simulation = Simulation::new(&setup, GREEDY.build());
+    simulation.run();
+    assert_eq!(simulation.history().aborts(), 3);
+}
+
+fn month() -> Setup {
+    let trace = Profile::JUNE.with_cumulative_speed(100e3).draw(7, 172_800.0);
+    let tasks: Vec<(f64, f64)> =
+        (0..600).map(|at| (f64::from(at / 6) * 600.0, 5e6 + f64::from(at % 7) * 1e6)).collect();
+    of_trace(trace, &tasks, Prediction::ELLEUCH)
+}
+
+#[test]
+fn a_run_is_never_before_its_bound_and_its_grid_stays_whole() {
+    for recipe in [GREEDY, Matching { relocate: Some(Relocate::by(Score::Greedy)), ..GREEDY }] {
+        let setup = month();
+        let mut simulation = Simulation::new(&setup, recipe.build());
+        while simulation.step() {
+            if simulation.progress().events.is_multiple_of(100) {
+                simulation.scheduler().check().expect("a whole grid");
+            }
+        }
+        let bound = makespan_bound(&setup).expect("there is time enough");
+        let history = simulation.history();
+        assert_eq!(history.unfinished(), 0);
+        assert!(history.makespan().seconds() >= bound, "{} before {bound}", history.makespan());
+        assert!(history.aborts() > 0, "no machine goes too early");
+    }
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_to_the_same_end() {
+    for prediction in [Prediction::ELLEUCH, Prediction::Forecast] {
+        let mut setup = month();
+        if let Some(availability) = &mut setup.availability {
+            availability.prediction = prediction;
+        }
+        let mut whole = Simulation::new(&setup, GREEDY.build());
+        whole.run();
+        let mut broken = Simulation::new(&setup, GREEDY.build());
+        for _ in 0..whole.progress().events / 2 {
+            broken.step();
+        }
+        let saved = Saved::from_bytes(&broken.save("greedy").to_bytes()).expect("what was saved");
+        let mut resumed =
+            Simulation::restore(&setup, GREEDY.build(), "greedy", saved).expect("the same setup");
+        resumed.run();
+        assert_eq!(resumed.save("greedy").to_bytes(), whole.save("greedy").to_bytes());
+    }
+}

@@ -1,0 +1,174 @@
+//! The table of a trace.
+
+use super::{Draft, Trace};
+use crate::InputError;
+use crate::ids::UniqueIds;
+use crate::lines::NamedBy;
+use crate::table::{Column, Limit, Row, Table};
+use gleaner_units::Time;
+use std::path::Path;
+
+const LIMIT: Limit = Limit { rows: 100_000_000, of: "pieces of intervals" };
+pub(super) const COLUMNS: [&str; 5] = ["machine", "interval", "from_s", "until_s", "speed"];
+
+impl Trace {
+    /// Reads the table at `path`.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, InputError> {
+        let path = path.as_ref();
+        Self::named_by(NamedBy::Hand(path), path)
+    }
+
+    pub(crate) fn named_by(named: NamedBy<'_>, path: &Path) -> Result<Self, InputError> {
+        let mut table = Table::named_by(named, path, LIMIT)?;
+        table.check_known(&COLUMNS)?;
+        let columns = Columns::find(&table)?;
+        let mut reading = Reading::default();
+        while let Some(row) = table.next()? {
+            reading.add(&row, &columns)?;
+        }
+        table.check_not_empty()?;
+        Ok(Self::of(reading.machines.into_ids(), reading.drafts))
+    }
+}
+
+struct Columns {
+    machine: Column,
+    interval: Column,
+    from: Column,
+    until: Column,
+    speed: Column,
+}
+
+impl Columns {
+    fn find(table: &Table) -> Result<Self, InputError> {
+        let [machine, interval, from, until, speed] = COLUMNS.map(|name| table.column(name));
+        Ok(Self { machine: machine?, interval: interval?, from: from?, until: until?, speed: speed? })
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    machines: UniqueIds,
+    drafts: Vec<Draft>,
+    /// By machine: how many intervals it had so far, and where the latest is among the drafts.
+    latest: Vec<(u64, usize)>,
+}
+
+impl Reading {
+    fn add(&mut self, row: &Row<'_>, columns: &Columns) -> Result<(), InputError> {
+        let machine = self.machine(row.id(columns.machine)?);
+        let (interval, draft) = self.latest[machine];
+        let number = number(row, columns.interval, interval)?;
+        let from = row.time(columns.from, Time::ZERO)?;
+        let until = row.time(columns.until, Time::ZERO)?;
+        if until <= from {
+            return Err(row.wrong(columns.until, &format!("more than {from}, where the row begins")));
+        }
+        let expected = "operations a second as a finite number, 0 or more";
+        let speed = row.number(columns.speed, expected, |speed| speed.is_finite() && speed >= 0.0)?;
+        let end = if interval == 0 { Time::ZERO } else { self.drafts[draft].until };
+        let draft = if number == interval {
+            check_follows(row, columns.from, from, end)?;
+            draft
+        } else {
+            check_after(row, columns.from, from, end)?;
+            self.latest[machine] = (number, self.drafts.len());
+            self.drafts.push(Draft::new(machine as u32, from));
+            self.drafts.len() - 1
+        };
+        self.drafts[draft].go_on(until, speed);
+        Ok(())
+    }
+
+    fn machine(&mut self, id: &str) -> usize {
+        if let Some(known) = self.machines.find(id) {
+            return known;
+        }
+        self.machines.insert(id);
+        self.latest.push((0, 0));
+        self.latest.len() - 1
+    }
+}
+
+/// The number of the interval that goes on, or of the next one.
+fn number(row: &Row<'_>, column: Column, latest: u64) -> Result<u64, InputError> {
+    let number = row.text(column).parse().ok();
+    number.filter(|&number| number == latest + 1 || (number == latest && latest > 0)).ok_or_else(|| {
+        let goes_on = if latest == 0 { String::new() } else { format!("{latest}, which goes on, or ") };
+        row.wrong(column, &format!("{goes_on}{}, this machine's next interval", latest + 1))
+    })
+}
+
+/// A piece begins where the one before it ends.
+fn check_follows(row: &Row<'_>, column: Column, from: Time, end: Time) -> Result<(), InputError> {
+    if from == end {
+        return Ok(());
+    }
+    let what = if from > end { "a gap inside the interval" } else { "an overlap inside the interval" };
+    let found = format!("{}, {what}", row.text(column));
+    Err(row.error(column, found, format!("{end}, where this machine's row before ends")))
+}
+
+/// An interval begins no earlier than the one before it ends.
+fn check_after(row: &Row<'_>, column: Column, from: Time, end: Time) -> Result<(), InputError> {
+    if from >= end {
+        return Ok(());
+    }
+    let found = format!("{}, an overlap with the interval before", row.text(column));
+    Err(row.error(column, found, format!("{end} or more, where this machine's interval before ends")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong with a table of these rows, as `line column: found`.
+    fn complaint(rows: &str) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trace.csv");
+        std::fs::write(&path, format!("machine,interval,from_s,until_s,speed\n{rows}")).expect("written");
+        let error = Trace::load(&path).expect_err(rows);
+        assert_eq!(error.file, path.display().to_string());
+        let line = error.line.map(|line| line.to_string()).unwrap_or_default();
+        format!("{line} {}: {}; {}", error.field, error.found, error.expected)
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_line_and_column() {
+        let goes_on = "a,1,0,10,5\n";
+        let cases = [
+            ("", " : no pieces of intervals; pieces of intervals, one a line below the header"),
+            ("a,1,0,10\n", "2 speed: 4 fields; 5, one a column"),
+            ("a,2,0,10,5\n", "2 interval: \"2\"; 1, this machine's next interval"),
+            ("a,1,5,5,5\n", "2 until_s: \"5\"; more than 5.000000000, where the row begins"),
+            ("a,1,-1,5,5\n", "2 from_s: \"-1\"; seconds as a finite number, 0 or more"),
+            ("a,1,0,NaN,5\n", "2 until_s: \"NaN\"; seconds as a finite number, 0 or more"),
+            ("a,1,0,5,-5\n", "2 speed: \"-5\"; operations a second as a finite number, 0 or more"),
+            ("a,1,0,5,NaN\n", "2 speed: \"NaN\"; operations a second as a finite number, 0 or more"),
+            ("a,1,0,5,inf\n", "2 speed: \"inf\"; operations a second as a finite number, 0 or more"),
+            (",1,0,5,5\n", "2 machine: an empty field; a name"),
+        ];
+        for (rows, expected) in cases {
+            assert_eq!(complaint(rows), expected, "{rows}");
+        }
+        let second = [
+            (
+                "a,1,12,20,5\n",
+                "3 from_s: 12, a gap inside the interval; 10.000000000, where this machine's row before ends",
+            ),
+            (
+                "a,1,8,20,5\n",
+                "3 from_s: 8, an overlap inside the interval; 10.000000000, where this machine's row before ends",
+            ),
+            (
+                "a,2,8,20,5\n",
+                "3 from_s: 8, an overlap with the interval before; 10.000000000 or more, where this machine's interval before ends",
+            ),
+            ("a,3,20,30,5\n", "3 interval: \"3\"; 1, which goes on, or 2, this machine's next interval"),
+            ("a,0,20,30,5\n", "3 interval: \"0\"; 1, which goes on, or 2, this machine's next interval"),
+        ];
+        for (row, expected) in second {
+            assert_eq!(complaint(&format!("{goes_on}{row}")), expected, "{row}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The arguments of `gleaner trace`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `gleaner trace`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceArguments {
+    /// Draw a trace with the speeds and intervals of the volunteers' machines of Elleuch et al.
+    Generate(GenerateArguments),
+    /// Read a trace, and say what it amounts to or what is wrong with it
+    Check(CheckArguments),
+    /// Make a trace of an event file of the Failure Trace Archive (event_trace.tab)
+    Import(ImportArguments),
+}
+
+impl TraceArguments {
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            TraceArguments::Generate(arguments) => arguments.written.json,
+            TraceArguments::Check(arguments) => arguments.json,
+            TraceArguments::Import(arguments) => arguments.written.json,
+        }
+    }
+}
+
+/// The months of the paper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Month {
+    /// 12 million operations a second together
+    September,
+    /// 6 million
+    June,
+}
+
+const GENERATE_HELP: &str = "\
+Examples:
+  gleaner trace generate --out september.csv --machines machines.csv
+  gleaner trace generate --month june --cumulative-speed 1e5 --days 2 --out small.csv
+
+In a scenario: [grid] machines = \"machines.csv\", availability = \"september.csv\", sharing = \"exclusive\"";
+
+/// `gleaner trace generate`.
+#[derive(Args, Debug)]
+#[command(after_help = GENERATE_HELP)]
+pub(crate) struct GenerateArguments {
+    /// Like which month
+    #[arg(long, value_enum, default_value_t = Month::September)]
+    pub(crate) month: Month,
+    /// Operations a second of all machines that are there on average, instead of the month's
+    #[arg(long, value_name = "OPS", value_parser = parse_speed)]
+    pub(crate) cumulative_speed: Option<f64>,
+    /// How long
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=400))]
+    pub(crate) days: u32,
+    /// The seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) written: WrittenArguments,
+}
+
+/// `gleaner trace check`.
+#[derive(Args, Debug)]
+pub(crate) struct CheckArguments {
+    /// The trace
+    pub(crate) file: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `gleaner trace import`.
+#[derive(Args, Debug)]
+pub(crate) struct ImportArguments {
+    /// The event file
+    pub(crate) file: PathBuf,
+    /// How fast every machine is, in operations a second, since the archive does not say
+    #[arg(long, value_name = "OPS", value_parser = parse_speed)]
+    pub(crate) speed: f64,
+    /// Only events of this component, where a node has several
+    #[arg(long, value_name = "ID")]
+    pub(crate) component: Option<String>,
+    #[command(flatten)]
+    pub(crate) written: WrittenArguments,
+}
+
+/// Where a trace goes.
+#[derive(Args, Debug)]
+pub(crate) struct WrittenArguments {
+    /// Write the trace to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Write the table of machines that a scenario needs beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) machines: Option<PathBuf>,
+    /// Print what it amounts to as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed: &f64| (1e-9..=1e12).contains(speed));
+    speed.ok_or_else(|| "expected operations a second, from 1e-9 to 1e12".to_owned())
+}

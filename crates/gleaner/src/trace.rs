@@ -1,0 +1,91 @@
+//! `gleaner trace`: when machines are there, and how fast.
+
+use crate::cli::{GenerateArguments, ImportArguments, Month, TraceArguments, WrittenArguments};
+use crate::failure::Failure;
+use crate::{Outcome, stdout};
+use gleaner_report::numbers::{self, decimals, grouped};
+use gleaner_sim::output;
+use gleaner_workload::availability::import::Import;
+use gleaner_workload::availability::{Profile, Statistics, Trace};
+use serde::Serialize;
+use std::path::Path;
+
+const DAY_S: f64 = 86_400.0;
+/// More machines than a run or a table could take.
+const MACHINES_MAX: usize = 1_000_000;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    version: u32,
+    #[serde(flatten)]
+    statistics: Statistics,
+}
+
+pub(crate) fn run(arguments: &TraceArguments) -> Outcome {
+    match arguments {
+        TraceArguments::Generate(arguments) => write(&generate(arguments)?, &arguments.written),
+        TraceArguments::Check(arguments) => say(&Trace::load(&arguments.file)?, arguments.json),
+        TraceArguments::Import(arguments) => write(&import(arguments)?, &arguments.written),
+    }
+}
+
+fn generate(arguments: &GenerateArguments) -> Result<Trace, Failure> {
+    let month = match arguments.month {
+        Month::September => Profile::SEPTEMBER,
+        Month::June => Profile::JUNE,
+    };
+    let profile = arguments.cumulative_speed.map_or(month, |speed| month.with_cumulative_speed(speed));
+    if !(1..=MACHINES_MAX).contains(&profile.machines()) {
+        let found = format!("--cumulative-speed: {} machines", profile.machines());
+        return Err(Failure::Usage(format!("{found}; expected from 1 to {MACHINES_MAX}")));
+    }
+    Ok(profile.draw(arguments.seed, f64::from(arguments.days) * DAY_S))
+}
+
+fn import(arguments: &ImportArguments) -> Result<Trace, Failure> {
+    let import = Import { speed: arguments.speed, component: arguments.component.clone() };
+    Ok(import.read(&arguments.file)?)
+}
+
+fn write(trace: &Trace, arguments: &WrittenArguments) -> Outcome {
+    if trace.intervals().is_empty() {
+        return Err(Failure::Usage(
+            "no machine is ever there in such a trace; nothing was written".to_owned(),
+        ));
+    }
+    put(&arguments.out, |out| trace.write(out))?;
+    if let Some(path) = &arguments.machines {
+        put(path, |out| trace.write_machines(out))?;
+    }
+    say(trace, arguments.json)
+}
+
+fn put(path: &Path, content: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Outcome {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    output::write_file(output::folder_of(path), &name, content)?;
+    Ok(())
+}
+
+fn say(trace: &Trace, json: bool) -> Outcome {
+    let statistics = Statistics::of(trace);
+    if json {
+        return stdout::print_json(&Document { version: 1, statistics });
+    }
+    let Statistics { machines, intervals, pieces, end_s, present_mean, .. } = statistics;
+    let speed = |speed: f64| format!("{} operations a second", numbers::significant(speed, 3));
+    let long = decimals(100.0 * statistics.long_intervals, 1);
+    let lines = [
+        ("machines", grouped(machines as u64)),
+        ("intervals", format!("{}, {} pieces", grouped(intervals as u64), grouped(pieces as u64))),
+        ("length", numbers::seconds(end_s)),
+        ("present", format!("{} on average", decimals(present_mean, 1))),
+        ("together", speed(statistics.cumulative_speed)),
+        ("mean speed", speed(statistics.speed_mean)),
+        ("90 % below", speed(statistics.speed_90)),
+        ("fastest", speed(statistics.speed_max)),
+        ("an interval", format!("{} on average", numbers::seconds(statistics.interval_mean_s))),
+        ("long enough", format!("{long} % of the intervals for 12 million operations")),
+    ];
+    stdout::print(lines.map(|(what, value)| format!("{what:12} {value}\n")).concat())
+}
