@@ -229,7 +229,6 @@ impl Reading {
                 classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
             },
             loads: self.loads.clone(),
-            availability: None,
             // Nothing is paid for on a live grid.
             budget: None,
             // When a machine was there is told by its owner's use of it.

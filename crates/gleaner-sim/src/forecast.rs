@@ -109,7 +109,7 @@ mod tests {
         let middle = |mut values: Vec<f64>| {
             values.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
             let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
-            (low + high) / 2.0
+            f64::midpoint(low, high)
         };
         let mut said = vec![values[values.len() - 1], average(values.to_vec())];
         said.extend([5, 10, 20, 40].map(|count| average(newest(count))));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn naive(values: &[f64]) -> f64 {
-        let mut errors = vec![0.0; METHODS];
+        let mut errors = [0.0; METHODS];
         for next in 1..values.len() {
             for (error, said) in errors.iter_mut().zip(said_after(&values[..next])) {
                 *error += (values[next] - said).abs();

@@ -206,8 +206,8 @@ mod tests {
             let listener = TcpListener::bind(address).unwrap();
             let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (mut far, _) = listener.accept().unwrap();
-            near.write_all(&[7; SENT]).unwrap();
-            far.read_exact(&mut [0; SENT]).unwrap();
+            near.write_all(&vec![7; SENT]).unwrap();
+            far.read_exact(&mut vec![0; SENT]).unwrap();
             far.write_all(b"done").unwrap();
             near.read_exact(&mut [0; 4]).unwrap();
             let seen = all().unwrap();

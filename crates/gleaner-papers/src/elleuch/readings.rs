@@ -1,7 +1,7 @@
 use crate::Reading;
 
 /// Where the paper leaves the experiments open, or does not add up.
-pub const READINGS: [Reading; 11] = [
+pub const READINGS: [Reading; 12] = [
     Reading {
         topic: "the machines",
         paper: "traces of XtremLab, which are not public",
@@ -35,6 +35,13 @@ pub const READINGS: [Reading; 11] = [
         paper: "the average of the next fifteen minutes",
         taken: "the same, or of what is left of the interval; between 12,000 and 20,000 to the nearer of both",
         why: "there are no values after a machine's end",
+    },
+    Reading {
+        topic: "when a busy machine is ready",
+        paper: "by the effective progress of its task",
+        taken: "its length at the speed that is predicted now, less the time that it has run",
+        why: "nobody reports progress to the scheduler; where a speed changed since the task began, the estimate is \
+              off, and tasks are planned for machines that are not ready by then",
     },
     Reading {
         topic: "arrivals",

@@ -72,7 +72,7 @@ mod tests {
         prop::collection::vec(machine, 1..6).prop_map(|machines| {
             let (mut ids, mut drafts) = (UniqueIds::default(), Vec::new());
             for (index, (name, intervals)) in machines.into_iter().enumerate() {
-                assert!(ids.insert(&format!("{name}{index}").trim().to_owned()));
+                assert!(ids.insert(format!("{name}{index}").trim()));
                 let mut now = Time::ZERO;
                 let later = |now: Time, millis: u64| Time::from_nanos(now.nanos() + millis * 1_000_000);
                 for (away, pieces) in intervals {

@@ -61,9 +61,10 @@ pub(super) fn calls(trace: &str, word: &str) -> Vec<Call> {
                 let mut bytes = unescaped(&arguments[1]);
                 bytes.truncate(count as usize);
                 let at = arguments.get(3).map(|at| at.parse().unwrap());
-                calls.push(match is_word {
-                    true => Call::Word(String::from_utf8(bytes).unwrap()),
-                    false => Call::Write { file, at, bytes },
+                calls.push(if is_word {
+                    Call::Word(String::from_utf8(bytes).unwrap())
+                } else {
+                    Call::Write { file, at, bytes }
                 });
             }
             ("ftruncate", _) => {

@@ -58,7 +58,9 @@ impl Disk {
             open: BTreeMap::new(),
             syncs,
         };
-        calls.iter().for_each(|call| disk.take(call));
+        for call in calls {
+            disk.take(call);
+        }
         disk
     }
 
