@@ -5,6 +5,7 @@
 //! - [`growth`] keeps the tasks on each machine the same and multiplies the machines.
 //! - [`crowd`] is many tasks at once, on thousands of machines or on one.
 //! - [`table`] is what `gleaner bench` measures.
+//! - [`mapping`] is what `gleaner bench map` measures: each batch heuristic beside its plain reference.
 //! - [`live`] is what `gleaner bench live` measures: whole processes beside the limits of the machine.
 //! - The loop over the processor-sharing engine alone is [`ClosedLoop`](gleaner_sim::sharing::ClosedLoop).
 //!
@@ -13,9 +14,11 @@
 pub mod figure_3;
 pub mod growth;
 pub mod live;
+pub mod mapping;
 pub mod table;
 
 mod processor_time;
+mod resident;
 mod setups;
 
 pub use processor_time::processor_seconds;

@@ -37,7 +37,7 @@ pub enum Aim {
 pub struct Step(Box<dyn Fn() -> Vec<Measurement>>);
 
 impl Step {
-    fn of(measure: impl Fn() -> Vec<Measurement> + 'static) -> Self {
+    pub(crate) fn of(measure: impl Fn() -> Vec<Measurement> + 'static) -> Self {
         Self(Box::new(measure))
     }
 
@@ -56,11 +56,13 @@ pub fn steps() -> Vec<Step> {
     engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).collect()
 }
 
-fn least(measure: impl Fn() -> f64) -> f64 {
+/// The least of what several runs took.
+pub(crate) fn least(measure: impl Fn() -> f64) -> f64 {
     (0..RUNS).map(|_| measure()).fold(f64::INFINITY, f64::min)
 }
 
-fn seconds<T>(work: impl FnOnce() -> T) -> f64 {
+/// The processor time of some work.
+pub(crate) fn seconds<T>(work: impl FnOnce() -> T) -> f64 {
     // What comes of it is used, so that the work is not optimised away.
     processor_seconds(|| drop(std::hint::black_box(work())))
 }

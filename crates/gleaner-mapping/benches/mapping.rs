@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use gleaner_mapping::bound::Bound;
 use gleaner_mapping::polish::Polisher;
-use gleaner_mapping::workload::{consistent_matrix, random_matrix, speed_classes};
+use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix, speed_classes};
 use gleaner_mapping::{Heuristic, reference};
 
 const BATCH: [Heuristic; 4] =
@@ -28,6 +28,12 @@ fn random(bencher: Bencher, heuristic: Heuristic) {
 #[divan::bench(args = BATCH, sample_count = 5)]
 fn consistent(bencher: Bencher, heuristic: Heuristic) {
     let matrix = consistent_matrix(TASKS, MACHINES, SEED);
+    bencher.counter(ItemsCount::new(TASKS)).bench_local(|| heuristic.map(&matrix));
+}
+
+#[divan::bench(args = BATCH, sample_count = 5)]
+fn semi_consistent(bencher: Bencher, heuristic: Heuristic) {
+    let matrix = semi_consistent_matrix(TASKS, MACHINES, SEED);
     bencher.counter(ItemsCount::new(TASKS)).bench_local(|| heuristic.map(&matrix));
 }
 

@@ -1,7 +1,7 @@
 //! The heuristics by name, and which code runs each.
 
 use crate::mapping::{Building, Mapping};
-use crate::{Matrix, batch, immediate, min_min, passes};
+use crate::{Matrix, immediate, max_min, min_min, passes, sufferage};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -65,8 +65,8 @@ impl Heuristic {
         let building = Building::new(matrix.tasks(), ready);
         match self {
             Self::MinMin => min_min::map(matrix, building),
-            Self::MaxMin => batch::map(matrix, building, batch::Metric::EarliestEnd),
-            Self::Sufferage => batch::map(matrix, building, batch::Metric::Sufferage),
+            Self::MaxMin => max_min::map(matrix, building),
+            Self::Sufferage => sufferage::map(matrix, building),
             Self::SufferagePasses => passes::map(matrix, building),
             Self::Mct => immediate::mct(matrix, building),
             Self::Met => immediate::met(matrix, building),

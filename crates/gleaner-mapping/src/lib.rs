@@ -22,7 +22,6 @@
 //! assert!(Bound::of(&matrix).value <= mapping.makespan);
 //! ```
 
-mod batch;
 pub mod bound;
 pub mod by_class;
 mod heuristic;
@@ -30,6 +29,7 @@ mod immediate;
 mod instance;
 mod mapping;
 mod matrix;
+mod max_min;
 mod min_min;
 mod passes;
 pub mod polish;
@@ -37,6 +37,7 @@ pub mod reference;
 mod scan;
 mod sorting;
 mod standings;
+mod sufferage;
 mod tournament;
 pub mod workload;
 

@@ -8,13 +8,12 @@
 //! Cost: O(t·w) to begin with, then O(tasks left) a pass and what [`Standings`] takes for each machine filled.
 
 use crate::Matrix;
-use crate::batch::Metric;
 use crate::mapping::{Building, Mapping, earliest, highest_tie};
 use crate::standings::Standings;
 use gleaner_core::tie_threshold;
 
 pub(crate) fn map(matrix: &Matrix, mut building: Building) -> Mapping {
-    let mut standings = Standings::new(matrix, &building.ready, Metric::Sufferage);
+    let mut standings = Standings::new(matrix, &building.ready);
     let mut left: Vec<usize> = (0..matrix.tasks()).collect();
     while !left.is_empty() {
         for &task in &left {

@@ -16,6 +16,21 @@ pub(crate) fn least(values: &[f64]) -> f64 {
     rest.iter().copied().chain(lanes).fold(f64::INFINITY, lesser)
 }
 
+/// The greatest of the values that are at most `limit`; −∞ if there are none.
+#[inline]
+pub(crate) fn greatest_within(values: &[f64], limit: f64) -> f64 {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let value = if chunk[lane] <= limit { chunk[lane] } else { f64::NEG_INFINITY };
+            lanes[lane] = -lesser(-lanes[lane], -value);
+        }
+    }
+    let rest = rest.iter().copied().filter(|value| *value <= limit);
+    rest.chain(lanes).fold(f64::NEG_INFINITY, f64::max)
+}
+
 /// The least of the sums of what stands in the same place.
 #[inline]
 pub(crate) fn least_sum(left: &[f64], right: &[f64]) -> f64 {
@@ -57,6 +72,8 @@ mod tests {
             let right: Vec<f64> = (0..length).map(|at| ((at * 23 + 5) % 29) as f64).collect();
             let least_left = left.iter().copied().fold(f64::INFINITY, f64::min);
             assert_eq!(least(&left), least_left);
+            let within = left.iter().copied().filter(|value| *value <= 20.0);
+            assert_eq!(greatest_within(&left, 20.0), within.fold(f64::NEG_INFINITY, f64::max));
             let sums = left.iter().zip(&right).map(|(left, right)| left + right);
             assert_eq!(least_sum(&left, &right), sums.fold(f64::INFINITY, f64::min));
         }

@@ -3,11 +3,10 @@
 //! **A machine never becomes free earlier**, so whatever was not among a task's best few when it looked at all
 //! machines is no better than the best of that rest was then. A step that makes one machine busier concerns only
 //! the tasks that have it among their best two (its followers), and those compare the few machines on their short
-//! list again. Where the rest might have caught up with the list, the metric becomes an upper bound, and the task
-//! looks at all machines again only when it matters: when that bound is the largest metric of all.
+//! list again. Where the rest might have caught up with the list, the sufferage is only bounded from above, and the task
+//! looks at all machines again only when it matters: when that bound is the largest of all.
 
 use crate::Matrix;
-use crate::batch::Metric;
 use crate::scan::{LANES, any_within};
 
 /// How many machines are on a short list: two cache lines a task.
@@ -30,8 +29,17 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    fn look(ready: &[f64], row: &[f64]) -> Self {
-        let nearest = Nearest::of(ready, row);
+    /// Looks at all machines, in `room` for as many ends. Those that are probably the best are `known`, so that others
+    /// are rarely put on the list.
+    fn look(ready: &[f64], row: &[f64], known: &[u32], room: &mut [f64]) -> Self {
+        for ((end, ready), time) in room.iter_mut().zip(ready).zip(row) {
+            *end = ready + time;
+        }
+        let mut nearest = Nearest { ends: [f64::INFINITY; LISTED + 1], machines: [0; LISTED] };
+        for &machine in known {
+            nearest.insert(machine, std::mem::replace(&mut room[machine as usize], f64::INFINITY));
+        }
+        nearest.insert_all(room);
         let machines = nearest.machines;
         let of_row =
             |at: usize| if nearest.ends[at].is_finite() { row[machines[at] as usize] } else { f64::INFINITY };
@@ -71,23 +79,14 @@ impl Standing {
         if self.second_end.is_finite() { self.second_end - self.first_end } else { 0.0 }
     }
 
-    /// What decides which task is next, or where that is not exact something larger.
-    pub(crate) fn metric(&self, metric: Metric) -> f64 {
-        match metric {
-            Metric::EarliestEnd => self.first_end,
-            Metric::Sufferage if self.second_end.is_finite() => {
-                self.second_end - self.first_end.min(self.rest)
-            }
-            Metric::Sufferage => 0.0,
-        }
+    /// No less than the sufferage: other machines may have caught up with the first.
+    pub(crate) fn sufferage_bound(&self) -> f64 {
+        if self.second_end.is_finite() { self.second_end - self.first_end.min(self.rest) } else { 0.0 }
     }
 
-    /// Whether what the metric reads is known without a look at the machines off the list.
-    fn is_exact(&self, metric: Metric) -> bool {
-        match metric {
-            Metric::EarliestEnd => self.first_end <= self.rest,
-            Metric::Sufferage => self.second_end <= self.rest,
-        }
+    /// Whether the best two are known without a look at the machines off the list.
+    fn is_exact(&self) -> bool {
+        self.second_end <= self.rest
     }
 }
 
@@ -95,18 +94,20 @@ impl Standing {
 #[derive(Debug)]
 pub(crate) struct Standings<'a> {
     matrix: &'a Matrix,
-    metric: Metric,
     of: Vec<Standing>,
     /// By machine; a task that no longer has the machine among its two is dropped when it is next met.
     followers: Vec<Vec<u32>>,
     /// The last change in which each task was met, so that one in a list twice counts once.
     met: Vec<u32>,
     changes: u32,
+    /// Room for the ends of one task on all machines.
+    room: Vec<f64>,
 }
 
 impl<'a> Standings<'a> {
-    pub(crate) fn new(matrix: &'a Matrix, ready: &[f64], metric: Metric) -> Self {
-        let of: Vec<_> = matrix.rows().map(|row| Standing::look(ready, row)).collect();
+    pub(crate) fn new(matrix: &'a Matrix, ready: &[f64]) -> Self {
+        let mut room = vec![0.0; matrix.machines()];
+        let of: Vec<_> = matrix.rows().map(|row| Standing::look(ready, row, &[], &mut room)).collect();
         let mut followers = vec![Vec::new(); matrix.machines()];
         for (task, standing) in (0..).zip(&of) {
             followers[standing.first as usize].push(task);
@@ -115,7 +116,7 @@ impl<'a> Standings<'a> {
             }
         }
         let met = vec![0; of.len()];
-        Self { matrix, metric, of, followers, met, changes: 0 }
+        Self { matrix, of, followers, met, changes: 0, room }
     }
 
     #[inline]
@@ -150,12 +151,14 @@ impl<'a> Standings<'a> {
         self.followers[machine] = list;
     }
 
-    /// Looks at all machines where a task's metric is not exact, and says whether it did.
+    /// Looks at all machines where a task's best two are not exact, and says whether it did.
     pub(crate) fn settle(&mut self, task: usize, ready: &[f64]) -> bool {
-        if self.of[task].is_exact(self.metric) {
+        if self.of[task].is_exact() {
             return false;
         }
-        let before = std::mem::replace(&mut self.of[task], Standing::look(ready, self.matrix.row(task)));
+        let before = self.of[task];
+        let known = &before.machines[..LISTED.min(ready.len())];
+        self.of[task] = Standing::look(ready, self.matrix.row(task), known, &mut self.room);
         self.follow(task, &before);
         true
     }
@@ -179,24 +182,20 @@ struct Nearest {
 }
 
 impl Nearest {
-    fn of(ready: &[f64], row: &[f64]) -> Self {
-        let mut nearest = Self { ends: [f64::INFINITY; LISTED + 1], machines: [0; LISTED] };
-        let (readies, ready_rest) = ready.as_chunks::<LANES>();
-        let (times, times_rest) = row.as_chunks::<LANES>();
-        for (start, (ready, times)) in (0..).step_by(LANES).zip(readies.iter().zip(times)) {
-            let ends: [f64; LANES] = std::array::from_fn(|lane| ready[lane] + times[lane]);
+    /// Takes what is better than the list from the ends of all machines, in order.
+    fn insert_all(&mut self, ends: &[f64]) {
+        let (chunks, last) = ends.as_chunks::<LANES>();
+        for (start, chunk) in (0..).step_by(LANES).zip(chunks) {
             // Mostly none: one branch for all.
-            if any_within(&ends, nearest.ends[LISTED]) {
-                nearest.insert_all(start, ends);
+            if any_within(chunk, self.ends[LISTED]) {
+                self.insert_each(start, chunk);
             }
         }
-        let ends = ready_rest.iter().zip(times_rest).map(|(ready, time)| ready + time);
-        nearest.insert_all((readies.len() * LANES) as u32, ends);
-        nearest
+        self.insert_each((chunks.len() * LANES) as u32, last);
     }
 
-    fn insert_all(&mut self, start: u32, ends: impl IntoIterator<Item = f64>) {
-        for (machine, end) in (start..).zip(ends) {
+    fn insert_each(&mut self, start: u32, ends: &[f64]) {
+        for (machine, &end) in (start..).zip(ends) {
             if end < self.ends[LISTED] {
                 self.insert(machine, end);
             }

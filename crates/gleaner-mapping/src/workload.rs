@@ -30,14 +30,27 @@ pub fn random_matrix(tasks: usize, machines: usize, seed: u64) -> Matrix {
 /// A consistent matrix: as [`random_matrix`], with each task's times in rising order, so that every task likes the
 /// machines in the same order.
 pub fn consistent_matrix(tasks: usize, machines: usize, seed: u64) -> Matrix {
-    let inconsistent = random_matrix(tasks, machines, seed);
-    let mut times = Vec::with_capacity(tasks * machines);
-    for row in inconsistent.rows() {
+    rising(&random_matrix(tasks, machines, seed), 1)
+}
+
+/// A semi-consistent matrix: as [`random_matrix`], with each task's times on every other machine in rising order.
+pub fn semi_consistent_matrix(tasks: usize, machines: usize, seed: u64) -> Matrix {
+    rising(&random_matrix(tasks, machines, seed), 2)
+}
+
+/// The same times, those on one machine in every `every`, from the first, in rising order.
+fn rising(matrix: &Matrix, every: usize) -> Matrix {
+    let mut times = Vec::with_capacity(matrix.tasks() * matrix.machines());
+    for row in matrix.rows() {
         let start = times.len();
         times.extend_from_slice(row);
-        times[start..].sort_unstable_by(f64::total_cmp);
+        let mut rising: Vec<f64> = row.iter().copied().step_by(every).collect();
+        rising.sort_unstable_by(f64::total_cmp);
+        for (time, rising) in times[start..].iter_mut().step_by(every).zip(rising) {
+            *time = rising;
+        }
     }
-    Matrix::new(tasks, machines, times).expect("a matrix")
+    Matrix::new(matrix.tasks(), matrix.machines(), times).expect("a matrix")
 }
 
 /// Machines in [`SPEED_CLASSES`] classes of equal size, but for one, whose speeds are 1.00, 1.01, … 3.00; lengths even

@@ -5,18 +5,23 @@ mod live;
 use crate::cli::{BenchArguments, BenchCommand};
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
-use gleaner_bench::table::{self, Aim, Measurement};
+use gleaner_bench::mapping;
+use gleaner_bench::table::{self, Aim, Measurement, Step};
 use serde_json::{Value, json};
 
 pub(crate) fn run(arguments: &BenchArguments) -> Outcome {
-    if let Some(BenchCommand::Live(arguments)) = &arguments.what {
-        return live::run(arguments);
+    match &arguments.what {
+        Some(BenchCommand::Live(arguments)) => live::run(arguments),
+        Some(BenchCommand::Map(arguments)) => measure(&mapping::steps(), arguments.json),
+        None => measure(&table::steps(), arguments.json),
     }
+}
+
+fn measure(steps: &[Step], json: bool) -> Outcome {
     interrupt::listen();
-    let steps = table::steps();
     let bar = progress::bar(steps.len() as u64, "measurements");
     let mut lines = Vec::new();
-    for step in &steps {
+    for step in steps {
         if interrupt::asked() {
             return Err(Failure::Interrupted(format!(
                 "{} of {} measurements were made",
@@ -25,14 +30,14 @@ pub(crate) fn run(arguments: &BenchArguments) -> Outcome {
             )));
         }
         let measured = step.measure();
-        if !arguments.json {
+        if !json {
             bar.suspend(|| stdout::print(measured.iter().map(line).collect::<String>()))?;
         }
         lines.extend(measured);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if arguments.json {
+    if json {
         let measurements: Vec<Value> = lines.iter().map(document).collect();
         stdout::print_json(&json!({ "version": 1, "measurements": measurements }))?;
     }

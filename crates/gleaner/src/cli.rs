@@ -248,7 +248,8 @@ pub(crate) struct MapArguments {
     /// The seed of the moves
     #[arg(long, value_name = "N", default_value_t = 1, requires = "polish")]
     pub(crate) seed: u64,
-    /// Write assignment.csv, and with --polish polish.csv and polish.svg, to this folder
+    /// Write assignment.csv to this folder, and with --polish the curve: polish.csv, and polish.svg which plots the best
+    /// makespan over time above the lower bound
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the mapping as JSON

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &MapArguments) -> Outcome {
         _ => (mapping, None),
     };
     if let Some(dir) = &arguments.out {
-        write(dir, &mapping, polished.as_ref())?;
+        write(dir, &mapping, polished.as_ref().zip(bound.as_ref()))?;
     }
     let bound = bound.filter(|_| arguments.bound);
     if arguments.json {
@@ -138,21 +138,23 @@ fn describe(
     lines.concat()
 }
 
-fn write(dir: &Path, mapping: &Mapping, polished: Option<&Polished>) -> Outcome {
+fn write(dir: &Path, mapping: &Mapping, polished: Option<(&Polished, &Bound)>) -> Outcome {
     let mut table = "task,machine\n".to_owned();
     for (task, machine) in mapping.assignment.iter().enumerate() {
         writeln!(table, "{task},{machine}").expect("writing to a string does not fail");
     }
     output::write_text(dir, "assignment.csv", &table)?;
-    let Some(polished) = polished else { return Ok(()) };
+    let Some((polished, bound)) = polished else { return Ok(()) };
     let mut table = "moves,seconds,makespan\n".to_owned();
     for CurvePoint { moves, seconds, makespan } in &polished.curve {
         writeln!(table, "{moves},{seconds:.6},{makespan}").expect("writing to a string does not fail");
     }
     output::write_text(dir, "polish.csv", &table)?;
     let points = polished.curve.iter().map(|point| (point.seconds, point.makespan));
+    let moments = polished.curve.iter().map(|point| (point.seconds, bound.value));
     let plot = Plot::new("Best makespan while polishing", Axis::linear("time (s)"), Axis::linear("makespan"))
-        .with(Series::new("best so far", Style::Step, points));
+        .with(Series::new("best so far", Style::Step, points))
+        .with(Series::new("lower bound", Style::Step, moments));
     output::write_text(dir, "polish.svg", plot.svg().as_str())?;
     Ok(())
 }

@@ -58,7 +58,8 @@ fn polishing_by_moves_is_reproducible_and_leaves_its_curve() {
     assert_eq!(assignment.lines().count(), 7);
     let curve = folder.read("out/polish.csv");
     assert!(curve.starts_with("moves,seconds,makespan\n0,0.000000,"), "{curve}");
-    assert!(folder.read("out/polish.svg").contains("<svg"));
+    let plot = folder.read("out/polish.svg");
+    assert!(plot.contains("<svg") && plot.contains("best so far") && plot.contains("lower bound"), "{plot}");
 }
 
 #[test]
@@ -80,6 +81,7 @@ fn bad_instances_name_line_and_column_and_write_nothing() {
         ("2 2 0\n1 2\n3 4 5", "bad.0:3:5: "),
         ("2 2 0\n1 -2\n3 4", "bad.0:2:3: "),
         ("2 2 0\n1 2\ninf 4", "bad.0:3:1: "),
+        ("2 2 0\n1 NaN\n3 4", "bad.0:2:3: "),
         ("2 2 0\n1 2\n3 x", "bad.0:3:3: "),
         ("", "bad.0:1:1: "),
     ] {

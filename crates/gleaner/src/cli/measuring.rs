@@ -21,6 +21,19 @@ pub(crate) struct BenchArguments {
 pub(crate) enum BenchCommand {
     /// Measure a coordinator and agents of its own, beside what nothing can be faster than
     Live(BenchLiveArguments),
+    /// Measure the batch heuristics: by classes of machines, and on matrices beside their plain references
+    Map(BenchMapArguments),
+}
+
+/// `gleaner bench map`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Matrices are of 8192 tasks and 256 machines. What counts is processor time: the least of three runs, and one run of each
+plain reference, whose mapping must be the same. The references take some minutes.")]
+pub(crate) struct BenchMapArguments {
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `gleaner bench live`.
@@ -44,6 +57,7 @@ impl BenchArguments {
     pub(crate) fn json(&self) -> bool {
         match &self.what {
             Some(BenchCommand::Live(live)) => live.json,
+            Some(BenchCommand::Map(map)) => map.json,
             None => self.json,
         }
     }
