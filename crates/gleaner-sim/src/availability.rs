@@ -74,7 +74,7 @@ impl Prediction {
 
 impl Availability {
     /// Each kind of machine at each level of prices with each representative speed, in the order that
-    /// [`class`](Self::class) goes by.
+    /// `class` goes by.
     pub fn classes(scale: &SpeedScale, kinds: &[MachineClass], pricing: Pricing) -> Vec<MachineClass> {
         let slowest = scale.values()[1];
         let class = |kind: &MachineClass, factor: f64, speed: f64| MachineClass {

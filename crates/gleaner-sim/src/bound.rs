@@ -6,7 +6,7 @@
 //! - **A linear program.** The machines of a class are one pool, work is divisible and may pause, and a task's
 //!   work may start once the task has arrived; only the pools' capacity under the owners' loads limits it.
 //!
-//! Machines that come and go by a trace have a simpler one ([`fluid`]).
+//! Machines that come and go by a trace have a simpler one (`fluid`).
 //!
 //! The program is not solved as it stands but through its dual: a *price* for a core-second of each class in each
 //! interval between breakpoints (arrivals and load changes). A task's work is worth at least its cheapest place,
