@@ -231,10 +231,10 @@ mod tests {
         read_job_file(&Source::new("job.toml", text))
     }
 
-    /// The example in this module's documentation, which is what users get to read.
+    /// The example that users get to read.
     fn documented() -> String {
-        let lines = include_str!("job_file.rs").lines().map_while(|line| line.strip_prefix("//!"));
-        let inside = lines.skip_while(|line| *line != " ```toml").skip(1).take_while(|line| *line != " ```");
+        let lines = include_str!("../../../../docs/job-file.md").lines();
+        let inside = lines.skip_while(|line| *line != "```toml").skip(1).take_while(|line| *line != "```");
         inside
             .filter(|line| {
                 !line.contains("each_line =") && !line.contains("from_json =") && !line.contains("sweep ")

@@ -49,7 +49,7 @@ fn unknown_keys() {
         (
             "machines =",
             "machnes =",
-            "scenario.toml:2: grid.machnes: found an unknown key; expected one of machines, sharing, owner_load",
+            "scenario.toml:2: grid.machnes: found an unknown key; expected one of machines, sharing, owner_load, availability",
         ),
         (
             "tasks =",
