@@ -59,7 +59,7 @@ fn unknown_keys() {
         (
             "preset =",
             "presets =",
-            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, aging, budget, deadline_s, period_s, relocate",
+            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, budget, period_s, relocate, aging, …",
         ),
         (
             "[policy]",
