@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Takes bytes and forgets them, so that whoever sends them can measure the way here.
 #[utoipa::path(
     put, path = "/api/v1/probe", tag = "machines",
-    request_body(content = String, content_type = "application/octet-stream"),
+    request_body(content = Option<String>, content_type = "application/octet-stream"),
     responses((status = 200, description = "They came", body = Swallowed),
         (status = 408, description = "The rest of them did not come", body = Problem),
         (status = 413, description = "They are too many", body = Problem)),
