@@ -92,7 +92,7 @@ impl Reading {
         self.ledger.replay(entry)?;
         let at = entry.at;
         let begun = *self.begun.get_or_insert(at);
-        let at = Time::from_nanos(at.nanos().saturating_sub(begun.nanos()));
+        let at = Time::from_nanos(at.since(begun).nanos());
         self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
         match &entry.fact {
             Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
@@ -108,7 +108,7 @@ impl Reading {
         let noted = &mut self.tasks[task.index()];
         noted.started.get_or_insert(at);
         if let Some(ordered) = noted.moving.take() {
-            self.moved = (self.moved.0 + 1, self.moved.1 + seconds_between(ordered, at));
+            self.moved = (self.moved.0 + 1, self.moved.1 + at.since(ordered).seconds());
         }
     }
 
@@ -200,7 +200,7 @@ impl Reading {
 
     fn was(&self, compared: &[(TaskId, Ops)]) -> Outcome {
         let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task.index()]).collect();
-        let waits = noted.iter().filter_map(|task| Some(seconds_between(task.came, task.started?)));
+        let waits = noted.iter().filter_map(|task| Some(task.started?.since(task.came).seconds()));
         let ends = noted.iter().filter_map(|task| task.ended);
         Outcome {
             makespan_s: span(noted.first().map(|task| task.came), ends.max()),
@@ -245,7 +245,7 @@ impl Past {
         let history = run.history();
         let arrivals = &self.setup.tasks.arrivals;
         let started = history.tasks().iter().zip(arrivals).filter(|(task, _)| task.started != Time::NEVER);
-        let waits = started.map(|(task, came)| seconds_between(*came, task.started));
+        let waits = started.map(|(task, came)| task.started.since(*came).seconds());
         let machines = (0..self.setup.machines.len()).map(MachineId::new);
         Outcome {
             makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
@@ -287,9 +287,5 @@ fn waits_of(waits: impl Iterator<Item = f64>) -> Outcome {
 }
 
 fn span(from: Option<Time>, to: Option<Time>) -> f64 {
-    from.zip(to).map_or(0.0, |(from, to)| seconds_between(from, to))
-}
-
-fn seconds_between(from: Time, to: Time) -> f64 {
-    to.nanos().saturating_sub(from.nanos()) as f64 / 1e9
+    from.zip(to).map_or(0.0, |(from, to)| to.since(from).seconds())
 }

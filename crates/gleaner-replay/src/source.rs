@@ -5,20 +5,17 @@ use gleaner_server::driver::DriverError;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::ReplayError;
 use gleaner_server::recovery::entries;
-use gleaner_server::store::{OpenError, Seq, SqliteReader};
+use gleaner_server::store::{DATABASE, OpenError, Seq, SqliteReader};
 use gleaner_units::Time;
+use gleaner_wire::VERSION;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The database in a coordinator's folder.
-const DATABASE: &str = "gleaner.db";
 /// A line of an export is at most this long: a job of as many tasks as it may have.
 const LINE_BYTES_MAX: u64 = 256 << 20;
-/// What this program can read of exports.
-const VERSION: u32 = 1;
 
 /// Why a journal cannot be replayed.
 #[derive(Debug, Error)]

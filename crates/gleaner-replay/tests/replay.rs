@@ -36,17 +36,7 @@ impl Journal {
     }
 
     fn machine(&mut self, agent: usize, name: &str, speed: f64) {
-        let profile = Profile {
-            speeds: [speed, 100.0, 100.0],
-            cpu_on_core: None,
-            cores: 1,
-            slots: 1,
-            memory: 1 << 30,
-            sandbox: Ok("bwrap".to_owned()),
-            user: String::new(),
-            tags: Vec::new(),
-            attributes: [].into(),
-        };
+        let profile = Profile::new([speed, 100.0, 100.0], 1);
         let (name, key, token) = (name.to_owned(), String::new(), String::new());
         let agent = MachineId::new(agent);
         self.add(0.0, Fact::AgentEnrolled { agent, name, key, token, profile });

@@ -190,6 +190,23 @@ pub struct Profile {
     pub attributes: BTreeMap<String, String>,
 }
 
+impl Profile {
+    /// A machine with so many cores and a sandbox, of which nothing else is said.
+    pub fn new(speeds: [f64; 3], cores: u32) -> Self {
+        Self {
+            speeds,
+            cpu_on_core: None,
+            cores,
+            slots: cores,
+            memory: 1 << 30,
+            sandbox: Ok("bwrap".to_owned()),
+            user: String::new(),
+            tags: Vec::new(),
+            attributes: BTreeMap::new(),
+        }
+    }
+}
+
 /// How a machine is at a moment.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

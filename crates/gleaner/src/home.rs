@@ -1,19 +1,9 @@
 //! The folder in which a grid's coordinator keeps everything, and what a client finds there.
 
 use crate::failure::Failure;
-use serde::Deserialize;
+use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// Where a coordinator writes how it is reached.
-const COORDINATOR: &str = "coordinator.json";
-
-/// How `gleaner` finds the coordinator that this folder belongs to.
-#[derive(Deserialize)]
-pub(crate) struct Coordinator {
-    pub(crate) address: String,
-    pub(crate) fingerprint: Option<String>,
-}
 
 /// The folder that was given, or else the one that commands look in by themselves: `GLEANER_HOME`, or the usual one.
 pub(crate) fn folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -29,12 +19,12 @@ pub(crate) fn folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// Whether a coordinator was ever started in `folder`.
 pub(crate) fn is_coordinators(folder: &Path) -> bool {
-    folder.join(COORDINATOR).is_file()
+    folder.join(ADDRESS_FILE).is_file()
 }
 
 /// What the coordinator of `folder` last wrote about itself.
-pub(crate) fn coordinator(folder: &Path) -> Result<Coordinator, Failure> {
-    let path = folder.join(COORDINATOR);
+pub(crate) fn coordinator(folder: &Path) -> Result<Reached, Failure> {
+    let path = folder.join(ADDRESS_FILE);
     let text = read(&path)?.ok_or_else(|| {
         Failure::NoGrid(format!(
             "no coordinator was ever started in {}: start one with `gleaner up`, or name one with --server URL",
@@ -47,7 +37,7 @@ pub(crate) fn coordinator(folder: &Path) -> Result<Coordinator, Failure> {
 
 /// The token of the user whose folder it is.
 pub(crate) fn token(folder: &Path) -> Result<String, Failure> {
-    let path = folder.join("token");
+    let path = folder.join(TOKEN_FILE);
     let text = read(&path)?.ok_or_else(|| {
         Failure::NoGrid(format!(
             "no token in {}: take one from whoever runs the grid, and pass it as GLEANER_TOKEN",

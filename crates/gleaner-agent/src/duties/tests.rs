@@ -22,17 +22,7 @@ fn attempt(task: usize, number: u32) -> Attempt {
 }
 
 fn profile() -> Profile {
-    Profile {
-        speeds: [1.0; 3],
-        cpu_on_core: None,
-        cores: 2,
-        slots: 2,
-        memory: 0,
-        sandbox: Ok(String::new()),
-        user: String::new(),
-        tags: Vec::new(),
-        attributes: BTreeMap::new(),
-    }
+    Profile::new([1.0; 3], 2)
 }
 
 fn run(task: usize, number: u32) -> Run {

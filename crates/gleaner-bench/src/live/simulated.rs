@@ -14,7 +14,6 @@ use gleaner_wire::limits::FRAME_BYTES_MAX;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Tail, ToAgent, Usage, decode, encode,
 };
-use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -45,17 +44,8 @@ impl Simulated {
         let key = AgentKey::open_or_create(&keys.join(name)).map_err(|why| simulated(&why))?;
         let token: JoinToken = grid.join_token()?.parse().map_err(|why| simulated(&why))?;
         let address = grid.address().clone();
-        let profile = Profile {
-            speeds: [1e9, 1e8, 1e8],
-            cpu_on_core: None,
-            cores: slots,
-            slots,
-            memory: 1 << 34,
-            sandbox: Ok("simulated".to_owned()),
-            user: "simulated".to_owned(),
-            tags: Vec::new(),
-            attributes: BTreeMap::new(),
-        };
+        let profile =
+            Profile { memory: 1 << 34, user: "simulated".to_owned(), ..Profile::new([1e9, 1e8, 1e8], slots) };
         let enrolment =
             Enrolment { name: name.to_owned(), key: key.public().to_string(), profile: profile.clone() };
         let client = Client::new(address.clone(), None, token.token())?;

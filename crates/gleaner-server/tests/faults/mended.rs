@@ -8,7 +8,6 @@ use gleaner_wire::api::{Choice, Enrolment, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
 use gleaner_wire::{JobId, SESSION_VERSION};
-use std::collections::BTreeMap;
 
 const JOB: JobId = JobId(1);
 
@@ -30,17 +29,7 @@ struct Small {
 }
 
 fn profile() -> Profile {
-    Profile {
-        speeds: [1_000.0, 100.0, 100.0],
-        cpu_on_core: None,
-        cores: 2,
-        slots: 2,
-        memory: 1 << 30,
-        sandbox: Ok("bwrap".to_owned()),
-        user: "worker".to_owned(),
-        tags: Vec::new(),
-        attributes: BTreeMap::new(),
-    }
+    Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) }
 }
 
 fn end(outcome: &Outcome) -> End {

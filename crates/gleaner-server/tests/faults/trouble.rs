@@ -9,7 +9,6 @@ use gleaner_server::store::Failure;
 use gleaner_units::{Span, Time};
 use gleaner_wire::api::{Choice, Enrolment};
 use gleaner_wire::session::Profile;
-use std::collections::BTreeMap;
 
 const DAY_NANOS: u64 = 86_400_000_000_000;
 
@@ -48,17 +47,9 @@ impl World {
     fn profile(&mut self, number: u32) -> Profile {
         // The first machine can run everything.
         let cores = if number == 0 { 4 } else { self.chance.between(1, 3) as u32 };
-        Profile {
-            speeds: [*self.chance.pick(&[500.0, 1_000.0, 2_000.0]), 100.0, 100.0],
-            cpu_on_core: None,
-            cores,
-            slots: cores + self.chance.below(3) as u32,
-            memory: 1 << 30,
-            sandbox: Ok("bwrap".to_owned()),
-            user: "worker".to_owned(),
-            tags: Vec::new(),
-            attributes: BTreeMap::new(),
-        }
+        let speeds = [*self.chance.pick(&[500.0, 1_000.0, 2_000.0]), 100.0, 100.0];
+        let slots = cores + self.chance.below(3) as u32;
+        Profile { slots, user: "worker".to_owned(), ..Profile::new(speeds, cores) }
     }
 
     pub(super) fn user_acts(&mut self) {

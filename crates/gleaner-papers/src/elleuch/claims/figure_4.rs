@@ -11,7 +11,7 @@ use crate::{Claim, Condition, Rule as Judge};
 const SUSTAINED: f64 = 1.01;
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
-    let mut claims = vec![september(findings), june(findings)];
+    let mut claims: Vec<Claim> = Month::ALL.map(|month| unconstrained(findings, month)).into();
     claims.extend(
         Month::ALL.map(|month| better(findings, month, Variant::Standard, (Rule::Cap, Rule::PerTask))),
     );
@@ -25,33 +25,33 @@ pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     claims
 }
 
-fn september(findings: &Findings) -> Claim {
-    let free = Case::free(Month::September, Heuristic::MinMin);
+fn unconstrained(findings: &Findings, month: Month) -> Claim {
+    let free = Case::free(month, Heuristic::MinMin);
+    let (claim, paper, unit, unit_s, rule) = match month {
+        Month::September => (
+            "without a budget the makespan is the two weeks plus ten minutes for September",
+            "10 min",
+            "min",
+            60.0,
+            Judge::Near { value: 10.0, holds: 1.0, partly: 3.0 },
+        ),
+        Month::June => (
+            "and plus 42 hours 30 minutes for June",
+            "42.5 h",
+            "h",
+            3600.0,
+            Judge::Near { value: 42.5, holds: 4.25, partly: 12.75 },
+        ),
+    };
     Claim {
-        id: "figure-4/september-unconstrained".to_owned(),
-        claim: "without a budget the makespan is the two weeks plus ten minutes for September",
-        paper: "10 min",
+        id: format!("figure-4/{}-unconstrained", slug(month)),
+        claim,
+        paper,
         quantity: "how long after the last arrival the last task ends, without a budget".to_owned(),
         besides: None,
-        measured: findings.over_seeds(|seed| findings.after_s(free, seed) / 60.0),
-        unit: "min",
-        rule: Judge::Near { value: 10.0, holds: 1.0, partly: 3.0 },
-        condition: None,
-        reading: NO_CONDITION,
-    }
-}
-
-fn june(findings: &Findings) -> Claim {
-    let free = Case::free(Month::June, Heuristic::MinMin);
-    Claim {
-        id: "figure-4/june-unconstrained".to_owned(),
-        claim: "and plus 42 hours 30 minutes for June",
-        paper: "42.5 h",
-        quantity: "how long after the last arrival the last task ends, without a budget".to_owned(),
-        besides: None,
-        measured: findings.over_seeds(|seed| findings.after_s(free, seed) / 3600.0),
-        unit: "h",
-        rule: Judge::Near { value: 42.5, holds: 4.25, partly: 12.75 },
+        measured: findings.over_seeds(|seed| findings.after_s(free, seed) / unit_s),
+        unit,
+        rule,
         condition: None,
         reading: NO_CONDITION,
     }
