@@ -32,6 +32,9 @@ use std::time::{Duration, Instant};
 /// How long the runs of an agent that was killed may take to end.
 const RUNS_END_S: u64 = 10;
 
+/// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
+const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
+
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
@@ -110,15 +113,10 @@ impl Home {
         };
         let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         private(folder).map_err(failed(folder))?;
-        let own = lock(&folder.join("lock"))?.ok_or_else(|| HomeError::InUse(folder.into()))?;
-        let until = Instant::now() + Duration::from_secs(RUNS_END_S);
-        let runs = loop {
-            match lock(&folder.join("runs.lock"))? {
-                Some(runs) => break runs,
-                None if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
-                None => return Err(HomeError::StillRuns(folder.into())),
-            }
-        };
+        let own = lock(&folder.join("lock"), LOCK_OUTLASTS)?;
+        let own = own.ok_or_else(|| HomeError::InUse(folder.into()))?;
+        let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
+        let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
         for name in ["tasks", "pipes"] {
             let path = folder.join(name);
             match fs::remove_dir_all(&path) {
@@ -264,15 +262,21 @@ impl Home {
     }
 }
 
-/// The file, locked; none if another holds it.
-fn lock(path: &Path) -> Result<Option<File>, HomeError> {
+/// The file, locked; none if another still holds it after so long.
+fn lock(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
     let failed = |why| HomeError::File { path: path.to_owned(), why };
     let mut options = File::options();
     let file = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(why) => Err(failed(why.into())),
+    let until = Instant::now() + patience;
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Some(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
+                thread::sleep(Duration::from_millis(5))
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+            Err(why) => return Err(failed(why.into())),
+        }
     }
 }
 
