@@ -4,6 +4,7 @@ use super::MachineClass;
 use crate::mapping::highest_tie;
 use crate::scan::{LANES, any_within, lesser};
 use crate::tournament::Tournament;
+use fearless_simd::{Level, dispatch};
 
 /// More than a tie's 1e-12 and what multiplying by the inverse differs from dividing: a few units in 2⁻⁵².
 const CLOSE: f64 = 1.0 + 2e-12;
@@ -22,6 +23,8 @@ pub(super) struct Pool {
     about: Vec<f64>,
     /// The classes that came close to the best of the last look, in order.
     close: Vec<u32>,
+    /// Which vector instructions there are.
+    level: Level,
 }
 
 /// Where a task goes.
@@ -56,11 +59,18 @@ impl Pool {
             numbers: starts.into_iter().map(|start| start as u32).collect(),
             about: vec![0.0; classes.len() + padding],
             close: Vec::new(),
+            level: Level::new(),
         }
     }
 
     /// Which class would be done first with a task of that length.
     pub(super) fn look(&mut self, length: f64) -> Target {
+        dispatch!(self.level, _ => self.find_close(length));
+        self.target(length)
+    }
+
+    #[inline(always)]
+    fn find_close(&mut self, length: f64) {
         let close = self.estimate(length) * CLOSE + f64::MIN_POSITIVE;
         self.close.clear();
         for (chunk, about) in (0..).step_by(LANES).zip(self.about.as_chunks::<LANES>().0) {
@@ -70,10 +80,10 @@ impl Pool {
                 self.close.extend(lanes.map(|(class, _)| class));
             }
         }
-        self.target(length)
     }
 
     /// Fills `about`, and gives the least of it.
+    #[inline(always)]
     fn estimate(&mut self, length: f64) -> f64 {
         let mut least = [f64::INFINITY; LANES];
         let (about, free) = (self.about.as_chunks_mut::<LANES>().0, self.free.as_chunks::<LANES>().0);
