@@ -15,6 +15,7 @@
 use crate::Matrix;
 use crate::mapping::{Building, Mapping, earliest};
 use crate::scan::{LANES, greater, lesser, places_within, two_least_sums};
+use crate::sorting::sort_into;
 use fearless_simd::{Level, dispatch};
 use gleaner_core::tie_threshold;
 
@@ -34,9 +35,9 @@ pub(crate) fn are_alike(matrix: &Matrix, order: &[u32], ready: &[f64]) -> bool {
 
 /// The tasks by total time.
 pub(crate) fn by_total(matrix: &Matrix) -> Vec<u32> {
-    let totals: Vec<f64> = matrix.rows().map(|row| row.iter().sum()).collect();
-    let mut order: Vec<u32> = (0..matrix.tasks() as u32).collect();
-    order.sort_unstable_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]).then(a.cmp(&b)));
+    let totals: Vec<u64> = matrix.rows().map(|row| row.iter().sum::<f64>().to_bits()).collect();
+    let mut order = Vec::with_capacity(totals.len());
+    sort_into(&totals, &mut order);
     order
 }
 
@@ -84,33 +85,39 @@ impl Extent {
     }
 }
 
+/// A value for each task of a block, in the order of its tasks; what stands behind the last is not used. Whole cache
+/// lines, so that no lanes lie across two.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct EachTask([f64; BLOCK]);
+
 struct Block {
     /// Those left.
     tasks: Vec<u32>,
-    /// By machine, the times of the tasks, in their order; what stands behind the last is not used.
-    times: Vec<[f64; BLOCK]>,
+    /// By machine.
+    times: Vec<EachTask>,
     extent: Extent,
     /// When each task's second machine would be done; infinite with one machine.
-    second_ends: [f64; BLOCK],
-    sufferages: [f64; BLOCK],
+    second_ends: EachTask,
+    sufferages: EachTask,
     /// The largest of them; −∞ if no task is left.
     largest: f64,
 }
 
 impl Block {
     fn new(matrix: &Matrix, tasks: &[u32]) -> Self {
-        let mut times = vec![[0.0; BLOCK]; matrix.machines()];
+        let mut times = vec![EachTask([0.0; BLOCK]); matrix.machines()];
         for (at, &task) in tasks.iter().enumerate() {
             for (times, &time) in times.iter_mut().zip(matrix.row(task as usize)) {
-                times[at] = time;
+                times.0[at] = time;
             }
         }
         Self {
             tasks: tasks.to_vec(),
             times,
             extent: Extent::of(matrix, tasks),
-            second_ends: [f64::INFINITY; BLOCK],
-            sufferages: [0.0; BLOCK],
+            second_ends: EachTask([f64::INFINITY; BLOCK]),
+            sufferages: EachTask([0.0; BLOCK]),
             largest: 0.0,
         }
     }
@@ -141,8 +148,8 @@ impl Block {
         reason = "all lanes are compared at once; a branch a lane would prevent that"
     )]
     fn concerns(&self, from: usize, machine: usize, ready: f64) -> bool {
-        let times = &self.times[machine][from..from + LANES];
-        let second_ends = &self.second_ends[from..from + LANES];
+        let times = &self.times[machine].0[from..from + LANES];
+        let second_ends = &self.second_ends.0[from..from + LANES];
         times.iter().zip(second_ends).fold(false, |any, (time, end)| any | (ready + time <= *end))
     }
 
@@ -152,7 +159,7 @@ impl Block {
         let mut first = [f64::INFINITY; LANES];
         let mut second = [f64::INFINITY; LANES];
         for &machine in compared {
-            let times = &self.times[machine as usize][from..from + LANES];
+            let times = &self.times[machine as usize].0[from..from + LANES];
             for lane in 0..LANES {
                 let end = ready[machine as usize] + times[lane];
                 second[lane] = lesser(second[lane], greater(first[lane], end));
@@ -161,20 +168,20 @@ impl Block {
         }
         for lane in 0..LANES {
             let alone = second[lane] == f64::INFINITY;
-            self.second_ends[from + lane] = second[lane];
-            self.sufferages[from + lane] = if alone { 0.0 } else { second[lane] - first[lane] };
+            self.second_ends.0[from + lane] = second[lane];
+            self.sufferages.0[from + lane] = if alone { 0.0 } else { second[lane] - first[lane] };
         }
     }
 
     #[inline(always)]
     fn find_largest(&mut self) {
-        let left = &self.sufferages[..self.tasks.len()];
+        let left = &self.sufferages.0[..self.tasks.len()];
         self.largest = left.iter().copied().fold(f64::NEG_INFINITY, greater);
     }
 
     /// The lowest task that suffers by at least `limit`, and its place.
     fn lowest_within(&self, limit: f64) -> Option<(u32, usize)> {
-        let suffering = self.tasks.iter().zip(0..).filter(|(_, at)| self.sufferages[*at] >= limit);
+        let suffering = self.tasks.iter().zip(0..).filter(|(_, at)| self.sufferages.0[*at] >= limit);
         suffering.map(|(&task, at)| (task, at)).min()
     }
 
@@ -182,10 +189,10 @@ impl Block {
         self.tasks.swap_remove(at);
         let last = self.tasks.len();
         for times in &mut self.times {
-            times[at] = times[last];
+            times.0[at] = times.0[last];
         }
-        self.second_ends[at] = self.second_ends[last];
-        self.sufferages[at] = self.sufferages[last];
+        self.second_ends.0[at] = self.second_ends.0[last];
+        self.sufferages.0[at] = self.sufferages.0[last];
         self.find_largest();
     }
 }

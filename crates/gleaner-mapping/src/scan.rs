@@ -86,7 +86,11 @@ pub(crate) fn places_within(left: &[f64], right: &[f64], limit: f64, places: &mu
         let sums: [f64; LANES] = std::array::from_fn(|lane| left[lane] + right[lane]);
         // Mostly none: one branch for all.
         if any_within(&sums, limit) {
-            places.extend((start..).zip(sums).filter(|(_, sum)| *sum <= limit).map(|(place, _)| place));
+            for (place, sum) in (start..).zip(&sums) {
+                if *sum <= limit {
+                    places.push(place);
+                }
+            }
         }
     }
     let rest = left_rest.iter().zip(right_rest).map(|(left, right)| left + right);
