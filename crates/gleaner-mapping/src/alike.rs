@@ -12,6 +12,8 @@
 //! whom it concerns; and O(w) for each block that has such tasks, and for each such task one comparison a machine that
 //! is compared: some twenty of 256.
 
+#![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
+
 use crate::Matrix;
 use crate::mapping::{Building, Mapping, earliest};
 use crate::scan::{LANES, greater, lesser, places_within, two_least_sums};
@@ -198,7 +200,7 @@ impl Block {
 }
 
 struct Blocks {
-    blocks: Vec<Block>,
+    in_order: Vec<Block>,
     /// Room for the machines that are compared.
     compared: Vec<u32>,
     /// Which vector instructions there are.
@@ -207,8 +209,8 @@ struct Blocks {
 
 impl Blocks {
     fn new(matrix: &Matrix, ready: &[f64], order: &[u32]) -> Self {
-        let blocks = order.chunks(BLOCK).map(|tasks| Block::new(matrix, tasks)).collect();
-        let mut blocks = Self { blocks, compared: Vec::new(), level: Level::new() };
+        let in_order = order.chunks(BLOCK).map(|tasks| Block::new(matrix, tasks)).collect();
+        let mut blocks = Self { in_order, compared: Vec::new(), level: Level::new() };
         // Nobody knows a second end yet, so any machine concerns all.
         blocks.delay(0, ready[0], ready);
         blocks
@@ -216,9 +218,9 @@ impl Blocks {
 
     /// Takes the lowest of the tasks that suffer most.
     fn take_next(&mut self) -> usize {
-        let largest = self.blocks.iter().map(|block| block.largest).fold(f64::NEG_INFINITY, greater);
+        let largest = self.in_order.iter().map(|block| block.largest).fold(f64::NEG_INFINITY, greater);
         let limit = tie_threshold(largest);
-        let tied = self.blocks.iter_mut().filter(|block| block.largest >= limit);
+        let tied = self.in_order.iter_mut().filter(|block| block.largest >= limit);
         let lowest = tied.filter_map(|block| Some((block.lowest_within(limit)?, block)));
         let ((task, at), block) = lowest.min_by_key(|(lowest, _)| *lowest).expect("a task is left");
         block.remove(at);
@@ -232,7 +234,7 @@ impl Blocks {
 
     #[inline(always)]
     fn delay_each(&mut self, machine: usize, before: f64, ready: &[f64]) {
-        for block in &mut self.blocks {
+        for block in &mut self.in_order {
             block.delay(machine, before, ready, &mut self.compared);
         }
     }
@@ -245,7 +247,11 @@ mod tests {
     use crate::{Heuristic, reference};
 
     fn few_times(tasks: usize, machines: usize, seed: u64) -> Matrix {
-        let times = random_matrix(tasks, machines, seed).rows().flatten().map(|time| (time % 3.0).floor() / 10.0).collect();
+        let times = random_matrix(tasks, machines, seed)
+            .rows()
+            .flatten()
+            .map(|time| (time % 3.0).floor() / 10.0)
+            .collect();
         Matrix::new(tasks, machines, times).expect("a matrix")
     }
 

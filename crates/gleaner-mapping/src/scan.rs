@@ -1,4 +1,10 @@
 //! Scans over all machines, eight side by side, in a form that compilers turn into vector instructions.
+//!
+//! Which instructions there are is asked at run time, by [`dispatch!`]: what runs inside it is compiled once for each
+//! kind of processor, and has to be inlined for that. The values are the same to the bit on all of them: nothing is added
+//! up in another order, and no product is fused with a sum.
+
+#![expect(clippy::inline_always, reason = "a function of its own is compiled for any processor")]
 
 use fearless_simd::{Level, dispatch};
 
@@ -134,7 +140,18 @@ mod tests {
             let within = left.iter().copied().filter(|value| *value <= 20.0);
             assert_eq!(greatest_within(&left, 20.0), within.fold(f64::NEG_INFINITY, f64::max));
             let sums = left.iter().zip(&right).map(|(left, right)| left + right);
-            assert_eq!(least_sum(&left, &right), sums.fold(f64::INFINITY, f64::min));
+            let mut sums: Vec<f64> = sums.collect();
+            let places = (0..).zip(&sums).filter(|(_, sum)| **sum <= 20.0).map(|(place, _)| place);
+            let expected: Vec<u32> = places.collect();
+            let mut places = Vec::new();
+            places_within(&left, &right, 20.0, &mut places);
+            assert_eq!(places, expected);
+            sums.sort_unstable_by(f64::total_cmp);
+            sums.extend([f64::INFINITY; 2]);
+            assert_eq!(
+                (least_sum(&left, &right), two_least_sums(&left, &right)),
+                (sums[0], (sums[0], sums[1]))
+            );
         }
     }
 }

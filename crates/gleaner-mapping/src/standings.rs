@@ -6,6 +6,8 @@
 //! list again. Where the rest might have caught up with the list, the sufferage is only bounded from above, and the task
 //! looks at all machines again only when it matters: when that bound is the largest of all.
 
+#![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
+
 use crate::Matrix;
 use crate::scan::{LANES, any_within};
 use fearless_simd::{Level, dispatch};

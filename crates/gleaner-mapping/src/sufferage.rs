@@ -6,10 +6,10 @@
 //! and the lowest task that ties with it, come from a [`Tournament`]. Cost: O(t·w) to begin with, O(w) a step for the
 //! machine, O(log t) for each task concerned, and O(w) for each whose best two have to be found afresh: few a step.
 
-use crate::{Matrix, alike};
 use crate::mapping::{Building, Mapping, earliest, highest_tie};
 use crate::standings::Standings;
 use crate::tournament::Tournament;
+use crate::{Matrix, alike};
 
 pub(crate) fn map(matrix: &Matrix, building: Building) -> Mapping {
     let order = alike::by_total(matrix);

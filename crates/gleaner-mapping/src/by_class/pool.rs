@@ -1,5 +1,7 @@
 //! The machines by class: when each is free, and which would be done first with a task of some length.
 
+#![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
+
 use super::MachineClass;
 use crate::mapping::highest_tie;
 use crate::scan::{LANES, any_within, lesser};
