@@ -129,21 +129,26 @@ impl View<'_> {
         all.filter(works).collect()
     }
 
-    /// What is left to do of each task on a machine, and nothing for each idle core.
+    /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
     fn cores(&self, id: MachineId) -> Vec<f64> {
         let machine = self.grid.machine(id);
         let class = machine.class().index();
+        let share =
+            (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
         let mut cores = Vec::new();
         for (task_class, _) in machine.counts() {
             for task in machine.tasks_of(task_class) {
-                let left = self.seconds(task, class) - self.grid.task(task).seconds_run(self.now);
-                cores.push(if left > 0.0 { left } else { 0.0 });
+                let row = self.grid.classes().seconds_per_op_row(task_class);
+                let ops = self.length(task) - self.grid.ops_done(self.now, task);
+                let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
+                cores.push(left);
             }
         }
         while cores.len() < machine.cores() as usize {
             cores.push(0.0);
         }
-        cores
+        // Where a task stands still, nobody knows when another could begin.
+        cores.into_iter().filter(|ready| ready.is_finite()).collect()
     }
 
     fn price(&self, class: usize) -> f64 {
@@ -159,6 +164,9 @@ impl View<'_> {
         for id in self.present() {
             let class = self.grid.machine(id).class().index();
             let mut cores = self.cores(id);
+            if cores.is_empty() {
+                continue;
+            }
             let first = |cores: &[f64]| {
                 let mut first = 0;
                 for core in 1..cores.len() {
@@ -185,10 +193,10 @@ impl View<'_> {
             let machines: Vec<MachineId> = self.present();
             let machines: Vec<MachineId> =
                 machines.into_iter().filter(|id| self.grid.machine(*id).class().index() == class).collect();
-            if machines.is_empty() {
+            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
+            if cores.is_empty() {
                 continue;
             }
-            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
             let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
             let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
             let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
