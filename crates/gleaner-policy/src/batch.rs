@@ -8,24 +8,26 @@
 //!   Where a condition depends on that moment too, it offers one for each moment that can matter.
 //! - What a machine may take of the tasks in order of length is a stretch of them ([`Purse::first_allowed`]), and a
 //!   shorter task is done earlier on any machine. So Min-Min looks at the shortest of each stretch, Max-Min at the
-//!   longest task and at those just before a stretch begins ([`heuristics`]). Sufferage looks at all tasks, but only at
-//!   the offers that can be among anyone's best two.
+//!   longest task and at those just before a stretch begins, Sufferage at the ends of the straight pieces of what a
+//!   task would lose ([`heuristics`]).
+//! - Machines are planned for one by one until each is expected to be ready only when the next batch comes: what it was
+//!   given after that would be taken back before it could begin.
 //!
-//! Cost: O(tasks·log tasks + machines·log machines), and then for each assignment O(offers), with Sufferage O(tasks)
-//! more. **What a batch does is a function of the grid alone**, also in the middle of one.
+//! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
+//! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
 mod heuristics;
 mod kinds;
 mod pool;
 
+use crate::backlog::{Backlog, Size, Waiting};
 use crate::recipe::{Aim, Batching, Level, Order};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
-use gleaner_units::{MachineId, TaskId, Time};
-use kinds::{Bid, Kind, Left};
+use gleaner_units::{MachineId, OpsTotal, TaskClassId, TaskId, Time};
+use kinds::{Bid, Kind};
 use pool::Pool;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// Which machines take tasks, by id; they need not be free.
 pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
@@ -34,11 +36,19 @@ pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
 pub(crate) type Assignment = (TaskId, Queue);
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks without a declared
-/// length have none.
-pub(crate) fn assignments(recipe: &Batching, grid: &Grid, now: Time, open: Open<'_>) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, grid, now, open);
+/// length have none. The backlog is left as it was.
+pub(crate) fn assignments(
+    recipe: &Batching,
+    grid: &Grid,
+    now: Time,
+    open: Open<'_>,
+    backlog: &mut Backlog,
+) -> VecDeque<Assignment> {
+    let mut batch = Batch::new(recipe, grid, now, open, backlog);
     batch.run();
-    batch.made
+    let Batch { made, taken, .. } = batch;
+    taken.into_iter().for_each(|(class, task)| backlog.put_back(class, task));
+    made
 }
 
 struct Batch<'a> {
@@ -46,9 +56,11 @@ struct Batch<'a> {
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
     purse: Option<Purse>,
-    kinds: Vec<Kind>,
+    kinds: Vec<Kind<'a>>,
     pools: Vec<Pool>,
     made: VecDeque<Assignment>,
+    /// What was taken from the backlog.
+    taken: Vec<(TaskClassId, Waiting)>,
 }
 
 /// Where a task would go: in which pool to which of the machines.
@@ -59,23 +71,24 @@ struct Target {
 }
 
 impl<'a> Batch<'a> {
-    fn new(recipe: &'a Batching, grid: &Grid, now: Time, open: Open<'_>) -> Self {
+    fn new(recipe: &'a Batching, grid: &Grid, now: Time, open: Open<'_>, backlog: &'a mut Backlog) -> Self {
         let depth = if recipe.order == Order::Sufferage { 2 } else { 1 };
         let pools = match recipe.level {
             Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
             Level::Classes => pool::of_classes(grid, now, open),
         };
-        let kinds = kinds::waiting(grid, &pools);
-        let ops = kinds.iter().flat_map(|kind| &kind.left).map(|task| task.length.into()).sum();
-        let tasks = kinds.iter().map(|kind| kind.left.len()).sum();
+        let kinds = kinds::all(grid, backlog, &pools);
+        let (counts, ops): (Vec<usize>, Vec<OpsTotal>) = kinds.iter().map(Kind::sum).unzip();
+        let sum = (counts.into_iter().sum(), ops.into_iter().sum());
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
             deadline_s,
-            purse: Purse::new(recipe.spending, grid.account(), now, (tasks, ops)),
+            purse: Purse::new(recipe.spending, grid.account(), now, sum),
             kinds,
             pools,
             made: VecDeque::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -85,21 +98,42 @@ impl<'a> Batch<'a> {
             Order::MinMin | Order::MaxMin | Order::Sufferage => self.recipe.aging as usize,
         };
         for (kind, task) in kinds::oldest(&self.kinds, first) {
+            if !self.goes_on() {
+                return;
+            }
             self.assign_by_aim(kind, task);
         }
-        while let Some((kind, task)) = heuristics::next(self) {
-            let length = self.kinds[kind].left[task].length.amount();
-            let target = self.earliest(kind, length).expect("a task that is left has a place");
+        while let Some((kind, task)) = self.next() {
+            let target = self.earliest(kind, task.length.amount()).expect("a task that is left has a place");
             self.assign(kind, task, target);
         }
     }
 
-    fn assign_by_aim(&mut self, kind: usize, id: TaskId) {
-        let at = self.kinds[kind].position(id);
-        let length = self.kinds[kind].left[at].length.amount();
-        match self.aimed(kind, length) {
-            Some(target) => self.assign(kind, at, target),
-            None => self.set_aside(kind, at..at + 1),
+    fn next(&mut self) -> Option<(usize, Waiting)> {
+        heuristics::set_impossible_aside(self);
+        if self.goes_on() { heuristics::next(self) } else { None }
+    }
+
+    /// Whether some machine could still be given what it might begin before the next batch.
+    fn goes_on(&self) -> bool {
+        let period_s = self.recipe.period.seconds();
+        let mut left = self.kinds.iter().filter(|tasks| tasks.span().is_some());
+        match self.recipe.level {
+            Level::Machines => left.any(|tasks| tasks.bids.iter().any(|bid| bid.seat.ready_s < period_s)),
+            // The ready time of a class says nothing of the first of its machines.
+            Level::Classes => left.next().is_some(),
+        }
+    }
+
+    fn assign_by_aim(&mut self, kind: usize, task: Waiting) {
+        match self.aimed(kind, task.length.amount()) {
+            Some(target) => self.assign(kind, task, target),
+            None => {
+                self.take(kind, task);
+                if let Some(purse) = &mut self.purse {
+                    purse.set_aside(1);
+                }
+            }
         }
     }
 
@@ -112,25 +146,30 @@ impl<'a> Batch<'a> {
         in_time.or_else(|| self.earliest(kind, length))
     }
 
-    fn assign(&mut self, kind: usize, at: usize, target: Target) {
-        let tasks = &mut self.kinds[kind];
-        let Left { id, length } = tasks.left.remove(at).expect("a task that is left");
-        let seconds = tasks.seconds(length.amount(), target.pool);
+    fn assign(&mut self, kind: usize, task: Waiting, target: Target) {
+        self.take(kind, task);
+        let seconds = self.kinds[kind].seconds(task.length.amount(), target.pool);
         let pool = &mut self.pools[target.pool];
         if let Some(purse) = &mut self.purse {
-            purse.spend(length, pool.price);
+            purse.spend(task.length, pool.price);
         }
         let queue = pool.take(target.place, seconds);
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
-        self.made.push_back((id, queue));
+        self.made.push_back((task.id, queue));
     }
 
-    /// No machine may take the tasks now; they are not looked at again in this batch.
-    fn set_aside(&mut self, kind: usize, at: Range<usize>) {
+    fn take(&mut self, kind: usize, task: Waiting) {
+        let tasks = &mut self.kinds[kind];
+        tasks.take(task);
+        self.taken.push((tasks.class, task));
+    }
+
+    /// No machine may take tasks of these sizes now; they are not looked at again in this batch.
+    fn set_aside(&mut self, kind: usize, sizes: (Size, Size)) {
+        let count = self.kinds[kind].set_aside(sizes);
         if let Some(purse) = &mut self.purse {
-            purse.set_aside(at.len());
+            purse.set_aside(count);
         }
-        self.kinds[kind].left.drain(at);
     }
 
     #[inline]

@@ -338,6 +338,9 @@ impl View<'_> {
     fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Queue)>) {
         let workers = self.workers();
         let left = self.tasks_left();
+        if !self.policy.by_class && !workers.iter().any(|worker| self.could_begin(*worker, &left)) {
+            return (Vec::new(), None);
+        }
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
         if let Some(&task) = old.first() {
             let fits = self.fits(task, &workers);
@@ -355,23 +358,36 @@ impl View<'_> {
             return (removed, None);
         }
         let metrics: Vec<(TaskId, f64)> =
-            fits.iter().map(|(task, fits)| (*task, metric(self.policy.pick, fits))).collect();
+            fits.iter().map(|(task, fits)| (*task, self.metric(*task, fits))).collect();
         let best = metrics.iter().map(|metric| metric.1).fold(f64::NEG_INFINITY, f64::max);
         let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
         let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
         let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
         (Vec::new(), Some((task, self.chosen(task, fits).queue)))
     }
-}
 
-/// The largest is best.
-fn metric(pick: Pick, fits: &[Fit]) -> f64 {
-    let mut ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
-    ends.sort_by(f64::total_cmp);
-    match pick {
-        Pick::First | Pick::MinMin => -ends[0],
-        Pick::MaxMin => ends[0],
-        Pick::Sufferage => ends.get(1).map_or(0.0, |second| second - ends[0]),
+    /// Before the next batch, some of the tasks.
+    fn could_begin(&self, worker: Worker, tasks: &[TaskId]) -> bool {
+        worker.ready < self.policy.period.seconds()
+            && tasks.iter().any(|task| self.seconds(*task, worker.class).is_finite())
+    }
+
+    /// The largest is best.
+    fn metric(&self, task: TaskId, fits: &[Fit]) -> f64 {
+        let mut fits = fits.to_vec();
+        fits.sort_by(|one, other| one.1.total_cmp(&other.1));
+        match (self.policy.pick, fits.get(1)) {
+            (Pick::First | Pick::MinMin, _) => -fits[0].1,
+            (Pick::MaxMin, _) => fits[0].1,
+            (Pick::Sufferage, None) => 0.0,
+            (Pick::Sufferage, Some(second)) => {
+                let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+                let slower = row[second.0.class] - row[fits[0].0.class];
+                let later = second.0.ready - fits[0].0.ready;
+                let loss = later + self.length(task) * slower;
+                if loss > 0.0 { loss } else { 0.0 }
+            }
+        }
     }
 }
 

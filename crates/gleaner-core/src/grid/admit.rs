@@ -32,8 +32,8 @@ impl Grid {
         }
         for task in self.plans.collect(now) {
             self.give_back(now, task);
+            changes.push(Change::Unplanned(task));
         }
-        changes.push(Change::Collected);
         Ok(Command::Collect)
     }
 

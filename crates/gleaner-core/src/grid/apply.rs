@@ -110,6 +110,7 @@ impl Grid {
         }
         for task in self.plans.dissolve(Queue::Machine(machine)) {
             self.give_back(now, task);
+            changes.push(Change::Unplanned(task));
         }
         changes.push(Change::ResidentsChanged(machine));
         self.set_availability(machine, Availability::Lost, changes);
