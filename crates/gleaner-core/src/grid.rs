@@ -8,6 +8,7 @@ mod check;
 mod machine;
 mod pages;
 mod plans;
+mod progress;
 mod task;
 mod waiting;
 
@@ -144,6 +145,23 @@ impl Grid {
     #[inline]
     pub fn declared_length(&self, id: TaskId) -> Option<Ops> {
         Ops::new(self.lengths.get(id))
+    }
+
+    /// How many operations a task has done where it is, elsewhere before it was moved there, and at whatever speeds the
+    /// machine had; 0 if it is on none. Costs O(log tasks there).
+    pub fn ops_done(&self, now: Time, id: TaskId) -> f64 {
+        let class = self.task(id).class;
+        let on = self.task(id).placed_on();
+        on.map_or(0.0, |on| self.machine(on).ops_done(now, class, id, self.seconds_per_op(class, on)))
+    }
+
+    /// The seconds until a task that is on a machine is done by its declared length, as fast as it goes there now; none
+    /// left if it should have been done already. Costs O(log tasks there).
+    pub fn seconds_left(&self, now: Time, id: TaskId) -> Option<f64> {
+        let class = self.task(id).class;
+        let (on, length) = (self.task(id).placed_on()?, self.declared_length(id)?);
+        let length = (length.amount(), self.seconds_per_op(class, on));
+        Some(self.machine(on).seconds_left(now, (class, id), length))
     }
 
     /// What a task costs on machines of a class; nothing is known where they have a price and it has no length.

@@ -1,6 +1,7 @@
 //! The policy for batches: tasks wait until the end of the period in which they came, are then planned together, and
 //! start as the machines that they are planned for become free.
 
+use crate::backlog::Backlog;
 use crate::batch::{self, Assignment};
 use crate::crew::Crew;
 use crate::recipe::Batching;
@@ -17,6 +18,7 @@ use std::collections::VecDeque;
 pub struct Batcher {
     recipe: Batching,
     crew: Crew,
+    backlog: Backlog,
     agenda: Option<Agenda>,
 }
 
@@ -32,7 +34,7 @@ struct Agenda {
 impl Batcher {
     /// The policy that follows `recipe`.
     pub fn new(recipe: Batching) -> Self {
-        Self { recipe, crew: Crew::default(), agenda: None }
+        Self { recipe, crew: Crew::default(), backlog: Backlog::default(), agenda: None }
     }
 
     fn batch(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -42,11 +44,11 @@ impl Batcher {
         if grid.plans().collected_at() != Some(now) {
             return Some(Decision::Collect);
         }
-        let Self { recipe, crew, agenda } = self;
+        let Self { recipe, crew, backlog, agenda } = self;
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
             at: now,
-            plans: batch::assignments(recipe, grid, now, crew.open()),
+            plans: batch::assignments(recipe, grid, now, crew.open(), backlog),
             machines: crew.open().iter().copied().collect(),
         }));
         if let Some((task, on)) = agenda.plans.pop_front() {
@@ -75,6 +77,7 @@ fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
 
 impl Policy for Batcher {
     fn observe(&mut self, grid: &Grid, change: &Change) {
+        self.backlog.observe(grid, change);
         match *change {
             Change::MachineJoined(machine)
             | Change::MachineMeasured(machine)
@@ -87,7 +90,7 @@ impl Policy for Batcher {
             | Change::TaskClassMeasured(_)
             | Change::Wait { .. }
             | Change::Planned(..)
-            | Change::Collected
+            | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
@@ -114,14 +117,17 @@ impl Policy for Batcher {
 
     fn rebuild(&mut self, grid: &Grid) {
         self.crew = Crew::of(grid);
+        self.backlog = Backlog::of(grid);
         self.agenda = None;
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
-        if self.crew == Crew::of(grid) {
-            Ok(())
-        } else {
-            Err("the open machines are not those of the grid".into())
+        if self.crew != Crew::of(grid) {
+            return Err("the open machines are not those of the grid".into());
         }
+        if self.backlog != Backlog::of(grid) {
+            return Err("the tasks without a place are not those of the grid".into());
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
 mod any_policy;
+mod backlog;
 mod batch;
 pub mod batcher;
 mod crew;

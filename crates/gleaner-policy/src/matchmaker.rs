@@ -107,7 +107,7 @@ impl Policy for Matchmaker {
             | Change::TaskClassMet(_)
             | Change::Wait { .. }
             | Change::Planned(..)
-            | Change::Collected
+            | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)

@@ -80,6 +80,9 @@ pub struct Meta {
     /// The first ones by age; they are placed before the heuristic begins.
     old: Vec<TaskId>,
     removed: Vec<TaskId>,
+    /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
+    /// told of these.
+    beyond: Vec<(TaskId, Queue)>,
     /// What was left when it began.
     left: f64,
 }
@@ -120,6 +123,38 @@ impl View<'_> {
         self.length(task) * row[class]
     }
 
+    /// Where a task is scheduled, told or not.
+    fn queue_of(&self, task: TaskId) -> Option<Queue> {
+        let beyond = self.meta.beyond.iter().find(|(other, _)| *other == task).map(|(_, queue)| *queue);
+        self.grid.plans().queue_of(task).or(beyond)
+    }
+
+    fn ranked(&self, queue: Queue) -> Vec<TaskId> {
+        let beyond = self.meta.beyond.iter().filter(|(_, on)| *on == queue).map(|(task, _)| *task);
+        self.grid.plans().ranked(queue).chain(beyond).collect()
+    }
+
+    /// B̲.
+    fn left(&self, account: &Account) -> f64 {
+        let left = account.left(self.now).count() as f64;
+        if account.budget().charged != Charged::Planned {
+            return left;
+        }
+        left - self.meta.beyond.iter().map(|(task, _)| self.cost(*task)).sum::<f64>()
+    }
+
+    /// Of a task that runs or is scheduled.
+    fn cost(&self, task: TaskId) -> f64 {
+        let class = match (self.grid.task(task).placed_on(), self.queue_of(task)) {
+            (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
+                self.grid.machine(machine).class().index()
+            }
+            (None, Some(Queue::Class(class))) => class.index(),
+            (None, None) => 0,
+        };
+        (self.length(task) * self.price(class)).ceil()
+    }
+
     fn present(&self) -> Vec<MachineId> {
         let all = (0..self.grid.machines().len()).map(MachineId::new);
         let works = |id: &MachineId| {
@@ -129,21 +164,26 @@ impl View<'_> {
         all.filter(works).collect()
     }
 
-    /// What is left to do of each task on a machine, and nothing for each idle core.
+    /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
     fn cores(&self, id: MachineId) -> Vec<f64> {
         let machine = self.grid.machine(id);
         let class = machine.class().index();
+        let share =
+            (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
         let mut cores = Vec::new();
         for (task_class, _) in machine.counts() {
             for task in machine.tasks_of(task_class) {
-                let left = self.seconds(task, class) - self.grid.task(task).seconds_run(self.now);
-                cores.push(if left > 0.0 { left } else { 0.0 });
+                let row = self.grid.classes().seconds_per_op_row(task_class);
+                let ops = self.length(task) - self.grid.ops_done(self.now, task);
+                let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
+                cores.push(left);
             }
         }
         while cores.len() < machine.cores() as usize {
             cores.push(0.0);
         }
-        cores
+        // Where a task stands still, nobody knows when another could begin.
+        cores.into_iter().filter(|ready| ready.is_finite()).collect()
     }
 
     fn price(&self, class: usize) -> f64 {
@@ -159,6 +199,9 @@ impl View<'_> {
         for id in self.present() {
             let class = self.grid.machine(id).class().index();
             let mut cores = self.cores(id);
+            if cores.is_empty() {
+                continue;
+            }
             let first = |cores: &[f64]| {
                 let mut first = 0;
                 for core in 1..cores.len() {
@@ -168,7 +211,7 @@ impl View<'_> {
                 }
                 first
             };
-            for task in self.grid.plans().ranked(Queue::Machine(id)) {
+            for task in self.ranked(Queue::Machine(id)) {
                 let core = first(&cores);
                 cores[core] += self.seconds(task, class);
             }
@@ -185,15 +228,15 @@ impl View<'_> {
             let machines: Vec<MachineId> = self.present();
             let machines: Vec<MachineId> =
                 machines.into_iter().filter(|id| self.grid.machine(*id).class().index() == class).collect();
-            if machines.is_empty() {
+            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
+            if cores.is_empty() {
                 continue;
             }
-            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
             let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
             let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
             let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
             let mut assigned = 0;
-            for task in self.grid.plans().ranked(queue) {
+            for task in self.ranked(queue) {
                 ready += self.seconds(task, class) / cores.len() as f64;
                 assigned += 1;
             }
@@ -207,7 +250,7 @@ impl View<'_> {
 
     fn tasks_left(&self) -> Vec<TaskId> {
         let open = |task: &&TaskId| {
-            self.grid.plans().queue_of(**task).is_none()
+            self.queue_of(**task).is_none()
                 && self.grid.task(**task).state() == TaskState::Waiting
                 && !self.meta.removed.contains(*task)
         };
@@ -225,7 +268,7 @@ impl View<'_> {
         }
         let Some(account) = self.account() else { return true };
         let cost = (self.length(task) * worker.price).ceil();
-        let left = account.left(self.now).count() as f64;
+        let left = self.left(account);
         if cost > left {
             return false;
         }
@@ -262,21 +305,11 @@ impl View<'_> {
         let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
         let meta = self.meta.all.iter().copied();
-        let planned = meta.clone().filter(|task| self.grid.plans().queue_of(*task).is_some());
+        let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
-        let cost_of = |task: TaskId| {
-            let class = match (self.grid.task(task).placed_on(), self.grid.plans().queue_of(task)) {
-                (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
-                    self.grid.machine(machine).class().index()
-                }
-                (None, Some(Queue::Class(class))) => class.index(),
-                (None, None) => 0,
-            };
-            (self.length(task) * self.price(class)).ceil()
-        };
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
-        let allocated: f64 = scheduled.iter().map(|task| cost_of(*task)).sum();
+        let allocated: f64 = scheduled.iter().map(|task| self.cost(*task)).sum();
         let done: f64 = scheduled.iter().map(|task| self.length(*task)).sum();
         let all: f64 = held.into_iter().chain(meta).map(|task| self.length(task)).sum();
         let counted = match (busy, self.policy.rule) {
@@ -327,7 +360,7 @@ impl View<'_> {
     }
 
     /// One turn of the loop; the tasks to remove first.
-    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Queue)>) {
+    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Worker)>) {
         let workers = self.workers();
         let left = self.tasks_left();
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
@@ -336,7 +369,7 @@ impl View<'_> {
             return if fits.is_empty() {
                 (vec![task], None)
             } else {
-                (Vec::new(), Some((task, self.chosen(task, &fits).queue)))
+                (Vec::new(), Some((task, self.chosen(task, &fits))))
             };
         }
         let fits: Vec<(TaskId, Vec<Fit>)> =
@@ -347,23 +380,29 @@ impl View<'_> {
             return (removed, None);
         }
         let metrics: Vec<(TaskId, f64)> =
-            fits.iter().map(|(task, fits)| (*task, metric(self.policy.pick, fits))).collect();
+            fits.iter().map(|(task, fits)| (*task, self.metric(*task, fits))).collect();
         let best = metrics.iter().map(|metric| metric.1).fold(f64::NEG_INFINITY, f64::max);
         let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
         let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
         let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
-        (Vec::new(), Some((task, self.chosen(task, fits).queue)))
+        (Vec::new(), Some((task, self.chosen(task, fits))))
     }
-}
 
-/// The largest is best.
-fn metric(pick: Pick, fits: &[Fit]) -> f64 {
-    let mut ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
-    ends.sort_by(f64::total_cmp);
-    match pick {
-        Pick::First | Pick::MinMin => -ends[0],
-        Pick::MaxMin => ends[0],
-        Pick::Sufferage => ends.get(1).map_or(0.0, |second| second - ends[0]),
+    /// The largest is best.
+    fn metric(&self, task: TaskId, fits: &[Fit]) -> f64 {
+        let mut fits = fits.to_vec();
+        fits.sort_by(|one, other| one.1.total_cmp(&other.1));
+        match (self.policy.pick, fits.get(1)) {
+            (Pick::First | Pick::MinMin, _) => -fits[0].1,
+            (Pick::MaxMin, _) => fits[0].1,
+            (Pick::Sufferage, None) => 0.0,
+            (Pick::Sufferage, Some(second)) => {
+                let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+                let slower = row[second.0.class] - row[fits[0].0.class];
+                let later = second.0.ready - fits[0].0.ready;
+                if second.1 <= tied_least(&[fits[0].1]) { 0.0 } else { later + self.length(task) * slower }
+            }
+        }
     }
 }
 
@@ -382,7 +421,7 @@ impl NaiveBatch {
         let count = if self.pick == Pick::First { all.len() } else { self.aging.min(all.len()) };
         let left = grid.account().map_or(0.0, |account| account.left(now).count() as f64);
         let old = all[..count].to_vec();
-        self.batch = Some((now, Meta { all, old, removed: Vec::new(), left }));
+        self.batch = Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left }));
     }
 
     fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -392,8 +431,12 @@ impl NaiveBatch {
         loop {
             let (_, meta) = self.batch.as_ref()?;
             let (removed, next) = View { grid, now, policy: self, meta }.turn();
-            if let Some((task, on)) = next {
-                return Some(Decision::Plan { task, on });
+            if let Some((task, worker)) = next {
+                if self.by_class || worker.ready < self.period.seconds() {
+                    return Some(Decision::Plan { task, on: worker.queue });
+                }
+                self.batch.as_mut()?.1.beyond.push((task, worker.queue));
+                continue;
             }
             if removed.is_empty() {
                 return None;

@@ -14,6 +14,8 @@ impl Grid {
             TaskState::Sent(on) if task.attempt == attempt => {
                 task.state = TaskState::Running(on);
                 task.started = task.started.min(now);
+                let class = task.class;
+                self.machines[on.index()].begin(now, class, id);
                 changes.push(Change::Started(id));
             }
             _ => changes.push(Change::StaleReply { task: id, attempt }),
@@ -31,7 +33,7 @@ impl Grid {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         };
-        let placed = self.leave_if_placed(id);
+        let placed = self.leave_if_placed(now, id);
         match &mut self.account {
             Some(account) if placed.is_some() => account.end(now, id),
             // It was thought lost, and its credits were given back: others may have been planned with them.
@@ -53,7 +55,7 @@ impl Grid {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         }
-        let placed = self.leave_if_placed(id);
+        let placed = self.leave_if_placed(now, id);
         self.give_back(now, id);
         self.wait_again(id, None, changes);
         if let Some(on) = placed {
@@ -68,7 +70,7 @@ impl Grid {
         if matches!(self.task(id).state, TaskState::Finished(_) | TaskState::Withdrawn) {
             return;
         }
-        let placed = self.leave_if_placed(id);
+        let placed = self.leave_if_placed(now, id);
         self.give_back(now, id);
         let task = self.tasks.get_mut(id);
         task.state = TaskState::Withdrawn;
@@ -99,19 +101,19 @@ impl Grid {
     }
 
     /// Off its machine, if it is on one, or out of the waiting set, if it waits. Its state is the caller's to write.
-    fn leave_if_placed(&mut self, id: TaskId) -> Option<MachineId> {
+    fn leave_if_placed(&mut self, now: Time, id: TaskId) -> Option<MachineId> {
         let task = self.task(id);
         match task.placed_on() {
-            Some(on) => self.leave(id, on),
+            Some(on) => self.leave(now, id, on),
             None => self.dequeue(id),
         }
         task.placed_on()
     }
 
-    pub(super) fn leave(&mut self, id: TaskId, on: MachineId) {
+    pub(super) fn leave(&mut self, now: Time, id: TaskId, on: MachineId) {
         let class = self.task(id).class;
         let needs = self.needs(class);
-        self.machines[on.index()].remove(class, id, needs);
+        self.machines[on.index()].remove(now, class, id, needs);
         self.placed[class.index()] -= 1;
         self.placed_total -= 1;
     }

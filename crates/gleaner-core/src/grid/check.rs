@@ -1,6 +1,7 @@
+use super::progress::Resident;
 use super::{Availability, Grid, Machine, TaskState};
 use crate::Queue;
-use gleaner_units::{MachineId, OpsTotal, TaskId};
+use gleaner_units::{MachineId, OpsTotal, TaskId, Time};
 use thiserror::Error;
 
 /// A part of the grid that says something else than the tasks do.
@@ -19,6 +20,9 @@ pub enum BrokenInvariant {
     /// The waiting set is not the set of waiting tasks.
     #[error("{0} is in the waiting set, or missing from it, against its state")]
     Waiting(TaskId),
+    /// What is kept of a task's progress is not what its state allows.
+    #[error("the progress of {0} on {1} is not that of a task in its state")]
+    Progress(TaskId, MachineId),
     /// The number of placed tasks of a class is wrong.
     #[error("class {class}: {listed} placed where the tasks' states say {expected}")]
     Placed {
@@ -64,15 +68,28 @@ impl Grid {
                 if self.machine(on).availability() == Availability::Lost {
                     return Err(BrokenInvariant::OutOfReach(id, on));
                 }
-                machines[on.index()].add(task.class, id, self.needs(task.class));
+                let resident = Resident::sent(id, 0.0);
+                machines[on.index()].add(Time::ZERO, task.class, resident, self.needs(task.class));
                 placed[task.class.index()] += 1;
             }
         }
         self.compare_residents(&machines)?;
+        self.check_progress()?;
         self.check_plans()?;
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {
                 return Err(BrokenInvariant::Placed { class, listed, expected });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_progress(&self) -> Result<(), BrokenInvariant> {
+        for (id, task) in self.tasks() {
+            let Some(on) = task.placed_on() else { continue };
+            let runs = task.state == TaskState::Running(on);
+            if !self.machine(on).is_whole(task.class, id, runs) {
+                return Err(BrokenInvariant::Progress(id, on));
             }
         }
         Ok(())
