@@ -62,7 +62,10 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     assert!(fs::read(&file).expect("the journal") == bytes, "it was changed");
 }
 
-/// What was torn off is gone, what was before it is all there, and the coordinator says nothing else.
+/// What the coordinator says of a torn tail, in any one line.
+const TORN: &str = "the journal ended in the middle of a commit: all rows up to";
+
+/// What was torn off is gone, what was before it is all there, and the coordinator says so; only then.
 #[test]
 fn a_torn_tail_of_the_journal_costs_what_was_torn() {
     const SEED: u64 = 7;
@@ -77,6 +80,7 @@ fn a_torn_tail_of_the_journal_costs_what_was_torn() {
     let log = grid.home.join("gleaner.db-wal");
     let whole = copy(&grid.home);
     let length = fs::metadata(&log).expect("the log").len() as usize;
+    let mut is_told = false;
     for _ in 0..8 {
         restore(&whole, &grid.home);
         let kept = choices.below(length);
@@ -87,14 +91,18 @@ fn a_torn_tail_of_the_journal_costs_what_was_torn() {
             .expect("it is torn");
         grid.start();
         let jobs = jobs_of(&grid);
+        is_told |= grid.said().contains(TORN);
         eprintln!("seed {SEED}: {kept} of {length} bytes of the log, {} of {JOBS} jobs", jobs.len());
         assert!(jobs.iter().copied().eq(1..=jobs.len() as u64), "not the first ones: {jobs:?}");
         grid.ok(&["submit", "--", "true"]);
         assert!(grid.stop_coordinator().success());
         grid.ok(&["journal", "verify"]);
     }
+    assert!(is_told, "no cut was in the middle of a commit, or none was told");
+    let said = grid.said().len();
     restore(&whole, &grid.home);
     grid.start();
+    assert!(!grid.said()[said..].contains(TORN), "{}", &grid.said()[said..]);
     assert_eq!(jobs_of(&grid).len(), JOBS, "a kill loses nothing");
 }
 
