@@ -25,7 +25,7 @@ pub enum HomeError {
     /// Locks and syncs cannot be relied on there.
     #[error(
         "{} is on {kind}, where locks and synced writes cannot be relied on, so facts could be lost: choose a folder \
-         on a local disk, or allow network folders explicitly",
+         on a local disk, or, where you know better, allow this one with --network-folder",
         folder.display()
     )]
     Network {

@@ -1,6 +1,6 @@
 //! What a coordinator meets when it starts, each case with what it says; and an agent that comes back too late.
 
-use crate::disk::SmallDisk;
+use crate::disk::{Mounted, SmallDisk};
 use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
 use gleaner_testkit::random::Choices;
@@ -43,6 +43,28 @@ fn a_folder_that_cannot_be_written_to_is_refused() {
         refusal(&grid),
         "error: HOME cannot be written to: make it writable for this user, or choose another folder"
     );
+}
+
+/// What is mounted by a program may lie on another machine, as with sshfs.
+#[test]
+fn a_folder_on_a_network_file_system_is_refused_unless_it_is_wanted() {
+    let real = tempfile::TempDir::new().expect("a folder");
+    let Some(mounted) = Mounted::by_a_program(real.path()) else {
+        eprintln!("SKIPPED: no FUSE here, or no bindfs: scripts/install.sh test installs it");
+        return;
+    };
+    let mut grid = Grid::at("network", 30, mounted.path().join("coordinator"));
+    assert_eq!(
+        refusal(&grid),
+        "error: HOME is on FUSE, where locks and synced writes cannot be relied on, so facts could be lost: choose a \
+         folder on a local disk, or, where you know better, allow this one with --network-folder"
+    );
+    let settings = grid.home.join("config.toml");
+    let allowed = fs::read_to_string(&settings).expect("the settings") + "network_folder = true\n";
+    fs::write(&settings, allowed).expect("the settings");
+    grid.start();
+    grid.ok(&["status"]);
+    assert!(grid.stop_coordinator().success());
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod bad_luck;
 mod checker;
+mod clock;
 mod disk;
 mod full_disk;
 mod grid;
@@ -20,3 +21,4 @@ mod network;
 mod processes;
 mod quota;
 mod trouble;
+mod wall_clock;
