@@ -20,5 +20,6 @@ mod machine;
 mod network;
 mod processes;
 mod quota;
+mod too_much;
 mod trouble;
 mod wall_clock;
