@@ -29,7 +29,7 @@ use crate::journal::{Entry, Fact};
 use crate::policy::recipe;
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
 use gleaner_policy::Matchmaker;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, TaskId, Time, UserId};
 use gleaner_wire::api::{PolicySpec, Tally, TaskPhase};
 use gleaner_wire::session::{Attempt, StopCause};
 use gleaner_wire::{BlobHash, JobId};
@@ -78,6 +78,8 @@ struct Books {
     resting: BTreeSet<(Time, TaskId)>,
     /// The jobs that were submitted under a key, by user and key.
     keys: BTreeMap<(String, String), JobId>,
+    /// Whoever submitted anything, in the order in which they first did.
+    payers: BTreeMap<String, UserId>,
     tally: Tally,
     now: Time,
 }
@@ -120,6 +122,7 @@ impl Ledger {
             kinds: Kinds::default(),
             resting: BTreeSet::new(),
             keys: BTreeMap::new(),
+            payers: BTreeMap::new(),
             tally: Tally::default(),
             now: Time::ZERO,
         };
@@ -362,6 +365,16 @@ impl Ledger {
             Fact::WokeUp => self.tell(at, &Event::WokeUp),
             Fact::Decided { .. } => {}
         }
+    }
+
+    /// Under which number the scheduler knows a user.
+    fn payer(&mut self, user: &str) -> UserId {
+        if let Some(&payer) = self.books.payers.get(user) {
+            return payer;
+        }
+        let payer = UserId::new(self.books.payers.len());
+        self.books.payers.insert(user.to_owned(), payer);
+        payer
     }
 
     fn set_policy(&mut self, policy: &PolicySpec) {

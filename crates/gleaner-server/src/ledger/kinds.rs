@@ -5,7 +5,7 @@
 
 use gleaner_classad::{ClassAd, Expr, ParseError, RANK, REQUIREMENTS};
 use gleaner_core::{Ad, MachineClass, Needs, Room, Seen, TaskClass};
-use gleaner_units::{MachineClassId, TaskClassId};
+use gleaner_units::{MachineClassId, TaskClassId, UserId};
 use gleaner_wire::job::{Confinement, JobSpec};
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,11 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
 }
 
 /// What the tasks of a job ask of machines.
-pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> Result<TaskClass, ParseError> {
+pub(super) fn task_class(
+    (user, payer): (&str, UserId),
+    spec: &JobSpec,
+    composition: [f64; 3],
+) -> Result<TaskClass, ParseError> {
     let needed = match spec.confinement {
         Confinement::Sandbox | Confinement::SandboxWithNetwork => SANDBOX.to_owned(),
         Confinement::None => unconfined(user),
@@ -118,6 +122,7 @@ pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> R
         needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory },
         priority: spec.priority,
         restarts: !spec.checkpoint.folder,
+        payer,
     })
 }
 

@@ -26,7 +26,9 @@ impl Ledger {
         let composition = spec.composition.unwrap_or_else(|| {
             learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(label))
         });
-        let class = task_class(user, spec, composition).expect("only jobs that can be read are recorded");
+        let payer = self.payer(user);
+        let class =
+            task_class((user, payer), spec, composition).expect("only jobs that can be read are recorded");
         let met = self.books.kinds.task(learnt, &class);
         if met.is_new {
             self.tell(at, &Event::TaskClassMet(class));
