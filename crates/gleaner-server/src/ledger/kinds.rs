@@ -64,7 +64,7 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
 }
 
 /// The class of a machine of which only what is seen matters.
-pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> MachineClass {
+pub(super) fn machine_class(profile: &Profile, price: f64, ad: &ClassAd, seen: &Seen) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
     if !profile.user.is_empty() {
         provides.insert(unconfined(&profile.user));
@@ -78,7 +78,7 @@ pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> Mac
         provides,
         ad: seen.part_of(ad).map(Ad::from),
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
-        price: 0.0,
+        price,
     }
 }
 
