@@ -10,8 +10,9 @@
 //!   shorter task is done earlier on any machine. So Min-Min looks at the shortest of each stretch, Max-Min at the
 //!   longest task and at those just before a stretch begins, Sufferage at the ends of the straight pieces of what a
 //!   task would lose ([`heuristics`]).
-//! - Machines are planned for one by one until each is expected to be ready only when the next batch comes: what it was
-//!   given after that would be taken back before it could begin.
+//! - **Planned is what goes to a machine that is expected to be ready before the next batch**: everything else would be
+//!   taken back before it could begin. It has its part in all sums all the same, and the batch ends as soon as nothing
+//!   more can come of it ([`Batch::goes_on`]).
 //!
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
@@ -26,7 +27,7 @@ use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{MachineId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
-use pool::Pool;
+use pool::{Place, Pool};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Which machines take tasks, by id; they need not be free.
@@ -51,8 +52,16 @@ pub(crate) fn assignments(
     made
 }
 
+/// How often it is worked out whether there is enough to do for more to be planned: that costs O(machines).
+const STRIDE: usize = 128;
+
+/// More than all rounding errors together.
+const CLEARLY: f64 = 1.0 + 1e-9;
+
 struct Batch<'a> {
     recipe: &'a Batching,
+    /// From this batch to the next.
+    period_s: f64,
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
     /// One for each account that pays for any of the tasks; none where nothing limits where they go.
@@ -68,7 +77,17 @@ struct Batch<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Target {
     pool: usize,
-    place: pool::Place,
+    place: Place,
+}
+
+impl Target {
+    /// Whether a task there is planned: machines that are ready only with the next batch are given nothing by this one.
+    fn is_planned(self, period_s: f64) -> bool {
+        match self.place {
+            Place::One(_, ready_s) => ready_s < period_s,
+            Place::Any(_) => true,
+        }
+    }
 }
 
 impl<'a> Batch<'a> {
@@ -81,7 +100,16 @@ impl<'a> Batch<'a> {
         let mut kinds = kinds::all(grid, backlog, &pools);
         let purses = purses(recipe, grid, now, &mut kinds);
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
-        Self { recipe, deadline_s, purses, kinds, pools, made: VecDeque::new(), taken: Vec::new() }
+        Self {
+            recipe,
+            period_s: recipe.period.seconds(),
+            deadline_s,
+            purses,
+            kinds,
+            pools,
+            made: VecDeque::new(),
+            taken: Vec::new(),
+        }
     }
 
     fn run(&mut self) {
@@ -95,26 +123,54 @@ impl<'a> Batch<'a> {
             }
             self.assign_by_aim(kind, task);
         }
-        while let Some((kind, task)) = self.next() {
+        while self.goes_on() {
+            heuristics::set_impossible_aside(self);
+            let Some((kind, task)) = heuristics::next(self) else { return };
             let target = self.earliest(kind, task.length.amount()).expect("a task that is left has a place");
             self.assign(kind, task, target);
         }
     }
 
-    fn next(&mut self) -> Option<(usize, Waiting)> {
-        heuristics::set_impossible_aside(self);
-        if self.goes_on() { heuristics::next(self) } else { None }
+    /// Whether anything more may be planned: some task is left, and some machine is ready before the next batch and may
+    /// still be given one.
+    fn goes_on(&self) -> bool {
+        let mut left = self.kinds.iter().filter(|tasks| tasks.span().is_some());
+        if self.recipe.level == Level::Classes {
+            // The ready time of a class says nothing of the first of its machines.
+            return left.next().is_some();
+        }
+        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.period_s;
+        match (left.next(), left.next()) {
+            (None, _) => false,
+            (Some(tasks), None) if self.is_for_the_earliest() && self.taken.len().is_multiple_of(STRIDE) => {
+                self.reaches(tasks, tasks.bids.iter().filter(is_in_time))
+            }
+            (one, other) => one
+                .into_iter()
+                .chain(other)
+                .chain(left)
+                .any(|tasks| tasks.bids.iter().any(|bid| is_in_time(&bid))),
+        }
     }
 
-    /// Whether some machine could still be given what it might begin before the next batch.
-    fn goes_on(&self) -> bool {
-        let period_s = self.recipe.period.seconds();
-        let mut left = self.kinds.iter().filter(|tasks| tasks.span().is_some());
-        match self.recipe.level {
-            Level::Machines => left.any(|tasks| tasks.bids.iter().any(|bid| bid.seat.ready_s < period_s)),
-            // The ready time of a class says nothing of the first of its machines.
-            Level::Classes => left.next().is_some(),
-        }
+    /// Whether each task goes to whichever machine would be done with it first.
+    fn is_for_the_earliest(&self) -> bool {
+        self.purses.is_empty() && self.recipe.aim == Aim::Earliest
+    }
+
+    /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that
+    /// would be done first.
+    ///
+    /// A machine with speed 1/h that is ready at r takes a task of length l only when every other, with h' and r', would
+    /// be done later: r' ≥ r + l·h − l·h'. Until then that one has done at least (r + l·h − r')/h' − l operations.
+    fn reaches<'b>(&self, tasks: &Kind<'_>, bids: impl Iterator<Item = &'b Bid>) -> bool {
+        let Some((shortest, longest)) = tasks.lengths() else { return false };
+        let Some(first_s) = bids.map(|bid| bid.end(shortest)).min_by(f64::total_cmp) else { return false };
+        let able = self.pools.iter().enumerate().map(|(number, pool)| (pool, tasks.seconds(1.0, number)));
+        let able = able.filter(|(_, seconds_per_op)| seconds_per_op.is_finite());
+        let before: f64 =
+            able.map(|(pool, seconds_per_op)| pool.ops_before(first_s, seconds_per_op, longest)).sum();
+        before <= CLEARLY * tasks.sum().1.amount()
     }
 
     fn assign_by_aim(&mut self, kind: usize, task: Waiting) {
@@ -148,7 +204,9 @@ impl<'a> Batch<'a> {
         let pool = &mut self.pools[target.pool];
         let queue = pool.take(target.place, seconds);
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
-        self.made.push_back((task.id, queue));
+        if target.is_planned(self.period_s) {
+            self.made.push_back((task.id, queue));
+        }
     }
 
     fn take(&mut self, kind: usize, task: Waiting) {

@@ -81,6 +81,9 @@ pub struct Meta {
     /// The first ones by age; they are placed before the heuristic begins.
     old: Vec<TaskId>,
     removed: Vec<TaskId>,
+    /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
+    /// told of these.
+    beyond: Vec<(TaskId, Queue)>,
     /// What each user had left when it began.
     left: BTreeMap<UserId, f64>,
 }
@@ -119,6 +122,39 @@ impl View<'_> {
     fn seconds(&self, task: TaskId, class: usize) -> f64 {
         let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
         self.length(task) * row[class]
+    }
+
+    /// Where a task is scheduled, told or not.
+    fn queue_of(&self, task: TaskId) -> Option<Queue> {
+        let beyond = self.meta.beyond.iter().find(|(other, _)| *other == task).map(|(_, queue)| *queue);
+        self.grid.plans().queue_of(task).or(beyond)
+    }
+
+    fn ranked(&self, queue: Queue) -> Vec<TaskId> {
+        let beyond = self.meta.beyond.iter().filter(|(_, on)| *on == queue).map(|(task, _)| *task);
+        self.grid.plans().ranked(queue).chain(beyond).collect()
+    }
+
+    /// B̲, of whoever pays for a task.
+    fn left(&self, task: TaskId, account: &Account) -> f64 {
+        let left = account.left(self.now).count() as f64;
+        if account.budget().charged != Charged::Planned {
+            return left;
+        }
+        let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
+        left - self.sharing(task, &beyond).into_iter().map(|task| self.cost(task)).sum::<f64>()
+    }
+
+    /// Of a task that runs or is scheduled.
+    fn cost(&self, task: TaskId) -> f64 {
+        let class = match (self.grid.task(task).placed_on(), self.queue_of(task)) {
+            (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
+                self.grid.machine(machine).class().index()
+            }
+            (None, Some(Queue::Class(class))) => class.index(),
+            (None, None) => 0,
+        };
+        (self.length(task) * self.price(class)).ceil()
     }
 
     fn present(&self) -> Vec<MachineId> {
@@ -177,7 +213,7 @@ impl View<'_> {
                 }
                 first
             };
-            for task in self.grid.plans().ranked(Queue::Machine(id)) {
+            for task in self.ranked(Queue::Machine(id)) {
                 let core = first(&cores);
                 cores[core] += self.seconds(task, class);
             }
@@ -202,7 +238,7 @@ impl View<'_> {
             let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
             let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
             let mut assigned = 0;
-            for task in self.grid.plans().ranked(queue) {
+            for task in self.ranked(queue) {
                 ready += self.seconds(task, class) / cores.len() as f64;
                 assigned += 1;
             }
@@ -216,7 +252,7 @@ impl View<'_> {
 
     fn tasks_left(&self) -> Vec<TaskId> {
         let open = |task: &&TaskId| {
-            self.grid.plans().queue_of(**task).is_none()
+            self.queue_of(**task).is_none()
                 && self.grid.task(**task).state() == TaskState::Waiting
                 && !self.meta.removed.contains(*task)
         };
@@ -249,7 +285,7 @@ impl View<'_> {
         }
         let Some(account) = self.account(task) else { return true };
         let cost = (self.length(task) * worker.price).ceil();
-        let left = account.left(self.now).count() as f64;
+        let left = self.left(task, account);
         if cost > left {
             return false;
         }
@@ -288,21 +324,11 @@ impl View<'_> {
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
         let held = self.sharing(task, &held);
         let meta = self.sharing(task, &self.meta.all).into_iter();
-        let planned = meta.clone().filter(|task| self.grid.plans().queue_of(*task).is_some());
+        let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
-        let cost_of = |task: TaskId| {
-            let class = match (self.grid.task(task).placed_on(), self.grid.plans().queue_of(task)) {
-                (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
-                    self.grid.machine(machine).class().index()
-                }
-                (None, Some(Queue::Class(class))) => class.index(),
-                (None, None) => 0,
-            };
-            (self.length(task) * self.price(class)).ceil()
-        };
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
-        let allocated: f64 = scheduled.iter().map(|task| cost_of(*task)).sum();
+        let allocated: f64 = scheduled.iter().map(|task| self.cost(*task)).sum();
         let done: f64 = scheduled.iter().map(|task| self.length(*task)).sum();
         let all: f64 = held.into_iter().chain(meta).map(|task| self.length(task)).sum();
         let counted = match (busy, self.policy.rule) {
@@ -353,19 +379,16 @@ impl View<'_> {
     }
 
     /// One turn of the loop; the tasks to remove first.
-    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Queue)>) {
+    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Worker)>) {
         let workers = self.workers();
         let left = self.tasks_left();
-        if !self.policy.by_class && !workers.iter().any(|worker| self.could_begin(*worker, &left)) {
-            return (Vec::new(), None);
-        }
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
         if let Some(&task) = old.first() {
             let fits = self.fits(task, &workers);
             return if fits.is_empty() {
                 (vec![task], None)
             } else {
-                (Vec::new(), Some((task, self.chosen(task, &fits).queue)))
+                (Vec::new(), Some((task, self.chosen(task, &fits))))
             };
         }
         let fits: Vec<(TaskId, Vec<Fit>)> =
@@ -381,13 +404,7 @@ impl View<'_> {
         let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
         let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
         let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
-        (Vec::new(), Some((task, self.chosen(task, fits).queue)))
-    }
-
-    /// Before the next batch, some of the tasks.
-    fn could_begin(&self, worker: Worker, tasks: &[TaskId]) -> bool {
-        worker.ready < self.policy.period.seconds()
-            && tasks.iter().any(|task| self.seconds(*task, worker.class).is_finite())
+        (Vec::new(), Some((task, self.chosen(task, fits))))
     }
 
     /// The largest is best.
@@ -402,8 +419,7 @@ impl View<'_> {
                 let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
                 let slower = row[second.0.class] - row[fits[0].0.class];
                 let later = second.0.ready - fits[0].0.ready;
-                let loss = later + self.length(task) * slower;
-                if loss > 0.0 { loss } else { 0.0 }
+                if second.1 <= tied_least(&[fits[0].1]) { 0.0 } else { later + self.length(task) * slower }
             }
         }
     }
@@ -429,7 +445,7 @@ impl NaiveBatch {
         };
         let left = all.iter().filter_map(|task| left(*task)).collect();
         let old = all[..count].to_vec();
-        self.batch = Some((now, Meta { all, old, removed: Vec::new(), left }));
+        self.batch = Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left }));
     }
 
     fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -439,8 +455,12 @@ impl NaiveBatch {
         loop {
             let (_, meta) = self.batch.as_ref()?;
             let (removed, next) = View { grid, now, policy: self, meta }.turn();
-            if let Some((task, on)) = next {
-                return Some(Decision::Plan { task, on });
+            if let Some((task, worker)) = next {
+                if self.by_class || worker.ready < self.period.seconds() {
+                    return Some(Decision::Plan { task, on: worker.queue });
+                }
+                self.batch.as_mut()?.1.beyond.push((task, worker.queue));
+                continue;
             }
             if removed.is_empty() {
                 return None;

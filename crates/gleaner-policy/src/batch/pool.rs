@@ -192,6 +192,14 @@ impl Pool {
         &self.offers
     }
 
+    /// How many operations its machines at least do before the first of their cores is ready only then, if each takes
+    /// tasks up to a length and `seconds_per_op`: each that is ready earlier takes another. Costs O(machines).
+    pub(super) fn ops_before(&self, then_s: f64, seconds_per_op: f64, longest: f64) -> f64 {
+        let Machines::Each { ready, .. } = &self.machines else { return 0.0 };
+        let earlier = ready.range(..(Moment::at(then_s), MachineId::new(0)));
+        earlier.map(|(moment, _)| ((then_s - moment.seconds()) / seconds_per_op - longest).max(0.0)).sum()
+    }
+
     /// A task that takes so many seconds goes there; in which queue it is to wait.
     pub(super) fn take(&mut self, place: Place, seconds: f64) -> Queue {
         let queue = match (&mut self.machines, place) {

@@ -6,8 +6,8 @@
 
 use super::{Candidate, Sizes, kinds_left, lowest, stretch};
 use crate::backlog::{Size, Waiting};
-use crate::batch::Batch;
 use crate::batch::kinds::{Bid, Kind};
+use crate::batch::{Batch, highest_tie};
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
@@ -102,7 +102,7 @@ fn crossings(bids: &[&Bid]) -> Vec<Size> {
 }
 
 impl Piece<'_> {
-    /// How much later the second best would be done than the best; nothing where there is no second.
+    /// How much later the second best would be done than the best; nothing where there is no second, or both tie.
     fn loss(&self, task: Waiting) -> f64 {
         let length = task.length.amount();
         let mut best: [Option<(f64, &Bid)>; 2] = [None, None];
@@ -114,10 +114,13 @@ impl Piece<'_> {
                 best[1] = Some((end, bid));
             }
         }
-        let [Some((_, one)), Some((_, other))] = best else { return 0.0 };
+        let [Some((earliest, one)), Some((second, other))] = best else { return 0.0 };
+        if second <= highest_tie(earliest) {
+            return 0.0;
+        }
         // By parts, so that between equally fast machines every task loses the same to the bit.
         let later_s = other.seat.ready_s - one.seat.ready_s;
-        (later_s + length * (other.seconds - one.seconds)).max(0.0)
+        later_s + length * (other.seconds - one.seconds)
     }
 
     /// Of the tasks that lose so much the lowest.
