@@ -44,7 +44,7 @@ fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
 /// holds all tasks.
 fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
     let Some((shortest, longest)) = tasks.lengths() else { return Vec::new() };
-    let takes_all = |bid: &Bid| batch.allows(shortest, bid) && batch.allows(longest, bid);
+    let takes_all = |bid: &Bid| batch.allows(tasks, shortest, bid) && batch.allows(tasks, longest, bid);
     if tasks.bids.iter().any(takes_all) {
         return Vec::new();
     }
@@ -70,7 +70,7 @@ fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind
 /// The sizes that a bid may take.
 fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
     let (shortest, longest) = tasks.lengths()?;
-    let Some(purse) = &batch.purse else { return Some((Size::of(shortest), Size::of(longest))) };
+    let Some(purse) = batch.purse(tasks) else { return Some((Size::of(shortest), Size::of(longest))) };
     let first = purse.first_allowed((shortest, longest), bid.seat)?;
     Some((Size::of(first), Size::of(purse.last_allowed(first, longest, bid.seat))))
 }
@@ -79,13 +79,13 @@ fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
 #[inline]
 fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiting> {
     let (shortest, longest) = tasks.span()?;
-    let Some(purse) = &batch.purse else { return Some(shortest) };
+    let Some(purse) = batch.purse(tasks) else { return Some(shortest) };
     let lengths = (shortest.length.amount(), longest.length.amount());
     let first = purse.first_allowed(lengths, bid.seat)?;
     if first == lengths.0 {
         return Some(shortest);
     }
-    tasks.at_or_after(Size::of(first)).filter(|task| batch.allows(task.length.amount(), bid))
+    tasks.at_or_after(Size::of(first)).filter(|task| batch.allows(tasks, task.length.amount(), bid))
 }
 
 /// The task that can be done earliest: for each bid, the first of its stretch.
@@ -110,7 +110,7 @@ fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
         let runs = successors(Some(task), move |task| batch.kinds[kind].at_or_after(task.size().next()));
         let ties = move |task: &Waiting| {
             let length = task.length.amount();
-            bid.end(length) <= limit && batch.allows(length, bid)
+            bid.end(length) <= limit && batch.allows(&batch.kinds[kind], length, bid)
         };
         runs.take_while(ties).map(move |task| (kind, task))
     }))

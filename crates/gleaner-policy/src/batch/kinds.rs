@@ -9,6 +9,8 @@ use gleaner_units::{OpsTotal, TaskClassId};
 /// The tasks left of one class.
 pub(super) struct Kind<'a> {
     pub(super) class: TaskClassId,
+    /// Which one pays.
+    pub(super) purse: usize,
     shelf: &'a mut Shelf,
     /// The sizes of those that lie there still and are out of this batch: from the first to the last of each stretch.
     aside: Vec<(Size, Size)>,
@@ -59,8 +61,16 @@ impl<'a> Kind<'a> {
         let able = pools.iter().zip(&seconds_per_op).filter(|(_, seconds)| seconds.is_finite());
         let prices = able.map(|(pool, _)| pool.price).filter(|price| *price > 0.0);
         let cheapest = prices.fold(f64::INFINITY, f64::min);
-        let mut kind =
-            Self { class, shelf, aside: Vec::new(), span: None, bids: Vec::new(), seconds_per_op, cheapest };
+        let mut kind = Self {
+            class,
+            purse: 0,
+            shelf,
+            aside: Vec::new(),
+            span: None,
+            bids: Vec::new(),
+            seconds_per_op,
+            cheapest,
+        };
         kind.measure();
         (0..pools.len()).for_each(|number| kind.hear(number, &pools[number]));
         kind
