@@ -4,7 +4,7 @@ use gleaner_core::{
     Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
     Scheduler, Tags, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
 
 /// Wishes what it is told.
 #[derive(Clone, Default)]
@@ -56,6 +56,7 @@ fn grid(restarts: bool) -> Scheduler<Puppet> {
         needs: Needs::default(),
         priority: 0,
         restarts,
+        payer: UserId::default(),
         requires: Tags::new(),
         ad: None,
     };

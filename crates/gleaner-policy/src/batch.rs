@@ -25,10 +25,10 @@ use crate::backlog::{Backlog, Size, Waiting};
 use crate::recipe::{Aim, Batching, Level, Order};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
-use gleaner_units::{MachineId, OpsTotal, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
 use pool::{Place, Pool};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Which machines take tasks, by id; they need not be free.
 pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
@@ -64,7 +64,8 @@ struct Batch<'a> {
     period_s: f64,
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
-    purse: Option<Purse>,
+    /// One for each account that pays for any of the tasks; none where nothing limits where they go.
+    purses: Vec<Purse>,
     kinds: Vec<Kind<'a>>,
     pools: Vec<Pool>,
     made: VecDeque<Assignment>,
@@ -96,15 +97,14 @@ impl<'a> Batch<'a> {
             Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
             Level::Classes => pool::of_classes(grid, now, open),
         };
-        let kinds = kinds::all(grid, backlog, &pools);
-        let (counts, ops): (Vec<usize>, Vec<OpsTotal>) = kinds.iter().map(Kind::sum).unzip();
-        let sum = (counts.into_iter().sum(), ops.into_iter().sum());
+        let mut kinds = kinds::all(grid, backlog, &pools);
+        let purses = purses(recipe, grid, now, &mut kinds);
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
             period_s: recipe.period.seconds(),
             deadline_s,
-            purse: Purse::new(recipe.spending, grid.account(), now, sum),
+            purses,
             kinds,
             pools,
             made: VecDeque::new(),
@@ -155,7 +155,7 @@ impl<'a> Batch<'a> {
 
     /// Whether each task goes to whichever machine would be done with it first.
     fn is_for_the_earliest(&self) -> bool {
-        self.purse.is_none() && self.recipe.aim == Aim::Earliest
+        self.purses.is_empty() && self.recipe.aim == Aim::Earliest
     }
 
     /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that
@@ -178,7 +178,7 @@ impl<'a> Batch<'a> {
             Some(target) => self.assign(kind, task, target),
             None => {
                 self.take(kind, task);
-                if let Some(purse) = &mut self.purse {
+                if let Some(purse) = self.purse_mut(kind) {
                     purse.set_aside(1);
                 }
             }
@@ -197,10 +197,11 @@ impl<'a> Batch<'a> {
     fn assign(&mut self, kind: usize, task: Waiting, target: Target) {
         self.take(kind, task);
         let seconds = self.kinds[kind].seconds(task.length.amount(), target.pool);
-        let pool = &mut self.pools[target.pool];
-        if let Some(purse) = &mut self.purse {
-            purse.spend(task.length, pool.price);
+        let price = self.pools[target.pool].price;
+        if let Some(purse) = self.purse_mut(kind) {
+            purse.spend(task.length, price);
         }
+        let pool = &mut self.pools[target.pool];
         let queue = pool.take(target.place, seconds);
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
         if target.is_planned(self.period_s) {
@@ -217,22 +218,32 @@ impl<'a> Batch<'a> {
     /// No machine may take tasks of these sizes now; they are not looked at again in this batch.
     fn set_aside(&mut self, kind: usize, sizes: (Size, Size)) {
         let count = self.kinds[kind].set_aside(sizes);
-        if let Some(purse) = &mut self.purse {
+        if let Some(purse) = self.purse_mut(kind) {
             purse.set_aside(count);
         }
     }
 
+    /// What tasks of a kind are paid from, where anything limits where they go.
     #[inline]
-    fn allows(&self, length: f64, bid: &Bid) -> bool {
-        self.purse.as_ref().is_none_or(|purse| purse.allows(length, bid.seat))
+    fn purse(&self, tasks: &Kind<'_>) -> Option<&Purse> {
+        self.purses.get(tasks.purse)
+    }
+
+    fn purse_mut(&mut self, kind: usize) -> Option<&mut Purse> {
+        self.purses.get_mut(self.kinds[kind].purse)
+    }
+
+    #[inline]
+    fn allows(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
+        self.purse(tasks).is_none_or(|purse| purse.allows(length, bid.seat))
     }
 
     /// When a task of that length would be done at best.
     fn earliest_end(&self, kind: usize, length: f64) -> Option<f64> {
-        let mut earliest = f64::INFINITY;
-        for bid in &self.kinds[kind].bids {
+        let (tasks, mut earliest) = (&self.kinds[kind], f64::INFINITY);
+        for bid in &tasks.bids {
             let end = bid.end(length);
-            if end < earliest && self.allows(length, bid) {
+            if end < earliest && self.allows(tasks, length, bid) {
                 earliest = end;
             }
         }
@@ -241,21 +252,22 @@ impl<'a> Batch<'a> {
 
     /// The machine that would be done first with a task of that length, among equals the lowest.
     fn earliest(&self, kind: usize, length: f64) -> Option<Target> {
-        self.first_done(kind, length, self.earliest_end(kind, length)?, |bid| self.allows(length, bid))
+        let tasks = &self.kinds[kind];
+        self.first_done(kind, length, |bid| self.allows(tasks, length, bid))
     }
 
     /// The lowest of the wanted machines whose end ties with the earliest of theirs.
-    fn first_done(
-        &self,
-        kind: usize,
-        length: f64,
-        earliest: f64,
-        is_wanted: impl Fn(&Bid) -> bool,
-    ) -> Option<Target> {
-        let limit = highest_tie(earliest);
+    fn first_done(&self, kind: usize, length: f64, is_wanted: impl Fn(&Bid) -> bool) -> Option<Target> {
+        let mut first = Earliest::default();
+        for bid in &self.kinds[kind].bids {
+            let end = bid.end(length);
+            if end <= first.limit() && is_wanted(bid) {
+                first.add(end, bid);
+            }
+        }
+        let limit = first.limit();
         let ties = |bid: &Bid| bid.end(length) <= limit && is_wanted(bid);
-        let tied = self.kinds[kind].bids.iter().filter(|bid| ties(bid));
-        let targets = tied.map(|bid| {
+        let targets = first.tied().map(|bid| {
             let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
             Target { pool: bid.pool, place }
         });
@@ -263,22 +275,25 @@ impl<'a> Batch<'a> {
     }
 
     #[inline]
-    fn is_in_time(&self, length: f64, bid: &Bid) -> bool {
-        bid.end(length) <= self.deadline_s && self.allows(length, bid)
+    fn is_in_time(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
+        bid.end(length) <= self.deadline_s && self.allows(tasks, length, bid)
     }
 
     /// The lowest price for which some machine would be done by the deadline; infinite if none would.
     fn lowest_price(&self, kind: usize, length: f64) -> f64 {
-        let in_time = self.kinds[kind].bids.iter().filter(|bid| self.is_in_time(length, bid));
+        let tasks = &self.kinds[kind];
+        let in_time = tasks.bids.iter().filter(|bid| self.is_in_time(tasks, length, bid));
         in_time.map(|bid| bid.seat.price).fold(f64::INFINITY, f64::min)
     }
 
     /// Of the cheapest machines that would be done by the deadline the lowest. Costs O(machines that ask as much).
     fn cheapest(&self, kind: usize, length: f64) -> Option<Target> {
         let price = self.lowest_price(kind, length);
-        let bids = self.kinds[kind].bids.iter().filter(|bid| bid.seat.price == price);
+        let tasks = &self.kinds[kind];
+        let bids = tasks.bids.iter().filter(|bid| bid.seat.price == price);
         let targets = bids.filter_map(|bid| {
-            let place = self.pools[bid.pool].lowest(|ready_s| self.is_in_time(length, &bid.at(ready_s)))?;
+            let in_time = |ready_s| self.is_in_time(tasks, length, &bid.at(ready_s));
+            let place = self.pools[bid.pool].lowest(in_time)?;
             Some(Target { pool: bid.pool, place })
         });
         targets.min_by_key(|target| target.place.rank())
@@ -288,11 +303,68 @@ impl<'a> Batch<'a> {
     /// lowest.
     fn earliest_of_cheapest(&self, kind: usize, length: f64) -> Option<Target> {
         let price = self.lowest_price(kind, length);
-        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(length, bid);
-        let wanted = self.kinds[kind].bids.iter().filter(|bid| is_wanted(bid));
-        let earliest = wanted.map(|bid| bid.end(length)).min_by(f64::total_cmp)?;
-        self.first_done(kind, length, earliest, is_wanted)
+        let tasks = &self.kinds[kind];
+        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(tasks, length, bid);
+        self.first_done(kind, length, is_wanted)
     }
+}
+
+/// What ends earliest of what was looked at so far, or ties with it.
+struct Earliest<T> {
+    end: f64,
+    /// The latest end that ties.
+    limit: f64,
+    /// Those that may tie.
+    found: Vec<(f64, T)>,
+}
+
+impl<T> Default for Earliest<T> {
+    fn default() -> Self {
+        Self { end: f64::INFINITY, limit: f64::INFINITY, found: Vec::new() }
+    }
+}
+
+impl<T> Earliest<T> {
+    /// What ends later is not among them.
+    #[inline]
+    fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Of something that does not end after the limit.
+    #[inline]
+    fn add(&mut self, end: f64, it: T) {
+        if end < self.end {
+            self.limit = highest_tie(end);
+            if self.end > self.limit {
+                self.found.clear();
+            }
+            self.end = end;
+        }
+        self.found.push((end, it));
+    }
+
+    fn tied(self) -> impl Iterator<Item = T> {
+        let limit = self.limit;
+        self.found.into_iter().filter(move |(end, _)| *end <= limit).map(|(_, it)| it)
+    }
+}
+
+/// Of each account that pays for any of the tasks, with those as what is to be served; each kind then knows its own.
+fn purses(recipe: &Batching, grid: &Grid, now: Time, kinds: &mut [Kind<'_>]) -> Vec<Purse> {
+    let Some(accounts) = grid.accounts() else { return Vec::new() };
+    let mut sums: BTreeMap<UserId, (usize, OpsTotal)> = BTreeMap::new();
+    for tasks in &*kinds {
+        let (count, ops) = tasks.sum();
+        let sum = sums.entry(accounts.key(grid.classes().task_class(tasks.class).payer)).or_default();
+        *sum = (sum.0 + count, sum.1 + ops);
+    }
+    for tasks in kinds {
+        let key = accounts.key(grid.classes().task_class(tasks.class).payer);
+        tasks.purse = sums.range(..key).count();
+    }
+    let purse = |(&key, &sum)| Purse::new(recipe.spending, accounts.of(key), now, sum);
+    sums.iter().filter_map(purse).collect()
 }
 
 /// The largest value that ties with `least`, where less is better.

@@ -37,11 +37,12 @@ impl Batcher {
         Self { recipe, crew: Crew::default(), backlog: Backlog::default(), agenda: None }
     }
 
-    fn batch(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
-        if !now.is_multiple_of(self.recipe.period) {
+    /// The batch of the moment `due`, which may be a while ago where waking takes time.
+    fn batch(&mut self, grid: &Grid, now: Time, due: Time) -> Option<Decision> {
+        if !due.is_multiple_of(self.recipe.period) {
             return None;
         }
-        if grid.plans().collected_at() != Some(now) {
+        if grid.plans().collected_at().is_none_or(|at| at < due) {
             return Some(Decision::Collect);
         }
         let Self { recipe, crew, backlog, agenda } = self;
@@ -103,13 +104,17 @@ impl Policy for Batcher {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let answer = match occasion.cause {
-            Cause::WokeUp => self.batch(grid, now),
+            Cause::WokeUp { due } => self.batch(grid, now, due),
             Cause::Joined(on)
             | Cause::Opened(on)
             | Cause::LoadFell(on)
             | Cause::Freed(on)
             | Cause::Vacated(on) => next_for(grid, now, on).map(|task| Decision::Start { task, on }),
-            Cause::Submitted(_) | Cause::Lost(_) | Cause::LoadRose(_) | Cause::Closed(_) => None,
+            Cause::Submitted(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::RuleChanged => None,
         };
         let wake = || Decision::Wake { at: now.next_multiple_of(self.recipe.period) };
         answer.or_else(|| grid.wake_at().is_none().then(wake))

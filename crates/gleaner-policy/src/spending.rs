@@ -90,11 +90,13 @@ impl Purse {
     /// Of so many tasks that are to be placed; `None` if nothing limits where they go.
     pub(crate) fn new(
         spending: Spending,
-        account: Option<&Account>,
+        account: &Account,
         now: Time,
         (tasks, ops): (usize, OpsTotal),
     ) -> Option<Self> {
-        let account = account.filter(|_| spending != Spending::Free)?;
+        if spending == Spending::Free {
+            return None;
+        }
         let budget = account.budget();
         let allocated = account.allocated(now);
         let limit = at_most(budget.recharge.amount() / (allocated.ops + ops).amount());

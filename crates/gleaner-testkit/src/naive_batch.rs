@@ -5,9 +5,10 @@
 //! left; the rest is worked out from the plans in the grid.
 
 use gleaner_core::{
-    Account, Availability, Cause, Change, Charged, Decision, Grid, Occasion, Policy, Queue, TaskState,
+    Account, Availability, Cause, Change, Charged, Decision, Grid, Occasion, Policy, Queue, Scope, TaskState,
 };
-use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
+use std::collections::BTreeMap;
 
 /// Metric and best metric, table 1 of the paper; and tasks as they come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,8 +84,8 @@ pub struct Meta {
     /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
     /// told of these.
     beyond: Vec<(TaskId, Queue)>,
-    /// What was left when it began.
-    left: f64,
+    /// What each user had left when it began.
+    left: BTreeMap<UserId, f64>,
 }
 
 /// Who could do a task: a machine, or a class.
@@ -134,13 +135,14 @@ impl View<'_> {
         self.grid.plans().ranked(queue).chain(beyond).collect()
     }
 
-    /// B̲.
-    fn left(&self, account: &Account) -> f64 {
+    /// B̲, of whoever pays for a task.
+    fn left(&self, task: TaskId, account: &Account) -> f64 {
         let left = account.left(self.now).count() as f64;
         if account.budget().charged != Charged::Planned {
             return left;
         }
-        left - self.meta.beyond.iter().map(|(task, _)| self.cost(*task)).sum::<f64>()
+        let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
+        left - self.sharing(task, &beyond).into_iter().map(|task| self.cost(task)).sum::<f64>()
     }
 
     /// Of a task that runs or is scheduled.
@@ -257,8 +259,23 @@ impl View<'_> {
         self.meta.all.iter().filter(open).copied().collect()
     }
 
-    fn account(&self) -> Option<&Account> {
-        self.grid.account().filter(|_| self.policy.rule != Rule::None)
+    fn payer(&self, task: TaskId) -> UserId {
+        self.grid.classes().task_class(self.grid.task(task).class()).payer
+    }
+
+    fn account(&self, task: TaskId) -> Option<&Account> {
+        let accounts = self.grid.accounts().filter(|_| self.policy.rule != Rule::None)?;
+        Some(accounts.of(self.payer(task)))
+    }
+
+    /// Whether both are paid for from one account.
+    fn share(&self, one: TaskId, other: TaskId) -> bool {
+        let scope = self.grid.accounts().map(|accounts| accounts.budget().scope);
+        scope != Some(Scope::PerUser) || self.payer(one) == self.payer(other)
+    }
+
+    fn sharing(&self, task: TaskId, tasks: &[TaskId]) -> Vec<TaskId> {
+        tasks.iter().copied().filter(|other| self.share(task, *other)).collect()
     }
 
     /// Line 9: whether a task may be scheduled on a worker.
@@ -266,19 +283,20 @@ impl View<'_> {
         if !self.seconds(task, worker.class).is_finite() {
             return false;
         }
-        let Some(account) = self.account() else { return true };
+        let Some(account) = self.account(task) else { return true };
         let cost = (self.length(task) * worker.price).ceil();
-        let left = self.left(account);
+        let left = self.left(task, account);
         if cost > left {
             return false;
         }
-        let tasks_left = self.tasks_left().len() as f64;
+        let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
         let cost = self.length(task) * worker.price;
         match self.policy.rule {
             Rule::None | Rule::B => true,
             Rule::Share => cost <= (left / tasks_left) * (1.0 + 1e-12),
             Rule::LeastShare => {
-                let kept = self.meta.left / self.meta.all.len() as f64 * (tasks_left - 1.0);
+                let all = self.sharing(task, &self.meta.all).len() as f64;
+                let kept = self.meta.left[&self.payer(task)] / all * (tasks_left - 1.0);
                 cost <= (left - kept) + 1e-12 * (left - kept).abs()
             }
             Rule::Bt => {
@@ -304,7 +322,8 @@ impl View<'_> {
         // What runs and is charged only when it ends is served with this budget too.
         let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
-        let meta = self.meta.all.iter().copied();
+        let held = self.sharing(task, &held);
+        let meta = self.sharing(task, &self.meta.all).into_iter();
         let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
         let b = budget.recharge.count() as f64;
@@ -419,7 +438,12 @@ impl NaiveBatch {
             .collect();
         all.sort_unstable();
         let count = if self.pick == Pick::First { all.len() } else { self.aging.min(all.len()) };
-        let left = grid.account().map_or(0.0, |account| account.left(now).count() as f64);
+        let payer = |task: TaskId| grid.classes().task_class(grid.task(task).class()).payer;
+        let left = |task: TaskId| {
+            let accounts = grid.accounts()?;
+            Some((payer(task), accounts.of(payer(task)).left(now).count() as f64))
+        };
+        let left = all.iter().filter_map(|task| left(*task)).collect();
         let old = all[..count].to_vec();
         self.batch = Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left }));
     }
@@ -462,8 +486,8 @@ impl Policy for NaiveBatch {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let answer = match occasion.cause {
-            Cause::WokeUp if now.is_multiple_of(self.period) => {
-                if grid.plans().collected_at() != Some(now) {
+            Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
+                if grid.plans().collected_at().is_none_or(|at| at < due) {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
@@ -475,9 +499,12 @@ impl Policy for NaiveBatch {
             | Cause::LoadFell(on)
             | Cause::Freed(on)
             | Cause::Vacated(on) => start(grid, now, on),
-            Cause::Submitted(_) | Cause::Lost(_) | Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => {
-                None
-            }
+            Cause::Submitted(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::RuleChanged
+            | Cause::WokeUp { .. } => None,
         };
         let period = self.period.nanos();
         let at = Time::from_nanos((now.nanos() / period + 1) * period);

@@ -120,6 +120,7 @@ impl NaiveProgress {
             | Event::MachineOpened { .. }
             | Event::TaskReturned { .. }
             | Event::BudgetSet(_)
+            | Event::RuleChanged
             | Event::WokeUp => {}
         }
     }

@@ -60,9 +60,10 @@ impl Grid {
         if !self.classes.seconds_per_op(self.task(id).class, class).is_finite() {
             return Err(Refusal::WrongClass(id, class));
         }
-        if self.account.is_some() {
-            let bill = self.bill(id, class)?;
-            let planned = self.account.as_mut().map_or(Ok(()), |account| account.plan(now, id, bill));
+        if self.accounts.is_some() {
+            let (payer, bill) = (self.payer(id), self.bill(id, class)?);
+            let planned =
+                self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).plan(now, id, bill));
             planned.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })?;
         }
         self.plans.push(id, on);
@@ -72,11 +73,12 @@ impl Grid {
 
     /// Takes what a task costs on a machine, instead of what was taken for it so far.
     fn pay(&mut self, now: Time, id: TaskId, on: MachineId) -> Result<(), Refusal> {
-        if self.account.is_none() {
+        if self.accounts.is_none() {
             return Ok(());
         }
-        let bill = self.bill(id, self.machine(on).class())?;
-        let paid = self.account.as_mut().map_or(Ok(()), |account| account.start(now, id, bill));
+        let (payer, bill) = (self.payer(id), self.bill(id, self.machine(on).class())?);
+        let paid =
+            self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).start(now, id, bill));
         paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
     }
 

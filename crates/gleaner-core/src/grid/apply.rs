@@ -1,4 +1,4 @@
-use super::{Account, Budget};
+use super::{Accounts, Budget};
 use super::{Availability, Grid, Machine, Task};
 use crate::{Cause, Change, Event, Occasion, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
@@ -40,11 +40,12 @@ impl Grid {
             Event::AttemptStarted { task, attempt } => self.attempt_started(now, task, attempt, changes),
             Event::AttemptFinished { task, attempt } => self.attempt_finished(now, task, attempt, changes),
             Event::AttemptLost { task, attempt } => self.attempt_lost(now, task, attempt, changes),
+            Event::RuleChanged => self.ask(Cause::RuleChanged),
             Event::BudgetSet(budget) => self.budget_set(now, budget, changes),
             Event::WokeUp => {
-                self.wake_at = None;
+                let due = self.wake_at.take().map_or(now, |at| at.min(now));
                 changes.push(Change::WakeChanged);
-                self.ask(Cause::WokeUp);
+                self.ask(Cause::WokeUp { due });
             }
         }
     }
@@ -149,11 +150,14 @@ impl Grid {
     }
 
     fn budget_set(&mut self, now: Time, budget: Option<Budget>, changes: &mut Vec<Change>) {
-        match (&mut self.account, budget) {
-            (Some(account), Some(budget)) => account.set_budget(now, budget),
-            (account, budget) => *account = budget.map(Account::new),
+        match (&mut self.accounts, budget) {
+            (Some(accounts), Some(budget)) => accounts.set_budget(now, budget),
+            (accounts, budget) => *accounts = budget.map(Accounts::new),
         }
         changes.push(Change::BudgetChanged);
+        if self.has_waiting() {
+            self.ask(Cause::RuleChanged);
+        }
     }
 
     fn load_reported(&mut self, now: Time, machine: MachineId, load: f64, changes: &mut Vec<Change>) {

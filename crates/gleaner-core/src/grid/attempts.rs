@@ -34,10 +34,11 @@ impl Grid {
             return;
         };
         let placed = self.leave_if_placed(now, id);
-        match &mut self.account {
-            Some(account) if placed.is_some() => account.end(now, id),
+        let payer = self.payer(id);
+        match &mut self.accounts {
+            Some(accounts) if placed.is_some() => accounts.of_mut(payer).end(now, id),
             // It was thought lost, and its credits were given back: others may have been planned with them.
-            Some(account) => account.give_back(now, id),
+            Some(accounts) => accounts.of_mut(payer).give_back(now, id),
             None => {}
         }
         let task = self.tasks.get_mut(id);
@@ -120,8 +121,9 @@ impl Grid {
 
     /// Nothing was to be paid for the task after all.
     pub(super) fn give_back(&mut self, now: Time, id: TaskId) {
-        if let Some(account) = &mut self.account {
-            account.give_back(now, id);
+        let payer = self.payer(id);
+        if let Some(accounts) = &mut self.accounts {
+            accounts.of_mut(payer).give_back(now, id);
         }
     }
 
@@ -129,7 +131,8 @@ impl Grid {
     pub(super) fn enqueue(&mut self, first: TaskId, count: u32) {
         self.waiting.add(self.task(first).class, first, count);
         if let Some(length) = self.declared_length(first) {
-            self.waiting_ops += OpsTotal::from(length).times(count);
+            let payer = self.payer(first);
+            *self.waiting_ops.entry(payer).or_default() += OpsTotal::from(length).times(count);
         }
     }
 
@@ -139,7 +142,15 @@ impl Grid {
             return;
         }
         self.waiting.remove(self.task(id).class, id);
-        self.waiting_ops -= self.declared_length(id).map_or(OpsTotal::ZERO, OpsTotal::from);
+        let payer = self.payer(id);
+        if let Some(length) = self.declared_length(id)
+            && let Some(sum) = self.waiting_ops.get_mut(&payer)
+        {
+            *sum -= OpsTotal::from(length);
+            if *sum == OpsTotal::ZERO {
+                self.waiting_ops.remove(&payer);
+            }
+        }
         self.plans.remove(id);
     }
 

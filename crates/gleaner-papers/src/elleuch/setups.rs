@@ -4,9 +4,9 @@ use super::case::{Case, Month, Variant};
 use super::kept::Outcome;
 use super::{ARRIVALS_MAX, patterns};
 use crate::Stream;
-use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
 use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale};
-use gleaner_units::{Credits, MachineId, Span};
+use gleaner_units::{Credits, MachineId, Span, UserId};
 use gleaner_workload::availability::Trace;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -89,6 +89,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             needs: Needs::default(),
             priority: 0,
             restarts: false,
+            payer: UserId::default(),
             requires: BTreeSet::new(),
             ad: None,
         }],
@@ -98,6 +99,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             recharge: Credits::new(recharge),
             period,
             charged: case.variant.charged(),
+            scope: Scope::Shared,
         }),
     }
 }

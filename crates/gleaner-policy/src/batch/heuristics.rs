@@ -3,7 +3,7 @@
 mod sufferage;
 
 use super::kinds::{Bid, Kind};
-use super::{Batch, highest_tie};
+use super::{Batch, Earliest};
 use crate::backlog::{Size, Waiting};
 use crate::recipe::Order;
 use gleaner_core::tie_threshold;
@@ -44,7 +44,7 @@ fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
 /// holds all tasks.
 fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
     let Some((shortest, longest)) = tasks.lengths() else { return Vec::new() };
-    let takes_all = |bid: &Bid| batch.allows(shortest, bid) && batch.allows(longest, bid);
+    let takes_all = |bid: &Bid| batch.allows(tasks, shortest, bid) && batch.allows(tasks, longest, bid);
     if tasks.bids.iter().any(takes_all) {
         return Vec::new();
     }
@@ -70,7 +70,7 @@ fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind
 /// The sizes that a bid may take.
 fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
     let (shortest, longest) = tasks.lengths()?;
-    let Some(purse) = &batch.purse else { return Some((Size::of(shortest), Size::of(longest))) };
+    let Some(purse) = batch.purse(tasks) else { return Some((Size::of(shortest), Size::of(longest))) };
     let first = purse.first_allowed((shortest, longest), bid.seat)?;
     Some((Size::of(first), Size::of(purse.last_allowed(first, longest, bid.seat))))
 }
@@ -79,37 +79,38 @@ fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
 #[inline]
 fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiting> {
     let (shortest, longest) = tasks.span()?;
-    let Some(purse) = &batch.purse else { return Some(shortest) };
+    let Some(purse) = batch.purse(tasks) else { return Some(shortest) };
     let lengths = (shortest.length.amount(), longest.length.amount());
     let first = purse.first_allowed(lengths, bid.seat)?;
     if first == lengths.0 {
         return Some(shortest);
     }
-    tasks.at_or_after(Size::of(first)).filter(|task| batch.allows(task.length.amount(), bid))
+    tasks.at_or_after(Size::of(first)).filter(|task| batch.allows(tasks, task.length.amount(), bid))
 }
 
 /// The task that can be done earliest: for each bid, the first of its stretch.
 fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
-    let mut earliest = f64::INFINITY;
-    let mut firsts: Vec<(f64, usize, Waiting, &Bid)> = Vec::new();
+    let mut first = Earliest::default();
     for (kind, tasks) in kinds_left(batch) {
         for bid in &tasks.bids {
+            // No task of the kind is shorter than the shortest.
+            if tasks.lengths().is_none_or(|(shortest, _)| bid.end(shortest) > first.limit()) {
+                continue;
+            }
             let Some(task) = first_allowed(batch, tasks, bid) else { continue };
             let end = bid.end(task.length.amount());
-            if end <= highest_tie(earliest) {
-                firsts.push((end, kind, task, bid));
-                earliest = earliest.min(end);
+            if end <= first.limit() {
+                first.add(end, (kind, task, bid));
             }
         }
     }
-    let limit = highest_tie(earliest);
-    let tied = firsts.into_iter().filter(|first| first.0 <= limit);
-    lowest(tied.flat_map(|(_, kind, task, bid)| {
+    let limit = first.limit();
+    lowest(first.tied().flat_map(|(kind, task, bid)| {
         // Equally long tasks are in order of id: of each run the first.
         let runs = successors(Some(task), move |task| batch.kinds[kind].at_or_after(task.size().next()));
         let ties = move |task: &Waiting| {
             let length = task.length.amount();
-            bid.end(length) <= limit && batch.allows(length, bid)
+            bid.end(length) <= limit && batch.allows(&batch.kinds[kind], length, bid)
         };
         runs.take_while(ties).map(move |task| (kind, task))
     }))

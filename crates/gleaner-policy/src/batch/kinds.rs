@@ -9,6 +9,8 @@ use gleaner_units::{OpsTotal, TaskClassId};
 /// The tasks left of one class.
 pub(super) struct Kind<'a> {
     pub(super) class: TaskClassId,
+    /// Which one pays.
+    pub(super) purse: usize,
     shelf: &'a mut Shelf,
     /// The sizes of those that lie there still and are out of this batch: from the first to the last of each stretch.
     aside: Vec<(Size, Size)>,
@@ -59,8 +61,16 @@ impl<'a> Kind<'a> {
         let able = pools.iter().zip(&seconds_per_op).filter(|(_, seconds)| seconds.is_finite());
         let prices = able.map(|(pool, _)| pool.price).filter(|price| *price > 0.0);
         let cheapest = prices.fold(f64::INFINITY, f64::min);
-        let mut kind =
-            Self { class, shelf, aside: Vec::new(), span: None, bids: Vec::new(), seconds_per_op, cheapest };
+        let mut kind = Self {
+            class,
+            purse: 0,
+            shelf,
+            aside: Vec::new(),
+            span: None,
+            bids: Vec::new(),
+            seconds_per_op,
+            cheapest,
+        };
         kind.measure();
         (0..pools.len()).for_each(|number| kind.hear(number, &pools[number]));
         kind
@@ -108,7 +118,11 @@ impl<'a> Kind<'a> {
     pub(super) fn take(&mut self, task: Waiting) {
         let was_there = self.shelf.remove(task);
         debug_assert!(was_there, "{} is left", task.id);
-        self.measure();
+        let Some((shortest, longest)) = self.span else { return };
+        // Mostly it was one of these two, and the other is the same as before.
+        let shortest = if shortest == task { self.at_or_after(task.size()) } else { Some(shortest) };
+        let longest = if longest == task { self.before(task.size().next()) } else { Some(longest) };
+        self.span = shortest.zip(longest);
     }
 
     /// All of these sizes are no longer among those left; how many that are.

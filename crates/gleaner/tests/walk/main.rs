@@ -10,6 +10,7 @@
 
 mod bad_luck;
 mod checker;
+mod clock;
 mod disk;
 mod full_disk;
 mod grid;
@@ -19,4 +20,6 @@ mod machine;
 mod network;
 mod processes;
 mod quota;
+mod too_much;
 mod trouble;
+mod wall_clock;
