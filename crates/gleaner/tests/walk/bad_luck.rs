@@ -166,13 +166,13 @@ fn restore(files: &[(std::path::PathBuf, Vec<u8>)], home: &Path) {
 fn a_stale_result_is_refused_and_shown() {
     const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\n\
                          run_below_load = 1.0\nidle_seconds = 1\n";
-    let mut grid = Grid::new("stale", 4);
+    let mut grid = Grid::new("stale", 10);
     grid.start();
     for name in ["lab", "office"] {
         grid.add(name, 80, RULES, &[]);
     }
     // The first run ends while its machine cannot be reached, the second takes until the first has come back.
-    let script = "if [ $GLEANER_ATTEMPT = 1 ]; then sleep 1.5; else sleep 12; fi; echo run $GLEANER_ATTEMPT";
+    let script = "if [ $GLEANER_ATTEMPT = 1 ]; then sleep 5; else sleep 20; fi; echo run $GLEANER_ATTEMPT";
     let job = grid.json(&["submit", "--", "sh", "-c", script])["job"].to_string();
     let task = format!("{job}/0");
     let first = until("it runs", PATIENCE, || {
