@@ -5,7 +5,7 @@ use gleaner_papers::Stream;
 use gleaner_papers::bertasi::jobs::JobSet;
 use gleaner_papers::bertasi::{COMPOSITIONS, WEIGHTS, grids};
 use gleaner_sim::{Setup, Tasks};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, Time};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
 
 /// Tells these streams from those of the papers.
 const STREAM: u64 = 0x6265_6e63;
@@ -76,6 +76,7 @@ fn task_class(composition: &[f64; 3]) -> TaskClass {
         needs: Needs::default(),
         priority: 0,
         restarts: false,
+        payer: UserId::default(),
         requires: Tags::new(),
         ad: None,
     }

@@ -27,8 +27,8 @@ pub enum Change {
     ResidentsChanged(MachineId),
     /// A task has its place in a queue.
     Planned(TaskId, Queue),
-    /// A batch began: nothing is planned.
-    Collected,
+    /// A task lost its place in a queue and still waits.
+    Unplanned(TaskId),
     /// The budget is another than before.
     BudgetChanged,
     /// A task began to run.

@@ -3,7 +3,7 @@
 use crate::ad::{Ad, agree, liking};
 use crate::room::{Needs, Room};
 use gleaner_classad::RANK;
-use gleaner_units::{MachineClassId, TaskClassId};
+use gleaner_units::{MachineClassId, TaskClassId, UserId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -31,7 +31,7 @@ pub struct MachineClass {
     pub ad: Option<Ad>,
 }
 
-/// All tasks with the same composition, needs and priority.
+/// All tasks with the same composition, needs, priority and payer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskClass {
     /// C: how the operations divide over the kinds.
@@ -42,6 +42,8 @@ pub struct TaskClass {
     pub priority: i32,
     /// Whether it starts from its beginning wherever it is moved to, since it keeps nothing to go on from.
     pub restarts: bool,
+    /// Whose account pays for it, where each user has one.
+    pub payer: UserId,
     /// The task's domain: the machines that provide all of these.
     pub requires: Tags,
     /// What it says of itself, asks of machines, and likes in them.

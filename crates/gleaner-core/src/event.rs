@@ -105,8 +105,11 @@ pub enum Event {
         /// The attempt that the command named.
         attempt: u32,
     },
-    /// From now on this may be spent, or else running costs nothing.
+    /// From now on this may be spent, or else running costs nothing. Accounts go on as far as they are the same
+    /// people's; with new ones, what is on a machine already is not charged for its present run.
     BudgetSet(Option<Budget>),
-    /// The moment asked for by [`Command::WakeAt`](crate::Command::WakeAt) came.
+    /// Another policy is in force, or the same with other numbers.
+    RuleChanged,
+    /// The moment asked for by [`Command::WakeAt`](crate::Command::WakeAt) came, now or a while ago.
     WokeUp,
 }

@@ -150,7 +150,7 @@ fn keep_nearest(kept: &mut [Failure], others: &[Failure]) {
 mod tests {
     use super::*;
     use crate::{Ad, Decision, Event, GridConfig, MachineClass, Needs, Room, Tags, TaskClass};
-    use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+    use gleaner_units::{MachineClassId, MachineId, TaskId, Time, UserId};
 
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
@@ -164,6 +164,7 @@ mod tests {
             needs: Needs::default(),
             priority: 0,
             restarts: false,
+            payer: UserId::default(),
             requires: Tags::from(["linux".to_owned()]),
             ad: Some(Ad::parse(task_ad).expect("an ad")),
         };
@@ -224,6 +225,7 @@ mod tests {
             needs,
             priority: 0,
             restarts: false,
+            payer: UserId::default(),
             requires: Tags::new(),
             ad: None,
         };

@@ -1,6 +1,7 @@
 //! All that is known and planned: the truth that events write, decisions are admitted against, and policies read.
 
 mod account;
+mod accounts;
 mod admit;
 mod apply;
 mod attempts;
@@ -8,21 +9,23 @@ mod check;
 mod machine;
 mod pages;
 mod plans;
+mod progress;
 mod task;
 mod waiting;
 
-pub use account::{Account, Budget, Charged, Sum};
+pub use account::{Account, Budget, Charged, Scope, Sum};
+pub use accounts::Accounts;
 pub use check::BrokenInvariant;
 pub use machine::{Availability, Machine};
 pub use plans::Plans;
 pub use task::{Task, TaskState};
 
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
-use gleaner_units::{Credits, MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time};
+use gleaner_units::{Credits, MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use pages::Pages;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use waiting::Waiting;
 
@@ -56,10 +59,10 @@ pub struct Grid {
     /// As they were declared, in operations; 0 where nobody said.
     lengths: Pages<f64>,
     waiting: Waiting,
-    /// How long the waiting tasks are together, as far as it was declared.
-    waiting_ops: OpsTotal,
+    /// How long the waiting tasks of each user are together, as far as it was declared; no user without any.
+    waiting_ops: BTreeMap<UserId, OpsTotal>,
     plans: Plans,
-    account: Option<Account>,
+    accounts: Option<Accounts>,
     /// How many tasks of each class are on machines or on their way to one.
     placed: Vec<u32>,
     placed_total: u32,
@@ -77,9 +80,9 @@ impl Grid {
             tasks: Pages::default(),
             lengths: Pages::default(),
             waiting: Waiting::default(),
-            waiting_ops: OpsTotal::ZERO,
+            waiting_ops: BTreeMap::new(),
             plans: Plans::default(),
-            account: None,
+            accounts: None,
             placed: Vec::new(),
             placed_total: 0,
             occasions: VecDeque::new(),
@@ -146,6 +149,23 @@ impl Grid {
         Ops::new(self.lengths.get(id))
     }
 
+    /// How many operations a task has done where it is, elsewhere before it was moved there, and at whatever speeds the
+    /// machine had; 0 if it is on none. Costs O(log tasks there).
+    pub fn ops_done(&self, now: Time, id: TaskId) -> f64 {
+        let class = self.task(id).class;
+        let on = self.task(id).placed_on();
+        on.map_or(0.0, |on| self.machine(on).ops_done(now, class, id, self.seconds_per_op(class, on)))
+    }
+
+    /// The seconds until a task that is on a machine is done by its declared length, as fast as it goes there now; none
+    /// left if it should have been done already. Costs O(log tasks there).
+    pub fn seconds_left(&self, now: Time, id: TaskId) -> Option<f64> {
+        let class = self.task(id).class;
+        let (on, length) = (self.task(id).placed_on()?, self.declared_length(id)?);
+        let length = (length.amount(), self.seconds_per_op(class, on));
+        Some(self.machine(on).seconds_left(now, (class, id), length))
+    }
+
     /// What a task costs on machines of a class; nothing is known where they have a price and it has no length.
     pub fn cost(&self, id: TaskId, on: MachineClassId) -> Option<Credits> {
         let price = self.classes.machine_class(on).price;
@@ -154,7 +174,7 @@ impl Grid {
 
     /// Whether what a task costs on machines of a class can be paid now.
     pub fn can_pay(&self, now: Time, id: TaskId, on: MachineClassId) -> bool {
-        let Some(account) = &self.account else { return true };
+        let Some(account) = self.account_of(self.task(id).class) else { return true };
         self.cost(id, on).is_some_and(|cost| account.can_start(now, id, cost))
     }
 
@@ -164,8 +184,14 @@ impl Grid {
     }
 
     /// The budget as it is used, if there is one.
-    pub fn account(&self) -> Option<&Account> {
-        self.account.as_ref()
+    pub fn accounts(&self) -> Option<&Accounts> {
+        self.accounts.as_ref()
+    }
+
+    /// The account that tasks of that class are paid from, if there is a budget.
+    pub fn account_of(&self, class: TaskClassId) -> Option<&Account> {
+        let payer = self.classes.task_class(class).payer;
+        self.accounts.as_ref().map(|accounts| accounts.of(payer))
     }
 
     /// All tasks that wait, planned ones too: class by class, in order of submission within each.
@@ -178,9 +204,17 @@ impl Grid {
         self.waiting.first_of_each().next().is_some()
     }
 
-    /// How long the tasks that wait are together, as far as it was declared.
-    pub fn waiting_ops(&self) -> OpsTotal {
-        self.waiting_ops
+    /// How long the tasks that wait are together, as far as it was declared, of those that are paid from the same
+    /// account as a class. Costs O(users) where that is all.
+    pub fn waiting_ops(&self, class: TaskClassId) -> OpsTotal {
+        let scope = self.accounts.as_ref().map_or(Scope::Shared, |accounts| accounts.budget().scope);
+        match scope {
+            Scope::Shared => self.waiting_ops.values().copied().sum(),
+            Scope::PerUser => {
+                let payer = self.classes.task_class(class).payer;
+                self.waiting_ops.get(&payer).copied().unwrap_or_default()
+            }
+        }
     }
 
     /// Of the waiting tasks of the classes asked for, one with the highest priority, and of those the one that was
@@ -260,6 +294,10 @@ impl Grid {
 
     fn class_of(&self, machine: MachineId) -> &MachineClass {
         self.classes.machine_class(self.machine(machine).class())
+    }
+
+    fn payer(&self, id: TaskId) -> UserId {
+        self.classes.task_class(self.task(id).class).payer
     }
 
     /// What a task costs, with its length.

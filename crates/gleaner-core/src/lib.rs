@@ -37,8 +37,8 @@ pub use decision::{Decision, Queue, Refusal};
 pub use event::Event;
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration, Plans,
-    Sum, Task, TaskState,
+    Account, Accounts, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration,
+    Plans, Scope, Sum, Task, TaskState,
 };
 pub use occasion::{Cause, Occasion};
 pub use policy::Policy;

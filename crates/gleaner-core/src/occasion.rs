@@ -1,4 +1,4 @@
-use gleaner_units::{MachineId, TaskClassId};
+use gleaner_units::{MachineId, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
 
 /// Something that a policy may want to answer.
@@ -23,8 +23,13 @@ pub enum Cause {
     Freed(MachineId),
     /// A task left a machine without an end, and what waits could run there now.
     Vacated(MachineId),
+    /// Another rule is in force: what waits may find a place by it.
+    RuleChanged,
     /// The moment that the policy asked for came.
-    WokeUp,
+    WokeUp {
+        /// Which moment that was; not after now.
+        due: Time,
+    },
 }
 
 /// A cause that awaits its answer, with what was done about it so far. Occasions are part of the grid, not of the

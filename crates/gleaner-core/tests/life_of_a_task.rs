@@ -4,7 +4,7 @@ use gleaner_core::{
     Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
     Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time, UserId};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -48,6 +48,7 @@ fn class(cores: u32, memory: u64, priority: i32) -> Event {
         needs,
         priority,
         restarts: false,
+        payer: UserId::default(),
         requires: Tags::new(),
         ad: None,
     })

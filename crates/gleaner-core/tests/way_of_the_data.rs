@@ -4,7 +4,7 @@ use gleaner_core::{
     Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs,
     Occasion, Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time, UserId};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -69,6 +69,7 @@ fn grid() -> Grid {
         needs: Needs::default(),
         priority: 0,
         restarts: false,
+        payer: UserId::default(),
         requires: Tags::new(),
         ad: None,
     };
@@ -177,7 +178,7 @@ impl Policy for Restless {
         self.0 += 1;
     }
     fn propose(&mut self, _: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        assert_eq!(occasion.cause, Cause::WokeUp);
+        assert!(matches!(occasion.cause, Cause::WokeUp { .. }));
         Some(Decision::Wake { at: Time::from_nanos(now.nanos() + 1 + self.0) })
     }
     fn rebuild(&mut self, _: &Grid) {}

@@ -8,24 +8,27 @@
 //!   Where a condition depends on that moment too, it offers one for each moment that can matter.
 //! - What a machine may take of the tasks in order of length is a stretch of them ([`Purse::first_allowed`]), and a
 //!   shorter task is done earlier on any machine. So Min-Min looks at the shortest of each stretch, Max-Min at the
-//!   longest task and at those just before a stretch begins ([`heuristics`]). Sufferage looks at all tasks, but only at
-//!   the offers that can be among anyone's best two.
+//!   longest task and at those just before a stretch begins, Sufferage at the ends of the straight pieces of what a
+//!   task would lose ([`heuristics`]).
+//! - **Planned is what goes to a machine that is expected to be ready before the next batch**: everything else would be
+//!   taken back before it could begin. It has its part in all sums all the same, and the batch ends as soon as nothing
+//!   more can come of it ([`Batch::goes_on`]).
 //!
-//! Cost: O(tasks·log tasks + machines·log machines), and then for each assignment O(offers), with Sufferage O(tasks)
-//! more. **What a batch does is a function of the grid alone**, also in the middle of one.
+//! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
+//! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
 mod heuristics;
 mod kinds;
 mod pool;
 
+use crate::backlog::{Backlog, Size, Waiting};
 use crate::recipe::{Aim, Batching, Level, Order};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
-use gleaner_units::{MachineId, TaskId, Time};
-use kinds::{Bid, Kind, Left};
-use pool::Pool;
-use std::collections::VecDeque;
-use std::ops::Range;
+use gleaner_units::{MachineId, OpsTotal, TaskClassId, TaskId, Time, UserId};
+use kinds::{Bid, Kind};
+use pool::{Place, Pool};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Which machines take tasks, by id; they need not be free.
 pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
@@ -34,48 +37,78 @@ pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
 pub(crate) type Assignment = (TaskId, Queue);
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks without a declared
-/// length have none.
-pub(crate) fn assignments(recipe: &Batching, grid: &Grid, now: Time, open: Open<'_>) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, grid, now, open);
+/// length have none. The backlog is left as it was.
+pub(crate) fn assignments(
+    recipe: &Batching,
+    grid: &Grid,
+    now: Time,
+    open: Open<'_>,
+    backlog: &mut Backlog,
+) -> VecDeque<Assignment> {
+    let mut batch = Batch::new(recipe, grid, now, open, backlog);
     batch.run();
-    batch.made
+    let Batch { made, taken, .. } = batch;
+    taken.into_iter().for_each(|(class, task)| backlog.put_back(class, task));
+    made
 }
+
+/// How often it is worked out whether there is enough to do for more to be planned: that costs O(machines).
+const STRIDE: usize = 128;
+
+/// More than all rounding errors together.
+const CLEARLY: f64 = 1.0 + 1e-9;
 
 struct Batch<'a> {
     recipe: &'a Batching,
+    /// From this batch to the next.
+    period_s: f64,
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
-    purse: Option<Purse>,
-    kinds: Vec<Kind>,
+    /// One for each account that pays for any of the tasks; none where nothing limits where they go.
+    purses: Vec<Purse>,
+    kinds: Vec<Kind<'a>>,
     pools: Vec<Pool>,
     made: VecDeque<Assignment>,
+    /// What was taken from the backlog.
+    taken: Vec<(TaskClassId, Waiting)>,
 }
 
 /// Where a task would go: in which pool to which of the machines.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     pool: usize,
-    place: pool::Place,
+    place: Place,
+}
+
+impl Target {
+    /// Whether a task there is planned: machines that are ready only with the next batch are given nothing by this one.
+    fn is_planned(self, period_s: f64) -> bool {
+        match self.place {
+            Place::One(_, ready_s) => ready_s < period_s,
+            Place::Any(_) => true,
+        }
+    }
 }
 
 impl<'a> Batch<'a> {
-    fn new(recipe: &'a Batching, grid: &Grid, now: Time, open: Open<'_>) -> Self {
+    fn new(recipe: &'a Batching, grid: &Grid, now: Time, open: Open<'_>, backlog: &'a mut Backlog) -> Self {
         let depth = if recipe.order == Order::Sufferage { 2 } else { 1 };
         let pools = match recipe.level {
             Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
             Level::Classes => pool::of_classes(grid, now, open),
         };
-        let kinds = kinds::waiting(grid, &pools);
-        let ops = kinds.iter().flat_map(|kind| &kind.left).map(|task| task.length.into()).sum();
-        let tasks = kinds.iter().map(|kind| kind.left.len()).sum();
+        let mut kinds = kinds::all(grid, backlog, &pools);
+        let purses = purses(recipe, grid, now, &mut kinds);
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
+            period_s: recipe.period.seconds(),
             deadline_s,
-            purse: Purse::new(recipe.spending, grid.account(), now, (tasks, ops)),
+            purses,
             kinds,
             pools,
             made: VecDeque::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -85,21 +118,70 @@ impl<'a> Batch<'a> {
             Order::MinMin | Order::MaxMin | Order::Sufferage => self.recipe.aging as usize,
         };
         for (kind, task) in kinds::oldest(&self.kinds, first) {
+            if !self.goes_on() {
+                return;
+            }
             self.assign_by_aim(kind, task);
         }
-        while let Some((kind, task)) = heuristics::next(self) {
-            let length = self.kinds[kind].left[task].length.amount();
-            let target = self.earliest(kind, length).expect("a task that is left has a place");
+        while self.goes_on() {
+            heuristics::set_impossible_aside(self);
+            let Some((kind, task)) = heuristics::next(self) else { return };
+            let target = self.earliest(kind, task.length.amount()).expect("a task that is left has a place");
             self.assign(kind, task, target);
         }
     }
 
-    fn assign_by_aim(&mut self, kind: usize, id: TaskId) {
-        let at = self.kinds[kind].position(id);
-        let length = self.kinds[kind].left[at].length.amount();
-        match self.aimed(kind, length) {
-            Some(target) => self.assign(kind, at, target),
-            None => self.set_aside(kind, at..at + 1),
+    /// Whether anything more may be planned: some task is left, and some machine is ready before the next batch and may
+    /// still be given one.
+    fn goes_on(&self) -> bool {
+        let mut left = self.kinds.iter().filter(|tasks| tasks.span().is_some());
+        if self.recipe.level == Level::Classes {
+            // The ready time of a class says nothing of the first of its machines.
+            return left.next().is_some();
+        }
+        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.period_s;
+        match (left.next(), left.next()) {
+            (None, _) => false,
+            (Some(tasks), None) if self.is_for_the_earliest() && self.taken.len().is_multiple_of(STRIDE) => {
+                self.reaches(tasks, tasks.bids.iter().filter(is_in_time))
+            }
+            (one, other) => one
+                .into_iter()
+                .chain(other)
+                .chain(left)
+                .any(|tasks| tasks.bids.iter().any(|bid| is_in_time(&bid))),
+        }
+    }
+
+    /// Whether each task goes to whichever machine would be done with it first.
+    fn is_for_the_earliest(&self) -> bool {
+        self.purses.is_empty() && self.recipe.aim == Aim::Earliest
+    }
+
+    /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that
+    /// would be done first.
+    ///
+    /// A machine with speed 1/h that is ready at r takes a task of length l only when every other, with h' and r', would
+    /// be done later: r' ≥ r + l·h − l·h'. Until then that one has done at least (r + l·h − r')/h' − l operations.
+    fn reaches<'b>(&self, tasks: &Kind<'_>, bids: impl Iterator<Item = &'b Bid>) -> bool {
+        let Some((shortest, longest)) = tasks.lengths() else { return false };
+        let Some(first_s) = bids.map(|bid| bid.end(shortest)).min_by(f64::total_cmp) else { return false };
+        let able = self.pools.iter().enumerate().map(|(number, pool)| (pool, tasks.seconds(1.0, number)));
+        let able = able.filter(|(_, seconds_per_op)| seconds_per_op.is_finite());
+        let before: f64 =
+            able.map(|(pool, seconds_per_op)| pool.ops_before(first_s, seconds_per_op, longest)).sum();
+        before <= CLEARLY * tasks.sum().1.amount()
+    }
+
+    fn assign_by_aim(&mut self, kind: usize, task: Waiting) {
+        match self.aimed(kind, task.length.amount()) {
+            Some(target) => self.assign(kind, task, target),
+            None => {
+                self.take(kind, task);
+                if let Some(purse) = self.purse_mut(kind) {
+                    purse.set_aside(1);
+                }
+            }
         }
     }
 
@@ -112,38 +194,56 @@ impl<'a> Batch<'a> {
         in_time.or_else(|| self.earliest(kind, length))
     }
 
-    fn assign(&mut self, kind: usize, at: usize, target: Target) {
-        let tasks = &mut self.kinds[kind];
-        let Left { id, length } = tasks.left.remove(at).expect("a task that is left");
-        let seconds = tasks.seconds(length.amount(), target.pool);
-        let pool = &mut self.pools[target.pool];
-        if let Some(purse) = &mut self.purse {
-            purse.spend(length, pool.price);
+    fn assign(&mut self, kind: usize, task: Waiting, target: Target) {
+        self.take(kind, task);
+        let seconds = self.kinds[kind].seconds(task.length.amount(), target.pool);
+        let price = self.pools[target.pool].price;
+        if let Some(purse) = self.purse_mut(kind) {
+            purse.spend(task.length, price);
         }
+        let pool = &mut self.pools[target.pool];
         let queue = pool.take(target.place, seconds);
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
-        self.made.push_back((id, queue));
+        if target.is_planned(self.period_s) {
+            self.made.push_back((task.id, queue));
+        }
     }
 
-    /// No machine may take the tasks now; they are not looked at again in this batch.
-    fn set_aside(&mut self, kind: usize, at: Range<usize>) {
-        if let Some(purse) = &mut self.purse {
-            purse.set_aside(at.len());
+    fn take(&mut self, kind: usize, task: Waiting) {
+        let tasks = &mut self.kinds[kind];
+        tasks.take(task);
+        self.taken.push((tasks.class, task));
+    }
+
+    /// No machine may take tasks of these sizes now; they are not looked at again in this batch.
+    fn set_aside(&mut self, kind: usize, sizes: (Size, Size)) {
+        let count = self.kinds[kind].set_aside(sizes);
+        if let Some(purse) = self.purse_mut(kind) {
+            purse.set_aside(count);
         }
-        self.kinds[kind].left.drain(at);
+    }
+
+    /// What tasks of a kind are paid from, where anything limits where they go.
+    #[inline]
+    fn purse(&self, tasks: &Kind<'_>) -> Option<&Purse> {
+        self.purses.get(tasks.purse)
+    }
+
+    fn purse_mut(&mut self, kind: usize) -> Option<&mut Purse> {
+        self.purses.get_mut(self.kinds[kind].purse)
     }
 
     #[inline]
-    fn allows(&self, length: f64, bid: &Bid) -> bool {
-        self.purse.as_ref().is_none_or(|purse| purse.allows(length, bid.seat))
+    fn allows(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
+        self.purse(tasks).is_none_or(|purse| purse.allows(length, bid.seat))
     }
 
     /// When a task of that length would be done at best.
     fn earliest_end(&self, kind: usize, length: f64) -> Option<f64> {
-        let mut earliest = f64::INFINITY;
-        for bid in &self.kinds[kind].bids {
+        let (tasks, mut earliest) = (&self.kinds[kind], f64::INFINITY);
+        for bid in &tasks.bids {
             let end = bid.end(length);
-            if end < earliest && self.allows(length, bid) {
+            if end < earliest && self.allows(tasks, length, bid) {
                 earliest = end;
             }
         }
@@ -152,21 +252,22 @@ impl<'a> Batch<'a> {
 
     /// The machine that would be done first with a task of that length, among equals the lowest.
     fn earliest(&self, kind: usize, length: f64) -> Option<Target> {
-        self.first_done(kind, length, self.earliest_end(kind, length)?, |bid| self.allows(length, bid))
+        let tasks = &self.kinds[kind];
+        self.first_done(kind, length, |bid| self.allows(tasks, length, bid))
     }
 
     /// The lowest of the wanted machines whose end ties with the earliest of theirs.
-    fn first_done(
-        &self,
-        kind: usize,
-        length: f64,
-        earliest: f64,
-        is_wanted: impl Fn(&Bid) -> bool,
-    ) -> Option<Target> {
-        let limit = highest_tie(earliest);
+    fn first_done(&self, kind: usize, length: f64, is_wanted: impl Fn(&Bid) -> bool) -> Option<Target> {
+        let mut first = Earliest::default();
+        for bid in &self.kinds[kind].bids {
+            let end = bid.end(length);
+            if end <= first.limit() && is_wanted(bid) {
+                first.add(end, bid);
+            }
+        }
+        let limit = first.limit();
         let ties = |bid: &Bid| bid.end(length) <= limit && is_wanted(bid);
-        let tied = self.kinds[kind].bids.iter().filter(|bid| ties(bid));
-        let targets = tied.map(|bid| {
+        let targets = first.tied().map(|bid| {
             let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
             Target { pool: bid.pool, place }
         });
@@ -174,22 +275,25 @@ impl<'a> Batch<'a> {
     }
 
     #[inline]
-    fn is_in_time(&self, length: f64, bid: &Bid) -> bool {
-        bid.end(length) <= self.deadline_s && self.allows(length, bid)
+    fn is_in_time(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
+        bid.end(length) <= self.deadline_s && self.allows(tasks, length, bid)
     }
 
     /// The lowest price for which some machine would be done by the deadline; infinite if none would.
     fn lowest_price(&self, kind: usize, length: f64) -> f64 {
-        let in_time = self.kinds[kind].bids.iter().filter(|bid| self.is_in_time(length, bid));
+        let tasks = &self.kinds[kind];
+        let in_time = tasks.bids.iter().filter(|bid| self.is_in_time(tasks, length, bid));
         in_time.map(|bid| bid.seat.price).fold(f64::INFINITY, f64::min)
     }
 
     /// Of the cheapest machines that would be done by the deadline the lowest. Costs O(machines that ask as much).
     fn cheapest(&self, kind: usize, length: f64) -> Option<Target> {
         let price = self.lowest_price(kind, length);
-        let bids = self.kinds[kind].bids.iter().filter(|bid| bid.seat.price == price);
+        let tasks = &self.kinds[kind];
+        let bids = tasks.bids.iter().filter(|bid| bid.seat.price == price);
         let targets = bids.filter_map(|bid| {
-            let place = self.pools[bid.pool].lowest(|ready_s| self.is_in_time(length, &bid.at(ready_s)))?;
+            let in_time = |ready_s| self.is_in_time(tasks, length, &bid.at(ready_s));
+            let place = self.pools[bid.pool].lowest(in_time)?;
             Some(Target { pool: bid.pool, place })
         });
         targets.min_by_key(|target| target.place.rank())
@@ -199,11 +303,68 @@ impl<'a> Batch<'a> {
     /// lowest.
     fn earliest_of_cheapest(&self, kind: usize, length: f64) -> Option<Target> {
         let price = self.lowest_price(kind, length);
-        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(length, bid);
-        let wanted = self.kinds[kind].bids.iter().filter(|bid| is_wanted(bid));
-        let earliest = wanted.map(|bid| bid.end(length)).min_by(f64::total_cmp)?;
-        self.first_done(kind, length, earliest, is_wanted)
+        let tasks = &self.kinds[kind];
+        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(tasks, length, bid);
+        self.first_done(kind, length, is_wanted)
     }
+}
+
+/// What ends earliest of what was looked at so far, or ties with it.
+struct Earliest<T> {
+    end: f64,
+    /// The latest end that ties.
+    limit: f64,
+    /// Those that may tie.
+    found: Vec<(f64, T)>,
+}
+
+impl<T> Default for Earliest<T> {
+    fn default() -> Self {
+        Self { end: f64::INFINITY, limit: f64::INFINITY, found: Vec::new() }
+    }
+}
+
+impl<T> Earliest<T> {
+    /// What ends later is not among them.
+    #[inline]
+    fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Of something that does not end after the limit.
+    #[inline]
+    fn add(&mut self, end: f64, it: T) {
+        if end < self.end {
+            self.limit = highest_tie(end);
+            if self.end > self.limit {
+                self.found.clear();
+            }
+            self.end = end;
+        }
+        self.found.push((end, it));
+    }
+
+    fn tied(self) -> impl Iterator<Item = T> {
+        let limit = self.limit;
+        self.found.into_iter().filter(move |(end, _)| *end <= limit).map(|(_, it)| it)
+    }
+}
+
+/// Of each account that pays for any of the tasks, with those as what is to be served; each kind then knows its own.
+fn purses(recipe: &Batching, grid: &Grid, now: Time, kinds: &mut [Kind<'_>]) -> Vec<Purse> {
+    let Some(accounts) = grid.accounts() else { return Vec::new() };
+    let mut sums: BTreeMap<UserId, (usize, OpsTotal)> = BTreeMap::new();
+    for tasks in &*kinds {
+        let (count, ops) = tasks.sum();
+        let sum = sums.entry(accounts.key(grid.classes().task_class(tasks.class).payer)).or_default();
+        *sum = (sum.0 + count, sum.1 + ops);
+    }
+    for tasks in kinds {
+        let key = accounts.key(grid.classes().task_class(tasks.class).payer);
+        tasks.purse = sums.range(..key).count();
+    }
+    let purse = |(&key, &sum)| Purse::new(recipe.spending, accounts.of(key), now, sum);
+    sums.iter().filter_map(purse).collect()
 }
 
 /// The largest value that ties with `least`, where less is better.

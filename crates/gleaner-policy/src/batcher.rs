@@ -1,6 +1,7 @@
 //! The policy for batches: tasks wait until the end of the period in which they came, are then planned together, and
 //! start as the machines that they are planned for become free.
 
+use crate::backlog::Backlog;
 use crate::batch::{self, Assignment};
 use crate::crew::Crew;
 use crate::recipe::Batching;
@@ -17,6 +18,7 @@ use std::collections::VecDeque;
 pub struct Batcher {
     recipe: Batching,
     crew: Crew,
+    backlog: Backlog,
     agenda: Option<Agenda>,
 }
 
@@ -32,21 +34,22 @@ struct Agenda {
 impl Batcher {
     /// The policy that follows `recipe`.
     pub fn new(recipe: Batching) -> Self {
-        Self { recipe, crew: Crew::default(), agenda: None }
+        Self { recipe, crew: Crew::default(), backlog: Backlog::default(), agenda: None }
     }
 
-    fn batch(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
-        if !now.is_multiple_of(self.recipe.period) {
+    /// The batch of the moment `due`, which may be a while ago where waking takes time.
+    fn batch(&mut self, grid: &Grid, now: Time, due: Time) -> Option<Decision> {
+        if !due.is_multiple_of(self.recipe.period) {
             return None;
         }
-        if grid.plans().collected_at() != Some(now) {
+        if grid.plans().collected_at().is_none_or(|at| at < due) {
             return Some(Decision::Collect);
         }
-        let Self { recipe, crew, agenda } = self;
+        let Self { recipe, crew, backlog, agenda } = self;
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
             at: now,
-            plans: batch::assignments(recipe, grid, now, crew.open()),
+            plans: batch::assignments(recipe, grid, now, crew.open(), backlog),
             machines: crew.open().iter().copied().collect(),
         }));
         if let Some((task, on)) = agenda.plans.pop_front() {
@@ -75,6 +78,7 @@ fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
 
 impl Policy for Batcher {
     fn observe(&mut self, grid: &Grid, change: &Change) {
+        self.backlog.observe(grid, change);
         match *change {
             Change::MachineJoined(machine)
             | Change::MachineMeasured(machine)
@@ -87,7 +91,7 @@ impl Policy for Batcher {
             | Change::TaskClassMeasured(_)
             | Change::Wait { .. }
             | Change::Planned(..)
-            | Change::Collected
+            | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
@@ -100,13 +104,17 @@ impl Policy for Batcher {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let answer = match occasion.cause {
-            Cause::WokeUp => self.batch(grid, now),
+            Cause::WokeUp { due } => self.batch(grid, now, due),
             Cause::Joined(on)
             | Cause::Opened(on)
             | Cause::LoadFell(on)
             | Cause::Freed(on)
             | Cause::Vacated(on) => next_for(grid, now, on).map(|task| Decision::Start { task, on }),
-            Cause::Submitted(_) | Cause::Lost(_) | Cause::LoadRose(_) | Cause::Closed(_) => None,
+            Cause::Submitted(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::RuleChanged => None,
         };
         let wake = || Decision::Wake { at: now.next_multiple_of(self.recipe.period) };
         answer.or_else(|| grid.wake_at().is_none().then(wake))
@@ -114,14 +122,17 @@ impl Policy for Batcher {
 
     fn rebuild(&mut self, grid: &Grid) {
         self.crew = Crew::of(grid);
+        self.backlog = Backlog::of(grid);
         self.agenda = None;
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
-        if self.crew == Crew::of(grid) {
-            Ok(())
-        } else {
-            Err("the open machines are not those of the grid".into())
+        if self.crew != Crew::of(grid) {
+            return Err("the open machines are not those of the grid".into());
         }
+        if self.backlog != Backlog::of(grid) {
+            return Err("the tasks without a place are not those of the grid".into());
+        }
+        Ok(())
     }
 }

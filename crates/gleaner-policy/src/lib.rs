@@ -6,14 +6,17 @@
 //! - [`score`] holds the papers' formulas, for one task class and one machine at a time.
 //! - [`batcher`] plans all waiting tasks together, every so often; [`spending`] divides a budget among tasks.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
+//! - [`outlook`] tells when a task would be done where.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
 mod any_policy;
+mod backlog;
 mod batch;
 pub mod batcher;
 mod crew;
 pub mod fleet;
 pub mod matchmaker;
+pub mod outlook;
 pub mod placement;
 pub mod presets;
 pub mod recipe;

@@ -68,9 +68,16 @@ impl Matchmaker {
                 | Cause::Freed(machine),
                 When::AtEvents,
             ) => view.pull(machine),
-            (Cause::WokeUp, When::Every(period)) if now.is_multiple_of(period) => view.rebalance(),
+            (Cause::WokeUp { due }, When::Every(period)) if due.is_multiple_of(period) => view.rebalance(),
             // What is vacated is so by moves: to move again for it would never end.
-            (Cause::Submitted(_) | Cause::Lost(_) | Cause::Vacated(_) | Cause::WokeUp, _)
+            (
+                Cause::Submitted(_)
+                | Cause::Lost(_)
+                | Cause::Vacated(_)
+                | Cause::RuleChanged
+                | Cause::WokeUp { .. },
+                _,
+            )
             | (_, When::Every(_)) => None,
         }?;
         Some(Decision::Relocate { task, to })
@@ -84,8 +91,9 @@ impl Matchmaker {
             }
             Some(Relocate { when: When::Every(_) | When::AtEvents, .. }) | None => None,
         };
-        let account = grid.account().filter(|_| self.recipe.spending != Spending::Free);
-        let recharge = account.filter(|_| grid.has_waiting()).map(|account| account.next_recharge(now));
+        let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free);
+        let recharge = accounts.filter(|_| grid.has_waiting());
+        let recharge = recharge.map(|accounts| accounts.budget().next_recharge(now));
         let at = rebalance.into_iter().chain(recharge).min()?;
         grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
     }
@@ -107,7 +115,7 @@ impl Policy for Matchmaker {
             | Change::TaskClassMet(_)
             | Change::Wait { .. }
             | Change::Planned(..)
-            | Change::Collected
+            | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
@@ -126,9 +134,9 @@ impl Policy for Matchmaker {
             | Cause::LoadFell(machine)
             | Cause::Freed(machine)
             | Cause::Vacated(machine) => self.start_waiting(grid, now, machine),
-            Cause::Lost(_) => self.start_anywhere(grid, now),
-            Cause::WokeUp if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
-            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => None,
+            Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
+            Cause::WokeUp { .. } if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
+            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,
         };
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }

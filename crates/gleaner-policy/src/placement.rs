@@ -23,9 +23,11 @@ impl<'a> Means<'a> {
     /// Of a task that waits; `None` where nothing limits where it goes. Costs O(machine classes).
     pub(crate) fn of(spending: Spending, grid: &'a Grid, now: Time, task: TaskId) -> Option<Self> {
         // How many tasks wait is asked for by rules that no score goes with.
-        let purse = Purse::new(spending, grid.account(), now, (1, grid.waiting_ops()))?;
+        let class = grid.task(task).class();
+        let account = grid.account_of(class)?;
+        let purse = Purse::new(spending, account, now, (1, grid.waiting_ops(class)))?;
         let classes = grid.classes().machine_classes().iter();
-        let able = classes.zip(grid.classes().seconds_per_op_row(grid.task(task).class()));
+        let able = classes.zip(grid.classes().seconds_per_op_row(class));
         let prices = able.filter(|(_, seconds)| seconds.is_finite()).map(|(class, _)| class.price);
         let cheapest = prices.filter(|price| *price > 0.0).fold(f64::INFINITY, f64::min);
         Some(Self { purse, grid, length: grid.declared_length(task), cheapest })

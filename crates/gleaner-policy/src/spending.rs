@@ -4,6 +4,7 @@
 //! tasks to be served with this budget and M̄ those of them that are. An amount exceeds a limit where it does by more
 //! than 1e-12 of it: what is equal but for rounding does not.
 
+use crate::backlog::last_where;
 use gleaner_core::{Account, Charged};
 use gleaner_units::{Credits, Ops, OpsTotal, Time};
 use serde::{Deserialize, Serialize};
@@ -89,11 +90,13 @@ impl Purse {
     /// Of so many tasks that are to be placed; `None` if nothing limits where they go.
     pub(crate) fn new(
         spending: Spending,
-        account: Option<&Account>,
+        account: &Account,
         now: Time,
         (tasks, ops): (usize, OpsTotal),
     ) -> Option<Self> {
-        let account = account.filter(|_| spending != Spending::Free)?;
+        if spending == Spending::Free {
+            return None;
+        }
         let budget = account.budget();
         let allocated = account.allocated(now);
         let limit = at_most(budget.recharge.amount() / (allocated.ops + ops).amount());
@@ -140,26 +143,32 @@ impl Purse {
             }
     }
 
-    /// Of tasks by length, shortest first, the first that may go there. Costs O(log tasks), and mostly O(1).
-    pub(crate) fn first_allowed<'a>(
-        &self,
-        lengths: usize,
-        length: impl Fn(usize) -> f64 + 'a,
-        seat: Seat,
-    ) -> Option<usize> {
-        if !self.pays(length(0), seat.price) {
+    /// Of the lengths from the shortest to the longest the first that may go there; that what is allowed is one stretch
+    /// follows from the conditions' being linear.
+    pub(crate) fn first_allowed(&self, (shortest, longest): (f64, f64), seat: Seat) -> Option<f64> {
+        if !self.pays(shortest, seat.price) {
             return None;
         }
         match self.base(seat) {
-            Base::Unconditional => Some(0),
+            Base::Unconditional => Some(shortest),
             Base::Never => None,
-            Base::Counted(base) if self.is_within(base, length(0), seat.price) => Some(0),
+            Base::Counted(base) if self.is_within(base, shortest, seat.price) => Some(shortest),
             // Where an operation costs more than on average, a longer task costs yet more.
             Base::Counted(_) if seat.price > self.limit => None,
+            Base::Counted(base) if !self.is_within(base, longest, seat.price) => None,
             Base::Counted(base) => {
-                let at = partition_point(lengths, |index| !self.is_within(base, length(index), seat.price));
-                (at < lengths && self.pays(length(at), seat.price)).then_some(at)
+                let exceeds = |length: f64| !self.is_within(base, length, seat.price);
+                Some(last_where(shortest, longest, exceeds).next().length())
             }
+        }
+    }
+
+    /// The last of the stretch of lengths that begins with an allowed one.
+    pub(crate) fn last_allowed(&self, first: f64, longest: f64, seat: Seat) -> f64 {
+        if self.allows(longest, seat) {
+            longest
+        } else {
+            last_where(first, longest, |length| self.allows(length, seat)).length()
         }
     }
 
@@ -222,18 +231,4 @@ enum Base {
 #[inline]
 fn at_most(limit: f64) -> f64 {
     limit + ROUNDING * limit.abs()
-}
-
-/// The first index for which `before` is false.
-pub(crate) fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }

@@ -1,12 +1,12 @@
 //! What was, noted while the journal is read.
 
 use gleaner_core::{Command, GridConfig, Migration};
-use gleaner_policy::Recipe;
+use gleaner_policy::{Recipe, Spending};
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::{Ledger, ReplayError};
 use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
 use gleaner_units::{MachineId, Ops, TaskId, Time};
-use gleaner_wire::api::{PolicySpec, TaskPhase};
+use gleaner_wire::api::{BudgetSpec, PolicySpec, TaskPhase};
 use gleaner_wire::session::End;
 use serde::Serialize;
 
@@ -52,7 +52,9 @@ pub struct Past {
     pub was: Outcome,
     /// The policy that was in force at the end.
     pub policy: PolicySpec,
-    /// What the simulator is given.
+    /// The budget at the end.
+    pub budget: Option<BudgetSpec>,
+    /// What the simulator is given, and what may be spent by whoever heeds a budget.
     pub setup: Setup,
     /// Tasks that are no part of the comparison.
     pub left_out: LeftOut,
@@ -184,7 +186,8 @@ impl Reading {
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
         let was = self.was(&compared);
-        Past { was, policy: self.ledger.policy().clone(), left_out, setup: self.setup(&compared) }
+        let (policy, budget) = (self.ledger.policy().clone(), self.ledger.budget().cloned());
+        Past { was, policy, budget, left_out, setup: self.setup(&compared) }
     }
 
     /// How much work a task was: what kept its machines busy for as long as it did.
@@ -229,8 +232,9 @@ impl Reading {
                 classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
             },
             loads: self.loads.clone(),
-            // Nothing is paid for on a live grid.
-            budget: None,
+            budget: self.ledger.budget().map(|spec| {
+                gleaner_server::policy::budget(spec).expect("only budgets that make sense are recorded")
+            }),
             // When a machine was there is told by its owner's use of it.
             availability: None,
         }
@@ -240,7 +244,10 @@ impl Reading {
 impl Past {
     /// How it would have gone, by the simulator.
     pub fn under(&self, recipe: Recipe) -> Outcome {
-        let mut run = Simulation::new(&self.setup, recipe.build());
+        // A budget that the rule does not heed is none.
+        let budget = self.setup.budget.filter(|_| recipe.spending() != Spending::Free);
+        let setup = Setup { budget, ..self.setup.clone() };
+        let mut run = Simulation::new(&setup, recipe.build());
         run.run();
         let history = run.history();
         let arrivals = &self.setup.tasks.arrivals;

@@ -58,7 +58,7 @@ impl Journal {
 /// Four tasks of 1,000 operations each; one is cancelled. The slow machine takes 100 s for what the fast one does in 10.
 fn history() -> Journal {
     let mut journal = Journal::default();
-    let policy = PolicySpec { preset: "bertasi/greedy".to_owned(), relocate: None };
+    let policy = PolicySpec::new("bertasi/greedy");
     journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
     journal.machine(FAST, "fast", 100.0);
     journal.machine(SLOW, "slow", 10.0);

@@ -6,7 +6,7 @@
 use gleaner_core::{Command, Settled};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, PolicySpec};
+use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Profile};
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,22 @@ pub enum Fact {
     PolicySet {
         /// The rule.
         policy: PolicySpec,
+        /// By whose order.
+        by: Actor,
+    },
+    /// So much may be spent from now on, or else running costs nothing.
+    BudgetSet {
+        /// What may be spent.
+        budget: Option<BudgetSpec>,
+        /// By whose order.
+        by: Actor,
+    },
+    /// Running on a machine costs this from now on.
+    PriceSet {
+        /// Which.
+        agent: MachineId,
+        /// Credits for a million operations.
+        price: f64,
         /// By whose order.
         by: Actor,
     },

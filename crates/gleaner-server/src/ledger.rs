@@ -22,15 +22,16 @@ pub use job::Job;
 pub use label::Label;
 pub use people::{People, User};
 pub use record::{Last, Live, Record, Wish};
+pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::Tries;
 pub(crate) use tries::Verdict;
 
 use crate::journal::{Entry, Fact};
-use crate::policy::recipe;
+use crate::policy::{budget, recipe};
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
-use gleaner_policy::Matchmaker;
-use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::api::{PolicySpec, Tally, TaskPhase};
+use gleaner_policy::{AnyPolicy, Recipe, Spending};
+use gleaner_units::{MachineId, TaskId, Time, UserId};
+use gleaner_wire::api::{BudgetSpec, PolicySpec, Tally, TaskPhase};
 use gleaner_wire::session::{Attempt, StopCause};
 use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
@@ -42,7 +43,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +57,7 @@ pub enum Errand {
 /// See the module.
 #[derive(Clone)]
 pub struct Ledger {
-    scheduler: Scheduler<Matchmaker>,
+    scheduler: Scheduler<AnyPolicy>,
     books: Books,
     errands: Vec<Errand>,
     /// The tasks that the fact at hand is about.
@@ -68,6 +69,7 @@ pub struct Ledger {
 struct Books {
     epoch: u32,
     policy: PolicySpec,
+    budget: Option<BudgetSpec>,
     jobs: Jobs,
     records: Records,
     agents: Vec<Agent>,
@@ -78,6 +80,8 @@ struct Books {
     resting: BTreeSet<(Time, TaskId)>,
     /// The jobs that were submitted under a key, by user and key.
     keys: BTreeMap<(String, String), JobId>,
+    /// Whoever submitted anything, in the order in which they first did.
+    payers: BTreeMap<String, UserId>,
     tally: Tally,
     now: Time,
 }
@@ -100,7 +104,7 @@ pub enum ReplayError {
 
 /// The rule in force before any was set.
 pub fn default_policy() -> PolicySpec {
-    PolicySpec { preset: "bertasi/greedy".to_owned(), relocate: Some(crate::policy::default_relocation()) }
+    PolicySpec { relocate: Some(crate::policy::default_relocation()), ..PolicySpec::new("bertasi/greedy") }
 }
 
 impl Ledger {
@@ -112,6 +116,7 @@ impl Ledger {
         let books = Books {
             epoch: 0,
             policy: default_policy(),
+            budget: None,
             jobs: Jobs::default(),
             records: Records::default(),
             agents: Vec::new(),
@@ -120,6 +125,7 @@ impl Ledger {
             kinds: Kinds::default(),
             resting: BTreeSet::new(),
             keys: BTreeMap::new(),
+            payers: BTreeMap::new(),
             tally: Tally::default(),
             now: Time::ZERO,
         };
@@ -127,7 +133,7 @@ impl Ledger {
     }
 
     fn of(grid: Grid, books: Books) -> Self {
-        let recipe = recipe(&books.policy).expect("only policies that can be built are recorded");
+        let recipe = recipe_of(&books);
         let scheduler = Scheduler::new(grid, recipe.build());
         Self { scheduler, books, errands: Vec::new(), touched: Vec::new() }
     }
@@ -220,7 +226,7 @@ impl Ledger {
     }
 
     /// The scheduler, to try things out on a copy.
-    pub fn scheduler(&self) -> &Scheduler<Matchmaker> {
+    pub fn scheduler(&self) -> &Scheduler<AnyPolicy> {
         &self.scheduler
     }
 
@@ -237,6 +243,21 @@ impl Ledger {
     /// The rule in force.
     pub fn policy(&self) -> &PolicySpec {
         &self.books.policy
+    }
+
+    /// The rule in force, as a choice of parts.
+    pub fn recipe(&self) -> Recipe {
+        recipe_of(&self.books)
+    }
+
+    /// What may be spent, where the rule in force heeds it.
+    pub fn budget(&self) -> Option<&BudgetSpec> {
+        self.books.budget.as_ref()
+    }
+
+    /// Whoever submitted anything, and under which number the scheduler knows them.
+    pub fn payers(&self) -> impl Iterator<Item = (&String, UserId)> {
+        self.books.payers.iter().map(|(name, &payer)| (name, payer))
     }
 
     /// Users and join tokens.
@@ -330,7 +351,9 @@ impl Ledger {
         self.books.now = at;
         match fact {
             Fact::CoordinatorStarted { epoch, .. } => self.books.epoch = *epoch,
-            Fact::PolicySet { policy, .. } => self.set_policy(policy),
+            Fact::PolicySet { policy, .. } => self.set_rule(at, policy.clone(), self.books.budget.clone()),
+            Fact::BudgetSet { budget, .. } => self.set_rule(at, self.books.policy.clone(), budget.clone()),
+            Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
             Fact::UserAdded { user, token, admin } => {
                 self.books.people.add(User { name: user.clone(), admin: *admin }, token.clone());
             }
@@ -364,10 +387,27 @@ impl Ledger {
         }
     }
 
-    fn set_policy(&mut self, policy: &PolicySpec) {
-        let recipe = recipe(policy).expect("only policies that can be built are recorded");
+    /// Under which number the scheduler knows a user.
+    fn payer(&mut self, user: &str) -> UserId {
+        if let Some(&payer) = self.books.payers.get(user) {
+            return payer;
+        }
+        let payer = UserId::new(self.books.payers.len());
+        self.books.payers.insert(user.to_owned(), payer);
+        payer
+    }
+
+    /// Policy and budget go together: batches follow the budget's period, and one that nobody heeds is none.
+    fn set_rule(&mut self, at: Time, policy: PolicySpec, spec: Option<BudgetSpec>) {
+        (self.books.policy, self.books.budget) = (policy, spec);
+        let recipe = recipe_of(&self.books);
         self.scheduler.set_policy(recipe.build());
-        self.books.policy = policy.clone();
+        let heeded = self.books.budget.as_ref().filter(|_| recipe.spending() != Spending::Free);
+        let heeded = heeded.map(|spec| budget(spec).expect("only budgets that make sense are recorded"));
+        if heeded != self.grid().accounts().map(gleaner_core::Accounts::budget) {
+            self.tell(at, &Event::BudgetSet(heeded));
+        }
+        self.tell(at, &Event::RuleChanged);
     }
 
     fn tell(&mut self, at: Time, event: &Event) {
@@ -391,6 +431,10 @@ impl Ledger {
             }
         }
     }
+}
+
+fn recipe_of(books: &Books) -> Recipe {
+    recipe(&books.policy, books.budget.as_ref()).expect("only policies that can be built are recorded")
 }
 
 impl Default for Ledger {

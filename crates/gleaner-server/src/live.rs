@@ -54,6 +54,7 @@ fn machine(fact: &Fact) -> Option<MachineId> {
         | Fact::LeaseExpired { agent }
         | Fact::AgentReturned { agent }
         | Fact::MachineOpened { agent, .. }
+        | Fact::PriceSet { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(agent),
         _ => None,
     }
@@ -63,6 +64,8 @@ fn text(fact: &Fact) -> &'static str {
     match fact {
         Fact::CoordinatorStarted { .. } => "the coordinator started",
         Fact::PolicySet { .. } => "another policy was set",
+        Fact::BudgetSet { .. } => "another budget was set",
+        Fact::PriceSet { .. } => "the machine's price was set",
         Fact::UserAdded { .. } => "a user was added",
         Fact::JoinTokenIssued { .. } => "a join token was issued",
         Fact::AgentEnrolled { .. } => "the machine was enrolled",

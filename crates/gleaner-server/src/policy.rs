@@ -1,23 +1,52 @@
-//! Policies as users write them, and the recipes that the scheduler builds.
+//! Policies and budgets as users write them, and what the scheduler builds from them.
 
-use gleaner_policy::{Matching, Recipe, Relocate, Score, UnknownName, When};
-use gleaner_units::Span;
-use gleaner_wire::api::{PolicySpec, RelocateSpec};
+use gleaner_core::{Budget, Charged, Scope};
+use gleaner_policy::{Batching, Matching, Recipe, Relocate, Savings, Score, Spending, UnknownName, When};
+use gleaner_units::{Credits, Span, Time};
+use gleaner_wire::api::{BudgetSpec, ChargedSpec, PerSpec, PolicySpec, RelocateSpec};
+use gleaner_wire::limits::PERIOD_MIN_S;
 use thiserror::Error;
 
-/// What no policy can be built from.
+/// What no policy or budget can be built from.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum PolicyError {
     /// Nothing is called so.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// Tasks of a live grid are handed in without a length.
+    /// A batch moves nothing.
+    #[error("{0} plans tasks anew in each batch and moves none: leave relocation out")]
+    Relocates(String),
+    /// It would spend what there is not.
     #[error(
-        "{0} plans by the declared lengths of tasks, and live tasks have none; try it in `gleaner simulate`"
+        "{0} spends a budget, and this grid has none: set one first, as `gleaner budget set 1000000 --period 2min`"
     )]
-    NeedsLengths(String),
+    NoBudget(String),
+    /// A move would change what a task costs.
+    #[error("{0} cannot both move tasks and spend a budget: leave one of them out")]
+    MovesAndSpends(String),
+    /// A number for policies of another kind.
+    #[error("{key} means nothing to {preset}: it is for {what}")]
+    NotFor {
+        /// Which.
+        key: &'static str,
+        /// The policy.
+        preset: String,
+        /// Which policies read it.
+        what: &'static str,
+    },
+    /// Batches follow the budget.
+    #[error("period_s is {found} where the budget's period is {expected}; leave it out")]
+    OtherPeriod {
+        /// As it was given.
+        found: f64,
+        /// As the budget has it.
+        expected: f64,
+    },
+    /// No rule is called so.
+    #[error("spend is \"{0}\"; expected b, bt or btt")]
+    UnknownRule(String),
     /// A number that has no meaning.
-    #[error("relocate.{key} is {found}; expected {expected}")]
+    #[error("{key} is {found}; expected {expected}")]
     OutOfRange {
         /// Which.
         key: &'static str,
@@ -34,27 +63,119 @@ pub fn default_relocation() -> RelocateSpec {
     RelocateSpec { score: score.name().to_owned(), moves_max, gain_min, difference_min, period_s: 0.0 }
 }
 
-/// The recipe that a policy stands for.
-pub fn recipe(spec: &PolicySpec) -> Result<Matching, PolicyError> {
-    let relocate = spec.relocate.as_ref().map(relocate).transpose()?;
-    match Recipe::preset(&spec.preset)? {
-        Recipe::Match(preset) => Ok(Matching { relocate, ..preset }),
-        Recipe::Batch(_) => Err(PolicyError::NeedsLengths(spec.preset.clone())),
+/// The recipe that a policy stands for on a grid with that budget.
+pub fn recipe(spec: &PolicySpec, budget: Option<&BudgetSpec>) -> Result<Recipe, PolicyError> {
+    let recipe = match Recipe::preset(&spec.preset)? {
+        Recipe::Match(preset) => Recipe::Match(matching(spec, preset)?),
+        Recipe::Batch(preset) => Recipe::Batch(batching(spec, preset, budget)?),
+    };
+    if recipe.spending() != Spending::Free && budget.is_none() {
+        return Err(PolicyError::NoBudget(spec.preset.clone()));
     }
+    Ok(recipe)
+}
+
+/// The budget that is meant.
+pub fn budget(spec: &BudgetSpec) -> Result<Budget, PolicyError> {
+    if !(1..=Credits::MAX.count()).contains(&spec.recharge) {
+        let expected = "credits as a whole number, from 1 to 2^53";
+        return Err(PolicyError::OutOfRange { key: "recharge", found: spec.recharge as f64, expected });
+    }
+    Ok(Budget {
+        recharge: Credits::new(spec.recharge),
+        period: period("period_s", spec.period_s)?,
+        charged: match spec.charged {
+            ChargedSpec::Planned => Charged::Planned,
+            ChargedSpec::Started => Charged::Started,
+            ChargedSpec::Ended => Charged::Ended,
+        },
+        scope: match spec.per {
+            PerSpec::Grid => Scope::Shared,
+            PerSpec::User => Scope::PerUser,
+        },
+    })
+}
+
+fn matching(spec: &PolicySpec, preset: Matching) -> Result<Matching, PolicyError> {
+    let for_batches = [
+        ("period_s", spec.period_s.is_some()),
+        ("aging", spec.aging.is_some()),
+        ("deadline_s", spec.deadline_s.is_some()),
+    ];
+    if let Some((key, _)) = for_batches.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(not_for(key, spec, "policies that plan in batches"));
+    }
+    let relocate = spec.relocate.as_ref().map(relocate).transpose()?;
+    let spending = match spec.spend.as_deref() {
+        None => preset.spending,
+        Some(_) if relocate.is_some() => return Err(PolicyError::MovesAndSpends(spec.preset.clone())),
+        Some("b") => Spending::Cap,
+        Some("bt") => Spending::PerTask,
+        Some("btt") => Spending::PerTaskAndTime(Savings::AsPrinted),
+        Some(other) => return Err(PolicyError::UnknownRule(other.to_owned())),
+    };
+    Ok(Matching { relocate, spending, ..preset })
+}
+
+fn batching(
+    spec: &PolicySpec,
+    preset: Batching,
+    budget: Option<&BudgetSpec>,
+) -> Result<Batching, PolicyError> {
+    if spec.relocate.is_some() {
+        return Err(PolicyError::Relocates(spec.preset.clone()));
+    }
+    if spec.spend.is_some() {
+        return Err(not_for(
+            "spend",
+            spec,
+            "policies that place each task by itself; for batches, see the presets",
+        ));
+    }
+    if spec.deadline_s.is_some() && spec.preset.starts_with("elleuch/") {
+        return Err(not_for("deadline_s", spec, "policies that read one, as nimrod/cost"));
+    }
+    let heeded = budget.filter(|_| preset.spending != Spending::Free);
+    if let (Some(found), Some(expected)) = (spec.period_s, heeded.map(|budget| budget.period_s))
+        && found != expected
+    {
+        return Err(PolicyError::OtherPeriod { found, expected });
+    }
+    let period_s = spec.period_s.or(heeded.map(|budget| budget.period_s));
+    let deadline = spec.deadline_s.map(|found| {
+        let expected = "a moment, in seconds since 1970";
+        Time::from_seconds(found).ok_or(PolicyError::OutOfRange { key: "deadline_s", found, expected })
+    });
+    Ok(Batching {
+        period: period_s.map_or(Ok(preset.period), |period_s| period("period_s", period_s))?,
+        aging: spec.aging.unwrap_or(preset.aging),
+        deadline: deadline.transpose()?,
+        ..preset
+    })
+}
+
+fn not_for(key: &'static str, spec: &PolicySpec, what: &'static str) -> PolicyError {
+    PolicyError::NotFor { key, preset: spec.preset.clone(), what }
+}
+
+fn period(key: &'static str, found: f64) -> Result<Span, PolicyError> {
+    let period = Span::from_seconds(found).filter(|_| found >= PERIOD_MIN_S);
+    period.ok_or(PolicyError::OutOfRange { key, found, expected: "seconds, at least 1" })
 }
 
 fn relocate(spec: &RelocateSpec) -> Result<Relocate, PolicyError> {
     let RelocateSpec { moves_max, gain_min, difference_min, period_s, .. } = *spec;
     if !(gain_min.is_finite() && gain_min >= 0.0) {
         let expected = "a finite number, 0 or more";
-        return Err(PolicyError::OutOfRange { key: "gain_min", found: gain_min, expected });
+        return Err(PolicyError::OutOfRange { key: "relocate.gain_min", found: gain_min, expected });
     }
     let when = match Span::from_seconds(period_s) {
         Some(Span::ZERO) => When::AtEvents,
-        Some(period) => When::Every(period),
+        // What was set before periods had a least length goes on with that.
+        Some(period) => When::Every(period.max(Span::from_seconds(PERIOD_MIN_S).expect("a span"))),
         None => {
             let expected = "a number of seconds, or 0 to move at events";
-            return Err(PolicyError::OutOfRange { key: "period_s", found: period_s, expected });
+            return Err(PolicyError::OutOfRange { key: "relocate.period_s", found: period_s, expected });
         }
     };
     Ok(Relocate { score: Score::named(&spec.score)?, moves_max, gain_min, difference_min, when })
@@ -64,29 +185,63 @@ fn relocate(spec: &RelocateSpec) -> Result<Relocate, PolicyError> {
 mod tests {
     use super::*;
 
+    fn refusal(preset: &str, budget: Option<&BudgetSpec>, change: fn(&mut PolicySpec)) -> String {
+        let mut spec = PolicySpec::new(preset);
+        change(&mut spec);
+        recipe(&spec, budget).expect_err(preset).to_string()
+    }
+
+    fn relocating(change: fn(&mut RelocateSpec)) -> String {
+        let mut relocate = default_relocation();
+        change(&mut relocate);
+        let spec = PolicySpec { relocate: Some(relocate), ..PolicySpec::new("bertasi/social") };
+        recipe(&spec, None).expect_err("it makes no sense").to_string()
+    }
+
+    const BUDGET: BudgetSpec =
+        BudgetSpec { recharge: 10, period_s: 5.0, charged: ChargedSpec::Started, per: PerSpec::User };
+
     #[test]
     fn what_cannot_be_built_is_refused_with_the_reason() {
-        let good = PolicySpec { preset: "bertasi/social".into(), relocate: Some(default_relocation()) };
-        assert!(recipe(&good).is_ok());
-        let spec = |change: fn(&mut RelocateSpec)| {
-            let mut relocate = default_relocation();
-            change(&mut relocate);
-            recipe(&PolicySpec { relocate: Some(relocate), ..good.clone() })
-                .map_err(|error| error.to_string())
-        };
+        let some = Some(&BUDGET);
         for (refused, named) in [
-            (spec(|relocate| relocate.gain_min = f64::NAN), "relocate.gain_min is NaN"),
-            (spec(|relocate| relocate.period_s = -1.0), "relocate.period_s is -1"),
-            (spec(|relocate| relocate.score = "best".into()), "no score is called \"best\""),
-            (recipe(&PolicySpec { preset: "x".into(), ..good.clone() }).map_err(|e| e.to_string()), "\"x\""),
+            (relocating(|relocate| relocate.gain_min = f64::NAN), "relocate.gain_min is NaN"),
+            (relocating(|relocate| relocate.period_s = -1.0), "relocate.period_s is -1"),
+            (relocating(|relocate| relocate.score = "best".into()), "no score is called \"best\""),
+            (refusal("x", None, |_| {}), "\"x\""),
+            (refusal("elleuch/b-min-min", None, |_| {}), "`gleaner budget set"),
+            (refusal("bertasi/greedy", None, |spec| spec.spend = Some("b".into())), "`gleaner budget set"),
+            (refusal("bertasi/greedy", some, |spec| spec.spend = Some("lbtt".into())), "spend is \"lbtt\""),
+            (refusal("bertasi/greedy", some, |spec| spec.aging = Some(1)), "aging means nothing"),
+            (refusal("elleuch/min-min", some, |spec| spec.deadline_s = Some(1.0)), "deadline_s means"),
+            (refusal("elleuch/bt-min-min", some, |spec| spec.period_s = Some(7.0)), "period is 5"),
+            (refusal("elleuch/min-min", None, |spec| spec.period_s = Some(0.5)), "at least 1"),
             (
-                recipe(&PolicySpec { preset: "elleuch/b-min-min".into(), ..good.clone() })
-                    .map_err(|error| error.to_string()),
-                "live tasks have none",
+                refusal("elleuch/min-min", None, |spec| spec.relocate = Some(default_relocation())),
+                "moves none",
             ),
         ] {
-            let message = refused.expect_err(named);
-            assert!(message.contains(named), "{message}");
+            assert!(refused.contains(named), "{refused}");
         }
+    }
+
+    #[test]
+    fn a_batch_follows_the_budget() {
+        let period = |preset: &str, budget| match recipe(&PolicySpec::new(preset), budget) {
+            Ok(Recipe::Batch(recipe)) => recipe.period.seconds(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(period("elleuch/btt-sufferage", Some(&BUDGET)), 5.0);
+        assert_eq!(period("elleuch/sufferage", Some(&BUDGET)), 120.0, "it heeds none");
+    }
+
+    #[test]
+    fn a_budget_of_nothing_is_none() {
+        let wrong = [BudgetSpec { recharge: 0, ..BUDGET }, BudgetSpec { period_s: 0.0, ..BUDGET }];
+        for (spec, named) in wrong.iter().zip(["recharge is 0", "period_s is 0"]) {
+            let error = budget(spec).expect_err(named).to_string();
+            assert!(error.contains(named), "{error}");
+        }
+        assert_eq!(budget(&BUDGET).map(|budget| budget.scope), Ok(Scope::PerUser));
     }
 }

@@ -1,19 +1,21 @@
 //! What the API shows of the desk and of the journal. Nothing here changes anything.
 
+mod budget;
 mod explain;
 mod history;
 mod machines;
 mod tasks;
+mod waits;
 
+pub use budget::budget;
 pub use explain::{explain, explain_past, preview};
 pub use history::{HistoryNames, Story, history_names};
 pub use machines::{machines, state_name};
 pub use tasks::{job, jobs, task, tasks};
 
 use crate::desk::Desk;
-use crate::policy::recipe;
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{GridView, LabelList, LabelView, PolicySpec, PolicyView};
+use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyView};
 use std::collections::BTreeMap;
 
 /// The grid at a glance. Costs O(machines).
@@ -29,14 +31,14 @@ pub fn grid(desk: &Desk) -> GridView {
         epoch: ledger.epoch(),
         tasks: *ledger.tally(),
         machines,
-        policy: in_words(ledger.policy()),
+        policy: ledger.recipe().to_string(),
     }
 }
 
 /// The rule in force.
 pub fn policy(desk: &Desk) -> PolicyView {
     let policy = desk.ledger().policy().clone();
-    let text = in_words(&policy);
+    let text = desk.ledger().recipe().to_string();
     PolicyView { version: VERSION, policy, text }
 }
 
@@ -47,8 +49,4 @@ pub fn labels(desk: &Desk) -> LabelList {
         .labels()
         .map(|(name, label)| (name.clone(), LabelView { composition: label.composition, runs: label.runs }));
     LabelList { version: VERSION, labels: labels.collect() }
-}
-
-fn in_words(policy: &PolicySpec) -> String {
-    recipe(policy).map_or_else(|error| error.to_string(), |recipe| recipe.to_string())
 }

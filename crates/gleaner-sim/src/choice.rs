@@ -1,12 +1,12 @@
 //! From what a scenario says of policy and budget to a recipe, or to the reason why that has no meaning.
 
 use crate::setup::Setup;
-use gleaner_core::{Budget, Charged};
+use gleaner_core::{Budget, Charged, Scope};
 use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Savings, Score, Spending, When};
 use gleaner_units::{Credits, TaskClassId};
 use gleaner_workload::{
-    AvailableMachines, BudgetSettings, InputError, PriceSettings, RelocateScore, RelocateSettings, Scenario,
-    Sharing,
+    AvailableMachines, BudgetSettings, InputError, Per, PriceSettings, RelocateScore, RelocateSettings,
+    Scenario, Sharing,
 };
 
 /// The preset's recipe with what the scenario chooses otherwise.
@@ -40,7 +40,25 @@ pub(crate) fn budget(scenario: &Scenario, recipe: &Recipe) -> Result<Option<Budg
             gleaner_workload::Charged::Started => Charged::Started,
             gleaner_workload::Charged::Ended => Charged::Ended,
         },
+        scope: scope(scenario, settings)?,
     }))
+}
+
+/// Budgets for each user need users.
+fn scope(scenario: &Scenario, settings: &BudgetSettings) -> Result<Scope, InputError> {
+    match settings.per {
+        Per::Grid => Ok(Scope::Shared),
+        Per::User if scenario.tasks.users().iter().all(str::is_empty) => {
+            let expected = "a column user in work.tasks that says whose each task is";
+            Err(InputError::at_key(
+                scenario,
+                "policy.budget.per",
+                "\"user\", and tasks that are nobody's",
+                expected,
+            ))
+        }
+        Per::User => Ok(Scope::PerUser),
+    }
 }
 
 /// A task that costs more than the recharge wherever it could run would wait for ever.

@@ -6,9 +6,11 @@ use crate::setup::{LoadChange, Setup, Tasks};
 use crate::speed_scale::SpeedScale;
 use gleaner_classad::ClassAd;
 use gleaner_core::explain::words;
-use gleaner_core::{Ad, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Seen, TaskClass};
+use gleaner_core::{
+    Ad, Budget, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Scope, Seen, TaskClass,
+};
 use gleaner_policy::Recipe;
-use gleaner_units::{MachineClassId, MachineId, TaskClassId};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
 use gleaner_workload::availability::Trace;
 use gleaner_workload::{
     AvailableMachines, Ids, InputError, LoadRow, MachineRow, PredictionSettings, PriceSettings, Scenario,
@@ -46,7 +48,7 @@ impl Experiment {
         let migration =
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
         let config = GridConfig { weights: scenario.weights.clone(), migration };
-        let setup = Setup { budget, ..setup(&scenario, config, budget.is_some()) };
+        let setup = Setup { budget, ..setup(&scenario, config, budget) };
         check_runnable(&scenario, &setup)?;
         choice::check_affordable(&scenario, &setup)?;
         Ok(Self {
@@ -61,15 +63,15 @@ impl Experiment {
     }
 }
 
-/// Classes are kinds less what nobody looks at in their ads, and with their prices where those matter.
-fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
+/// Classes are kinds less what nobody looks at in their ads, and with their prices and payers where those matter.
+fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Setup {
     let (machines, tasks) = (&scenario.machines, &scenario.tasks);
     let machine_ads = machines.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let task_ads = tasks.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let seen = Seen::in_ads(&machine_ads.chain(task_ads).collect::<Vec<_>>());
     let ad = |ad: &Option<ClassAd>| ad.as_ref().and_then(|ad| seen.part_of(ad)).map(Ad::from);
     let by_trace = scenario.availability.is_some();
-    let price = |row: &MachineRow| row.price.filter(|_| priced).unwrap_or(0.0);
+    let price = |row: &MachineRow| row.price.filter(|_| budget.is_some()).unwrap_or(0.0);
     let offered = |row: &MachineRow| (row.kind, price(row).to_bits());
     let offers: BTreeSet<(u32, u64)> = machines.rows().iter().map(offered).collect();
     let offers: Vec<(u32, u64)> = offers.into_iter().collect();
@@ -88,11 +90,16 @@ fn setup(scenario: &Scenario, config: GridConfig, priced: bool) -> Setup {
         let offer = offers.binary_search(&offered(row)).expect("what was just collected");
         machine_classes.of_kind[offer]
     };
+    let payer = |user: u32| match budget.map(|budget| budget.scope) {
+        Some(Scope::PerUser) => UserId::new(user as usize),
+        Some(Scope::Shared) | None => UserId::default(),
+    };
     let task_classes = Merged::of(tasks.kinds(), |kind| TaskClass {
         composition: kind.composition.clone(),
         needs: Needs::default(),
         priority: 0,
         restarts: false,
+        payer: payer(kind.user),
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
     });

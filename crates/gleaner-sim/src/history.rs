@@ -1,4 +1,4 @@
-use gleaner_core::Account;
+use gleaner_core::Accounts;
 use gleaner_units::{Credits, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +36,9 @@ pub struct TimelineRow {
 pub struct Period {
     /// When it began.
     pub start: Time,
-    /// What was spent in it, less what was given back in it.
+    /// What was spent in it from all accounts, less what was given back in it.
     pub spent: Credits,
-    /// What was not, and nobody could spend later.
+    /// What was not, from the one account or from those that were used so far, and nobody could spend later.
     pub left: Credits,
 }
 
@@ -139,14 +139,14 @@ impl History {
         self.paid
     }
 
-    pub(crate) fn spent(&mut self, now: Time, account: &Account) {
-        let start = account.period_start(now);
-        let period = Period { start, spent: account.spent(now), left: account.left(now) };
+    pub(crate) fn spent(&mut self, now: Time, accounts: &Accounts) {
+        let start = accounts.budget().period_start(now);
+        let period = Period { start, spent: accounts.spent(now), left: accounts.left(now) };
         match self.periods.last_mut() {
             Some(last) if last.start == start => *last = period,
             Some(_) | None => self.periods.push(period),
         }
-        self.paid = account.paid();
+        self.paid = accounts.paid();
     }
 
     pub(crate) fn sent(&mut self, task: TaskId, on: MachineId) {

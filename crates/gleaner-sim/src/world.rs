@@ -88,8 +88,8 @@ impl World {
 
     /// Takes note of what is spent of the budget, if there is one.
     pub(crate) fn audit(&mut self, now: Time, grid: &Grid) {
-        if let Some(account) = grid.account() {
-            self.history.spent(now, account);
+        if let Some(accounts) = grid.accounts() {
+            self.history.spent(now, accounts);
         }
     }
 
@@ -97,7 +97,7 @@ impl World {
     #[inline]
     pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Option<Event> {
         // Where part of the budget is spent, a later one finds more of it.
-        let all_is_left = grid.account().is_none_or(|account| account.left(now) == account.budget().recharge);
+        let all_is_left = grid.accounts().is_none_or(|accounts| accounts.is_untouched(now));
         self.wake_was_idle = next == Next::WakeUp && all_is_left;
         Some(match next {
             Next::Load => {

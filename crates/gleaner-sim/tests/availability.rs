@@ -5,7 +5,7 @@ use gleaner_policy::{Matching, Relocate, Score};
 use gleaner_sim::output::makespan_bound;
 use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks};
 use gleaner_testkit::record::{Entry, Record, run};
-use gleaner_units::{Ops, Span, TaskClassId, Time};
+use gleaner_units::{Ops, Span, TaskClassId, Time, UserId};
 use gleaner_workload::availability::{Profile, Trace};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
         needs: Needs::default(),
         priority: 0,
         restarts: false,
+        payer: UserId::default(),
         requires: BTreeSet::new(),
         ad: None,
     };

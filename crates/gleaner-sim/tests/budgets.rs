@@ -55,10 +55,14 @@ fn pair(
     )
 }
 
+/// One budget for all, and the same grid with one for each user.
+fn setups(seed: u64) -> [Setup; 2] {
+    [random::setup_with_budget(seed), random::setup_with_budgets(seed)]
+}
+
 #[test]
 fn batches_equal_their_references() {
-    for seed in seeds() {
-        let setup = random::setup_with_budget(seed);
+    for (seed, setup) in seeds().flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
             let (recipe, naive) = pair(&setup, order, rule, seed);
             // Without a rule there is no budget.
@@ -77,6 +81,7 @@ fn batches_equal_their_references() {
 fn check_account(account: &Account, now: Time) -> Result<(), String> {
     let (spent, held, left) = (account.spent(now), account.held(), account.left(now));
     let recharge = account.budget().recharge;
+    // What is left is never less than nothing: a sum that were too large would not come out.
     if spent + held + left == recharge {
         Ok(())
     } else {
@@ -86,30 +91,26 @@ fn check_account(account: &Account, now: Time) -> Result<(), String> {
 
 #[test]
 fn what_is_spent_never_exceeds_the_recharge() {
-    let recipes = |seed: u64| {
-        let setup = random::setup_with_budget(seed);
+    let recipes = |seed: u64, setup: &Setup| {
         let batches = ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule)));
         let batches: Vec<Recipe> =
-            batches.map(|(order, rule)| Recipe::Batch(pair(&setup, order, rule, seed).0)).collect();
+            batches.map(|(order, rule)| Recipe::Batch(pair(setup, order, rule, seed).0)).collect();
         let matched = Score::ALL.into_iter().flat_map(|score| {
             [Spending::Cap, Spending::PerTask]
                 .map(|spending| Recipe::Match(Matching { spending, ..Matching::by(score) }))
         });
         batches.into_iter().chain(matched).collect::<Vec<_>>()
     };
-    for seed in seeds() {
-        let setup = random::setup_with_budget(seed);
-        let recharge = setup.budget.expect("a budget").recharge;
-        for recipe in recipes(seed) {
+    for (seed, setup) in seeds().flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
+        for recipe in recipes(seed, &setup) {
             let mut simulation = Simulation::new(&setup, recipe.build());
             while simulation.step() {
                 let now = simulation.progress().now;
-                let account = simulation.scheduler().grid().account().expect("a budget");
-                check_account(account, now)
-                    .unwrap_or_else(|broken| panic!("seed {seed}, {recipe}: {broken}"));
+                let accounts = simulation.scheduler().grid().accounts().expect("a budget");
+                let each = accounts.used().try_for_each(|(_, account)| check_account(account, now));
+                each.unwrap_or_else(|broken| panic!("seed {seed}, {recipe}: {broken}"));
             }
             let history = simulation.history();
-            assert!(history.periods().iter().all(|period| period.spent <= recharge), "seed {seed}, {recipe}");
             let ended = cost_of_ended(&setup, &simulation);
             assert_eq!(ended, unless_running(&simulation, history.paid()), "seed {seed}, {recipe}");
         }
@@ -130,7 +131,7 @@ fn cost_of_ended<P: gleaner_core::Policy>(setup: &Setup, run: &Simulation<'_, P>
 /// What was paid, less what was paid for tasks that are planned or run: with nothing of that kind, all of it.
 fn unless_running<P: gleaner_core::Policy>(run: &Simulation<'_, P>, paid: Credits) -> Credits {
     let grid: &Grid = run.scheduler().grid();
-    let charged = grid.account().map(|account| account.budget().charged);
+    let charged = grid.accounts().map(|accounts| accounts.budget().charged);
     let planned = if charged == Some(Charged::Planned) { grid.plans().len() } else { 0 };
     assert!(!grid.has_placed() && planned == 0, "a run ends when nothing runs");
     paid
@@ -138,8 +139,7 @@ fn unless_running<P: gleaner_core::Policy>(run: &Simulation<'_, P>, paid: Credit
 
 #[test]
 fn a_run_that_was_saved_goes_on_to_the_same_end() {
-    for seed in 1..=10 {
-        let setup = random::setup_with_budget(seed);
+    for (seed, setup) in (1..=10).flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
             let recipe = Recipe::Batch(pair(&setup, order, rule, seed).0);
             let name = recipe.to_string();

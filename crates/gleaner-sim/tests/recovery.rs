@@ -8,7 +8,7 @@ use gleaner_core::{
 use gleaner_policy::{Matching, Relocate, Score, When};
 use gleaner_testkit::history::{self, Step, bytes};
 use gleaner_testkit::random;
-use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, TaskId, Time, UserId};
 
 const NOW: Time = Time::from_nanos(7);
 
@@ -61,6 +61,7 @@ fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
         needs: Needs::default(),
         priority: 0,
         restarts: false,
+        payer: UserId::default(),
         requires: Tags::new(),
         ad: None,
     };

@@ -47,6 +47,7 @@ impl Outside {
                 Event::OwnerLoadReported { machine: self.machine(grid), load }
             }
             13 | 14 => self.about_a_machine(grid),
+            _ if self.choices.one_in(4) => Event::RuleChanged,
             _ => Event::WokeUp,
         }
     }

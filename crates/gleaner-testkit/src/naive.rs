@@ -293,7 +293,11 @@ impl Naive {
             | Cause::Freed(machine)
             | Cause::Joined(machine)
             | Cause::Opened(machine) => machine,
-            Cause::Submitted(_) | Cause::Vacated(_) | Cause::Lost(_) | Cause::WokeUp => return None,
+            Cause::Submitted(_)
+            | Cause::Vacated(_)
+            | Cause::Lost(_)
+            | Cause::RuleChanged
+            | Cause::WokeUp { .. } => return None,
         };
         Some(Decision::Relocate { task, to })
     }
@@ -316,8 +320,8 @@ impl Policy for Naive {
             | Cause::Vacated(machine) => {
                 waiting.find(|&task| view.possible(task, machine)).and_then(|task| self.start(&view, task))
             }
-            Cause::Lost(_) => waiting.find_map(|task| self.start(&view, task)),
-            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => None,
+            Cause::Lost(_) | Cause::RuleChanged => waiting.find_map(|task| self.start(&view, task)),
+            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,
         };
         start.or_else(|| self.relocate(grid, now, occasion))
     }

@@ -5,9 +5,10 @@
 //! left; the rest is worked out from the plans in the grid.
 
 use gleaner_core::{
-    Account, Availability, Cause, Change, Charged, Decision, Grid, Occasion, Policy, Queue, TaskState,
+    Account, Availability, Cause, Change, Charged, Decision, Grid, Occasion, Policy, Queue, Scope, TaskState,
 };
-use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
+use std::collections::BTreeMap;
 
 /// Metric and best metric, table 1 of the paper; and tasks as they come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,8 +81,11 @@ pub struct Meta {
     /// The first ones by age; they are placed before the heuristic begins.
     old: Vec<TaskId>,
     removed: Vec<TaskId>,
-    /// What was left when it began.
-    left: f64,
+    /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
+    /// told of these.
+    beyond: Vec<(TaskId, Queue)>,
+    /// What each user had left when it began.
+    left: BTreeMap<UserId, f64>,
 }
 
 /// Who could do a task: a machine, or a class.
@@ -120,6 +124,39 @@ impl View<'_> {
         self.length(task) * row[class]
     }
 
+    /// Where a task is scheduled, told or not.
+    fn queue_of(&self, task: TaskId) -> Option<Queue> {
+        let beyond = self.meta.beyond.iter().find(|(other, _)| *other == task).map(|(_, queue)| *queue);
+        self.grid.plans().queue_of(task).or(beyond)
+    }
+
+    fn ranked(&self, queue: Queue) -> Vec<TaskId> {
+        let beyond = self.meta.beyond.iter().filter(|(_, on)| *on == queue).map(|(task, _)| *task);
+        self.grid.plans().ranked(queue).chain(beyond).collect()
+    }
+
+    /// B̲, of whoever pays for a task.
+    fn left(&self, task: TaskId, account: &Account) -> f64 {
+        let left = account.left(self.now).count() as f64;
+        if account.budget().charged != Charged::Planned {
+            return left;
+        }
+        let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
+        left - self.sharing(task, &beyond).into_iter().map(|task| self.cost(task)).sum::<f64>()
+    }
+
+    /// Of a task that runs or is scheduled.
+    fn cost(&self, task: TaskId) -> f64 {
+        let class = match (self.grid.task(task).placed_on(), self.queue_of(task)) {
+            (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
+                self.grid.machine(machine).class().index()
+            }
+            (None, Some(Queue::Class(class))) => class.index(),
+            (None, None) => 0,
+        };
+        (self.length(task) * self.price(class)).ceil()
+    }
+
     fn present(&self) -> Vec<MachineId> {
         let all = (0..self.grid.machines().len()).map(MachineId::new);
         let works = |id: &MachineId| {
@@ -129,21 +166,26 @@ impl View<'_> {
         all.filter(works).collect()
     }
 
-    /// What is left to do of each task on a machine, and nothing for each idle core.
+    /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
     fn cores(&self, id: MachineId) -> Vec<f64> {
         let machine = self.grid.machine(id);
         let class = machine.class().index();
+        let share =
+            (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
         let mut cores = Vec::new();
         for (task_class, _) in machine.counts() {
             for task in machine.tasks_of(task_class) {
-                let left = self.seconds(task, class) - self.grid.task(task).seconds_run(self.now);
-                cores.push(if left > 0.0 { left } else { 0.0 });
+                let row = self.grid.classes().seconds_per_op_row(task_class);
+                let ops = self.length(task) - self.grid.ops_done(self.now, task);
+                let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
+                cores.push(left);
             }
         }
         while cores.len() < machine.cores() as usize {
             cores.push(0.0);
         }
-        cores
+        // Where a task stands still, nobody knows when another could begin.
+        cores.into_iter().filter(|ready| ready.is_finite()).collect()
     }
 
     fn price(&self, class: usize) -> f64 {
@@ -159,6 +201,9 @@ impl View<'_> {
         for id in self.present() {
             let class = self.grid.machine(id).class().index();
             let mut cores = self.cores(id);
+            if cores.is_empty() {
+                continue;
+            }
             let first = |cores: &[f64]| {
                 let mut first = 0;
                 for core in 1..cores.len() {
@@ -168,7 +213,7 @@ impl View<'_> {
                 }
                 first
             };
-            for task in self.grid.plans().ranked(Queue::Machine(id)) {
+            for task in self.ranked(Queue::Machine(id)) {
                 let core = first(&cores);
                 cores[core] += self.seconds(task, class);
             }
@@ -185,15 +230,15 @@ impl View<'_> {
             let machines: Vec<MachineId> = self.present();
             let machines: Vec<MachineId> =
                 machines.into_iter().filter(|id| self.grid.machine(*id).class().index() == class).collect();
-            if machines.is_empty() {
+            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
+            if cores.is_empty() {
                 continue;
             }
-            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
             let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
             let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
             let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
             let mut assigned = 0;
-            for task in self.grid.plans().ranked(queue) {
+            for task in self.ranked(queue) {
                 ready += self.seconds(task, class) / cores.len() as f64;
                 assigned += 1;
             }
@@ -207,15 +252,30 @@ impl View<'_> {
 
     fn tasks_left(&self) -> Vec<TaskId> {
         let open = |task: &&TaskId| {
-            self.grid.plans().queue_of(**task).is_none()
+            self.queue_of(**task).is_none()
                 && self.grid.task(**task).state() == TaskState::Waiting
                 && !self.meta.removed.contains(*task)
         };
         self.meta.all.iter().filter(open).copied().collect()
     }
 
-    fn account(&self) -> Option<&Account> {
-        self.grid.account().filter(|_| self.policy.rule != Rule::None)
+    fn payer(&self, task: TaskId) -> UserId {
+        self.grid.classes().task_class(self.grid.task(task).class()).payer
+    }
+
+    fn account(&self, task: TaskId) -> Option<&Account> {
+        let accounts = self.grid.accounts().filter(|_| self.policy.rule != Rule::None)?;
+        Some(accounts.of(self.payer(task)))
+    }
+
+    /// Whether both are paid for from one account.
+    fn share(&self, one: TaskId, other: TaskId) -> bool {
+        let scope = self.grid.accounts().map(|accounts| accounts.budget().scope);
+        scope != Some(Scope::PerUser) || self.payer(one) == self.payer(other)
+    }
+
+    fn sharing(&self, task: TaskId, tasks: &[TaskId]) -> Vec<TaskId> {
+        tasks.iter().copied().filter(|other| self.share(task, *other)).collect()
     }
 
     /// Line 9: whether a task may be scheduled on a worker.
@@ -223,19 +283,20 @@ impl View<'_> {
         if !self.seconds(task, worker.class).is_finite() {
             return false;
         }
-        let Some(account) = self.account() else { return true };
+        let Some(account) = self.account(task) else { return true };
         let cost = (self.length(task) * worker.price).ceil();
-        let left = account.left(self.now).count() as f64;
+        let left = self.left(task, account);
         if cost > left {
             return false;
         }
-        let tasks_left = self.tasks_left().len() as f64;
+        let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
         let cost = self.length(task) * worker.price;
         match self.policy.rule {
             Rule::None | Rule::B => true,
             Rule::Share => cost <= (left / tasks_left) * (1.0 + 1e-12),
             Rule::LeastShare => {
-                let kept = self.meta.left / self.meta.all.len() as f64 * (tasks_left - 1.0);
+                let all = self.sharing(task, &self.meta.all).len() as f64;
+                let kept = self.meta.left[&self.payer(task)] / all * (tasks_left - 1.0);
                 cost <= (left - kept) + 1e-12 * (left - kept).abs()
             }
             Rule::Bt => {
@@ -261,22 +322,13 @@ impl View<'_> {
         // What runs and is charged only when it ends is served with this budget too.
         let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
-        let meta = self.meta.all.iter().copied();
-        let planned = meta.clone().filter(|task| self.grid.plans().queue_of(*task).is_some());
+        let held = self.sharing(task, &held);
+        let meta = self.sharing(task, &self.meta.all).into_iter();
+        let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
-        let cost_of = |task: TaskId| {
-            let class = match (self.grid.task(task).placed_on(), self.grid.plans().queue_of(task)) {
-                (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
-                    self.grid.machine(machine).class().index()
-                }
-                (None, Some(Queue::Class(class))) => class.index(),
-                (None, None) => 0,
-            };
-            (self.length(task) * self.price(class)).ceil()
-        };
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
-        let allocated: f64 = scheduled.iter().map(|task| cost_of(*task)).sum();
+        let allocated: f64 = scheduled.iter().map(|task| self.cost(*task)).sum();
         let done: f64 = scheduled.iter().map(|task| self.length(*task)).sum();
         let all: f64 = held.into_iter().chain(meta).map(|task| self.length(task)).sum();
         let counted = match (busy, self.policy.rule) {
@@ -327,7 +379,7 @@ impl View<'_> {
     }
 
     /// One turn of the loop; the tasks to remove first.
-    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Queue)>) {
+    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Worker)>) {
         let workers = self.workers();
         let left = self.tasks_left();
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
@@ -336,7 +388,7 @@ impl View<'_> {
             return if fits.is_empty() {
                 (vec![task], None)
             } else {
-                (Vec::new(), Some((task, self.chosen(task, &fits).queue)))
+                (Vec::new(), Some((task, self.chosen(task, &fits))))
             };
         }
         let fits: Vec<(TaskId, Vec<Fit>)> =
@@ -347,23 +399,29 @@ impl View<'_> {
             return (removed, None);
         }
         let metrics: Vec<(TaskId, f64)> =
-            fits.iter().map(|(task, fits)| (*task, metric(self.policy.pick, fits))).collect();
+            fits.iter().map(|(task, fits)| (*task, self.metric(*task, fits))).collect();
         let best = metrics.iter().map(|metric| metric.1).fold(f64::NEG_INFINITY, f64::max);
         let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
         let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
         let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
-        (Vec::new(), Some((task, self.chosen(task, fits).queue)))
+        (Vec::new(), Some((task, self.chosen(task, fits))))
     }
-}
 
-/// The largest is best.
-fn metric(pick: Pick, fits: &[Fit]) -> f64 {
-    let mut ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
-    ends.sort_by(f64::total_cmp);
-    match pick {
-        Pick::First | Pick::MinMin => -ends[0],
-        Pick::MaxMin => ends[0],
-        Pick::Sufferage => ends.get(1).map_or(0.0, |second| second - ends[0]),
+    /// The largest is best.
+    fn metric(&self, task: TaskId, fits: &[Fit]) -> f64 {
+        let mut fits = fits.to_vec();
+        fits.sort_by(|one, other| one.1.total_cmp(&other.1));
+        match (self.policy.pick, fits.get(1)) {
+            (Pick::First | Pick::MinMin, _) => -fits[0].1,
+            (Pick::MaxMin, _) => fits[0].1,
+            (Pick::Sufferage, None) => 0.0,
+            (Pick::Sufferage, Some(second)) => {
+                let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+                let slower = row[second.0.class] - row[fits[0].0.class];
+                let later = second.0.ready - fits[0].0.ready;
+                if second.1 <= tied_least(&[fits[0].1]) { 0.0 } else { later + self.length(task) * slower }
+            }
+        }
     }
 }
 
@@ -380,9 +438,14 @@ impl NaiveBatch {
             .collect();
         all.sort_unstable();
         let count = if self.pick == Pick::First { all.len() } else { self.aging.min(all.len()) };
-        let left = grid.account().map_or(0.0, |account| account.left(now).count() as f64);
+        let payer = |task: TaskId| grid.classes().task_class(grid.task(task).class()).payer;
+        let left = |task: TaskId| {
+            let accounts = grid.accounts()?;
+            Some((payer(task), accounts.of(payer(task)).left(now).count() as f64))
+        };
+        let left = all.iter().filter_map(|task| left(*task)).collect();
         let old = all[..count].to_vec();
-        self.batch = Some((now, Meta { all, old, removed: Vec::new(), left }));
+        self.batch = Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left }));
     }
 
     fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -392,8 +455,12 @@ impl NaiveBatch {
         loop {
             let (_, meta) = self.batch.as_ref()?;
             let (removed, next) = View { grid, now, policy: self, meta }.turn();
-            if let Some((task, on)) = next {
-                return Some(Decision::Plan { task, on });
+            if let Some((task, worker)) = next {
+                if self.by_class || worker.ready < self.period.seconds() {
+                    return Some(Decision::Plan { task, on: worker.queue });
+                }
+                self.batch.as_mut()?.1.beyond.push((task, worker.queue));
+                continue;
             }
             if removed.is_empty() {
                 return None;
@@ -419,8 +486,8 @@ impl Policy for NaiveBatch {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let answer = match occasion.cause {
-            Cause::WokeUp if now.is_multiple_of(self.period) => {
-                if grid.plans().collected_at() != Some(now) {
+            Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
+                if grid.plans().collected_at().is_none_or(|at| at < due) {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
@@ -432,9 +499,12 @@ impl Policy for NaiveBatch {
             | Cause::LoadFell(on)
             | Cause::Freed(on)
             | Cause::Vacated(on) => start(grid, now, on),
-            Cause::Submitted(_) | Cause::Lost(_) | Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp => {
-                None
-            }
+            Cause::Submitted(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::RuleChanged
+            | Cause::WokeUp { .. } => None,
         };
         let period = self.period.nanos();
         let at = Time::from_nanos((now.nanos() / period + 1) * period);

@@ -1,8 +1,8 @@
 //! Grids drawn from a seed: small, and odd on purpose.
 
-use gleaner_core::{Ad, Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Ad, Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
-use gleaner_units::{Credits, MachineClassId, MachineId, Ops, Span, TaskClassId, Time};
+use gleaner_units::{Credits, MachineClassId, MachineId, Ops, Span, TaskClassId, Time, UserId};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
@@ -122,7 +122,22 @@ pub fn setup_with_budget(seed: u64) -> Setup {
         recharge: Credits::new(recharge as u64),
         period: Span::from_seconds(period).expect("a period"),
         charged: [Charged::Planned, Charged::Planned, Charged::Started, Charged::Ended][choices.below(4)],
+        scope: Scope::Shared,
     });
+    setup
+}
+
+/// The same with a budget for each of a few users. What one task class was is one for each of them.
+pub fn setup_with_budgets(seed: u64) -> Setup {
+    let mut setup = setup_with_budget(seed);
+    let choices = &mut Choices::seeded(seed ^ 0x7573_6572);
+    let (users, kinds) = (1 + choices.below(3), setup.task_classes.len());
+    let of = |user| move |class: &TaskClass| TaskClass { payer: UserId::new(user), ..class.clone() };
+    setup.task_classes = (0..users).flat_map(|user| setup.task_classes.iter().map(of(user))).collect();
+    for class in &mut setup.tasks.classes {
+        *class = TaskClassId::new(class.index() + kinds * choices.below(users));
+    }
+    setup.budget = setup.budget.map(|budget| Budget { scope: Scope::PerUser, ..budget });
     setup
 }
 
@@ -162,6 +177,7 @@ fn task_class(choices: &mut Choices) -> TaskClass {
         needs: Needs::default(),
         priority: 0,
         restarts: choices.one_in(4),
+        payer: UserId::default(),
         requires,
         ad: task_ad(choices),
     }

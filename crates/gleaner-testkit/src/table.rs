@@ -10,7 +10,7 @@
 
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time, UserId};
 
 /// Reads a table; classes are numbered in the order in which they appear.
 ///
@@ -83,6 +83,7 @@ fn add_task<'a>(setup: &mut Setup, mut words: impl Iterator<Item = &'a str>) {
         needs: Needs::default(),
         priority: 0,
         restarts: false,
+        payer: UserId::default(),
         requires: Tags::new(),
         ad: None,
     };

@@ -4,7 +4,7 @@ use std::fmt;
 macro_rules! dense_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(u32);
 
@@ -39,6 +39,10 @@ dense_id!(
 dense_id!(
     /// Whatever runs tasks.
     MachineId, "m"
+);
+dense_id!(
+    /// Whoever tasks belong to.
+    UserId, "user "
 );
 dense_id!(
     /// All tasks that the scheduler cannot tell apart.

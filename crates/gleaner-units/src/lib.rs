@@ -12,6 +12,6 @@ mod time;
 mod work;
 
 pub use credits::Credits;
-pub use ids::{MachineClassId, MachineId, TaskClassId, TaskId};
+pub use ids::{MachineClassId, MachineId, TaskClassId, TaskId, UserId};
 pub use time::{Span, Time};
 pub use work::{Ops, OpsTotal};

@@ -206,6 +206,9 @@ pub struct TaskView {
     pub phase: TaskPhase,
     /// How often it was sent to a machine.
     pub attempts: u32,
+    /// How many operations it takes, if that was declared.
+    #[serde(default)]
+    pub length: Option<f64>,
     /// Where it is, or was last.
     pub machine: Option<String>,
     /// When its last run began.
@@ -269,6 +272,9 @@ pub struct MachineView {
     pub profile: Profile,
     /// λ, as the scheduler knows it.
     pub owner_load: f64,
+    /// Credits for a million operations.
+    #[serde(default)]
+    pub price: f64,
     /// How many tasks are there or on their way.
     pub tasks: u32,
     /// What it told last; none while it is not connected.
@@ -564,9 +570,129 @@ impl fmt::Display for Actor {
 pub struct PolicySpec {
     /// A policy's name.
     pub preset: String,
-    /// How running tasks are moved; not at all, if nothing is said.
+    /// How running tasks are moved; not at all, if nothing is said. Policies that plan in batches move none.
     #[serde(default)]
     pub relocate: Option<RelocateSpec>,
+    /// For policies that place each task by itself: the rule by which they spend the budget, `b`, `bt` or `btt`; as if
+    /// there were none, if nothing is said.
+    #[serde(default)]
+    pub spend: Option<String>,
+    /// For batches: seconds from one to the next; the period of the budget, if nothing is said and there is one.
+    #[serde(default)]
+    pub period_s: Option<f64>,
+    /// For batches: so many of the oldest tasks come first.
+    #[serde(default)]
+    pub aging: Option<u32>,
+    /// For batches that read one: by when all should be done, in seconds since 1970.
+    #[serde(default)]
+    pub deadline_s: Option<f64>,
+}
+
+impl PolicySpec {
+    /// The policy of that name, with nothing else said.
+    pub fn new(preset: impl Into<String>) -> Self {
+        Self {
+            preset: preset.into(),
+            relocate: None,
+            spend: None,
+            period_s: None,
+            aging: None,
+            deadline_s: None,
+        }
+    }
+}
+
+/// What may be spent in each period.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BudgetSpec {
+    /// Credits that there are at the start of each period, whatever the one before left.
+    pub recharge: u64,
+    /// Seconds.
+    pub period_s: f64,
+    /// When a task's cost leaves what may be spent.
+    #[serde(default)]
+    pub charged: ChargedSpec,
+    /// Whose it is.
+    #[serde(default)]
+    pub per: PerSpec,
+}
+
+/// When a task's cost leaves what may be spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ChargedSpec {
+    /// As it is planned, or else as it starts.
+    #[default]
+    Planned,
+    /// As it starts.
+    Started,
+    /// As it ends; while it runs, its cost is held.
+    Ended,
+}
+
+/// Whose a budget is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum PerSpec {
+    /// Everyone's together.
+    #[default]
+    Grid,
+    /// Each user's by themselves.
+    User,
+}
+
+/// What the budget is to be.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BudgetSetting {
+    /// None: running costs nothing.
+    pub budget: Option<BudgetSpec>,
+}
+
+/// The budget, and what became of it in the period that is running.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BudgetView {
+    /// 1.
+    pub version: u32,
+    /// As it was set; none if running costs nothing.
+    pub budget: Option<BudgetSpec>,
+    /// Whether the policy in force heeds it.
+    pub heeded: bool,
+    /// When the next period begins, if it is heeded.
+    pub next_recharge_s: Option<f64>,
+    /// What it is spent from, where it is heeded: one account, or one for each user who ever submitted anything.
+    pub accounts: Vec<AccountView>,
+}
+
+/// What became of a recharge, in credits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AccountView {
+    /// Whose; none where it is everyone's.
+    pub user: Option<String>,
+    /// Spent in this period, less what was given back in it.
+    pub spent: u64,
+    /// Held for tasks that run and are charged when they end.
+    pub held: u64,
+    /// What may still be spent in this period.
+    pub left: u64,
+    /// Spent since the budget was set, less all that was given back.
+    pub paid: u64,
+}
+
+/// What running on a machine costs.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PriceSpec {
+    /// Credits for a million operations; 0 for nothing.
+    pub price: f64,
 }
 
 /// How running tasks are moved.

@@ -4,12 +4,15 @@
 //! the task's value of that parameter; braces around anything else are left as they are. Each parameter is also a
 //! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
 
+use crate::limits::LENGTH_MAX;
 use crate::{BlobHash, Words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The parameter that each task has: its number within its job.
 pub const INDEX: &str = "GLEANER_INDEX";
+/// The parameter by which the tasks of a job say how long each of them is, where they differ: see [`JobSpec::length`].
+pub const LENGTH: &str = "GLEANER_LENGTH";
 
 /// A program and how often, with what and where it runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -45,6 +48,10 @@ pub struct JobSpec {
     /// How its operations divide over CPU, disk and network, if the user knows; else it is learnt from the label.
     #[serde(default)]
     pub composition: Option<[f64; 3]>,
+    /// How many operations each of its tasks takes, if the user knows: what policies plan by that think of costs and of
+    /// when machines will be ready. A machine's speeds are in millions of them a second.
+    #[serde(default)]
+    pub length: Option<f64>,
     /// What it needs of a machine.
     #[serde(default)]
     pub needs: Needs,
@@ -177,6 +184,16 @@ impl JobSpec {
         self.inputs.iter().map(|input| &input.blob).chain(&self.stdin)
     }
 
+    /// How long the task at a position is, if it is known; its own [`LENGTH`] goes before the job's. An error is what
+    /// was written there that is no length.
+    pub fn length_of(&self, position: u32) -> Result<Option<f64>, String> {
+        let own = if self.tasks.has(LENGTH) { self.tasks.parameters(position) } else { Vec::new() };
+        let Some((_, text)) = own.into_iter().find(|(name, _)| *name == LENGTH) else {
+            return Ok(self.length);
+        };
+        text.parse().ok().filter(|&length| is_length(length)).map(Some).ok_or(text)
+    }
+
     /// One task of a program, in the sandbox, with nothing else said.
     pub fn new<'a>(command: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
@@ -190,6 +207,7 @@ impl JobSpec {
             outputs: Vec::new(),
             label: None,
             composition: None,
+            length: None,
             needs: Needs::default(),
             requirements: None,
             rank: None,
@@ -202,7 +220,21 @@ impl JobSpec {
     }
 }
 
+/// Whether a task can be so long.
+pub fn is_length(operations: f64) -> bool {
+    operations > 0.0 && operations <= LENGTH_MAX
+}
+
 impl TaskList {
+    /// Whether its tasks have a parameter of that name, besides those that all tasks have.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Self::One | Self::Array { .. } => false,
+            Self::Rows { names, .. } => names.iter().any(|other| other == name),
+            Self::Sweep { axes } => axes.iter().any(|(other, _)| other == name),
+        }
+    }
+
     /// How many tasks; saturates far above [`TASKS_PER_JOB_MAX`](crate::limits::TASKS_PER_JOB_MAX).
     pub fn count(&self) -> u32 {
         let count = match self {
@@ -336,6 +368,25 @@ mod tests {
             parameters.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("")
         });
         assert_eq!(tasks.collect::<Vec<_>>(), ["01x", "11y", "21z", "32x", "42y", "52z"]);
+    }
+
+    #[test]
+    fn a_tasks_own_length_goes_before_the_jobs() {
+        let rows = |values: &[&str]| TaskList::Rows {
+            names: vec![LENGTH.into()],
+            values: values.iter().copied().collect(),
+        };
+        for (tasks, length, expected) in [
+            (TaskList::One, None, Ok(None)),
+            (TaskList::One, Some(5.0), Ok(Some(5.0))),
+            (rows(&["12e6"]), Some(5.0), Ok(Some(12e6))),
+            (rows(&["0"]), None, Err("0".to_owned())),
+            (rows(&["long"]), None, Err("long".to_owned())),
+            (sweep(), Some(5.0), Ok(Some(5.0))),
+        ] {
+            let job = JobSpec { tasks, length, ..JobSpec::new(["run"]) };
+            assert_eq!(job.length_of(0), expected);
+        }
     }
 
     #[test]

@@ -32,3 +32,9 @@ pub const AGENTS_MAX: usize = 100_000;
 pub const PROFILE_ITEMS_MAX: usize = 1_024;
 /// Places on one machine, or that one task takes.
 pub const SLOTS_MAX: u32 = 65_536;
+/// Operations of one task.
+pub const LENGTH_MAX: f64 = 1e24;
+/// Credits for a million operations.
+pub const PRICE_MAX: f64 = 1e12;
+/// Seconds of the shortest period: of a budget, of batches and of moves.
+pub const PERIOD_MIN_S: f64 = 1.0;

@@ -39,7 +39,7 @@ pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use scenario::{AvailableMachines, Scenario};
 pub use settings::{
-    BudgetSettings, Charged, LookSettings, Migration, PolicySettings, PredictionSettings, PriceSettings,
+    BudgetSettings, Charged, LookSettings, Migration, Per, PolicySettings, PredictionSettings, PriceSettings,
     RelocateScore, RelocateSettings, Savings, Sharing,
 };
 pub use stream::Stream;

@@ -104,8 +104,20 @@ pub struct BudgetSettings {
     pub period: Span,
     /// When a task's cost leaves what may be spent.
     pub charged: Charged,
+    /// Whether there is one budget for all, or one for each user.
+    pub per: Per,
     /// How condition (5) of the second paper is read.
     pub savings: Option<Savings>,
+}
+
+/// Whose a budget is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Per {
+    /// Everyone's together.
+    #[default]
+    Grid,
+    /// Each user's by themselves.
+    User,
 }
 
 /// When a task's cost leaves what may be spent.
@@ -243,10 +255,11 @@ fn relocate(key: &Key<'_>) -> Result<Option<RelocateSettings>, InputError> {
 
 fn budget(key: &Key<'_>) -> Result<BudgetSettings, InputError> {
     let table = key.table()?;
-    table.check_known(&["rule", "recharge", "period_s", "charged", "savings"])?;
+    table.check_known(&["rule", "recharge", "period_s", "charged", "savings", "per"])?;
     let rule = |key: Key<'_>| key.text("the name of a rule, as \"b\"").map(str::to_owned);
     let charged = [("planned", Charged::Planned), ("started", Charged::Started), ("ended", Charged::Ended)];
     let savings = [("as-printed", Savings::AsPrinted), ("as-derived", Savings::AsDerived)];
+    let per = [("grid", Per::Grid), ("user", Per::User)];
     let credits = "credits as a whole number, from 1 to 2^53";
     let recharge = table.key("recharge", credits)?;
     let count: u64 = recharge.integer(1, credits)?;
@@ -258,6 +271,7 @@ fn budget(key: &Key<'_>) -> Result<BudgetSettings, InputError> {
         recharge: Credits::new(count),
         period: period(&table.key("period_s", "seconds above 0")?)?,
         charged: table.find("charged").map_or(Ok(Charged::default()), |key| key.choice(&charged))?,
+        per: table.find("per").map_or(Ok(Per::default()), |key| key.choice(&per))?,
         savings: table.find("savings").map(|key| key.choice(&savings)).transpose()?,
     })
 }

@@ -18,7 +18,7 @@ mod tasks;
 
 pub use job_file::{JobFile, TaskSource, read_job_file};
 pub use pattern::{is_pattern, matching};
-pub use quantity::{InvalidQuantity, duration_s, size_bytes};
+pub use quantity::{InvalidQuantity, duration_s, operations, size_bytes};
 pub use source::Source;
 pub use tasks::{ITEM, LINE, array, each_line, from_json, sweep};
 

@@ -1,4 +1,5 @@
-//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `domain` and `ad`.
+//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `domain`, `ad`
+//! and `user`.
 
 use crate::InputError;
 use crate::ads::Ads;
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
-const OWN: [&str; 6] = ["id", "arrival_s", "length", "label", "domain", "ad"];
+const OWN: [&str; 7] = ["id", "arrival_s", "length", "label", "domain", "ad", "user"];
 
 /// What tasks of equal needs have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,6 +29,8 @@ pub struct TaskKind {
     pub domain: BTreeSet<String>,
     /// What it says of itself, asks of machines, and likes in them.
     pub ad: Option<ClassAd>,
+    /// Whose they are: a number in [`TaskTable::users`].
+    pub user: u32,
 }
 
 /// All tasks, in the order of the file, which is that of their arrivals; at least one. A column each, since there
@@ -39,6 +42,7 @@ pub struct TaskTable {
     lengths: Vec<Ops>,
     kind_numbers: Vec<u32>,
     kinds: Vec<TaskKind>,
+    users: Ids,
     /// Where the first task of each kind is in the file.
     kind_places: Vec<KindPlace>,
 }
@@ -91,6 +95,11 @@ impl TaskTable {
         &self.kinds
     }
 
+    /// The users, in order of first appearance; the one without a name has the tasks of which nothing is said.
+    pub fn users(&self) -> &Ids {
+        &self.users
+    }
+
     /// For the stage that knows what a kind means: an error at the first task of that kind.
     pub fn error_at_kind(
         &self,
@@ -130,6 +139,7 @@ pub(crate) fn read(path: &Path, key: &Key<'_>, context: &Context<'_>) -> Result<
         kinds: Vec::new(),
         kind_places: Vec::new(),
         ads: Ads::default(),
+        users: UniqueIds::default(),
         met: Kinds::default(),
         word_sets: WordSets::default(),
         runnable: Runnable::new(context.machines, context.dimensions),
@@ -151,6 +161,7 @@ struct Columns<'a> {
     shares: Shares<'a>,
     domain: Option<Column>,
     ad: Option<Column>,
+    user: Option<Column>,
 }
 
 /// Where a composition is.
@@ -170,6 +181,7 @@ impl<'a> Columns<'a> {
             shares: Shares::find(table, context)?,
             domain: table.find("domain"),
             ad: table.find("ad"),
+            user: table.find("user"),
         })
     }
 }
@@ -224,6 +236,7 @@ struct Reading<'a> {
     kinds: Vec<TaskKind>,
     kind_places: Vec<KindPlace>,
     ads: Ads,
+    users: UniqueIds,
     met: Kinds,
     word_sets: WordSets,
     runnable: Runnable<'a>,
@@ -259,7 +272,8 @@ impl Reading<'_> {
         let field = columns.domain.map_or("", |column| row.text(column));
         let words = self.word_sets.number(field);
         let ad = self.ads.number(row, columns.ad)?;
-        match self.met.meet(&self.composition, [words, ad, 0]) {
+        let user = self.user(columns.user.map_or("", |column| row.text(column)));
+        match self.met.meet(&self.composition, [words, ad, user]) {
             Met::Before(kind) => Ok(kind),
             Met::First(kind) => {
                 let domain = self.word_sets.set(words);
@@ -274,10 +288,16 @@ impl Reading<'_> {
                     composition: self.composition.clone(),
                     domain: domain.clone(),
                     ad: self.ads.ad(ad).cloned(),
+                    user,
                 });
                 Ok(kind)
             }
         }
+    }
+
+    fn user(&mut self, name: &str) -> u32 {
+        self.users.insert(name);
+        self.users.find(name).expect("it was just added") as u32
     }
 
     fn finish(self) -> TaskTable {
@@ -287,6 +307,7 @@ impl Reading<'_> {
             lengths: self.lengths,
             kind_numbers: self.kind_numbers,
             kinds: self.kinds,
+            users: self.users.into_ids(),
             kind_places: self.kind_places,
         }
     }

@@ -4,12 +4,14 @@ mod hosting;
 mod live;
 mod measuring;
 mod rule;
+mod spending;
 mod trace;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
 pub(crate) use rule::*;
+pub(crate) use spending::*;
 pub(crate) use trace::*;
 
 use crate::map::Budget;
@@ -99,6 +101,9 @@ pub(crate) enum Command {
     /// What policies there are, and what each does
     #[command(subcommand)]
     Policy(PolicyArguments),
+    /// What may be spent on running tasks, what was, and what is left
+    #[command(subcommand)]
+    Budget(BudgetArguments),
     /// Measure how fast this program is on this machine
     Bench(BenchArguments),
     /// Print a script that completes commands in your shell

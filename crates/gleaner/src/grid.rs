@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    Choice, ExplanationView, History, JobList, JobView, LabelList, MachineList, NewToken, Ordered,
-    PolicySpec, PolicyView, Preview, Submitted, TaskList, TaskPhase, TaskView,
+    BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
+    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, Submitted,
+    TaskList, TaskPhase, TaskView,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -170,6 +171,18 @@ impl Grid {
 
     pub(crate) fn set_policy(&self, policy: &PolicySpec) -> Answer<PolicyView> {
         Ok(self.client.put("/api/v1/policy", policy)?)
+    }
+
+    pub(crate) fn budget(&self) -> Answer<BudgetView> {
+        Ok(self.client.get("/api/v1/budget")?)
+    }
+
+    pub(crate) fn set_budget(&self, budget: Option<BudgetSpec>) -> Answer<BudgetView> {
+        Ok(self.client.put("/api/v1/budget", &BudgetSetting { budget })?)
+    }
+
+    pub(crate) fn set_price(&self, name: &str, price: f64) -> Answer<MachineView> {
+        Ok(self.client.put(&format!("/api/v1/machines/{}/price", escaped(name)), &PriceSpec { price })?)
     }
 
     pub(crate) fn labels(&self) -> Answer<LabelList> {

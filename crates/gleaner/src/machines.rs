@@ -1,6 +1,6 @@
 //! `gleaner machines` and `gleaner machine`.
 
-use crate::cli::{MachineArguments, PlainArguments};
+use crate::cli::{MachineArguments, MachineName, PlainArguments, PriceArguments};
 use crate::columns::{Side, aligned, shown};
 use crate::grid::Grid;
 use crate::{Outcome, stdout};
@@ -16,7 +16,26 @@ pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
 }
 
 pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
-    let (order, machine) = arguments.order();
+    match arguments {
+        MachineArguments::Pause(machine) => tell("pause", machine),
+        MachineArguments::Resume(machine) => tell("resume", machine),
+        MachineArguments::Drain(machine) => tell("drain", machine),
+        MachineArguments::Measure(machine) => tell("measure", machine),
+        MachineArguments::Revoke(machine) => tell("revoke", machine),
+        MachineArguments::Price(arguments) => price(arguments),
+    }
+}
+
+fn price(arguments: &PriceArguments) -> Outcome {
+    let machine = Grid::open(&arguments.grid)?.set_price(&arguments.name, arguments.credits)?;
+    let MachineView { machine, price, .. } = machine;
+    if arguments.grid.json {
+        return stdout::print_json(&json!({ "version": 1, "machine": machine, "price": price }));
+    }
+    stdout::print(format!("{machine}: {price} credits for a million operations\n"))
+}
+
+fn tell(order: &str, machine: &MachineName) -> Outcome {
     Grid::open(&machine.grid)?.machine(&machine.name, order)?;
     if machine.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine.name, "order": order }));
@@ -38,6 +57,7 @@ fn table(machines: &[MachineView]) -> String {
         ("DISK B/S", Side::Right),
         ("NET B/S", Side::Right),
         ("MEMORY", Side::Right),
+        ("PRICE", Side::Right),
         ("WHY", Side::Left),
     ];
     let rows = machines.iter().map(|machine| {
@@ -52,6 +72,7 @@ fn table(machines: &[MachineView]) -> String {
             disk,
             net,
             scaled(machine.profile.memory as f64),
+            machine.price.to_string(),
             machine.why.as_deref().map(|why| shown(why, 60)).unwrap_or_default(),
         ]
     });

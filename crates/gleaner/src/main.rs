@@ -1,6 +1,7 @@
 //! The `gleaner` command: all terminal I/O lives in this crate.
 
 mod bench;
+mod budget;
 mod classad;
 mod cli;
 mod columns;
@@ -74,7 +75,7 @@ fn main() -> ExitCode {
         Command::Fetch(arguments) => (arguments.grid.json, fetch::run(&arguments)),
         Command::History(arguments) => (arguments.grid.json, history::run(&arguments)),
         Command::Machines(arguments) => (arguments.grid.json, machines::list(&arguments)),
-        Command::Machine(arguments) => (arguments.order().1.grid.json, machines::order(&arguments)),
+        Command::Machine(arguments) => (arguments.json(), machines::order(&arguments)),
         Command::Labels(arguments) => (arguments.grid.json, labels::run(&arguments)),
         Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
@@ -83,6 +84,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
+        Command::Budget(arguments) => (arguments.json(), budget::run(&arguments)),
         Command::Bench(arguments) => (arguments.json(), bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),
     };

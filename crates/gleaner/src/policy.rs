@@ -26,8 +26,7 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
         }
         PolicyArguments::Set(arguments) => {
             find(&arguments.preset)?;
-            let spec = arguments.relocate.with(&arguments.preset);
-            let policy = Grid::open(&arguments.grid)?.set_policy(&spec)?;
+            let policy = Grid::open(&arguments.grid)?.set_policy(&arguments.spec())?;
             tell(&policy, arguments.grid.json)
         }
     }
@@ -60,9 +59,14 @@ fn describe(preset: &Preset) -> String {
             Spending::Free => "",
             _ => "budget = { recharge = 1000000, period_s = 120 }   # every machine then has a price\n\x20 ",
         };
+        let set = if budget.is_empty() { "" } else { "\x20 gleaner budget set 1000000 --period 2min\n" };
+        let live = format!("{set}\x20 gleaner policy set {name}\n");
         return format!(
             "{name} — {summary}\n\n{description}\n\n\
-             For the simulator, since it needs declared lengths, and machines that run one task a core:\n\n\
+             It needs declared lengths (`gleaner submit --length`), and machines that run one task a core.\n\
+             On a live grid:\n\n\
+             {live}\n\
+             In the simulator:\n\n\
              \x20 [grid]\n\
              \x20 sharing  = \"exclusive\"\n\n\
              \x20 [policy]\n\

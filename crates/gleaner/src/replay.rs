@@ -11,13 +11,15 @@ use gleaner_wire::api::PolicySpec;
 use serde_json::json;
 
 pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
-    let asked = built(&arguments.relocate.with(&arguments.policy))?;
+    let spec = arguments.relocate.with(&arguments.policy);
+    Recipe::preset(&spec.preset).map_err(|unknown| Failure::Usage(unknown.to_string()))?;
     let past = read(&arguments.journal)?;
+    let asked = built(&spec, &past)?;
     if past.setup.tasks.is_empty() {
         let why = format!("{}: no task of this journal ran to its end", arguments.journal.display());
         return Err(Failure::Usage(why));
     }
-    let then = built(&past.policy)?;
+    let then = built(&past.policy, &past)?;
     let [again, other] = [then, asked].map(|recipe| past.under(recipe));
     if arguments.json {
         return stdout::print_json(&json!({
@@ -32,17 +34,9 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
     stdout::print(told(&past, [then, asked], [again, other]))
 }
 
-/// Here the lengths of tasks are known, so that those policies too can be tried that plan by them.
-fn built(spec: &PolicySpec) -> Result<Recipe, Failure> {
-    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
-    match Recipe::preset(&spec.preset).map_err(|error| usage(&error))? {
-        Recipe::Batch(_) if spec.relocate.is_some() => Err(usage(&format!(
-            "{} plans tasks anew in each batch and moves none: leave --relocate out",
-            spec.preset
-        ))),
-        batch @ Recipe::Batch(_) => Ok(batch),
-        Recipe::Match(_) => recipe(spec).map(Recipe::Match).map_err(|error| usage(&error)),
-    }
+/// A policy on the grid as it was, with the budget of its end.
+fn built(spec: &PolicySpec, past: &Past) -> Result<Recipe, Failure> {
+    recipe(spec, past.budget.as_ref()).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 fn told(past: &Past, [then, asked]: [Recipe; 2], [again, other]: [Went; 2]) -> String {

@@ -24,6 +24,16 @@ pub enum Charged {
     Ended,
 }
 
+/// Whose tasks are paid from one account.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Scope {
+    /// Everyone's.
+    #[default]
+    Shared,
+    /// One user's: each has a recharge of their own.
+    PerUser,
+}
+
 /// How much may be spent in each period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Budget {
@@ -33,6 +43,24 @@ pub struct Budget {
     pub period: Span,
     /// When a task is charged.
     pub charged: Charged,
+    /// Whether that is for all together, or for each user.
+    pub scope: Scope,
+}
+
+impl Budget {
+    /// The start of the period that `now` is in.
+    pub fn period_start(&self, now: Time) -> Time {
+        Time::from_nanos(self.number_of(now).saturating_mul(self.period.nanos()))
+    }
+
+    /// The start of the next period.
+    pub fn next_recharge(&self, now: Time) -> Time {
+        now.next_multiple_of(self.period)
+    }
+
+    fn number_of(&self, now: Time) -> u64 {
+        now.nanos() / self.period.nanos()
+    }
 }
 
 /// A number of tasks in two sums.
@@ -139,28 +167,14 @@ impl Account {
         self.paid
     }
 
-    /// The start of the period that `now` is in.
-    pub fn period_start(&self, now: Time) -> Time {
-        Time::from_nanos(self.number_of(now).saturating_mul(self.budget.period.nanos()))
-    }
-
-    /// The start of the next period.
-    pub fn next_recharge(&self, now: Time) -> Time {
-        now.next_multiple_of(self.budget.period)
-    }
-
-    fn number_of(&self, now: Time) -> u64 {
-        now.nanos() / self.budget.period.nanos()
-    }
-
     fn spent_sum(&self, now: Time) -> Sum {
-        if self.number_of(now) == self.period { self.spent } else { Sum::default() }
+        if self.budget.number_of(now) == self.period { self.spent } else { Sum::default() }
     }
 
     pub(super) fn set_budget(&mut self, now: Time, budget: Budget) {
         self.begin_period(now);
         self.budget = budget;
-        self.period = self.number_of(now);
+        self.period = self.budget.number_of(now);
     }
 
     /// A task takes its place in a queue; or what is left, if that is too little.
@@ -229,7 +243,7 @@ impl Account {
     fn would_return(&self, now: Time, task: TaskId) -> Credits {
         match self.bills.get(&task) {
             Some(Bill { sum, stage: Stage::Held }) => sum.credits,
-            Some(Bill { sum, stage: Stage::Spent { period } }) if *period == self.number_of(now) => {
+            Some(Bill { sum, stage: Stage::Spent { period } }) if *period == self.budget.number_of(now) => {
                 sum.credits
             }
             Some(Bill { stage: Stage::Planned | Stage::Spent { .. }, .. }) | None => Credits::ZERO,
@@ -238,7 +252,7 @@ impl Account {
 
     fn begin_period(&mut self, now: Time) {
         self.spent = self.spent_sum(now);
-        self.period = self.number_of(now);
+        self.period = self.budget.number_of(now);
     }
 
     fn enter(&mut self, task: TaskId, bill: Bill) {

@@ -1,6 +1,7 @@
+use super::progress::Resident;
 use super::{Grid, TaskState};
 use crate::{Availability, Change, Command, Decision, Queue, Refusal};
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, TaskId, Time};
 
 impl Grid {
     /// Turns a wish into an order if nothing stands in its way; otherwise nothing changes. Costs O(log tasks).
@@ -31,8 +32,8 @@ impl Grid {
         }
         for task in self.plans.collect(now) {
             self.give_back(now, task);
+            changes.push(Change::Unplanned(task));
         }
-        changes.push(Change::Collected);
         Ok(Command::Collect)
     }
 
@@ -59,9 +60,10 @@ impl Grid {
         if !self.classes.seconds_per_op(self.task(id).class, class).is_finite() {
             return Err(Refusal::WrongClass(id, class));
         }
-        if self.account.is_some() {
-            let bill = self.bill(id, class)?;
-            let planned = self.account.as_mut().map_or(Ok(()), |account| account.plan(now, id, bill));
+        if self.accounts.is_some() {
+            let (payer, bill) = (self.payer(id), self.bill(id, class)?);
+            let planned =
+                self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).plan(now, id, bill));
             planned.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })?;
         }
         self.plans.push(id, on);
@@ -71,11 +73,12 @@ impl Grid {
 
     /// Takes what a task costs on a machine, instead of what was taken for it so far.
     fn pay(&mut self, now: Time, id: TaskId, on: MachineId) -> Result<(), Refusal> {
-        if self.account.is_none() {
+        if self.accounts.is_none() {
             return Ok(());
         }
-        let bill = self.bill(id, self.machine(on).class())?;
-        let paid = self.account.as_mut().map_or(Ok(()), |account| account.start(now, id, bill));
+        let (payer, bill) = (self.payer(id), self.bill(id, self.machine(on).class())?);
+        let paid =
+            self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).start(now, id, bill));
         paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
     }
 
@@ -95,7 +98,7 @@ impl Grid {
         self.dequeue(id);
         self.placed[class.index()] += 1;
         self.placed_total += 1;
-        let attempt = self.send(id, class, on, changes);
+        let attempt = self.send(now, Resident::sent(id, 0.0), on, changes);
         Ok(Command::Start { task: id, attempt, on })
     }
 
@@ -115,10 +118,12 @@ impl Grid {
         }
         self.check_can_run(id, to)?;
         self.pay(now, id, to)?;
+        let restarts = self.classes.task_class(class).restarts;
+        let done = if restarts { 0.0 } else { self.ops_done(now, id) };
         let needs = self.needs(class);
-        self.machines[from.index()].remove(class, id, needs);
+        self.machines[from.index()].remove(now, class, id, needs);
         changes.push(Change::ResidentsChanged(from));
-        let attempt = self.send(id, class, to, changes);
+        let attempt = self.send(now, Resident::sent(id, done), to, changes);
         if let Some(occasion) = self.occasions.front_mut() {
             occasion.moves += 1;
         }
@@ -127,12 +132,12 @@ impl Grid {
     }
 
     /// A new attempt begins on its way; replies about the one before no longer count.
-    fn send(&mut self, id: TaskId, class: TaskClassId, on: MachineId, changes: &mut Vec<Change>) -> u32 {
-        let task = self.tasks.get_mut(id);
+    fn send(&mut self, now: Time, resident: Resident, on: MachineId, changes: &mut Vec<Change>) -> u32 {
+        let task = self.tasks.get_mut(resident.task());
         task.send(on);
-        let attempt = task.attempt;
+        let (class, attempt) = (task.class, task.attempt);
         let needs = self.needs(class);
-        self.machines[on.index()].add(class, id, needs);
+        self.machines[on.index()].add(now, class, resident, needs);
         changes.push(Change::ResidentsChanged(on));
         attempt
     }

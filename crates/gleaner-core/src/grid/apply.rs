@@ -1,11 +1,11 @@
-use super::{Account, Budget};
+use super::{Accounts, Budget};
 use super::{Availability, Grid, Machine, Task};
 use crate::{Cause, Change, Event, Occasion, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
-    /// Writes a fact into the grid and says what changed. Costs O(log tasks), but for a lost machine (O(tasks there)), a
-    /// measured class (O(machine classes)), and an array (see [`super::pages`]).
+    /// Writes a fact into the grid and says what changed. Costs O(log tasks), but for a lost or measured machine (O(tasks there)),
+    /// a measured class (O(machine classes)), and an array (see [`super::pages`]).
     ///
     /// # Panics
     /// Where ids are not the next of their kind or name nothing: the outside checks before it reports.
@@ -26,25 +26,26 @@ impl Grid {
                 self.ask(Cause::Submitted(class));
             }
             Event::MachineJoined { machine, class } => self.joined(machine, class, changes),
-            Event::MachineMeasured { machine, class } => self.measured(machine, class, changes),
+            Event::MachineMeasured { machine, class } => self.measured(now, machine, class, changes),
             Event::MachineClosed { machine } => self.closed(machine, changes),
             Event::MachineOpened { machine } => self.opened(machine, changes),
             Event::MachineLost { machine } => self.lost(now, machine, changes),
-            Event::MachineReturned { machine } => self.returned(machine, changes),
+            Event::MachineReturned { machine } => self.returned(now, machine, changes),
             Event::TasksSubmitted { first, count, class, length } => {
                 self.submitted(first, count, (class, length), changes);
             }
             Event::TaskWithdrawn { task } => self.task_withdrawn(now, task, changes),
             Event::TaskReturned { task } => self.task_returned(task, changes),
-            Event::OwnerLoadReported { machine, load } => self.load_reported(machine, load, changes),
+            Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, changes),
             Event::AttemptStarted { task, attempt } => self.attempt_started(now, task, attempt, changes),
             Event::AttemptFinished { task, attempt } => self.attempt_finished(now, task, attempt, changes),
             Event::AttemptLost { task, attempt } => self.attempt_lost(now, task, attempt, changes),
+            Event::RuleChanged => self.ask(Cause::RuleChanged),
             Event::BudgetSet(budget) => self.budget_set(now, budget, changes),
             Event::WokeUp => {
-                self.wake_at = None;
+                let due = self.wake_at.take().map_or(now, |at| at.min(now));
                 changes.push(Change::WakeChanged);
-                self.ask(Cause::WokeUp);
+                self.ask(Cause::WokeUp { due });
             }
         }
     }
@@ -68,11 +69,15 @@ impl Grid {
         self.ask(Cause::Joined(machine));
     }
 
-    fn measured(&mut self, machine: MachineId, class: MachineClassId, changes: &mut Vec<Change>) {
-        if self.machine(machine).class() == class {
+    fn measured(&mut self, now: Time, machine: MachineId, class: MachineClassId, changes: &mut Vec<Change>) {
+        let before = self.machine(machine).class();
+        if before == class {
             return;
         }
-        self.machines[machine.index()].set_class(class, self.classes.machine_class(class));
+        let classes = &self.classes;
+        let seconds_per_op = |task| classes.seconds_per_op(task, before);
+        let kind = (class, classes.machine_class(class));
+        self.machines[machine.index()].set_class(now, kind, seconds_per_op);
         changes.push(Change::MachineMeasured(machine));
         if self.machine(machine).availability() == Availability::Open {
             self.ask(Cause::Opened(machine));
@@ -100,21 +105,22 @@ impl Grid {
         let there = self.machine(machine);
         let residents: Vec<TaskId> = there.counts().flat_map(|(class, _)| there.tasks_of(class)).collect();
         for task in residents {
-            self.leave(task, machine);
+            self.leave(now, task, machine);
             self.give_back(now, task);
             self.wait_again(task, Some(machine), changes);
         }
         for task in self.plans.dissolve(Queue::Machine(machine)) {
             self.give_back(now, task);
+            changes.push(Change::Unplanned(task));
         }
         changes.push(Change::ResidentsChanged(machine));
         self.set_availability(machine, Availability::Lost, changes);
         self.ask(Cause::Lost(machine));
     }
 
-    fn returned(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+    fn returned(&mut self, now: Time, machine: MachineId, changes: &mut Vec<Change>) {
         if self.machine(machine).availability() == Availability::Lost {
-            self.machines[machine.index()].set_load(0.0);
+            self.machines[machine.index()].set_load(now, 0.0);
             self.set_availability(machine, Availability::Open, changes);
             self.ask(Cause::Opened(machine));
         }
@@ -144,19 +150,22 @@ impl Grid {
     }
 
     fn budget_set(&mut self, now: Time, budget: Option<Budget>, changes: &mut Vec<Change>) {
-        match (&mut self.account, budget) {
-            (Some(account), Some(budget)) => account.set_budget(now, budget),
-            (account, budget) => *account = budget.map(Account::new),
+        match (&mut self.accounts, budget) {
+            (Some(accounts), Some(budget)) => accounts.set_budget(now, budget),
+            (accounts, budget) => *accounts = budget.map(Accounts::new),
         }
         changes.push(Change::BudgetChanged);
+        if self.has_waiting() {
+            self.ask(Cause::RuleChanged);
+        }
     }
 
-    fn load_reported(&mut self, machine: MachineId, load: f64, changes: &mut Vec<Change>) {
+    fn load_reported(&mut self, now: Time, machine: MachineId, load: f64, changes: &mut Vec<Change>) {
         let before = self.machine(machine).load();
         if load == before {
             return;
         }
-        self.machines[machine.index()].set_load(load);
+        self.machines[machine.index()].set_load(now, load);
         changes.push(Change::LoadChanged(machine));
         self.ask(if load > before { Cause::LoadRose(machine) } else { Cause::LoadFell(machine) });
     }

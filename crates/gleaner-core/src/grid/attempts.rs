@@ -14,6 +14,8 @@ impl Grid {
             TaskState::Sent(on) if task.attempt == attempt => {
                 task.state = TaskState::Running(on);
                 task.started = task.started.min(now);
+                let class = task.class;
+                self.machines[on.index()].begin(now, class, id);
                 changes.push(Change::Started(id));
             }
             _ => changes.push(Change::StaleReply { task: id, attempt }),
@@ -31,11 +33,12 @@ impl Grid {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         };
-        let placed = self.leave_if_placed(id);
-        match &mut self.account {
-            Some(account) if placed.is_some() => account.end(now, id),
+        let placed = self.leave_if_placed(now, id);
+        let payer = self.payer(id);
+        match &mut self.accounts {
+            Some(accounts) if placed.is_some() => accounts.of_mut(payer).end(now, id),
             // It was thought lost, and its credits were given back: others may have been planned with them.
-            Some(account) => account.give_back(now, id),
+            Some(accounts) => accounts.of_mut(payer).give_back(now, id),
             None => {}
         }
         let task = self.tasks.get_mut(id);
@@ -53,7 +56,7 @@ impl Grid {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         }
-        let placed = self.leave_if_placed(id);
+        let placed = self.leave_if_placed(now, id);
         self.give_back(now, id);
         self.wait_again(id, None, changes);
         if let Some(on) = placed {
@@ -68,7 +71,7 @@ impl Grid {
         if matches!(self.task(id).state, TaskState::Finished(_) | TaskState::Withdrawn) {
             return;
         }
-        let placed = self.leave_if_placed(id);
+        let placed = self.leave_if_placed(now, id);
         self.give_back(now, id);
         let task = self.tasks.get_mut(id);
         task.state = TaskState::Withdrawn;
@@ -99,27 +102,28 @@ impl Grid {
     }
 
     /// Off its machine, if it is on one, or out of the waiting set, if it waits. Its state is the caller's to write.
-    fn leave_if_placed(&mut self, id: TaskId) -> Option<MachineId> {
+    fn leave_if_placed(&mut self, now: Time, id: TaskId) -> Option<MachineId> {
         let task = self.task(id);
         match task.placed_on() {
-            Some(on) => self.leave(id, on),
+            Some(on) => self.leave(now, id, on),
             None => self.dequeue(id),
         }
         task.placed_on()
     }
 
-    pub(super) fn leave(&mut self, id: TaskId, on: MachineId) {
+    pub(super) fn leave(&mut self, now: Time, id: TaskId, on: MachineId) {
         let class = self.task(id).class;
         let needs = self.needs(class);
-        self.machines[on.index()].remove(class, id, needs);
+        self.machines[on.index()].remove(now, class, id, needs);
         self.placed[class.index()] -= 1;
         self.placed_total -= 1;
     }
 
     /// Nothing was to be paid for the task after all.
     pub(super) fn give_back(&mut self, now: Time, id: TaskId) {
-        if let Some(account) = &mut self.account {
-            account.give_back(now, id);
+        let payer = self.payer(id);
+        if let Some(accounts) = &mut self.accounts {
+            accounts.of_mut(payer).give_back(now, id);
         }
     }
 
@@ -127,7 +131,8 @@ impl Grid {
     pub(super) fn enqueue(&mut self, first: TaskId, count: u32) {
         self.waiting.add(self.task(first).class, first, count);
         if let Some(length) = self.declared_length(first) {
-            self.waiting_ops += OpsTotal::from(length).times(count);
+            let payer = self.payer(first);
+            *self.waiting_ops.entry(payer).or_default() += OpsTotal::from(length).times(count);
         }
     }
 
@@ -137,7 +142,15 @@ impl Grid {
             return;
         }
         self.waiting.remove(self.task(id).class, id);
-        self.waiting_ops -= self.declared_length(id).map_or(OpsTotal::ZERO, OpsTotal::from);
+        let payer = self.payer(id);
+        if let Some(length) = self.declared_length(id)
+            && let Some(sum) = self.waiting_ops.get_mut(&payer)
+        {
+            *sum -= OpsTotal::from(length);
+            if *sum == OpsTotal::ZERO {
+                self.waiting_ops.remove(&payer);
+            }
+        }
         self.plans.remove(id);
     }
 

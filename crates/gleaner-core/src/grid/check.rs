@@ -1,6 +1,8 @@
+use super::progress::Resident;
 use super::{Availability, Grid, Machine, TaskState};
 use crate::Queue;
-use gleaner_units::{MachineId, OpsTotal, TaskId};
+use gleaner_units::{MachineId, OpsTotal, TaskId, Time, UserId};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// A part of the grid that says something else than the tasks do.
@@ -19,6 +21,9 @@ pub enum BrokenInvariant {
     /// The waiting set is not the set of waiting tasks.
     #[error("{0} is in the waiting set, or missing from it, against its state")]
     Waiting(TaskId),
+    /// What is kept of a task's progress is not what its state allows.
+    #[error("the progress of {0} on {1} is not that of a task in its state")]
+    Progress(TaskId, MachineId),
     /// The number of placed tasks of a class is wrong.
     #[error("class {class}: {listed} placed where the tasks' states say {expected}")]
     Placed {
@@ -29,19 +34,20 @@ pub enum BrokenInvariant {
         /// As it should be.
         expected: u32,
     },
-    /// The sum of the lengths that wait is not that of the waiting tasks.
+    /// The sums of the lengths that wait, user by user, are not those of the waiting tasks.
     #[error("{listed} operations wait where the tasks' states say {expected}")]
     WaitingOps {
-        /// As it was kept.
+        /// As they were kept, together.
         listed: f64,
-        /// As it should be.
+        /// As they should be.
         expected: f64,
     },
     /// The queues and what is said of the planned tasks differ, or a planned task does not wait.
     #[error("the plans do not agree with themselves, or with the waiting tasks")]
     Plans,
-    /// The sums of the account are not those of its bills, or a task is billed that is neither planned nor placed.
-    #[error("the account does not agree with its bills, or with the tasks")]
+    /// The sums of an account are not those of its bills, or a task is billed there that is neither planned nor placed,
+    /// or another's.
+    #[error("an account does not agree with its bills, or with the tasks")]
     Account,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
@@ -64,11 +70,13 @@ impl Grid {
                 if self.machine(on).availability() == Availability::Lost {
                     return Err(BrokenInvariant::OutOfReach(id, on));
                 }
-                machines[on.index()].add(task.class, id, self.needs(task.class));
+                let resident = Resident::sent(id, 0.0);
+                machines[on.index()].add(Time::ZERO, task.class, resident, self.needs(task.class));
                 placed[task.class.index()] += 1;
             }
         }
         self.compare_residents(&machines)?;
+        self.check_progress()?;
         self.check_plans()?;
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {
@@ -78,13 +86,28 @@ impl Grid {
         Ok(())
     }
 
+    fn check_progress(&self) -> Result<(), BrokenInvariant> {
+        for (id, task) in self.tasks() {
+            let Some(on) = task.placed_on() else { continue };
+            let runs = task.state == TaskState::Running(on);
+            if !self.machine(on).is_whole(task.class, id, runs) {
+                return Err(BrokenInvariant::Progress(id, on));
+            }
+        }
+        Ok(())
+    }
+
     fn check_plans(&self) -> Result<(), BrokenInvariant> {
         let waits = |task: &TaskId| self.task(*task).state == TaskState::Waiting;
-        let waiting = self.tasks().map(|(id, _)| id).filter(waits);
-        let lengths = waiting.filter_map(|id| self.declared_length(id)).map(OpsTotal::from);
-        let expected: OpsTotal = lengths.sum();
+        let mut expected: BTreeMap<UserId, OpsTotal> = BTreeMap::new();
+        for (id, length) in self.tasks().filter_map(|(id, _)| Some((id, self.declared_length(id)?))) {
+            if waits(&id) {
+                *expected.entry(self.payer(id)).or_default() += OpsTotal::from(length);
+            }
+        }
         if expected != self.waiting_ops {
-            let (listed, expected) = (self.waiting_ops.amount(), expected.amount());
+            let sum = |sums: &BTreeMap<UserId, OpsTotal>| sums.values().copied().sum::<OpsTotal>().amount();
+            let (listed, expected) = (sum(&self.waiting_ops), sum(&expected));
             return Err(BrokenInvariant::WaitingOps { listed, expected });
         }
         let lost = |queue| match queue {
@@ -98,12 +121,9 @@ impl Grid {
         }
         let active =
             |task: TaskId| self.plans.queue_of(task).is_some() || self.task(task).placed_on().is_some();
-        match &self.account {
-            Some(account) if !account.is_whole() || !account.billed().all(active) => {
-                Err(BrokenInvariant::Account)
-            }
-            Some(_) | None => Ok(()),
-        }
+        let Some(accounts) = &self.accounts else { return Ok(()) };
+        let pays = |key, task| active(task) && accounts.key(self.payer(task)) == key;
+        if accounts.is_whole(pays) { Ok(()) } else { Err(BrokenInvariant::Account) }
     }
 
     fn compare_residents(&self, derived: &[Machine]) -> Result<(), BrokenInvariant> {

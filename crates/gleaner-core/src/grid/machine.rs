@@ -1,13 +1,21 @@
+use super::progress::{Resident, Service};
 use crate::{MachineClass, Needs, Room};
-use gleaner_units::{MachineClassId, TaskClassId, TaskId};
+use gleaner_units::{MachineClassId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The tasks of one class on one machine, lowest first.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Group {
     class: TaskClassId,
-    tasks: VecDeque<TaskId>,
+    tasks: VecDeque<Resident>,
+}
+
+impl Group {
+    /// Where a task is, or would be.
+    fn position(&self, task: TaskId) -> usize {
+        self.tasks.partition_point(|other| other.task() < task)
+    }
 }
 
 /// Whether a machine takes tasks.
@@ -38,6 +46,7 @@ pub struct Machine {
     taken: Taken,
     load: f64,
     count: u32,
+    service: Service,
     /// In order of class; a group stays when its last task leaves, since another like it is likely.
     groups: Vec<Group>,
 }
@@ -52,6 +61,7 @@ impl Machine {
             taken: Taken::default(),
             load: 0.0,
             count: 0,
+            service: Service::default(),
             groups: Vec::new(),
         }
     }
@@ -125,10 +135,11 @@ impl Machine {
     #[inline]
     pub fn tasks_of(&self, class: TaskClassId) -> impl Iterator<Item = TaskId> + '_ {
         let group = self.groups.iter().find(|group| group.class == class);
-        group.into_iter().flat_map(|group| group.tasks.iter().copied())
+        group.into_iter().flat_map(|group| group.tasks.iter().map(|resident| resident.task()))
     }
 
-    pub(super) fn set_load(&mut self, load: f64) {
+    pub(super) fn set_load(&mut self, now: Time, load: f64) {
+        self.advance(now);
         self.load = load;
     }
 
@@ -136,36 +147,102 @@ impl Machine {
         self.availability = availability;
     }
 
-    pub(super) fn set_class(&mut self, id: MachineClassId, class: &MachineClass) {
+    /// `seconds_per_op` is of the class before. Costs O(tasks here).
+    pub(super) fn set_class(
+        &mut self,
+        now: Time,
+        (id, class): (MachineClassId, &MachineClass),
+        seconds_per_op: impl Fn(TaskClassId) -> f64,
+    ) {
+        self.advance(now);
+        let clock = self.service.seconds();
+        for group in &mut self.groups {
+            let seconds_per_op = seconds_per_op(group.class);
+            group.tasks.iter_mut().for_each(|resident| resident.fold(clock, seconds_per_op));
+        }
         (self.class, self.cores, self.room) = (id, class.cores, class.room);
     }
 
     /// Costs O(classes here), and O(tasks of the class here) only where the task is not the newest.
-    pub(super) fn add(&mut self, class: TaskClassId, task: TaskId, needs: Needs) {
+    pub(super) fn add(&mut self, now: Time, class: TaskClassId, resident: Resident, needs: Needs) {
+        if self.count == 0 {
+            self.service = Service::starting(now);
+        }
+        self.advance(now);
         let at = self.groups.partition_point(|group| group.class < class);
         if self.groups.get(at).is_none_or(|group| group.class != class) {
             self.groups.insert(at, Group { class, tasks: VecDeque::new() });
         }
-        let tasks = &mut self.groups[at].tasks;
-        if tasks.back().is_none_or(|&last| last < task) {
-            tasks.push_back(task);
+        let group = &mut self.groups[at];
+        if group.tasks.back().is_none_or(|last| last.task() < resident.task()) {
+            group.tasks.push_back(resident);
         } else {
-            let position = tasks.partition_point(|&other| other < task);
-            tasks.insert(position, task);
+            let position = group.position(resident.task());
+            group.tasks.insert(position, resident);
         }
         self.count += 1;
         self.taken.slots += u64::from(needs.cores);
         self.taken.memory += u128::from(needs.memory);
     }
 
-    pub(super) fn remove(&mut self, class: TaskClassId, task: TaskId, needs: Needs) {
-        let at = self.groups.partition_point(|group| group.class < class);
-        let tasks = &mut self.groups[at].tasks;
-        let position = tasks.partition_point(|&other| other < task);
-        assert_eq!(tasks.get(position), Some(&task), "{task} is not where the grid has it");
-        tasks.remove(position);
+    /// A task that is here runs from now on.
+    pub(super) fn begin(&mut self, now: Time, class: TaskClassId, task: TaskId) {
+        self.advance(now);
+        let clock = self.service.seconds();
+        let (group, position) = self.place_of(class, task);
+        self.groups[group].tasks[position].begin(clock);
+    }
+
+    pub(super) fn remove(&mut self, now: Time, class: TaskClassId, task: TaskId, needs: Needs) {
+        self.advance(now);
+        let (group, position) = self.place_of(class, task);
+        self.groups[group].tasks.remove(position);
         self.count -= 1;
         self.taken.slots -= u64::from(needs.cores);
         self.taken.memory -= u128::from(needs.memory);
+    }
+
+    /// The operations that a task here has done.
+    pub(super) fn ops_done(&self, now: Time, class: TaskClassId, task: TaskId, seconds_per_op: f64) -> f64 {
+        self.resident(class, task).ops_done(self.clock(now), seconds_per_op)
+    }
+
+    /// The seconds until a task of that length is done here, if it goes on getting the share that it gets.
+    pub(super) fn seconds_left(
+        &self,
+        now: Time,
+        (class, task): (TaskClassId, TaskId),
+        (length, seconds_per_op): (f64, f64),
+    ) -> f64 {
+        let left = self.resident(class, task).service_left(self.clock(now), length, seconds_per_op);
+        if left == 0.0 { 0.0 } else { left / self.share(self.count) }
+    }
+
+    /// Whether what is kept of a task's progress agrees with its state.
+    pub(super) fn is_whole(&self, class: TaskClassId, task: TaskId, runs: bool) -> bool {
+        self.resident(class, task).is_whole(runs, self.service)
+    }
+
+    fn clock(&self, now: Time) -> f64 {
+        self.service.at(now, self.share(self.count))
+    }
+
+    fn advance(&mut self, now: Time) {
+        let share = self.share(self.count);
+        self.service.advance(now, share);
+    }
+
+    fn resident(&self, class: TaskClassId, task: TaskId) -> Resident {
+        let (group, position) = self.place_of(class, task);
+        self.groups[group].tasks[position]
+    }
+
+    /// Its class's group, and where it is in that.
+    fn place_of(&self, class: TaskClassId, task: TaskId) -> (usize, usize) {
+        let at = self.groups.partition_point(|group| group.class < class);
+        let position = self.groups[at].position(task);
+        let there = self.groups[at].tasks.get(position).map(|resident| resident.task());
+        assert_eq!(there, Some(task), "{task} is not where the grid has it");
+        (at, position)
     }
 }

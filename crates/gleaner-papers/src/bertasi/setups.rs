@@ -6,7 +6,7 @@ use super::owners::{self, OwnerChange};
 use super::{COMPOSITIONS, WEIGHTS};
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
 use std::collections::BTreeSet;
 
 /// The synthetic grid, job set 0, no owners.
@@ -48,6 +48,7 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
                 needs: Needs::default(),
                 priority: 0,
                 restarts: false,
+                payer: UserId::default(),
                 requires: BTreeSet::new(),
                 ad: None,
             })

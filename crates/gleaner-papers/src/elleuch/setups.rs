@@ -2,11 +2,11 @@
 
 use super::case::{Case, Month, Variant};
 use super::kept::Outcome;
-use super::patterns;
+use super::{ARRIVALS_MAX, patterns};
 use crate::Stream;
-use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
 use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale};
-use gleaner_units::{Credits, MachineId, Span};
+use gleaner_units::{Credits, MachineId, Span, UserId};
 use gleaner_workload::availability::Trace;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,11 @@ const SABOTEURS: u64 = 0x0e11_0002;
 /// So many aborts in a row put a machine aside.
 const ABORTS_MAX: u32 = 3;
 /// How many events pass between two looks at whether to go on.
-const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
+const EVENTS_BETWEEN_LOOKS: u32 = 2_000;
+/// A run stalls when in so long a time, half a day,
+const STALL_S: f64 = 43_200.0;
+/// less than this part of what comes in it on average is done, while more than what comes in it is there to be done.
+const STALL_SHARE: f64 = 0.05;
 
 /// The traces of both months, each drawn when it is first needed.
 #[derive(Debug)]
@@ -85,6 +89,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             needs: Needs::default(),
             priority: 0,
             restarts: false,
+            payer: UserId::default(),
             requires: BTreeSet::new(),
             ad: None,
         }],
@@ -94,6 +99,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             recharge: Credits::new(recharge),
             period,
             charged: case.variant.charged(),
+            scope: Scope::Shared,
         }),
     }
 }
@@ -104,10 +110,11 @@ fn saboteurs(machines: usize) -> BTreeSet<u32> {
     (0..machines as u32).filter(|_| stream.unit() < SABOTEURS_SHARE).collect()
 }
 
-/// Runs a case with a seed; none if it was to stop.
+/// Runs a case with a seed, to the end or until it stalls; none if it was to stop.
 pub(super) fn simulate(case: Case, seed: u64, traces: &Traces, stop: &dyn Fn() -> bool) -> Option<Outcome> {
     let setup = setup(case, seed, traces);
     let mut simulation = Simulation::new(&setup, case.recipe().build());
+    let mut pace = Pace::new(case);
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
             if !simulation.step() {
@@ -117,6 +124,36 @@ pub(super) fn simulate(case: Case, seed: u64, traces: &Traces, stop: &dyn Fn() -
         if stop() {
             return None;
         }
+        let progress = simulation.progress();
+        let arrived = setup.tasks.arrivals.partition_point(|arrival| *arrival <= progress.now);
+        if pace.stalls(progress.now.seconds(), arrived, progress.finished) {
+            return Some(outcome(&setup, &simulation));
+        }
+    }
+}
+
+/// How much is done from one look to the next.
+struct Pace {
+    /// Tasks that come between two looks, on average.
+    usual: f64,
+    looked_s: f64,
+    finished: usize,
+}
+
+impl Pace {
+    fn new(case: Case) -> Self {
+        let periods = STALL_S / f64::from(case.variant.period_s());
+        Self { usual: periods * ARRIVALS_MAX as f64 / 2.0, looked_s: 0.0, finished: 0 }
+    }
+
+    fn stalls(&mut self, now_s: f64, arrived: usize, finished: usize) -> bool {
+        if now_s < self.looked_s + STALL_S {
+            return false;
+        }
+        let ended = (finished - self.finished) as f64;
+        let left = (arrived - finished) as f64;
+        (self.looked_s, self.finished) = (now_s, finished);
+        ended < STALL_SHARE * self.usual && left > self.usual
     }
 }
 

@@ -1,199 +1,138 @@
 //! Which task is next: Min-Min, Max-Min and Sufferage among what the conditions allow.
 
+mod sufferage;
+
 use super::kinds::{Bid, Kind};
-use super::{Batch, highest_tie};
+use super::{Batch, Earliest};
+use crate::backlog::{Size, Waiting};
 use crate::recipe::Order;
-use crate::spending::partition_point;
 use gleaner_core::tie_threshold;
-use gleaner_units::TaskId;
-use std::ops::Range;
+use std::iter::successors;
 
-/// A task that is left: its id, by which ties are decided, its kind, and where it is among the tasks of that.
-type Candidate = (TaskId, usize, usize);
+/// From the first size to the last.
+type Sizes = (Size, Size);
 
-/// How much worse than the second best an offer must be, relative to it, to be no one's second best by rounding either.
-const CLEARLY: f64 = 1.0 + 1e-9;
+/// A task that is left, with its kind.
+type Candidate = (usize, Waiting);
 
-/// The next task, after those without a place are set aside.
-pub(super) fn next(batch: &mut Batch<'_>) -> Option<(usize, usize)> {
-    // All at once: what is left for each may be more when they are gone.
-    let impossible: Vec<(usize, Range<usize>)> = kinds_left(batch)
-        .flat_map(|(kind, tasks)| impossible(batch, tasks).into_iter().map(move |range| (kind, range)))
+/// Takes those out of the batch that have no place: all at once, since what is left for each may be more when they are
+/// gone.
+pub(super) fn set_impossible_aside(batch: &mut Batch<'_>) {
+    let impossible: Vec<(usize, Sizes)> = kinds_left(batch)
+        .flat_map(|(kind, tasks)| impossible(batch, tasks).into_iter().map(move |sizes| (kind, sizes)))
         .collect();
-    for (kind, range) in impossible {
-        batch.set_aside(kind, range);
+    for (kind, sizes) in impossible {
+        batch.set_aside(kind, sizes);
     }
-    let next = match batch.recipe.order {
+}
+
+/// The next task, where each that is left has a place.
+pub(super) fn next(batch: &Batch<'_>) -> Option<Candidate> {
+    match batch.recipe.order {
         Order::Submission => None,
         Order::MinMin => min_min(batch),
         Order::MaxMin => max_min(batch),
-        Order::Sufferage => sufferage(batch),
-    };
-    next.map(|(_, kind, at)| (kind, at))
+        Order::Sufferage => sufferage::next(batch),
+    }
 }
 
-/// The tasks of a kind that have no place now, which are those in no bid's stretch; the longest first, so that each is
-/// where it was when those before it are gone. Mostly the stretch of some bid holds all tasks.
-fn impossible(batch: &Batch<'_>, tasks: &Kind) -> Vec<Range<usize>> {
-    let count = tasks.left.len();
-    let takes_all =
-        |bid: &Bid| batch.allows(tasks.length(0), bid) && batch.allows(tasks.length(count - 1), bid);
+fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+    candidates.min_by_key(|(_, task)| task.id)
+}
+
+/// The sizes of the tasks of a kind that have no place now: those in no bid's stretch. Mostly the stretch of some bid
+/// holds all tasks.
+fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
+    let Some((shortest, longest)) = tasks.lengths() else { return Vec::new() };
+    let takes_all = |bid: &Bid| batch.allows(tasks, shortest, bid) && batch.allows(tasks, longest, bid);
     if tasks.bids.iter().any(takes_all) {
         return Vec::new();
     }
-    let stretches = tasks.bids.iter().filter_map(|bid| {
-        let from = first_allowed(batch, tasks, bid)?;
-        let held = partition_point(count - from, |offset| batch.allows(tasks.length(from + offset), bid));
-        Some(from..from + held)
-    });
-    let mut stretches: Vec<Range<usize>> = stretches.collect();
-    stretches.sort_unstable_by_key(|stretch| stretch.start);
-    let mut gaps = Vec::new();
-    let mut covered = 0;
-    for stretch in stretches.into_iter().chain(std::iter::once(count..count)) {
-        if covered < stretch.start {
-            gaps.push(covered..stretch.start);
+    let mut stretches: Vec<Sizes> = tasks.bids.iter().filter_map(|bid| stretch(batch, tasks, bid)).collect();
+    stretches.sort_unstable();
+    let (mut gaps, mut uncovered) = (Vec::new(), Size::of(shortest));
+    for (first, last) in stretches {
+        if uncovered < first {
+            gaps.push((uncovered, first.previous()));
         }
-        covered = covered.max(stretch.end);
+        uncovered = uncovered.max(last.next());
     }
-    gaps.reverse();
+    if uncovered <= Size::of(longest) {
+        gaps.push((uncovered, Size::of(longest)));
+    }
     gaps
 }
 
-fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind)> {
-    batch.kinds.iter().enumerate().filter(|(_, tasks)| !tasks.left.is_empty())
+fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind<'a>)> {
+    batch.kinds.iter().enumerate().filter(|(_, tasks)| tasks.span().is_some())
 }
 
-/// Where the stretch of tasks begins that a bid may take.
+/// The sizes that a bid may take.
+fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
+    let (shortest, longest) = tasks.lengths()?;
+    let Some(purse) = batch.purse(tasks) else { return Some((Size::of(shortest), Size::of(longest))) };
+    let first = purse.first_allowed((shortest, longest), bid.seat)?;
+    Some((Size::of(first), Size::of(purse.last_allowed(first, longest, bid.seat))))
+}
+
+/// The shortest task that a bid may take.
 #[inline]
-fn first_allowed(batch: &Batch<'_>, tasks: &Kind, bid: &Bid) -> Option<usize> {
-    let Some(purse) = &batch.purse else { return Some(0) };
-    purse.first_allowed(tasks.left.len(), |at| tasks.length(at), bid.seat)
+fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiting> {
+    let (shortest, longest) = tasks.span()?;
+    let Some(purse) = batch.purse(tasks) else { return Some(shortest) };
+    let lengths = (shortest.length.amount(), longest.length.amount());
+    let first = purse.first_allowed(lengths, bid.seat)?;
+    if first == lengths.0 {
+        return Some(shortest);
+    }
+    tasks.at_or_after(Size::of(first)).filter(|task| batch.allows(tasks, task.length.amount(), bid))
 }
 
 /// The task that can be done earliest: for each bid, the first of its stretch.
 fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
-    let mut earliest = f64::INFINITY;
-    let mut firsts: Vec<(f64, usize, usize, &Bid)> = Vec::new();
+    let mut first = Earliest::default();
     for (kind, tasks) in kinds_left(batch) {
         for bid in &tasks.bids {
-            let Some(at) = first_allowed(batch, tasks, bid) else { continue };
-            let end = bid.end(tasks.length(at));
-            if end <= highest_tie(earliest) {
-                firsts.push((end, kind, at, bid));
-                earliest = earliest.min(end);
+            // No task of the kind is shorter than the shortest.
+            if tasks.lengths().is_none_or(|(shortest, _)| bid.end(shortest) > first.limit()) {
+                continue;
+            }
+            let Some(task) = first_allowed(batch, tasks, bid) else { continue };
+            let end = bid.end(task.length.amount());
+            if end <= first.limit() {
+                first.add(end, (kind, task, bid));
             }
         }
     }
-    let limit = highest_tie(earliest);
-    let tied = firsts.into_iter().filter(|first| first.0 <= limit);
-    let lowest = tied.filter_map(|(_, kind, at, bid)| {
-        let tasks = &batch.kinds[kind];
-        let ties = |at: usize| {
-            let length = tasks.length(at);
-            bid.end(length) <= limit && batch.allows(length, bid)
+    let limit = first.limit();
+    lowest(first.tied().flat_map(|(kind, task, bid)| {
+        // Equally long tasks are in order of id: of each run the first.
+        let runs = successors(Some(task), move |task| batch.kinds[kind].at_or_after(task.size().next()));
+        let ties = move |task: &Waiting| {
+            let length = task.length.amount();
+            bid.end(length) <= limit && batch.allows(&batch.kinds[kind], length, bid)
         };
-        let runs = std::iter::successors(Some(at), |&at| next_longer(tasks, at));
-        runs.take_while(|&at| ties(at)).map(|at| (tasks.left[at].id, kind, at)).min()
-    });
-    lowest.min()
-}
-
-/// The first task that is longer than the one at `at`.
-fn next_longer(tasks: &Kind, at: usize) -> Option<usize> {
-    let length = tasks.length(at);
-    let rest = tasks.left.len() - at;
-    // Mostly the next one is.
-    if rest > 1 && tasks.length(at + 1) > length {
-        return Some(at + 1);
-    }
-    let run = partition_point(rest, |offset| tasks.length(at + offset) <= length);
-    (run < rest).then_some(at + run)
+        runs.take_while(ties).map(move |task| (kind, task))
+    }))
 }
 
 /// The task whose earliest end is the latest: the longest, or one so short that some offer may not take it.
 fn max_min(batch: &Batch<'_>) -> Option<Candidate> {
     let peaks = kinds_left(batch).flat_map(|(kind, tasks)| {
-        let begins = tasks.bids.iter().filter_map(|bid| first_allowed(batch, tasks, bid));
-        let mut peaks: Vec<usize> =
-            begins.chain([tasks.left.len()]).filter_map(|at| at.checked_sub(1)).collect();
-        peaks.sort_unstable();
-        peaks.dedup();
-        peaks.into_iter().map(move |at| (kind, at))
+        let firsts = tasks.bids.iter().filter_map(|bid| first_allowed(batch, tasks, bid));
+        let mut beyond: Vec<Size> = firsts.map(|task| task.size()).chain([Size::BEYOND]).collect();
+        beyond.sort_unstable();
+        beyond.dedup();
+        beyond.into_iter().filter_map(move |size| Some((kind, tasks.before(size)?)))
     });
-    let end = |kind: usize, at: usize| batch.earliest_end(kind, batch.kinds[kind].length(at));
-    let peaks: Vec<_> = peaks.filter_map(|(kind, at)| Some((kind, at, end(kind, at)?))).collect();
+    let end = |kind: usize, task: &Waiting| batch.earliest_end(kind, task.length.amount());
+    let peaks: Vec<_> = peaks.filter_map(|(kind, task)| Some((kind, task, end(kind, &task)?))).collect();
     let threshold = tie_threshold(peaks.iter().map(|peak| peak.2).max_by(f64::total_cmp)?);
     let tied = peaks.into_iter().filter(|peak| peak.2 >= threshold);
-    let lowest = tied.filter_map(|(kind, at, _)| {
+    lowest(tied.flat_map(|(kind, task, _)| {
         let tasks = &batch.kinds[kind];
-        // Equally long tasks are in order of id: of each run the first.
-        let first = |at: usize| partition_point(at, |before| tasks.length(before) < tasks.length(at));
-        let runs = std::iter::successors(Some(first(at)), |&at| Some(first(at.checked_sub(1)?)));
-        let tied = runs.take_while(|&at| end(kind, at).is_some_and(|end| end >= threshold));
-        tied.map(|at| (tasks.left[at].id, kind, at)).min()
-    });
-    lowest.min()
-}
-
-/// The task that would lose most if it did not get the machine that is best for it.
-fn sufferage(batch: &Batch<'_>) -> Option<Candidate> {
-    let mut losses: Vec<(f64, Candidate)> = Vec::new();
-    for (kind, tasks) in kinds_left(batch) {
-        let bids = contenders(batch, tasks);
-        let mut at = Some(0);
-        while let Some(first) = at {
-            let loss = loss(batch, tasks.length(first), &bids);
-            losses.push((loss, (tasks.left[first].id, kind, first)));
-            at = next_longer(tasks, first);
-        }
-    }
-    let threshold = tie_threshold(losses.iter().map(|loss| loss.0).max_by(f64::total_cmp)?);
-    losses.into_iter().filter(|loss| loss.0 >= threshold).map(|(_, task)| task).min()
-}
-
-/// The difference between the two earliest ends; nothing where there is only one machine.
-fn loss(batch: &Batch<'_>, length: f64, bids: &[&Bid]) -> f64 {
-    let mut ends = (f64::INFINITY, f64::INFINITY);
-    for bid in bids {
-        let end = bid.end(length);
-        if end < ends.1 && batch.allows(length, bid) {
-            add_end(&mut ends, end, bid.several);
-        }
-    }
-    if ends.1.is_finite() { ends.1 - ends.0 } else { 0.0 }
-}
-
-fn add_end(ends: &mut (f64, f64), end: f64, several: bool) {
-    if end < ends.0 {
-        *ends = (end, if several { end } else { ends.0 });
-    } else if end < ends.1 {
-        ends.1 = end;
-    }
-}
-
-/// The bids that may be among the best two of any task left: those that are not, for the shortest and the longest
-/// alike, clearly worse than two that all tasks may take.
-fn contenders<'a>(batch: &Batch<'_>, tasks: &'a Kind) -> Vec<&'a Bid> {
-    let lengths = [tasks.length(0), tasks.length(tasks.left.len() - 1)];
-    let mut all: Vec<&Bid> = tasks.bids.iter().collect();
-    for by in lengths {
-        let mut best: [Option<&Bid>; 2] = [None, None];
-        for &bid in &all {
-            let is_earlier = |other: Option<&Bid>| other.is_none_or(|other| bid.end(by) < other.end(by));
-            if !is_earlier(best[1]) || !lengths.iter().all(|&length| batch.allows(length, bid)) {
-                continue;
-            }
-            best = match (is_earlier(best[0]), bid.several) {
-                (true, true) => [Some(bid), Some(bid)],
-                (true, false) => [Some(bid), best[0]],
-                (false, _) => [best[0], Some(bid)],
-            };
-        }
-        let [Some(one), Some(other)] = best else { return all };
-        let is_worse =
-            |bid: &Bid, length: f64| bid.end(length) > CLEARLY * one.end(length).max(other.end(length));
-        all.retain(|bid| lengths.iter().any(|&length| !is_worse(bid, length)));
-    }
-    all
+        let runs = successors(Some(task), |task| tasks.before(task.size()));
+        let tied = runs.take_while(move |task| end(kind, task).is_some_and(|end| end >= threshold));
+        tied.filter_map(move |task| Some((kind, tasks.at_or_after(task.size())?)))
+    }))
 }

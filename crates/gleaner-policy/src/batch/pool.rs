@@ -100,6 +100,9 @@ pub(super) fn of_machines(
         let mut others = BTreeMap::new();
         for id in machines {
             let mut cores = ready_times(grid, now, id);
+            if cores.is_empty() {
+                continue;
+            }
             let mut first = take_least(&mut cores);
             for task in grid.plans().ranked(Queue::Machine(id)) {
                 cores.push(first + seconds(grid, task, class));
@@ -118,8 +121,11 @@ pub(super) fn of_machines(
 
 /// One pool for each class of the open machines, all its machines as one.
 pub(super) fn of_classes(grid: &Grid, now: Time, open: Open<'_>) -> Vec<Pool> {
-    let pools = by_class(grid, open).into_iter().map(|(class, machines)| {
+    let pools = by_class(grid, open).into_iter().filter_map(|(class, machines)| {
         let ready: Vec<f64> = machines.iter().flat_map(|&id| ready_times(grid, now, id)).collect();
+        if ready.is_empty() {
+            return None;
+        }
         let running = machines.iter().map(|&id| grid.machine(id).count() as usize).sum();
         let cores = ready.len() as f64;
         let idle = ready.len().saturating_sub(running);
@@ -131,7 +137,7 @@ pub(super) fn of_classes(grid: &Grid, now: Time, open: Open<'_>) -> Vec<Pool> {
         for task in grid.plans().ranked(Queue::Class(class)) {
             pool.take(Place::Any(class), seconds(grid, task, class));
         }
-        pool
+        Some(pool)
     });
     pools.collect()
 }
@@ -152,13 +158,13 @@ fn seconds(grid: &Grid, task: TaskId, class: MachineClassId) -> f64 {
 }
 
 /// When each core of a machine is done with what it has, by its declared length: a task that should have ended already
-/// is expected to end at once.
+/// is expected to end at once, as one is that has no length. Cores on which a task stands still are not among them.
 fn ready_times(grid: &Grid, now: Time, id: MachineId) -> Vec<f64> {
     let machine = grid.machine(id);
-    let mut ready: Vec<f64> = residents(machine)
-        .map(|(_, task)| (seconds(grid, task, machine.class()) - grid.task(task).seconds_run(now)).max(0.0))
-        .collect();
+    let mut ready: Vec<f64> =
+        residents(machine).map(|(_, task)| grid.seconds_left(now, task).unwrap_or(0.0)).collect();
     ready.resize(ready.len().max(machine.cores() as usize), 0.0);
+    ready.retain(|seconds| seconds.is_finite());
     ready
 }
 
@@ -184,6 +190,14 @@ impl Pool {
     #[inline]
     pub(super) fn offers(&self) -> &[Offer] {
         &self.offers
+    }
+
+    /// How many operations its machines at least do before the first of their cores is ready only then, if each takes
+    /// tasks up to a length and `seconds_per_op`: each that is ready earlier takes another. Costs O(machines).
+    pub(super) fn ops_before(&self, then_s: f64, seconds_per_op: f64, longest: f64) -> f64 {
+        let Machines::Each { ready, .. } = &self.machines else { return 0.0 };
+        let earlier = ready.range(..(Moment::at(then_s), MachineId::new(0)));
+        earlier.map(|(moment, _)| ((then_s - moment.seconds()) / seconds_per_op - longest).max(0.0)).sum()
     }
 
     /// A task that takes so many seconds goes there; in which queue it is to wait.

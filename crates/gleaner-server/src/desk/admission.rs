@@ -1,10 +1,10 @@
 //! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
 
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Confinement, JobSpec, TaskList};
+use gleaner_wire::job::{Confinement, JobSpec, LENGTH, TaskList, is_length};
 use gleaner_wire::limits::{
-    EXPRESSION_BYTES_MAX, ITEMS_MAX, NAME_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX,
-    WORD_BYTES_MAX,
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX,
+    TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use std::collections::BTreeSet;
@@ -154,12 +154,28 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
             format!("{key} is {seconds}; expected a number of seconds, 0 or more")
         })?;
     }
+    check_lengths(spec)?;
     let Some(shares) = spec.composition else { return Ok(()) };
     let sum: f64 = shares.iter().sum();
     let good = shares.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() <= 1e-9;
     refuse_if(!good, || {
         format!("composition is {shares:?}; expected shares of CPU, disk and network that add up to 1")
     })
+}
+
+fn check_lengths(spec: &JobSpec) -> Result<(), Rejection> {
+    let wrong = |key: &str, found: &dyn std::fmt::Display| {
+        let expected = format!("operations as a number above 0, at most {LENGTH_MAX:e}");
+        Rejection::invalid(format!("{key} is {found}; expected {expected}"))
+    };
+    if let Some(length) = spec.length.filter(|&length| !is_length(length)) {
+        return Err(wrong("length", &length));
+    }
+    let positions = if spec.tasks.has(LENGTH) { 0..spec.tasks.count() } else { 0..0 };
+    for position in positions {
+        spec.length_of(position).map_err(|text| wrong(LENGTH, &format_args!("{text:?}")))?;
+    }
+    Ok(())
 }
 
 fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {

@@ -4,11 +4,13 @@ use super::Desk;
 use super::admission::{Kind, Rejection, check_job, check_name, check_profile};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Job, Record, Wish};
-use crate::policy::recipe;
+use crate::policy::{budget, recipe};
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::api::{Actor, Choice, Enrolled, Enrolment, Ordered, PolicySpec, Submitted, TaskPhase};
+use gleaner_wire::api::{
+    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, Submitted, TaskPhase,
+};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::AGENTS_MAX;
+use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
 use gleaner_wire::session::ToAgent;
 use gleaner_wire::{BlobHash, JobId, VERSION};
 
@@ -43,6 +45,15 @@ pub enum Order {
     Rerun(JobId, Choice),
     /// Schedule by another rule.
     SetPolicy(PolicySpec),
+    /// Let so much be spent, or let running cost nothing.
+    SetBudget(Option<BudgetSpec>),
+    /// Let running on a machine cost this.
+    SetPrice {
+        /// Its name.
+        machine: String,
+        /// Credits for a million operations.
+        price: f64,
+    },
     /// Let new tasks start on a machine, or do not.
     SetOpen {
         /// Its name.
@@ -122,6 +133,8 @@ impl Desk {
             }
             Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
             Order::SetPolicy(_)
+            | Order::SetBudget(_)
+            | Order::SetPrice { .. }
             | Order::SetOpen { .. }
             | Order::SetPaused { .. }
             | Order::Measure(_)
@@ -250,8 +263,24 @@ impl Desk {
         let actor = Actor::User(by.user.clone());
         match order {
             Order::SetPolicy(policy) => {
-                recipe(&policy).map_err(|error| Rejection::invalid(error.to_string()))?;
+                check_rule(&policy, self.ledger.budget())?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
+            }
+            Order::SetBudget(spec) => {
+                if let Some(spec) = &spec {
+                    budget(spec).map_err(|error| Rejection::invalid(error.to_string()))?;
+                }
+                // The policy in force has to make sense with it.
+                check_rule(self.ledger.policy(), spec.as_ref())?;
+                self.record(now, Fact::BudgetSet { budget: spec, by: actor });
+            }
+            Order::SetPrice { machine, price } => {
+                if !(0.0..=PRICE_MAX).contains(&price) {
+                    let expected = format!("credits for a million operations, from 0 to {PRICE_MAX:e}");
+                    return Err(Rejection::invalid(format!("price is {price}; expected {expected}")));
+                }
+                let agent = self.machine(&machine)?;
+                self.record(now, Fact::PriceSet { agent, price, by: actor });
             }
             Order::SetOpen { machine, open } => {
                 let agent = self.machine(&machine)?;
@@ -305,6 +334,10 @@ impl Desk {
         let message = || format!("no machine is called \"{name}\"; see `gleaner machines`");
         self.ledger.find_agent(name).ok_or_else(|| Rejection::of(Kind::NotFound, message()))
     }
+}
+
+fn check_rule(policy: &PolicySpec, budget: Option<&BudgetSpec>) -> Result<(), Rejection> {
+    recipe(policy, budget).map(drop).map_err(|error| Rejection::invalid(error.to_string()))
 }
 
 fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskId>, Rejection> {

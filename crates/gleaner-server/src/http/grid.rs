@@ -8,7 +8,7 @@ use crate::desk::Order;
 use crate::view;
 use axum::Json;
 use axum::extract::State;
-use gleaner_wire::api::{GridView, LabelList, PolicySpec, PolicyView, Problem};
+use gleaner_wire::api::{BudgetSetting, BudgetView, GridView, LabelList, PolicySpec, PolicyView, Problem};
 use std::sync::Arc;
 
 /// The rule in force.
@@ -33,6 +33,30 @@ pub(super) async fn set_policy(
 ) -> Result<Json<PolicyView>, Refusal> {
     api.order(by, Order::SetPolicy(policy)).await?;
     api.look(|desk, _| view::policy(desk)).await.map(Json)
+}
+
+/// The budget, and what became of it.
+#[utoipa::path(
+    get, path = "/api/v1/budget", tag = "grid",
+    responses((status = 200, description = "In the period that is running", body = BudgetView))
+)]
+pub(super) async fn budget(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<BudgetView>, Refusal> {
+    api.look(view::budget).await.map(Json)
+}
+
+/// Lets so much be spent from now on, or lets running cost nothing; what runs stays.
+#[utoipa::path(
+    put, path = "/api/v1/budget", tag = "grid", request_body = BudgetSetting,
+    responses((status = 200, description = "The budget from now on", body = BudgetView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn set_budget(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Document(setting): Document<BudgetSetting>,
+) -> Result<Json<BudgetView>, Refusal> {
+    api.order(by, Order::SetBudget(setting.budget)).await?;
+    api.look(view::budget).await.map(Json)
 }
 
 /// What was learnt of labels.

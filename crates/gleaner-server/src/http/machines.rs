@@ -1,6 +1,7 @@
 //! Machines, and what administrators want of them.
 
 use super::Api;
+use super::body::Document;
 use super::caller::Caller;
 use super::extract::Path;
 use super::refusal::Refusal;
@@ -8,7 +9,7 @@ use crate::desk::{Order, Requester};
 use crate::view;
 use axum::Json;
 use axum::extract::State;
-use gleaner_wire::api::{MachineList, MachineView, Problem};
+use gleaner_wire::api::{MachineList, MachineView, PriceSpec, Problem};
 use std::sync::Arc;
 
 /// All machines.
@@ -102,6 +103,22 @@ pub(super) async fn measure(
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
     ordered(&api, by, machine, Order::Measure).await
+}
+
+/// Sets what running on a machine costs; what runs there was paid for already.
+#[utoipa::path(
+    put, path = "/api/v1/machines/{name}/price", tag = "machines", request_body = PriceSpec,
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "The machine", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn set_price(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+    Document(PriceSpec { price }): Document<PriceSpec>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, |machine| Order::SetPrice { machine, price }).await
 }
 
 /// Never lets a machine's agent back in.

@@ -29,6 +29,8 @@ pub struct Agent {
     pub why: Option<String>,
     /// λ as it was reported last; 1 while its tasks are suspended.
     pub load: f64,
+    /// Credits for a million operations.
+    pub price: f64,
     /// What the machine is.
     pub profile: Profile,
     /// The tasks of which it has, or may have, a run.
@@ -48,6 +50,7 @@ impl Agent {
             closed_by_order: false,
             why: None,
             load: 0.0,
+            price: 0.0,
             profile,
             live: BTreeSet::new(),
         }

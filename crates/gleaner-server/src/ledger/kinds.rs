@@ -5,7 +5,7 @@
 
 use gleaner_classad::{ClassAd, Expr, ParseError, RANK, REQUIREMENTS};
 use gleaner_core::{Ad, MachineClass, Needs, Room, Seen, TaskClass};
-use gleaner_units::{MachineClassId, TaskClassId};
+use gleaner_units::{MachineClassId, TaskClassId, UserId};
 use gleaner_wire::job::{Confinement, JobSpec};
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
 }
 
 /// The class of a machine of which only what is seen matters.
-pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> MachineClass {
+pub(super) fn machine_class(profile: &Profile, price: f64, ad: &ClassAd, seen: &Seen) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
     if !profile.user.is_empty() {
         provides.insert(unconfined(&profile.user));
@@ -78,7 +78,7 @@ pub(super) fn machine_class(profile: &Profile, ad: &ClassAd, seen: &Seen) -> Mac
         provides,
         ad: seen.part_of(ad).map(Ad::from),
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
-        price: 0.0,
+        price,
     }
 }
 
@@ -106,7 +106,11 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
 }
 
 /// What the tasks of a job ask of machines.
-pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> Result<TaskClass, ParseError> {
+pub(super) fn task_class(
+    (user, payer): (&str, UserId),
+    spec: &JobSpec,
+    composition: [f64; 3],
+) -> Result<TaskClass, ParseError> {
     let needed = match spec.confinement {
         Confinement::Sandbox | Confinement::SandboxWithNetwork => SANDBOX.to_owned(),
         Confinement::None => unconfined(user),
@@ -118,6 +122,7 @@ pub(super) fn task_class(user: &str, spec: &JobSpec, composition: [f64; 3]) -> R
         needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory },
         priority: spec.priority,
         restarts: !spec.checkpoint.folder,
+        payer,
     })
 }
 

@@ -64,6 +64,13 @@ impl Ledger {
         self.classify_others(at, id, &seen);
     }
 
+    /// What it costs from now on; what runs there was paid for already.
+    pub(super) fn priced(&mut self, at: Time, id: MachineId, price: f64) {
+        self.books.agents[id.index()].price = price;
+        let seen = self.seen();
+        self.classify(at, id, &seen);
+    }
+
     /// What it has of ours goes on until it hears of it or its lease ends; nothing new starts there.
     pub(super) fn revoked(&mut self, at: Time, id: MachineId) {
         let agent = &mut self.books.agents[id.index()];
@@ -130,7 +137,7 @@ impl Ledger {
     }
 
     fn class_of(&mut self, at: Time, id: MachineId, seen: &Seen) -> MachineClassId {
-        let class = machine_class(&self.agent(id).profile, &self.ad(id), seen);
+        let class = machine_class(&self.agent(id).profile, self.agent(id).price, &self.ad(id), seen);
         let met = self.books.kinds.machine(&class);
         if met.is_new {
             self.tell(at, &Event::MachineClassMet(class));

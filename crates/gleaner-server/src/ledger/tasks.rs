@@ -6,11 +6,14 @@ use super::tries::Verdict;
 use super::{Errand, Job, Last, Ledger, Live, Record, Wish};
 use crate::journal::Chosen;
 use gleaner_core::{Event, TaskState};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
-use gleaner_wire::job::JobSpec;
+use gleaner_wire::job::{JobSpec, LENGTH};
 use gleaner_wire::session::{Attempt, End, Outcome, StopCause};
+
+/// What agents measure is in millions of operations, and that is what the scheduler counts in.
+pub(crate) const OPERATIONS_EACH: f64 = 1e6;
 
 impl Ledger {
     /// Whether the end of this run is the one that counts.
@@ -26,7 +29,9 @@ impl Ledger {
         let composition = spec.composition.unwrap_or_else(|| {
             learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(label))
         });
-        let class = task_class(user, spec, composition).expect("only jobs that can be read are recorded");
+        let payer = self.payer(user);
+        let class =
+            task_class((user, payer), spec, composition).expect("only jobs that can be read are recorded");
         let met = self.books.kinds.task(learnt, &class);
         if met.is_new {
             self.tell(at, &Event::TaskClassMet(class));
@@ -38,6 +43,7 @@ impl Ledger {
             }
         }
         let (first, number) = (TaskId::new(self.task_count()), spec.tasks.count());
+        let lengths = lengths(spec);
         let tally = Tally { waiting: number, ..Tally::default() };
         self.books.tally.waiting += number;
         let (user, spec) = (user.to_owned(), spec.clone());
@@ -48,7 +54,11 @@ impl Ledger {
         let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
         let tasks = job.tasks();
         self.books.jobs.add(job);
-        self.tell(at, &Event::TasksSubmitted { first, count: number, class: met.id, length: None });
+        let mut next = first;
+        for (count, length) in lengths {
+            self.tell(at, &Event::TasksSubmitted { first: next, count, class: met.id, length });
+            next = TaskId::new(next.index() + count as usize);
+        }
         if hold {
             tasks.for_each(|task| self.withdraw(at, task, TaskPhase::Held));
         }
@@ -258,4 +268,21 @@ impl Ledger {
             if chosen.tasks.is_empty() { job.tasks().collect() } else { chosen.tasks.clone() };
         tasks.into_iter().filter(|&task| applies(self.record(task))).collect()
     }
+}
+
+/// How many tasks in a row are how long, in the operations that machines' speeds are counted in.
+fn lengths(spec: &JobSpec) -> Vec<(u32, Option<Ops>)> {
+    let known = |length: Option<f64>| length.and_then(|operations| Ops::new(operations / OPERATIONS_EACH));
+    if !spec.tasks.has(LENGTH) {
+        return vec![(spec.tasks.count(), known(spec.length))];
+    }
+    let mut lengths: Vec<(u32, Option<Ops>)> = Vec::new();
+    for position in 0..spec.tasks.count() {
+        let length = known(spec.length_of(position).expect("only jobs that can be read are recorded"));
+        match lengths.last_mut() {
+            Some((count, last)) if *last == length => *count += 1,
+            Some(_) | None => lengths.push((1, length)),
+        }
+    }
+    lengths
 }

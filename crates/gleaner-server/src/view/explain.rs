@@ -1,14 +1,16 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
+use super::waits;
 use crate::desk::{Desk, Kind, Rejection};
 use crate::driver::DriverError;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
-use crate::policy::recipe;
 use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Command, Condition, Explanation};
+use gleaner_policy::Recipe;
+use gleaner_policy::outlook::ends;
 use gleaner_policy::placement::ratings;
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
@@ -52,9 +54,8 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &JobSpec) -> Res
         key: None,
     };
     ledger.apply(&Entry { at: now, fact });
-    let class = ledger.job_of(first).1.class;
     let explanation =
-        view((&ledger, class), now, "as things stand, before any of its tasks starts".to_owned());
+        view((&ledger, first), now, "as things stand, before any of its tasks starts".to_owned());
     // What the policy did not say of others yet is not of interest here.
     let Some((Fact::Decided { commands, .. }, _)) = ledger.decide(now) else {
         return Err(Rejection { kind: Kind::Invalid, message: "the job has no tasks".to_owned() });
@@ -80,11 +81,10 @@ pub(super) fn dimensions() -> Vec<String> {
 }
 
 fn explained(ledger: &Ledger, at: Time, task: TaskId) -> ExplanationView {
-    let (_, job) = ledger.job_of(task);
-    view((ledger, job.class), at, summary(ledger, task))
+    view((ledger, task), at, summary(ledger, at, task))
 }
 
-fn summary(ledger: &Ledger, task: TaskId) -> String {
+fn summary(ledger: &Ledger, at: Time, task: TaskId) -> String {
     let record = ledger.record(task);
     let machine = record.machine.map_or("no machine", |on| &ledger.agent(on).name);
     let wanted = match record.wish {
@@ -99,7 +99,7 @@ fn summary(ledger: &Ledger, task: TaskId) -> String {
         TaskPhase::Waiting if record.rests_until().is_some() => {
             "it failed a moment ago, and rests before it is tried again".to_owned()
         }
-        TaskPhase::Waiting => "it waits for a machine".to_owned(),
+        TaskPhase::Waiting => waits::why(ledger, at, task),
         TaskPhase::Running => format!("it runs on {machine}"),
         TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),
         TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
@@ -110,7 +110,8 @@ fn summary(ledger: &Ledger, task: TaskId) -> String {
     format!("{phase}{wanted}")
 }
 
-fn view((ledger, class): (&Ledger, TaskClassId), at: Time, summary: String) -> ExplanationView {
+fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {
+    let class = ledger.job_of(task).1.class;
     let explanation = Explanation::of(ledger.grid(), class);
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
@@ -119,16 +120,28 @@ fn view((ledger, class): (&Ledger, TaskClassId), at: Time, summary: String) -> E
         count: ruled.machines,
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
-    let score = recipe(ledger.policy()).expect("only policies that can be built are recorded").place;
-    let ratings = ratings(score, ledger.grid(), class);
+    let remedies = explanation.remedies.iter().map(|remedy| words::change(remedy, &kinds));
+    let remedies = remedies.chain(waits::remedies(ledger, task)).collect();
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
     ExplanationView {
         version: VERSION,
         at_s: at.seconds(),
         summary,
         ruled_out: ruled_out.collect(),
-        ratings: ratings.into_iter().map(rated).collect(),
-        remedies: explanation.remedies.iter().map(|remedy| words::change(remedy, &kinds)).collect(),
+        ratings: rated_by_policy(ledger, at, task).into_iter().map(rated).collect(),
+        remedies,
+    }
+}
+
+/// The machines by the rule in force: by its score, or by how soon each would be done.
+fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f64)> {
+    let (grid, class) = (ledger.grid(), ledger.job_of(task).1.class);
+    match (ledger.recipe(), grid.declared_length(task)) {
+        (Recipe::Match(recipe), _) => ratings(recipe.place, grid, class),
+        (Recipe::Batch(_), None) => Vec::new(),
+        (Recipe::Batch(_), Some(length)) => {
+            ends(grid, at, class, length).into_iter().map(|(on, end)| (on, -end)).collect()
+        }
     }
 }
 

@@ -32,6 +32,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
         why: agent.why.clone(),
         profile: agent.profile.clone(),
         owner_load: agent.load,
+        price: agent.price,
         tasks: desk.ledger().grid().machine(id).count(),
         sample: heard.and_then(|(sample, _)| sample.cloned()),
         heard_s: heard.map(|(_, at)| at.seconds()),

@@ -1,9 +1,10 @@
 //! Jobs and tasks as users see them.
 
 use crate::desk::Desk;
-use crate::ledger::{Job, Ledger};
+use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
 use gleaner_core::explain::words;
 use gleaner_core::{Explanation, TaskState};
+use gleaner_policy::Recipe;
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::{JobList, JobState, JobView, TaskList, TaskPhase, TaskView};
 use gleaner_wire::{JobId, VERSION};
@@ -38,6 +39,7 @@ pub fn task(desk: &Desk, id: TaskId) -> TaskView {
         task: job.number(id),
         phase: record.phase,
         attempts: ledger.grid().task(id).attempt(),
+        length: ledger.grid().declared_length(id).map(|length| length.amount() * OPERATIONS_EACH),
         machine: record.machine.map(|on| ledger.agent(on).name.clone()),
         started_s: record.started.map(gleaner_units::Time::seconds),
         ended_s: record.ended.map(gleaner_units::Time::seconds),
@@ -86,6 +88,14 @@ fn waits_for(ledger: &Ledger, job: &Job) -> Option<String> {
 fn why(ledger: &Ledger, job: &Job) -> String {
     if ledger.agents().is_empty() {
         return "no machine has joined yet; `gleaner token join` shows how one does".to_owned();
+    }
+    let first = job.tasks().next().expect("a job has a task");
+    if super::waits::has_no_length(ledger, first) {
+        return "no length was declared for it, and the policy in force plans by lengths; `gleaner explain` says more"
+            .to_owned();
+    }
+    if let Recipe::Batch(_) = ledger.recipe() {
+        return "it is planned with the next batch".to_owned();
     }
     let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(job.class, MachineId::new(on)));
     match able.count() {

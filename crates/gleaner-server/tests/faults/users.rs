@@ -129,7 +129,7 @@ fn policy(chance: &mut Chance) -> PolicySpec {
     let mut relocate = default_relocation();
     relocate.period_s = *chance.pick(&[0.0, 0.0, 7.0]);
     relocate.gain_min = 0.01;
-    PolicySpec { preset: preset.to_owned(), relocate: (!chance.one_in(4)).then_some(relocate) }
+    PolicySpec { relocate: (!chance.one_in(4)).then_some(relocate), ..PolicySpec::new(preset) }
 }
 
 fn job(chance: &mut Chance) -> JobSpec {

@@ -1,19 +1,20 @@
 //! `job.toml`: a job in a file.
 #![doc = include_str!("../../../../docs/job-file.md")]
 
-use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, size_bytes, tasks};
+use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, operations, size_bytes, tasks};
 use crate::InputError;
 use crate::document;
 use crate::section::{Key, Section};
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
+use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "name",
     "command",
     "label",
     "composition",
+    "length",
     "inputs",
     "outputs",
     "stdin",
@@ -80,6 +81,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         outputs: texts(&root, "outputs")?,
         label: text(&root, "label")?,
         composition: composition(&root)?,
+        length: length(&root)?,
         needs: needs(&root)?,
         requirements: expression(&root, "requirements")?,
         rank: expression(&root, "rank")?,
@@ -176,6 +178,14 @@ fn composition(root: &Section<'_>) -> Result<Option<[f64; 3]>, InputError> {
         shares.iter().map(|share| share.number(expected, |number| (0.0..=1.0).contains(&number))).collect();
     let shares: [f64; 3] = shares?.try_into().map_err(|_| key.wrong(expected))?;
     Ok(Some(shares))
+}
+
+fn length(root: &Section<'_>) -> Result<Option<f64>, InputError> {
+    let Some(key) = root.find("length") else { return Ok(None) };
+    let Some(text) = key.find_text() else {
+        return key.number("operations above 0, or a text as \"5G\"", is_length).map(Some);
+    };
+    operations(text).map(Some).map_err(|error| key.error_found(error.found, format!("a {}", error.expected)))
 }
 
 fn expression(root: &Section<'_>, name: &str) -> Result<Option<String>, InputError> {

@@ -1,6 +1,7 @@
-//! Amounts with units, as people write them: `4GB`, `512M`, `90s`, `2h`.
+//! Amounts with units, as people write them: `4GB`, `512M`, `90s`, `2h`, `12e6`.
 
 use crate::error::quoted;
+use gleaner_wire::job::is_length;
 use thiserror::Error;
 
 const SIZES: [(&str, u64); 6] =
@@ -18,6 +19,7 @@ const SPANS: [(&str, f64); 11] = [
     ("days", 86_400.0),
     ("w", 604_800.0),
 ];
+const POWERS: [(&str, f64); 6] = [("k", 1e3), ("m", 1e6), ("g", 1e9), ("t", 1e12), ("p", 1e15), ("e", 1e18)];
 /// A thousand years: what is longer is a mistake.
 const SPAN_MAX_S: f64 = 1000.0 * 366.0 * 86_400.0;
 
@@ -65,6 +67,20 @@ pub fn duration_s(text: &str) -> Result<f64, InvalidQuantity> {
     if seconds <= SPAN_MAX_S { Ok(seconds) } else { Err(wrong()) }
 }
 
+/// Operations: `12e6`, `5G`, `1.5T`. A letter stands for a power of 1000, as `gleaner machines` has them.
+pub fn operations(text: &str) -> Result<f64, InvalidQuantity> {
+    let bare = text.trim();
+    let letter = bare.char_indices().next_back().map_or(("", bare), |(at, _)| (&bare[at..], &bare[..at]));
+    let power = POWERS.iter().find(|(name, _)| letter.0.eq_ignore_ascii_case(name));
+    let (number, each) = power.map_or((bare, 1.0), |(_, each)| (letter.1.trim_end(), *each));
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || b".eE+".contains(&byte));
+    let count = number.parse::<f64>().ok().filter(|_| plain).map(|count| count * each);
+    count.filter(|&count| is_length(count)).ok_or_else(|| InvalidQuantity {
+        found: quoted(text),
+        expected: "number of operations above 0, as 12e6, 5G or 1.5T",
+    })
+}
+
 /// A number that is not negative, and the unit after it in lower case.
 fn split(text: &str) -> Option<(f64, String)> {
     let text = text.trim();
@@ -101,6 +117,28 @@ mod tests {
         }
         assert_eq!(size_in("2", 1 << 20), Ok(2 << 20));
         assert_eq!(size_in("2K", 1 << 20), Ok(2 << 10));
+    }
+
+    #[test]
+    fn lengths() {
+        for (text, expected) in [
+            ("1", Some(1.0)),
+            ("12e6", Some(12e6)),
+            ("1.5E3", Some(1500.0)),
+            ("5G", Some(5e9)),
+            ("1.5 t", Some(1.5e12)),
+            ("2E", Some(2e18)),
+            ("", None),
+            ("G", None),
+            ("0", None),
+            ("-1", None),
+            ("inf", None),
+            ("nan", None),
+            ("1e300", None),
+            ("5X", None),
+        ] {
+            assert_eq!(operations(text).ok(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
 use gleaner_units::{Credits, Span, Time};
 use gleaner_workload::{
-    BudgetSettings, Charged, InputError, Migration, RelocateScore, RelocateSettings, Scenario, Sharing,
+    BudgetSettings, Charged, InputError, Migration, Per, RelocateScore, RelocateSettings, Scenario, Sharing,
 };
 use std::collections::BTreeSet;
 
@@ -79,6 +79,7 @@ seed = 18446744073709551615
         recharge: Credits::new(1000),
         period,
         charged: Charged::Planned,
+        per: Per::Grid,
         savings: None,
     };
     assert_eq!(scenario.policy.relocate, Some(relocate));

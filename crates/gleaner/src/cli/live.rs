@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use gleaner_wire::JobId;
-use gleaner_workload::submit::{duration_s, size_bytes};
+use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -82,6 +82,10 @@ fn bytes(text: &str) -> Result<u64, String> {
     size_bytes(text).map_err(|error| format!("expected a {}", error.expected))
 }
 
+fn length(text: &str) -> Result<f64, String> {
+    operations(text).map_err(|error| format!("expected a {}", error.expected))
+}
+
 /// The shares of CPU, disk and network.
 pub(crate) type Composition = [f64; 3];
 
@@ -99,8 +103,8 @@ In the command, in --env and in file names, {NAME} stands for a task's value of 
 variable in the task's environment as well.
 
 A job file (-f job.toml) has a key for each option here: command, name, label, composition,
-inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env, needs,
-checkpoint, tasks. Any other -f FILE is an HTCondor submit file; a key of it that Gleaner cannot
+length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env,
+needs, checkpoint, tasks. Any other -f FILE is an HTCondor submit file; a key of it that Gleaner cannot
 honour is an error unless --ignore names it.
 
 Examples:
@@ -177,6 +181,10 @@ pub(crate) struct SubmitArguments {
         help_heading = "Scheduling"
     )]
     pub(crate) composition: Option<Composition>,
+    /// Operations of each task, as 12e6 or 5G: what policies plan by that spend a budget. A parameter
+    /// GLEANER_LENGTH of the tasks, as a column of --from-json, goes before it
+    #[arg(long, value_name = "OPS", value_parser = length, help_heading = "Scheduling")]
+    pub(crate) length: Option<f64>,
     /// Cores of one machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Scheduling")]
     pub(crate) cores: Option<u32>,
@@ -319,6 +327,19 @@ pub(crate) enum MachineArguments {
     Measure(MachineName),
     /// Never let it come back
     Revoke(MachineName),
+    /// Let running there cost this, where a budget is heeded
+    Price(PriceArguments),
+}
+
+/// `gleaner machine price`.
+#[derive(Args, Debug)]
+pub(crate) struct PriceArguments {
+    /// Its name, as `gleaner machines` has it
+    pub(crate) name: String,
+    /// Credits for a million operations; 0 for nothing
+    pub(crate) credits: f64,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
 }
 
 /// The machine that a command is for.
@@ -331,14 +352,14 @@ pub(crate) struct MachineName {
 }
 
 impl MachineArguments {
-    /// What is to be done, and with which machine.
-    pub(crate) fn order(&self) -> (&'static str, &MachineName) {
+    pub(crate) fn json(&self) -> bool {
         match self {
-            Self::Pause(machine) => ("pause", machine),
-            Self::Resume(machine) => ("resume", machine),
-            Self::Drain(machine) => ("drain", machine),
-            Self::Measure(machine) => ("measure", machine),
-            Self::Revoke(machine) => ("revoke", machine),
+            Self::Pause(machine)
+            | Self::Resume(machine)
+            | Self::Drain(machine)
+            | Self::Measure(machine)
+            | Self::Revoke(machine) => machine.grid.json,
+            Self::Price(arguments) => arguments.grid.json,
         }
     }
 }

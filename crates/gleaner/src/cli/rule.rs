@@ -1,6 +1,7 @@
 //! Which rule tasks are placed and moved by: for the live grid, and for what it would have been under another.
 
 use super::live::{GridArguments, seconds};
+use crate::moments::parse_moment;
 use clap::Args;
 use gleaner_wire::api::{PolicySpec, RelocateSpec};
 use std::path::PathBuf;
@@ -35,7 +36,7 @@ impl RelocateArguments {
             difference_min: self.difference_min,
             period_s: self.period.unwrap_or(0.0),
         });
-        PolicySpec { preset: preset.to_owned(), relocate }
+        PolicySpec { relocate, ..PolicySpec::new(preset) }
     }
 }
 
@@ -46,8 +47,32 @@ pub(crate) struct PolicySetArguments {
     pub(crate) preset: String,
     #[command(flatten)]
     pub(crate) relocate: RelocateArguments,
+    /// Spend the budget by this rule, where the preset places each task by itself: b, bt or btt
+    #[arg(long, value_name = "RULE", conflicts_with = "relocate")]
+    spend: Option<String>,
+    /// From one batch to the next; as the budget has it, if there is one that the preset heeds
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    batch: Option<f64>,
+    /// So many of the oldest tasks of a batch come first, so that none starves
+    #[arg(long, value_name = "N")]
+    aging: Option<u32>,
+    /// By when all should be done, for nimrod's presets
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
+    deadline: Option<f64>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
+}
+
+impl PolicySetArguments {
+    pub(crate) fn spec(&self) -> PolicySpec {
+        PolicySpec {
+            spend: self.spend.clone(),
+            period_s: self.batch,
+            aging: self.aging,
+            deadline_s: self.deadline,
+            ..self.relocate.with(&self.preset)
+        }
+    }
 }
 
 const REPLAY_HELP: &str = "\

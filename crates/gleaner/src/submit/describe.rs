@@ -42,6 +42,7 @@ fn of_command(command: &[String]) -> JobSpec {
         outputs: Vec::new(),
         label: None,
         composition: None,
+        length: None,
         needs: Needs::default(),
         requirements: None,
         rank: None,
@@ -142,6 +143,7 @@ fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(),
     spec.checkpoint.folder |= arguments.checkpoint;
     spec.hold |= arguments.hold;
     set_some(&mut spec.composition, arguments.composition.as_ref());
+    set_some(&mut spec.length, arguments.length.as_ref());
     if arguments.no_sandbox {
         spec.confinement = Confinement::None;
     } else if arguments.network {
@@ -208,7 +210,7 @@ mod tests {
     fn options_become_the_job() {
         let job = described(
             "submit --array 1-3 -i a.csv -i b.bin=c.bin -o out/* -e A=1=2 --cores 2 --memory 4GB --time-limit 2h \
-             --retries 3 --priority -5 --checkpoint --checkpoint-exit-code 85 --composition 0.5,0.25,0.25 --network \
+             --retries 3 --priority -5 --checkpoint --checkpoint-exit-code 85 --composition 0.5,0.25,0.25 --length 5G --network \
              --hold -- ./run {GLEANER_INDEX} --array x",
         )
         .expect("a job");
@@ -219,6 +221,7 @@ mod tests {
         assert_eq!(spec.env["A"], "1=2");
         assert_eq!((spec.retries, spec.priority, spec.hold), (3, -5, true));
         assert_eq!(spec.composition, Some([0.5, 0.25, 0.25]));
+        assert_eq!(spec.length, Some(5e9));
         assert_eq!(spec.confinement, Confinement::SandboxWithNetwork);
         assert_eq!(spec.checkpoint.exit_code, Some(85));
         assert_eq!(job.inputs[1].source, "b.bin");
@@ -245,6 +248,7 @@ mod tests {
             ("submit -f a.toml -- b", "cannot be used with"),
             ("submit --array 1-2 --sweep a=1 -- b", "cannot be used with"),
             ("submit --memory 4X -- b", "expected a size, as 512M, 4GB or a number of bytes"),
+            ("submit --length long -- b", "expected a number of operations above 0, as 12e6, 5G or 1.5T"),
             ("submit --rank 1+ -- b", "--rank: at "),
             ("submit --cwd /tmp -- b", "give --no-sandbox too"),
             ("submit --hold --wait -- b", "cannot be used with"),

@@ -5,7 +5,7 @@ use super::{Note, UnsupportedKey};
 use std::collections::BTreeMap;
 
 /// Keys that are honoured; `translate` reads them.
-const HONOURED: [&str; 37] = [
+const HONOURED: [&str; 38] = [
     "executable",
     "transfer_executable",
     "arguments",
@@ -43,6 +43,7 @@ const HONOURED: [&str; 37] = [
     "stream_output",
     "stream_error",
     "transfer_checkpoint_files",
+    "gleaner_length",
 ];
 
 /// Keys that are taken where they ask for nothing: the values with which they do, and what is not done otherwise.

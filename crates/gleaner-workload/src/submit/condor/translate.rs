@@ -5,7 +5,7 @@ use super::keys::{Notes, Refusals};
 use super::macros::{Scope, evaluated};
 use super::statements::{Batch, Setting};
 use crate::submit::quantity::size_in;
-use crate::submit::{JobDescription, LocalFile, duration_s};
+use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
 use globset::Glob;
@@ -53,6 +53,7 @@ impl Translation<'_> {
             outputs: self.list("transfer_output_files").unwrap_or_else(|| vec!["*".to_owned()]),
             label: None,
             composition: None,
+            length: self.parsed("gleaner_length", length),
             needs: self.needs(),
             requirements: self.parsed("requirements", expression),
             rank: self.parsed("rank", expression),
@@ -266,6 +267,10 @@ fn whole(text: &str) -> Result<i64, String> {
 fn count(text: &str) -> Result<u32, String> {
     let number = whole(text)?;
     u32::try_from(number).map_err(|_| format!("{number} is less than 0"))
+}
+
+fn length(text: &str) -> Result<f64, String> {
+    operations(text).map_err(|error| error.to_string())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

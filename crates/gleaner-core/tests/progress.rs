@@ -1,0 +1,173 @@
+//! What a task has done where it runs, as speeds, owners and neighbours change.
+
+use gleaner_core::{
+    Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
+    Scheduler, Tags, TaskClass,
+};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
+
+/// Wishes what it is told.
+#[derive(Clone, Default)]
+struct Puppet(Vec<Decision>);
+
+impl Policy for Puppet {
+    fn observe(&mut self, _: &Grid, change: &Change) {
+        assert!(!matches!(change, Change::Refused(..)), "{change:?}");
+    }
+
+    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
+        self.0.pop()
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Each task is so long.
+const LENGTH: f64 = 100.0;
+
+fn task(letter: char) -> TaskId {
+    TaskId::new(usize::from(letter == 'b'))
+}
+
+fn machine(digit: &str) -> MachineId {
+    MachineId::new(digit.parse().expect("a machine"))
+}
+
+/// Machines m0 and m1 with two cores at 1 operation a second, classes for 0, 1, 2 and 4, and two tasks, a and b.
+fn grid(restarts: bool) -> Scheduler<Puppet> {
+    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let class = |speed: f64| {
+        Event::MachineClassMet(MachineClass {
+            speeds: vec![speed],
+            cores: 2,
+            room: Room::default(),
+            price: 0.0,
+            provides: Tags::new(),
+            ad: None,
+        })
+    };
+    let kind = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
+    };
+    let joined =
+        |index| Event::MachineJoined { machine: MachineId::new(index), class: MachineClassId::new(1) };
+    let submitted = Event::TasksSubmitted {
+        first: task('a'),
+        count: 2,
+        class: TaskClassId::new(0),
+        length: Ops::new(LENGTH),
+    };
+    let classes = [0.0, 1.0, 2.0, 4.0].map(class);
+    for event in classes.into_iter().chain([Event::TaskClassMet(kind), joined(0), joined(1), submitted]) {
+        tell(&mut scheduler, Time::ZERO, &event);
+    }
+    scheduler
+}
+
+fn tell(scheduler: &mut Scheduler<Puppet>, now: Time, event: &Event) {
+    scheduler.apply(now, event);
+    scheduler.decide(now, &mut Vec::new());
+    scheduler.check().expect("a whole grid");
+}
+
+fn wish(scheduler: &mut Scheduler<Puppet>, now: Time, decision: Decision) {
+    scheduler.set_policy(Puppet(vec![decision]));
+    tell(scheduler, now, &Event::WokeUp);
+}
+
+/// One step of a story, `second:what`; a step about a task begins with its letter.
+fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> Time {
+    let (second, what) = word.split_once(':').expect("a moment");
+    let now = Time::ZERO.after_seconds(second.parse().expect("a second"));
+    let (verb, rest) = what.split_once('=').unwrap_or((what, ""));
+    let id = task(verb.chars().next().expect("a verb"));
+    let attempt = scheduler.grid().task(id).attempt();
+    match verb {
+        "a" | "b" => wish(scheduler, now, Decision::Start { task: id, on: machine(rest) }),
+        "a-to" | "b-to" => wish(scheduler, now, Decision::Relocate { task: id, to: machine(rest) }),
+        "a-runs" | "b-runs" => tell(scheduler, now, &Event::AttemptStarted { task: id, attempt }),
+        "a-lost" | "b-lost" => tell(scheduler, now, &Event::AttemptLost { task: id, attempt }),
+        "a-ends" | "b-ends" => tell(scheduler, now, &Event::AttemptFinished { task: id, attempt }),
+        "load" => {
+            let load = rest.parse().expect("a load");
+            tell(scheduler, now, &Event::OwnerLoadReported { machine: machine("0"), load });
+        }
+        "speed" => {
+            let class = ["0", "1", "2", "4"].iter().position(|speed| *speed == rest).expect("a speed");
+            let class = MachineClassId::new(class);
+            tell(scheduler, now, &Event::MachineMeasured { machine: machine("0"), class });
+        }
+        "m0-lost" => tell(scheduler, now, &Event::MachineLost { machine: machine("0") }),
+        "seen" => {}
+        other => panic!("no step is called {other}"),
+    }
+    now
+}
+
+/// Operations done of a, and seconds until it is.
+fn check(stories: &[(&str, f64, Option<f64>)], restarts: bool) {
+    for &(story, done, left) in stories {
+        let mut scheduler = grid(restarts);
+        let now = story.split_whitespace().map(|word| step(&mut scheduler, word)).last().expect("a step");
+        let grid = scheduler.grid();
+        let found = (grid.ops_done(now, task('a')), grid.seconds_left(now, task('a')));
+        assert_eq!(found, (done, left), "{story}");
+    }
+}
+
+#[test]
+fn work_adds_up() {
+    check(
+        &[
+            ("0:seen", 0.0, None),
+            ("0:a=0 9:seen", 0.0, Some(100.0)),
+            ("0:a=0 5:a-runs 9:seen", 4.0, Some(96.0)),
+            ("0:a=0 0:a-runs 10:speed=2 15:seen", 20.0, Some(40.0)),
+            ("0:a=0 0:a-runs 10:speed=2 15:speed=4 16:speed=1 17:seen", 25.0, Some(75.0)),
+            ("0:a=0 0:a-runs 10:speed=0 15:seen", 10.0, Some(f64::INFINITY)),
+            ("0:a=0 0:a-runs 10:speed=0 15:speed=2 20:seen", 20.0, Some(40.0)),
+            ("0:a=0 10:speed=2 10:a-runs 15:seen", 10.0, Some(45.0)),
+            ("0:a=0 0:a-runs 120:seen", 120.0, Some(0.0)),
+            // Two cores for one task: the owner's half does not slow it; three quarters do.
+            ("0:a=0 0:a-runs 10:load=0.5 20:seen", 20.0, Some(80.0)),
+            ("0:a=0 0:a-runs 10:load=0.75 20:seen", 15.0, Some(170.0)),
+            ("0:a=0 0:a-runs 10:load=0.75 20:speed=4 30:seen", 35.0, Some(32.5)),
+            // Suspended.
+            ("0:a=0 0:a-runs 10:load=1 50:seen", 10.0, Some(f64::INFINITY)),
+            ("0:a=0 0:a-runs 10:load=1 50:load=0 60:seen", 20.0, Some(80.0)),
+            // A neighbour counts from when it is sent.
+            ("0:load=0.5 0:a=0 0:a-runs 10:b=0 20:b-runs 30:b-ends 40:seen", 30.0, Some(70.0)),
+            ("0:load=0.5 0:a=0 0:a-runs 10:b=0 20:b-lost 30:seen", 25.0, Some(75.0)),
+            // What was done is taken along, and is gone when the run is.
+            ("0:a=0 0:a-runs 10:speed=2 15:a-to=1 17:seen", 20.0, Some(80.0)),
+            ("0:a=0 0:a-runs 10:speed=2 15:a-to=1 17:a-runs 20:seen", 23.0, Some(77.0)),
+            ("0:a=0 0:a-runs 10:a-lost 15:seen", 0.0, None),
+            ("0:a=0 0:a-runs 10:a-lost 15:a=1 15:a-runs 20:seen", 5.0, Some(95.0)),
+            ("0:a=0 0:a-runs 10:m0-lost 15:seen", 0.0, None),
+            ("0:a=0 0:a-runs 10:a-ends 15:seen", 0.0, None),
+        ],
+        false,
+    );
+}
+
+#[test]
+fn what_keeps_nothing_to_go_on_from_starts_again_elsewhere() {
+    check(
+        &[
+            ("0:a=0 0:a-runs 10:a-to=1 15:a-runs 20:seen", 5.0, Some(95.0)),
+            ("0:a=0 0:a-runs 10:speed=2 15:seen", 20.0, Some(40.0)),
+        ],
+        true,
+    );
+}

@@ -1,0 +1,28 @@
+//! When a task would be done on each machine, for explanations of what batches go by.
+
+use gleaner_core::{Availability, Grid, Machine};
+use gleaner_units::{MachineId, Ops, TaskClassId, Time};
+
+/// The machines that could take a task of that class and length sooner or later, each with the seconds until it would be
+/// done there, soonest first. What is planned and has not begun is not counted. Costs O(machines + tasks on them).
+pub fn ends(grid: &Grid, now: Time, class: TaskClassId, length: Ops) -> Vec<(MachineId, f64)> {
+    let machines = (0..grid.machines().len()).map(MachineId::new);
+    let ends = machines.filter_map(|id| {
+        let machine = grid.machine(id);
+        let takes = machine.availability() == Availability::Open && machine.capacity() > 0.0;
+        let end = ready_s(grid, now, machine) + length.amount() * grid.seconds_per_op(class, id);
+        (takes && end.is_finite()).then_some((id, end))
+    });
+    let mut ends: Vec<(MachineId, f64)> = ends.collect();
+    ends.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    ends
+}
+
+/// When the first core is free, by declared lengths.
+fn ready_s(grid: &Grid, now: Time, machine: &Machine) -> f64 {
+    if machine.count() < machine.cores() {
+        return 0.0;
+    }
+    let tasks = machine.counts().flat_map(|(class, _)| machine.tasks_of(class));
+    tasks.map(|task| grid.seconds_left(now, task).unwrap_or(0.0)).fold(f64::INFINITY, f64::min)
+}

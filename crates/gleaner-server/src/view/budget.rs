@@ -1,0 +1,42 @@
+//! The budget as users see it.
+
+use crate::desk::Desk;
+use crate::ledger::Ledger;
+use gleaner_core::{Account, Scope};
+use gleaner_units::Time;
+use gleaner_wire::VERSION;
+use gleaner_wire::api::{AccountView, BudgetView};
+
+/// The budget, and what became of it in the period that is running. Costs O(users).
+pub fn budget(desk: &Desk, now: Time) -> BudgetView {
+    let ledger = desk.ledger();
+    let accounts = ledger.grid().accounts();
+    BudgetView {
+        version: VERSION,
+        budget: ledger.budget().cloned(),
+        heeded: accounts.is_some(),
+        next_recharge_s: accounts.map(|accounts| accounts.budget().next_recharge(now).seconds()),
+        accounts: accounts_of(ledger, now),
+    }
+}
+
+fn accounts_of(ledger: &Ledger, now: Time) -> Vec<AccountView> {
+    let Some(accounts) = ledger.grid().accounts() else { return Vec::new() };
+    match accounts.budget().scope {
+        Scope::Shared => vec![account(None, accounts.of(Default::default()), now)],
+        Scope::PerUser => {
+            let users = ledger.payers();
+            users.map(|(name, payer)| account(Some(name.clone()), accounts.of(payer), now)).collect()
+        }
+    }
+}
+
+fn account(user: Option<String>, account: &Account, now: Time) -> AccountView {
+    AccountView {
+        user,
+        spent: account.spent(now).count(),
+        held: account.held().count(),
+        left: account.left(now).count(),
+        paid: account.paid().count(),
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a task waits that some machine could take: what the rule in force, its batches and its budget have to do with it.
+
+use crate::ledger::Ledger;
+use gleaner_core::Queue;
+use gleaner_policy::Recipe;
+use gleaner_units::{Credits, MachineClassId, TaskId, Time};
+
+/// In half a sentence.
+pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
+    let grid = ledger.grid();
+    if has_no_length(ledger, task) {
+        return "it waits, and is not planned for any machine: no length was declared for it".to_owned();
+    }
+    let planned = match grid.plans().queue_of(task) {
+        Some(Queue::Machine(on)) => Some(ledger.agent(on).name.clone()),
+        Some(Queue::Class(class)) => {
+            let on = grid.machines_of(class).next().map(|on| &ledger.agent(on).name);
+            on.map(|name| format!("{name}, or a machine like it"))
+        }
+        None => None,
+    };
+    let batch = grid.wake_at().map_or(String::new(), |at| format!(", in {:.0} s", at.since(now).seconds()));
+    match (planned, ledger.recipe()) {
+        (Some(machine), _) => format!("it waits, planned for {machine}"),
+        (None, _) if is_too_dear(ledger, now, task) => {
+            format!("it waits for the next recharge of the budget{batch}")
+        }
+        (None, Recipe::Batch(_)) => format!("it waits for the next batch{batch}"),
+        (None, Recipe::Match(_)) => "it waits for a machine".to_owned(),
+    }
+}
+
+/// What would let it start, as far as that is a matter of lengths and budgets.
+pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
+    let mut remedies = Vec::new();
+    if has_no_length(ledger, task) {
+        let policy = &ledger.policy().preset;
+        remedies.push(format!(
+            "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices"
+        ));
+    }
+    let recharge = ledger.grid().accounts().map(|accounts| accounts.budget().recharge);
+    if let (Some(recharge), Some(cost)) = (recharge, least_cost(ledger, task))
+        && cost > recharge
+    {
+        remedies.push(format!(
+            "a recharge of {cost} credits, as `gleaner budget set {cost}`: it costs that at least, and there are \
+             {recharge} in a period"
+        ));
+    }
+    remedies
+}
+
+/// Whether the rule in force cannot place it for that.
+pub(crate) fn has_no_length(ledger: &Ledger, task: TaskId) -> bool {
+    let grid = ledger.grid();
+    let is_unknown = grid.declared_length(task).is_none();
+    is_unknown
+        && match ledger.recipe() {
+            Recipe::Batch(_) => true,
+            Recipe::Match(_) => grid.accounts().is_some() && least_cost(ledger, task).is_none(),
+        }
+}
+
+/// Whether nothing that is left now would pay for it anywhere.
+fn is_too_dear(ledger: &Ledger, now: Time, task: TaskId) -> bool {
+    let grid = ledger.grid();
+    let left = grid.account_of(grid.task(task).class()).map(|account| account.left(now));
+    left.zip(least_cost(ledger, task)).is_some_and(|(left, cost)| cost > left)
+}
+
+/// On the cheapest machines that could run it; none where that cannot be said.
+fn least_cost(ledger: &Ledger, task: TaskId) -> Option<Credits> {
+    let grid = ledger.grid();
+    let row = grid.classes().seconds_per_op_row(grid.task(task).class()).iter();
+    let able = row.enumerate().filter(|(_, seconds)| seconds.is_finite());
+    able.filter_map(|(class, _)| grid.cost(task, MachineClassId::new(class))).min()
+}

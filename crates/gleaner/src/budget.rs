@@ -1,0 +1,61 @@
+//! `gleaner budget`: what may be spent, and what was.
+
+use crate::cli::BudgetArguments;
+use crate::columns::{Side, aligned, shown};
+use crate::grid::Grid;
+use crate::moments::clock;
+use crate::{Outcome, stdout};
+use gleaner_report::numbers::grouped;
+use gleaner_wire::api::{AccountView, BudgetView, ChargedSpec, PerSpec};
+
+pub(crate) fn run(arguments: &BudgetArguments) -> Outcome {
+    let (budget, json) = match arguments {
+        BudgetArguments::Show(arguments) => (Grid::open(&arguments.grid)?.budget()?, arguments.grid.json),
+        BudgetArguments::Set(arguments) => {
+            (Grid::open(&arguments.grid)?.set_budget(Some(arguments.spec()))?, arguments.grid.json)
+        }
+        BudgetArguments::None(arguments) => {
+            (Grid::open(&arguments.grid)?.set_budget(None)?, arguments.grid.json)
+        }
+    };
+    if json { stdout::print_json(&budget) } else { stdout::print(told(&budget)) }
+}
+
+fn told(view: &BudgetView) -> String {
+    let Some(budget) = &view.budget else { return "no budget: running costs nothing\n".to_owned() };
+    let whose = match budget.per {
+        PerSpec::Grid => "for all together",
+        PerSpec::User => "for each user",
+    };
+    let when = match budget.charged {
+        ChargedSpec::Planned => "as they are planned",
+        ChargedSpec::Started => "as they start",
+        ChargedSpec::Ended => "as they end",
+    };
+    let recharge = grouped(budget.recharge);
+    let period = budget.period_s;
+    let terms = format!("{recharge} credits every {period} s {whose}; tasks are charged {when}\n");
+    match view.next_recharge_s {
+        None => format!(
+            "{terms}the policy in force heeds no budget; `gleaner policy set elleuch/b-min-min` sets one that does\n"
+        ),
+        Some(at_s) => format!("{terms}next recharge at {}\n\n{}", clock(at_s), table(&view.accounts)),
+    }
+}
+
+fn table(accounts: &[AccountView]) -> String {
+    let headings = [
+        ("USER", Side::Left),
+        ("SPENT", Side::Right),
+        ("HELD", Side::Right),
+        ("LEFT", Side::Right),
+        ("PAID SO FAR", Side::Right),
+    ];
+    let rows = accounts.iter().map(|account| {
+        let AccountView { user, spent, held, left, paid } = account;
+        let mut row = vec![user.as_deref().map_or("everyone".to_owned(), |user| shown(user, 32))];
+        row.extend([spent, held, left, paid].map(|credits| grouped(*credits)));
+        row
+    });
+    aligned(&headings, &rows.collect::<Vec<_>>())
+}
