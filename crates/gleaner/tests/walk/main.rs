@@ -9,6 +9,7 @@
 //! ```
 
 mod bad_luck;
+mod budget;
 mod checker;
 mod disk;
 mod full_disk;
