@@ -28,6 +28,8 @@ for purpose in "$@"; do
         run) need bwrap bubblewrap ;;
         test)
             need bwrap bubblewrap
+            need bindfs bindfs
+            need faketime faketime
             need ip iproute2
             need ps procps
             need python3 python3 python3-venv

@@ -157,7 +157,7 @@ fn store(
     hasher.update_reader(&file).map_err(failed)?;
     let size = file.stream_position().map_err(failed)?;
     if size > BLOB_BYTES_MAX {
-        return Err(TransferError::TooLarge(format!("{size} bytes, but at most {BLOB_BYTES_MAX} are kept")));
+        return Err(TransferError::TooLarge(beyond_the_limit()));
     }
     let blob = hash_of(&hasher);
     file.rewind().map_err(failed)?;
@@ -203,6 +203,10 @@ fn inside(folder: &Path, path: &str) -> Result<PathBuf, TransferError> {
     Ok(folder.join(path))
 }
 
+fn beyond_the_limit() -> String {
+    format!("more than the {} GiB that are kept", BLOB_BYTES_MAX >> 30)
+}
+
 fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
     let mut set = GlobSetBuilder::new();
     let refused = |why: globset::Error| TransferError::Failed(format!("outputs: {why}"));
@@ -219,7 +223,11 @@ fn failed(path: &Path, why: &io::Error) -> TransferError {
 
 fn from_archive(error: &ArchiveError) -> TransferError {
     match error {
-        ArchiveError::TooMany(_) | ArchiveError::TooLarge(_) => TransferError::TooLarge(error.to_string()),
+        // Whose files they are is said elsewhere, and where they lie on this machine is nobody's business.
+        ArchiveError::TooMany(_) => {
+            TransferError::TooLarge(format!("more than {} files", archive::ENTRIES_MAX))
+        }
+        ArchiveError::TooLarge(_) => TransferError::TooLarge(beyond_the_limit()),
         ArchiveError::File { .. } | ArchiveError::Foreign(_) => TransferError::Failed(error.to_string()),
     }
 }

@@ -22,6 +22,7 @@
 //! assert!(Bound::of(&matrix).value <= mapping.makespan);
 //! ```
 
+mod alike;
 pub mod bound;
 pub mod by_class;
 mod heuristic;

@@ -1,16 +1,19 @@
 //! Improves any mapping: simulated annealing on how far the machines lie above the lower bound.
 //!
-//! - **Energy**: the sum over machines of (load − bound)², where positive. A move gives a task to another machine, or
+//! - **Energy**: the sum over machines of (load − aim)², where positive. A move gives a task to another machine, or
 //!   lets two tasks on two machines change places; both cost O(1).
+//! - **Rounds**: the budget is divided into [`ROUNDS`] coolings, one after the other, since how well one ends is
+//!   mostly luck. The first aims at the bound; each later one half way from there to the best so far, since a
+//!   mapping that is to be shorter needs no machine to be less busy than its others.
 //! - **Prices guide it.** Σ price·load = bound + what all tasks cost beyond their cheapest machine, and no makespan
 //!   is below Σ price·load. So a mapping close to the bound puts hardly any task where it costs much more, and most
-//!   moves are drawn from the machines where a task costs at most a sixteenth of a mean task more. One in eight is
+//!   moves are drawn from the machines where a task costs at most a thirty-second of a mean task more. One in eight is
 //!   drawn from all machines, for instances in which even the best mapping is far from the bound.
 //! - **The start** is the linear program's solution, rounded: even where a heuristic's mapping is shorter, more of
 //!   its tasks are where they cost least. Only where it is much longer the given mapping is the start. The result is
 //!   never longer than the given mapping.
 //!
-//! No clock is read: the caller says how much of its budget is used, and the temperature falls with that. For a
+//! No clock is read: the caller says how much of its budget is used, and the temperatures follow from that. For a
 //! given instance, seed, and sequence of calls the result is the same on every machine: PCG by name, thresholds by
 //! `libm`. Cost: some 15 ns a move for 512 × 16; 30 bytes a task and 4 for each machine that is cheap for it.
 
@@ -27,8 +30,12 @@ use state::State;
 
 /// This module's random stream among those of a seed.
 const STREAM: u128 = 0x706f_6c69_7368;
-/// The temperatures at the start and at the end, in squares of a mean task's part of the bound.
-const HOT: f64 = 2.0;
+/// How many times the temperature falls.
+pub const ROUNDS: u32 = 6;
+/// How far from the bound to the best makespan so far a round aims, but for the first.
+const AIM: f64 = 0.5;
+/// The temperatures at the start and at the end of a round, in squares of a mean task's part of the bound.
+const HOT: f64 = 0.5;
 const COLD: f64 = 1e-3;
 /// How much longer than the given mapping the rounded solution may be to be the start.
 const ROUNDED_MAX: f64 = 1.5;
@@ -50,6 +57,7 @@ pub struct Polisher<'a> {
     /// The energy of one mean task above the bound.
     scale: f64,
     given: Mapping,
+    round: u32,
     moves: u64,
     /// How many were made when the loads were last added up.
     settled_at: u64,
@@ -74,6 +82,7 @@ impl<'a> Polisher<'a> {
             bound: bound.value,
             scale: mean * mean,
             given,
+            round: 0,
             moves: 0,
             settled_at: 0,
         }
@@ -81,7 +90,13 @@ impl<'a> Polisher<'a> {
 
     /// Tries so many moves, when `progress` of the whole budget, from 0 to 1, is used.
     pub fn advance(&mut self, moves: u64, progress: f64) {
-        let heat = self.scale * HOT * libm::pow(COLD / HOT, progress.clamp(0.0, 1.0));
+        let rounds = progress.clamp(0.0, 1.0) * f64::from(ROUNDS);
+        let round = (rounds as u32).min(ROUNDS - 1);
+        if round != self.round {
+            self.round = round;
+            self.state.aim_at(self.bound + AIM * (self.makespan() - self.bound));
+        }
+        let heat = self.scale * HOT * libm::pow(COLD / HOT, rounds - f64::from(round));
         for _ in 0..moves {
             self.attempt(heat);
         }

@@ -6,11 +6,14 @@
 //! list again. Where the rest might have caught up with the list, the sufferage is only bounded from above, and the task
 //! looks at all machines again only when it matters: when that bound is the largest of all.
 
+#![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
+
 use crate::Matrix;
 use crate::scan::{LANES, any_within};
+use fearless_simd::{Level, dispatch};
 
-/// How many machines are on a short list: two cache lines a task.
-const LISTED: usize = 8;
+/// How many machines are on a short list.
+const LISTED: usize = 12;
 
 /// Where a task could go best.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,11 @@ impl Standing {
     /// Looks at all machines, in `room` for as many ends. Those that are probably the best are `known`, so that others
     /// are rarely put on the list.
     fn look(ready: &[f64], row: &[f64], known: &[u32], room: &mut [f64]) -> Self {
+        dispatch!(Level::new(), _ => Self::look_wide(ready, row, known, room))
+    }
+
+    #[inline(always)]
+    fn look_wide(ready: &[f64], row: &[f64], known: &[u32], room: &mut [f64]) -> Self {
         for ((end, ready), time) in room.iter_mut().zip(ready).zip(row) {
             *end = ready + time;
         }
@@ -183,6 +191,7 @@ struct Nearest {
 
 impl Nearest {
     /// Takes what is better than the list from the ends of all machines, in order.
+    #[inline(always)]
     fn insert_all(&mut self, ends: &[f64]) {
         let (chunks, last) = ends.as_chunks::<LANES>();
         for (start, chunk) in (0..).step_by(LANES).zip(chunks) {

@@ -1,15 +1,26 @@
 //! Sufferage, one task a step, on any matrix.
 //!
+//! Where tasks are alike they are compared in blocks ([`alike`]). Elsewhere, each by itself:
+//!
 //! Only the tasks whose best two machines a step concerned are looked at again ([`Standings`]); the largest sufferage,
 //! and the lowest task that ties with it, come from a [`Tournament`]. Cost: O(t·w) to begin with, O(w) a step for the
 //! machine, O(log t) for each task concerned, and O(w) for each whose best two have to be found afresh: few a step.
 
-use crate::Matrix;
 use crate::mapping::{Building, Mapping, earliest, highest_tie};
 use crate::standings::Standings;
 use crate::tournament::Tournament;
+use crate::{Matrix, alike};
 
-pub(crate) fn map(matrix: &Matrix, mut building: Building) -> Mapping {
+pub(crate) fn map(matrix: &Matrix, building: Building) -> Mapping {
+    let order = alike::by_total(matrix);
+    if alike::are_alike(matrix, &order, &building.ready) {
+        alike::map(matrix, building, order)
+    } else {
+        one_by_one(matrix, building)
+    }
+}
+
+fn one_by_one(matrix: &Matrix, mut building: Building) -> Mapping {
     let mut standings = Standings::new(matrix, &building.ready);
     // The tournament finds the least, so it holds negatives.
     let mut tasks = Tournament::new((0..matrix.tasks()).map(|task| -standings.of(task).sufferage_bound()));

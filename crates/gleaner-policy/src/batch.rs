@@ -253,21 +253,21 @@ impl<'a> Batch<'a> {
     /// The machine that would be done first with a task of that length, among equals the lowest.
     fn earliest(&self, kind: usize, length: f64) -> Option<Target> {
         let tasks = &self.kinds[kind];
-        self.first_done(kind, length, self.earliest_end(kind, length)?, |bid| self.allows(tasks, length, bid))
+        self.first_done(kind, length, |bid| self.allows(tasks, length, bid))
     }
 
     /// The lowest of the wanted machines whose end ties with the earliest of theirs.
-    fn first_done(
-        &self,
-        kind: usize,
-        length: f64,
-        earliest: f64,
-        is_wanted: impl Fn(&Bid) -> bool,
-    ) -> Option<Target> {
-        let limit = highest_tie(earliest);
+    fn first_done(&self, kind: usize, length: f64, is_wanted: impl Fn(&Bid) -> bool) -> Option<Target> {
+        let mut first = Earliest::default();
+        for bid in &self.kinds[kind].bids {
+            let end = bid.end(length);
+            if end <= first.limit() && is_wanted(bid) {
+                first.add(end, bid);
+            }
+        }
+        let limit = first.limit();
         let ties = |bid: &Bid| bid.end(length) <= limit && is_wanted(bid);
-        let tied = self.kinds[kind].bids.iter().filter(|bid| ties(bid));
-        let targets = tied.map(|bid| {
+        let targets = first.tied().map(|bid| {
             let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
             Target { pool: bid.pool, place }
         });
@@ -305,9 +305,48 @@ impl<'a> Batch<'a> {
         let price = self.lowest_price(kind, length);
         let tasks = &self.kinds[kind];
         let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(tasks, length, bid);
-        let wanted = tasks.bids.iter().filter(|bid| is_wanted(bid));
-        let earliest = wanted.map(|bid| bid.end(length)).min_by(f64::total_cmp)?;
-        self.first_done(kind, length, earliest, is_wanted)
+        self.first_done(kind, length, is_wanted)
+    }
+}
+
+/// What ends earliest of what was looked at so far, or ties with it.
+struct Earliest<T> {
+    end: f64,
+    /// The latest end that ties.
+    limit: f64,
+    /// Those that may tie.
+    found: Vec<(f64, T)>,
+}
+
+impl<T> Default for Earliest<T> {
+    fn default() -> Self {
+        Self { end: f64::INFINITY, limit: f64::INFINITY, found: Vec::new() }
+    }
+}
+
+impl<T> Earliest<T> {
+    /// What ends later is not among them.
+    #[inline]
+    fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Of something that does not end after the limit.
+    #[inline]
+    fn add(&mut self, end: f64, it: T) {
+        if end < self.end {
+            self.limit = highest_tie(end);
+            if self.end > self.limit {
+                self.found.clear();
+            }
+            self.end = end;
+        }
+        self.found.push((end, it));
+    }
+
+    fn tied(self) -> impl Iterator<Item = T> {
+        let limit = self.limit;
+        self.found.into_iter().filter(move |(end, _)| *end <= limit).map(|(_, it)| it)
     }
 }
 

@@ -3,8 +3,9 @@
 //! The wall clock is read once. From then on time is what passed on a clock that counts sleep, so that a wall clock set
 //! a day forth or back moves nothing. What was written before the start is never in the future.
 
-use gleaner_units::{Span, Time};
+use gleaner_units::Time;
 use rustix::time::{ClockId, clock_gettime};
+use std::time::SystemTime;
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -17,23 +18,22 @@ pub struct Clock {
 impl Clock {
     /// A clock that starts now, or at `not_before` if the wall clock was set back meanwhile.
     pub fn start(not_before: Time) -> Self {
-        Self { start: read(ClockId::Realtime).max(not_before), started: read(ClockId::Boottime) }
+        // Nor is it before 1970, whatever it shows.
+        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let wall = Time::from_nanos(u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX));
+        Self { start: wall.max(not_before), started: since_boot() }
     }
 
     /// The present moment.
     pub fn now(&self) -> Time {
-        self.start + passed(self.started)
+        self.start + since_boot().since(self.started)
     }
 }
 
-fn passed(since: Time) -> Span {
-    read(ClockId::Boottime).since(since)
-}
-
-fn read(clock: ClockId) -> Time {
-    let time = clock_gettime(clock);
-    // Neither clock is before 1970.
-    Time::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+fn since_boot() -> Time {
+    let time = clock_gettime(ClockId::Boottime);
+    // It counts from the machine's start.
+    Time::from_nanos(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
 
 #[cfg(test)]

@@ -150,6 +150,9 @@ pub fn serve<F: Future<Output = ()>>(
     let home = Home::open(&options.home, options.network)?;
     raise_file_limit();
     let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
+    if let Some(torn) = store.torn_tail() {
+        tracing::warn!("{torn}");
+    }
     let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
     let (driver, desk) = Driver::start(Box::new(store), Outputs::open(&home), options.terms, program)?;
     let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, ready));

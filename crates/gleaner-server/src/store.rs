@@ -22,7 +22,7 @@ mod span_tree;
 mod sqlite;
 mod verify;
 
-pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source};
+pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source, TornTail};
 pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};

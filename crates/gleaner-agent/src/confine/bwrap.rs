@@ -44,9 +44,18 @@ const LAUNCHER: &str = "/proc/self/fd/1";
 /// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
 const TEMPORARY_BYTES_MAX: &str = "1073741824";
 
-/// A command that builds the sandbox and runs the launcher in it, which must be its standard output.
+/// Who makes the namespace of a task without a network.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EmptyNetworkBy {
+    Bubblewrap,
+    Minder,
+}
+
+/// A command that builds the sandbox and runs the launcher in it, which must be its standard output. With a user of its
+/// own and no network, it is to be started within an [`EmptyNetwork`](super::EmptyNetwork).
 pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
-    let mut command = frame(sandbox, user)?;
+    let by = if user.is_some() { EmptyNetworkBy::Minder } else { EmptyNetworkBy::Bubblewrap };
+    let mut command = frame(sandbox, user, by)?;
     command.args([LAUNCHER, "launch"]);
     Ok(command)
 }
@@ -55,13 +64,14 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
 /// the sandbox is measured beside.
 pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
     let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
-    let mut command = frame(&sandbox, TransientUser::for_folder(folder)?.as_ref())?;
+    let mut command =
+        frame(&sandbox, TransientUser::for_folder(folder)?.as_ref(), EmptyNetworkBy::Bubblewrap)?;
     command.arg(program);
     Ok(command)
 }
 
 /// Bubblewrap with all its options; what follows is what runs inside.
-fn frame(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
+fn frame(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) -> io::Result<Command> {
     let mut command = Command::new(find_bwrap()?);
     command.args([
         "--unshare-ipc",
@@ -83,6 +93,7 @@ fn frame(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command>
         None => command.args(["--unshare-user", "--disable-userns"]),
     };
     let settings: &[&str] = match sandbox.network {
+        Network::None if by == EmptyNetworkBy::Minder => &[],
         Network::None => {
             command.arg("--unshare-net");
             &[]

@@ -11,6 +11,7 @@ use rustix::process::{getpid, set_child_subreaper};
 use super::frames::{FrameError, Inbox, encode};
 use super::orders::{Order, Outcome, Report, Usage};
 use super::task::Task;
+use crate::confine::EmptyNetwork;
 
 /// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
 /// coordinator a commit, and nobody sees the difference.
@@ -22,7 +23,13 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 pub fn mind() -> Result<(), FrameError> {
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut minder = Minding { stream, inbox: Inbox::default(), task: None, unsaid: Vec::new() };
+    let mut minder = Minding {
+        stream,
+        inbox: Inbox::default(),
+        task: None,
+        empty_network: EmptyNetwork::default(),
+        unsaid: Vec::new(),
+    };
     let end = minder.serve();
     if let Some(task) = minder.task.take() {
         task.kill();
@@ -38,6 +45,7 @@ struct Minding {
     stream: UnixStream,
     inbox: Inbox,
     task: Option<Task>,
+    empty_network: EmptyNetwork,
     /// Reports that wait a moment for the next, since a short task's two can go in one.
     unsaid: Vec<u8>,
 }
@@ -100,7 +108,7 @@ impl Minding {
             Order::Run { id, .. } if self.task.is_some() => {
                 self.refuse(id, "this minder has a task already".to_owned())
             }
-            Order::Run { id, spec } => match Task::start(id, &spec) {
+            Order::Run { id, spec } => match Task::start(id, &spec, &mut self.empty_network) {
                 Ok(task) => {
                     let started = Report::Started { id, pid: task.pid(), groups: task.groups() };
                     self.task = Some(task);

@@ -8,6 +8,7 @@ use gleaner_units::Time;
 use gleaner_wire::session;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::time::SystemTime;
 
 /// Processes that are looked for below this one; those of one run beyond it count as the owner's.
@@ -46,7 +47,7 @@ impl Watch {
     /// Takes a sample; what follows from it, the most urgent first.
     pub(crate) fn look(&mut self, now: Time) -> Vec<Event> {
         let moment = Moment { steady: now, wall: SystemTime::now() };
-        let observation = self.sampler.sample(moment, Ours::Processes(&family(std::process::id())));
+        let observation = self.sampler.sample(moment, Ours::Processes(&ours()));
         self.complain(&observation.faults);
         self.sample = observation.sample;
         if self.rules.programs == Programs::Ignore {
@@ -97,6 +98,26 @@ pub(crate) fn rules_of(home: &Home) -> Result<Rules, HomeError> {
     checked.map_err(|why| HomeError::Rules { path, why })
 }
 
+/// Whose use of the machine is the grid's, and not its owner's: this agent's with all that it runs, and that of the
+/// coordinator that started it, as `gleaner up` does. What else the coordinator's process started counts as the owner's.
+fn ours() -> Vec<u32> {
+    let mut ours = family(std::process::id());
+    ours.extend(parent().filter(|&parent| is_this_program(parent)));
+    ours
+}
+
+fn parent() -> Option<u32> {
+    rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+}
+
+/// Whether a process runs the very file that this one does, whatever it is called by now.
+fn is_this_program(pid: u32) -> bool {
+    let file =
+        |process: &str| fs::metadata(format!("/proc/{process}/exe")).map(|data| (data.dev(), data.ino()));
+    let (its, ours) = (file(&pid.to_string()), file("self"));
+    its.is_ok_and(|its| ours.is_ok_and(|ours| its == ours))
+}
+
 /// A process and all that it and they have started and that still live.
 fn family(first: u32) -> Vec<u32> {
     let mut found = vec![first];
@@ -144,6 +165,17 @@ mod tests {
         child.wait().unwrap();
         assert!(has_self && has_child && !found.contains(&1));
         assert!(!family(std::process::id()).contains(&child.id()));
+    }
+
+    #[test]
+    fn only_a_parent_of_the_same_program_is_the_grids() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let (is_child, is_self) = (is_this_program(child.id()), is_this_program(std::process::id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_self && !is_child);
+        // Whoever runs the tests is another program.
+        assert!(!ours().contains(&parent().unwrap()));
     }
 
     #[test]

@@ -1,27 +1,47 @@
 //! The machines by class: when each is free, and which would be done first with a task of some length.
 
+#![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
+
 use super::MachineClass;
 use crate::mapping::highest_tie;
 use crate::scan::{LANES, any_within, lesser};
 use crate::tournament::Tournament;
+use fearless_simd::{Level, dispatch};
 
 /// More than a tie's 1e-12 and what multiplying by the inverse differs from dividing: a few units in 2⁻⁵².
 const CLOSE: f64 = 1.0 + 2e-12;
 
 pub(super) struct Pool {
     speeds: Vec<f64>,
-    inverses: Vec<f64>,
-    /// When each class's first machine is free. This and what is read with it is padded to full lanes with classes
-    /// that are never free.
-    free: Vec<f64>,
+    /// The classes, padded with such as are never free.
+    by_lane: Vec<ByLane>,
     /// When each machine is free, by class.
     machines: Vec<Tournament>,
     /// The number of each class's first machine.
     numbers: Vec<u32>,
-    /// The last look: about when each class would be done.
-    about: Vec<f64>,
     /// The classes that came close to the best of the last look, in order.
     close: Vec<u32>,
+    /// Which vector instructions there are.
+    level: Level,
+}
+
+/// What a look reads of a few classes, side by side: two cache lines.
+#[repr(align(64))]
+struct ByLane {
+    /// When each class's first machine is free.
+    free: [f64; LANES],
+    inverses: [f64; LANES],
+}
+
+impl ByLane {
+    fn new(classes: &[MachineClass], machines: &[Tournament]) -> Self {
+        let mut lanes = Self { free: [f64::INFINITY; LANES], inverses: [0.0; LANES] };
+        for (lane, (class, machines)) in classes.iter().zip(machines).enumerate() {
+            lanes.free[lane] = machines.least();
+            lanes.inverses[lane] = 1.0 / class.speed;
+        }
+        lanes
+    }
 }
 
 /// Where a task goes.
@@ -44,47 +64,44 @@ impl Pool {
         let machines = starts.iter().zip(classes);
         let machines = machines.map(|(&start, class)| ready[start..start + class.machines].iter().copied());
         let machines: Vec<Tournament> = machines.map(Tournament::new).collect();
-        let padding = classes.len().next_multiple_of(LANES) - classes.len();
-        let padded = |values: &mut dyn Iterator<Item = f64>, with: f64| -> Vec<f64> {
-            values.chain(std::iter::repeat_n(with, padding)).collect()
-        };
+        let by_lane = classes.chunks(LANES).zip(machines.chunks(LANES));
         Self {
             speeds: classes.iter().map(|class| class.speed).collect(),
-            inverses: padded(&mut classes.iter().map(|class| 1.0 / class.speed), 0.0),
-            free: padded(&mut machines.iter().map(Tournament::least), f64::INFINITY),
+            by_lane: by_lane.map(|(classes, machines)| ByLane::new(classes, machines)).collect(),
             machines,
             numbers: starts.into_iter().map(|start| start as u32).collect(),
-            about: vec![0.0; classes.len() + padding],
             close: Vec::new(),
+            level: Level::new(),
         }
     }
 
     /// Which class would be done first with a task of that length.
     pub(super) fn look(&mut self, length: f64) -> Target {
-        let close = self.estimate(length) * CLOSE + f64::MIN_POSITIVE;
-        self.close.clear();
-        for (chunk, about) in (0..).step_by(LANES).zip(self.about.as_chunks::<LANES>().0) {
-            // Mostly none: one branch for all.
-            if any_within(about, close) {
-                let lanes = (chunk..).zip(about).filter(|(_, about)| **about <= close);
-                self.close.extend(lanes.map(|(class, _)| class));
-            }
-        }
+        dispatch!(self.level, _ => self.find_close(length));
         self.target(length)
     }
 
-    /// Fills `about`, and gives the least of it.
-    fn estimate(&mut self, length: f64) -> f64 {
+    #[inline(always)]
+    fn find_close(&mut self, length: f64) {
+        let about = |class: &ByLane| -> [f64; LANES] {
+            std::array::from_fn(|lane| class.free[lane] + length * class.inverses[lane])
+        };
         let mut least = [f64::INFINITY; LANES];
-        let (about, free) = (self.about.as_chunks_mut::<LANES>().0, self.free.as_chunks::<LANES>().0);
-        for ((about, free), inverses) in about.iter_mut().zip(free).zip(self.inverses.as_chunks::<LANES>().0)
-        {
-            for lane in 0..LANES {
-                about[lane] = free[lane] + length * inverses[lane];
-                least[lane] = lesser(least[lane], about[lane]);
+        for classes in &self.by_lane {
+            let ends = about(classes);
+            least = std::array::from_fn(|lane| lesser(least[lane], ends[lane]));
+        }
+        let close = least.into_iter().fold(f64::INFINITY, lesser) * CLOSE + f64::MIN_POSITIVE;
+        self.close.clear();
+        // Once more: that takes less than to store them all.
+        for (start, classes) in (0..).step_by(LANES).zip(&self.by_lane) {
+            let ends = about(classes);
+            // Mostly none: one branch for all.
+            if any_within(&ends, close) {
+                let lanes = (start..).zip(ends).filter(|(_, end)| *end <= close);
+                self.close.extend(lanes.map(|(class, _)| class));
             }
         }
-        least.into_iter().fold(f64::INFINITY, lesser)
     }
 
     /// The same, if the last look was for this length.
@@ -104,7 +121,7 @@ impl Pool {
     /// When a class's first machine would be done.
     #[inline]
     pub(super) fn end(&self, class: usize, length: f64) -> f64 {
-        self.free[class] + length / self.speeds[class]
+        self.by_lane[class / LANES].free[class % LANES] + length / self.speeds[class]
     }
 
     /// Gives the task to the lowest machine within the limit, and says which.
@@ -114,7 +131,7 @@ impl Pool {
         let machine =
             machines.first(|free| free + time <= target.limit).expect("the class is within the limit");
         machines.set(machine, machines.value(machine) + time);
-        self.free[target.class] = machines.least();
+        self.by_lane[target.class / LANES].free[target.class % LANES] = machines.least();
         self.numbers[target.class] + machine as u32
     }
 

@@ -5,7 +5,7 @@ use crate::Matrix;
 use crate::bound::Bound;
 
 /// How much more than a task's least cost counts as cheap, in mean tasks' parts of the bound.
-const MARGIN: f64 = 1.0 / 16.0;
+const MARGIN: f64 = 1.0 / 32.0;
 
 pub(super) struct Guide<'a> {
     matrix: &'a Matrix,

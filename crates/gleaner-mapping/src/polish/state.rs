@@ -12,7 +12,7 @@ pub(super) struct State<'a> {
     /// Where each task is among its machine's.
     places: Vec<u32>,
     /// Loads above this count.
-    bound: f64,
+    aim: f64,
     best: Best,
 }
 
@@ -26,7 +26,7 @@ struct Best {
 }
 
 impl<'a> State<'a> {
-    pub(super) fn new(matrix: &'a Matrix, start: Mapping, bound: f64) -> Self {
+    pub(super) fn new(matrix: &'a Matrix, start: Mapping, aim: f64) -> Self {
         let loads = loads(matrix, &start.assignment);
         let mut members = vec![Vec::new(); matrix.machines()];
         let mut places = Vec::with_capacity(matrix.tasks());
@@ -38,13 +38,18 @@ impl<'a> State<'a> {
         let assignment = start.assignment.clone();
         let best =
             Best { assignment: start.assignment, makespan: start.makespan, not_below: 0, moved: Vec::new() };
-        let mut state = Self { matrix, assignment, loads, members, places, bound, best };
+        let mut state = Self { matrix, assignment, loads, members, places, aim, best };
         state.settle();
         state
     }
 
     pub(super) fn matrix(&self) -> &'a Matrix {
         self.matrix
+    }
+
+    /// From now on loads above `aim` count.
+    pub(super) fn aim_at(&mut self, aim: f64) {
+        self.aim = aim;
     }
 
     #[inline]
@@ -111,7 +116,7 @@ impl<'a> State<'a> {
     #[inline]
     fn rise(&self, from: usize, from_load: f64, to: usize, to_load: f64) -> f64 {
         let energy = |load: f64| {
-            let over = (load - self.bound).max(0.0);
+            let over = (load - self.aim).max(0.0);
             over * over
         };
         energy(from_load) - energy(self.loads[from]) + (energy(to_load) - energy(self.loads[to]))

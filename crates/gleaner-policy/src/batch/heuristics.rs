@@ -3,7 +3,7 @@
 mod sufferage;
 
 use super::kinds::{Bid, Kind};
-use super::{Batch, highest_tie};
+use super::{Batch, Earliest};
 use crate::backlog::{Size, Waiting};
 use crate::recipe::Order;
 use gleaner_core::tie_threshold;
@@ -90,21 +90,22 @@ fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiti
 
 /// The task that can be done earliest: for each bid, the first of its stretch.
 fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
-    let mut earliest = f64::INFINITY;
-    let mut firsts: Vec<(f64, usize, Waiting, &Bid)> = Vec::new();
+    let mut first = Earliest::default();
     for (kind, tasks) in kinds_left(batch) {
         for bid in &tasks.bids {
+            // No task of the kind is shorter than the shortest.
+            if tasks.lengths().is_none_or(|(shortest, _)| bid.end(shortest) > first.limit()) {
+                continue;
+            }
             let Some(task) = first_allowed(batch, tasks, bid) else { continue };
             let end = bid.end(task.length.amount());
-            if end <= highest_tie(earliest) {
-                firsts.push((end, kind, task, bid));
-                earliest = earliest.min(end);
+            if end <= first.limit() {
+                first.add(end, (kind, task, bid));
             }
         }
     }
-    let limit = highest_tie(earliest);
-    let tied = firsts.into_iter().filter(|first| first.0 <= limit);
-    lowest(tied.flat_map(|(_, kind, task, bid)| {
+    let limit = first.limit();
+    lowest(first.tied().flat_map(|(kind, task, bid)| {
         // Equally long tasks are in order of id: of each run the first.
         let runs = successors(Some(task), move |task| batch.kinds[kind].at_or_after(task.size().next()));
         let ties = move |task: &Waiting| {

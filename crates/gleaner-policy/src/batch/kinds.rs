@@ -118,7 +118,11 @@ impl<'a> Kind<'a> {
     pub(super) fn take(&mut self, task: Waiting) {
         let was_there = self.shelf.remove(task);
         debug_assert!(was_there, "{} is left", task.id);
-        self.measure();
+        let Some((shortest, longest)) = self.span else { return };
+        // Mostly it was one of these two, and the other is the same as before.
+        let shortest = if shortest == task { self.at_or_after(task.size()) } else { Some(shortest) };
+        let longest = if longest == task { self.before(task.size().next()) } else { Some(longest) };
+        self.span = shortest.zip(longest);
     }
 
     /// All of these sizes are no longer among those left; how many that are.

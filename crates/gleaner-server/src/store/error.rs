@@ -1,6 +1,7 @@
 //! What can go wrong with a store, one enum per operation. Each message says what was kept and what to do.
 
 use super::Seq;
+use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -24,7 +25,7 @@ pub enum HomeError {
     /// Locks and syncs cannot be relied on there.
     #[error(
         "{} is on {kind}, where locks and synced writes cannot be relied on, so facts could be lost: choose a folder \
-         on a local disk, or allow network folders explicitly",
+         on a local disk, or, where you know better, allow this one with --network-folder",
         folder.display()
     )]
     Network {
@@ -166,6 +167,28 @@ pub enum CommitError {
 
 fn kept(last: Seq) -> String {
     format!("all rows up to {last} are kept, and of the commit that failed either all or nothing")
+}
+
+/// What a loss of power or a kill in the middle of a commit left behind the last one that is whole. No error: a start goes
+/// on without it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TornTail {
+    /// The last row that was kept.
+    pub last: Seq,
+    /// How much was left of the commit after it.
+    pub bytes: u64,
+}
+
+impl fmt::Display for TornTail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { last, bytes } = self;
+        write!(
+            f,
+            "the journal ended in the middle of a commit: all rows up to {last} are kept, and {bytes} bytes behind them are \
+             not. Nothing that was acknowledged is lost, since nothing is acknowledged before the disk says that it has it; \
+             what was under way is done again. There is nothing to do"
+        )
+    }
 }
 
 /// Why rows cannot be read.

@@ -11,13 +11,17 @@ mod reader;
 mod row;
 mod schema;
 mod snapshot_files;
+mod torn;
 
 pub use reader::SqliteReader;
 
-use super::{CommitError, Home, OpenError, ReadError, Reader, Row, Seq, Snapshots, Store, limits, span_tree};
+use super::{
+    CommitError, Home, OpenError, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, limits, span_tree,
+};
 use nature::Nature;
 use row::Columns;
 use rusqlite::{Connection, TransactionBehavior};
+use schema::Opened;
 use snapshot_files::SnapshotFiles;
 use std::path::PathBuf;
 
@@ -35,6 +39,7 @@ pub struct SqliteStore {
     connection: Connection,
     home: Home,
     last: Seq,
+    torn_tail: Option<TornTail>,
     stopped: bool,
 }
 
@@ -42,9 +47,18 @@ impl SqliteStore {
     /// Opens the journal in `home`, or begins one.
     pub fn open(home: &Home) -> Result<Self, OpenError> {
         let file = home.folder().join(DATABASE);
-        let connection = schema::open(&file)?;
+        let Opened { connection, frames_kept } = schema::open(&file)?;
         let last = reader::last(&connection).map_err(|source| nature::open_error(source, &file))?;
-        Ok(Self { connection, home: home.clone(), last, stopped: false })
+        let log = torn::log_of(&file);
+        let bytes = torn::torn_bytes(&log, frames_kept)
+            .map_err(|source| OpenError::Io { file: log, source: source.into() })?;
+        let torn_tail = (bytes > 0).then_some(TornTail { last, bytes });
+        Ok(Self { connection, home: home.clone(), last, torn_tail, stopped: false })
+    }
+
+    /// What was found of a commit that broke off, when the journal was opened.
+    pub fn torn_tail(&self) -> Option<TornTail> {
+        self.torn_tail
     }
 
     fn write(&mut self, rows: &[Row]) -> rusqlite::Result<Seq> {

@@ -1,7 +1,7 @@
 //! Power goes in the middle of a commit: what was committed before is there, the last commit is there or not.
 
 use crate::{numbers, open, rows};
-use gleaner_server::store::{Reader as _, Seq, SqliteReader, Store as _, verify};
+use gleaner_server::store::{Reader as _, Seq, SqliteReader, Store as _, TornTail, verify};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -9,6 +9,8 @@ use tempfile::TempDir;
 const LOG: &str = "gleaner.db-wal";
 const BEFORE: u64 = 40;
 const LAST: u64 = 25;
+/// Where the salts of a frame end.
+const SALTS_END: usize = 16;
 
 /// The file and its log after some commits and before the last one is complete in the file, and how long the log was
 /// before it.
@@ -30,19 +32,22 @@ impl Crashed {
         Self { database: read("gleaner.db"), log: read(LOG), log_before }
     }
 
-    /// What a restart finds when the log is `log`.
-    fn restart(&self, folder: &Path, log: &[u8]) -> u64 {
+    /// What a restart keeps when the log is `log`, and how many bytes it finds torn.
+    fn restart(&self, folder: &Path, log: &[u8]) -> (u64, u64) {
         fs::write(folder.join("gleaner.db"), &self.database).unwrap();
         fs::write(folder.join(LOG), log).unwrap();
         let mut store = open(folder);
         let kept = store.last().number();
+        let torn = store.torn_tail();
+        assert!(torn.is_none_or(|torn| torn.last == store.last()), "{torn:?}");
         let found = verify(&*store.reader().unwrap()).unwrap();
         assert_eq!((found.intact, found.damaged), (kept, 0));
         assert_eq!(store.commit(&rows(100..=100)).unwrap(), Seq::new(kept + 1));
         drop(store);
+        assert_eq!(open(folder).torn_tail(), None, "it is said once");
         let reader = SqliteReader::open(folder).unwrap();
         assert_eq!(numbers(&reader.read(Seq::FIRST, 1000).unwrap()), (1..=kept + 1).collect::<Vec<_>>());
-        kept
+        (kept, torn.map_or(0, |torn| torn.bytes))
     }
 }
 
@@ -56,9 +61,12 @@ fn positions(crashed: &Crashed) -> impl Iterator<Item = usize> {
 fn a_cut_log_loses_the_last_commit_as_a_whole_or_not_at_all() {
     let crashed = Crashed::new();
     let folder = TempDir::new().unwrap();
-    assert_eq!(crashed.restart(folder.path(), &crashed.log), BEFORE + LAST);
+    assert_eq!(crashed.restart(folder.path(), &crashed.log), (BEFORE + LAST, 0));
     for length in positions(&crashed) {
-        assert_eq!(crashed.restart(folder.path(), &crashed.log[..length]), BEFORE, "cut to {length}");
+        let left = length - crashed.log_before;
+        // Without its salts a frame cannot be told from one of an earlier round.
+        let torn = if left < SALTS_END { 0 } else { left as u64 };
+        assert_eq!(crashed.restart(folder.path(), &crashed.log[..length]), (BEFORE, torn), "cut to {length}");
     }
 }
 
@@ -69,8 +77,9 @@ fn a_garbled_log_loses_the_last_commit_as_a_whole_or_not_at_all() {
     for position in positions(&crashed) {
         let mut log = crashed.log.clone();
         log[position] ^= 0xff;
-        let kept = crashed.restart(folder.path(), &log);
+        let (kept, torn) = crashed.restart(folder.path(), &log);
         assert!(kept == BEFORE || kept == BEFORE + LAST, "{kept} rows kept, garbled at {position}");
+        assert_eq!(torn > 0, kept == BEFORE, "garbled at {position}");
     }
 }
 
@@ -99,7 +108,21 @@ fn a_log_with_a_hole_loses_the_last_commit_as_a_whole() {
         let end = log.len().min(start + SECTOR);
         log[start..end].fill(0);
         let was_zero = log == crashed.log;
-        let kept = crashed.restart(folder.path(), &log);
-        assert_eq!(kept, if was_zero { BEFORE + LAST } else { BEFORE }, "hole at {start}");
+        let (kept, torn) = crashed.restart(folder.path(), &log);
+        assert_eq!(
+            (kept, torn > 0),
+            if was_zero { (BEFORE + LAST, false) } else { (BEFORE, true) },
+            "hole at {start}"
+        );
     }
+}
+
+#[test]
+fn a_torn_tail_is_told_in_words() {
+    assert_eq!(
+        TornTail { last: Seq::new(57), bytes: 4_120 }.to_string(),
+        "the journal ended in the middle of a commit: all rows up to 57 are kept, and 4120 bytes behind them are not. \
+         Nothing that was acknowledged is lost, since nothing is acknowledged before the disk says that it has it; what \
+         was under way is done again. There is nothing to do"
+    );
 }

@@ -1,6 +1,6 @@
 //! What a coordinator meets when it starts, each case with what it says; and an agent that comes back too late.
 
-use crate::disk::SmallDisk;
+use crate::disk::{Mounted, SmallDisk};
 use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
 use gleaner_testkit::random::Choices;
@@ -45,6 +45,28 @@ fn a_folder_that_cannot_be_written_to_is_refused() {
     );
 }
 
+/// What is mounted by a program may lie on another machine, as with sshfs.
+#[test]
+fn a_folder_on_a_network_file_system_is_refused_unless_it_is_wanted() {
+    let real = tempfile::TempDir::new().expect("a folder");
+    let Some(mounted) = Mounted::by_a_program(real.path()) else {
+        eprintln!("SKIPPED: no FUSE here, or no bindfs: scripts/install.sh test installs it");
+        return;
+    };
+    let mut grid = Grid::at("network", 30, mounted.path().join("coordinator"));
+    assert_eq!(
+        refusal(&grid),
+        "error: HOME is on FUSE, where locks and synced writes cannot be relied on, so facts could be lost: choose a \
+         folder on a local disk, or, where you know better, allow this one with --network-folder"
+    );
+    let settings = grid.home.join("config.toml");
+    let allowed = fs::read_to_string(&settings).expect("the settings") + "network_folder = true\n";
+    fs::write(&settings, allowed).expect("the settings");
+    grid.start();
+    grid.ok(&["status"]);
+    assert!(grid.stop_coordinator().success());
+}
+
 #[test]
 fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     let mut grid = Grid::new("newer", 30);
@@ -62,7 +84,10 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     assert!(fs::read(&file).expect("the journal") == bytes, "it was changed");
 }
 
-/// What was torn off is gone, what was before it is all there, and the coordinator says nothing else.
+/// What the coordinator says of a torn tail, in any one line.
+const TORN: &str = "the journal ended in the middle of a commit: all rows up to";
+
+/// What was torn off is gone, what was before it is all there, and the coordinator says so; only then.
 #[test]
 fn a_torn_tail_of_the_journal_costs_what_was_torn() {
     const SEED: u64 = 7;
@@ -77,6 +102,7 @@ fn a_torn_tail_of_the_journal_costs_what_was_torn() {
     let log = grid.home.join("gleaner.db-wal");
     let whole = copy(&grid.home);
     let length = fs::metadata(&log).expect("the log").len() as usize;
+    let mut is_told = false;
     for _ in 0..8 {
         restore(&whole, &grid.home);
         let kept = choices.below(length);
@@ -87,14 +113,18 @@ fn a_torn_tail_of_the_journal_costs_what_was_torn() {
             .expect("it is torn");
         grid.start();
         let jobs = jobs_of(&grid);
+        is_told |= grid.said().contains(TORN);
         eprintln!("seed {SEED}: {kept} of {length} bytes of the log, {} of {JOBS} jobs", jobs.len());
         assert!(jobs.iter().copied().eq(1..=jobs.len() as u64), "not the first ones: {jobs:?}");
         grid.ok(&["submit", "--", "true"]);
         assert!(grid.stop_coordinator().success());
         grid.ok(&["journal", "verify"]);
     }
+    assert!(is_told, "no cut was in the middle of a commit, or none was told");
+    let said = grid.said().len();
     restore(&whole, &grid.home);
     grid.start();
+    assert!(!grid.said()[said..].contains(TORN), "{}", &grid.said()[said..]);
     assert_eq!(jobs_of(&grid).len(), JOBS, "a kill loses nothing");
 }
 

@@ -1,4 +1,4 @@
-//! A small disk that can be filled.
+//! A small disk that can be filled, and a folder that is shown by a program.
 
 use std::fs;
 use std::io::Write;
@@ -49,11 +49,29 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // What still uses it loses it as soon as it ends.
-        let unmounted = Command::new("umount").arg("--lazy").arg(self.path()).status();
-        if !unmounted.is_ok_and(|status| status.success()) {
-            eprintln!("{} stays mounted", self.path().display());
-        }
+        unmount(self.path());
+    }
+}
+
+/// A folder seen through FUSE. Unmounted when dropped: declare it before what uses it.
+pub(crate) struct Mounted(TempDir);
+
+impl Mounted {
+    /// Shows another folder as it is; `None` where this machine has no way to.
+    pub(crate) fn by_a_program(shown: &Path) -> Option<Self> {
+        let at = tempfile::Builder::new().prefix("gleaner-fuse-").tempdir().expect("a folder");
+        let mounted = Command::new("bindfs").arg(shown).arg(at.path()).output().ok()?;
+        mounted.status.success().then(|| Self(at))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        unmount(self.path());
     }
 }
 
@@ -61,4 +79,12 @@ fn mount(arguments: &[&str], at: &Path) {
     let output = Command::new("mount").args(arguments).arg(at).output().expect("the command mount");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "a small disk cannot be mounted: {said}; run the walk as root");
+}
+
+/// What still uses it loses it as soon as it ends.
+fn unmount(at: &Path) {
+    let unmounted = Command::new("umount").arg("--lazy").arg(at).status();
+    if !unmounted.is_ok_and(|status| status.success()) {
+        eprintln!("{} stays mounted", at.display());
+    }
 }

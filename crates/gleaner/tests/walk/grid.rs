@@ -4,6 +4,7 @@ use crate::machine::Machine;
 use crate::network::{ADDRESS, Hub};
 use crate::processes::until;
 use crate::quota::Quota;
+use crate::wall_clock::WallClock;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -27,6 +28,7 @@ const LOG_TAIL: usize = 25;
 pub(crate) struct Grid {
     pub(crate) machines: Vec<Machine>,
     coordinator: Option<Child>,
+    clock: Option<WallClock>,
     hub: Hub,
     name: String,
     pub(crate) home: PathBuf,
@@ -39,6 +41,14 @@ impl Grid {
         let folder = folder(test);
         let home = folder.path().join("coordinator");
         Self::within_folder(folder, home, lease_s)
+    }
+
+    /// Likewise, where all go by a wall clock that can be set.
+    pub(crate) fn by_a_clock(test: &str, lease_s: u32) -> (Self, WallClock) {
+        let mut grid = Self::new(test, lease_s);
+        let clock = WallClock::new(grid.folder.path());
+        grid.clock = Some(clock.clone());
+        (grid, clock)
     }
 
     /// Likewise, with the coordinator's folder elsewhere.
@@ -56,7 +66,7 @@ impl Grid {
         let settings =
             format!("listen = \"{ADDRESS}\"\nuser = \"{USER}\"\nlease_s = {lease_s}\nheartbeat_s = 1\n");
         fs::write(home.join("config.toml"), settings).expect("the settings");
-        Self { machines: Vec::new(), coordinator: None, hub, name, home, folder }
+        Self { machines: Vec::new(), coordinator: None, clock: None, hub, name, home, folder }
     }
 
     /// A machine with so much of a core; its agent joins over TLS and is there when this returns.
@@ -70,6 +80,7 @@ impl Grid {
         let quota = Quota::new(&format!("{}-{name}", self.name), percent);
         let log = self.folder.path().join(format!("{name}.log"));
         let mut machine = Machine::new(name, home, log, self.hub.wire(), quota, rules);
+        machine.clock.clone_from(&self.clock);
         machine.join(&self.join_line(), options);
         self.machines.push(machine);
         until(&format!("{name} joins"), PATIENCE, || {
@@ -227,6 +238,9 @@ impl Grid {
         command.args(["--pdeathsig", "KILL"]).args(self.hub.prefix());
         for name in ["GLEANER_SERVER", "GLEANER_TOKEN", "GLEANER_FINGERPRINT", "GLEANER_HOME"] {
             command.env_remove(name);
+        }
+        if let Some(clock) = &self.clock {
+            clock.show_to(&mut command);
         }
         command
     }

@@ -3,6 +3,7 @@
 use crate::network::Wire;
 use crate::processes::{kill, until, words};
 use crate::quota::Quota;
+use crate::wall_clock::WallClock;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ pub(crate) struct Machine {
     pub(crate) home: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) wire: Wire,
+    /// The wall clock that its agent goes by, if it is not the machine's own.
+    pub(crate) clock: Option<WallClock>,
     quota: Quota,
     options: Vec<String>,
     agent: Option<Child>,
@@ -39,7 +42,7 @@ impl Machine {
     ) -> Self {
         fs::create_dir_all(&home).expect("the agent's folder");
         fs::write(home.join("rules.toml"), rules).expect("the owner's rules");
-        Self { name: name.to_owned(), home, log, wire, quota, options: Vec::new(), agent: None }
+        Self { name: name.to_owned(), home, log, wire, clock: None, quota, options: Vec::new(), agent: None }
     }
 
     /// Starts the agent for the first time, by the words of a join line and further options.
@@ -126,6 +129,9 @@ impl Machine {
         command.arg(format!("{} exec \"$0\" \"$@\"", self.quota.entrance()));
         command.env_remove("GLEANER_HOME").env("GLEANER_LOG", "info");
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
+        if let Some(clock) = &self.clock {
+            clock.show_to(&mut command);
+        }
         command
     }
 }

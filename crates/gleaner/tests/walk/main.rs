@@ -11,6 +11,7 @@
 mod bad_luck;
 mod budget;
 mod checker;
+mod clock;
 mod disk;
 mod full_disk;
 mod grid;
@@ -20,4 +21,6 @@ mod machine;
 mod network;
 mod processes;
 mod quota;
+mod too_much;
 mod trouble;
+mod wall_clock;

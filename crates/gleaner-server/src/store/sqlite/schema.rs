@@ -49,8 +49,15 @@ enum Whose {
     AnotherPrograms,
 }
 
+/// A file that is open for its one writer.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    /// How many frames of the log belong to whole commits.
+    pub(super) frames_kept: u64,
+}
+
 /// Opens `file` for its one writer, and makes it where there is none.
-pub(super) fn open(file: &Path) -> Result<Connection, OpenError> {
+pub(super) fn open(file: &Path) -> Result<Opened, OpenError> {
     create(file).map_err(|source| create_error(file, source))?;
     let mut connection =
         connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| open_error(error, file))?;
@@ -64,8 +71,8 @@ pub(super) fn open(file: &Path) -> Result<Connection, OpenError> {
         }
     };
     keep_log_on_close(&connection, false).map_err(|error| open_error(error, file))?;
-    set_up(&mut connection, is_new).map_err(|error| open_error(error, file))?;
-    Ok(connection)
+    let frames_kept = set_up(&mut connection, is_new).map_err(|error| open_error(error, file))?;
+    Ok(Opened { connection, frames_kept })
 }
 
 /// Opens `file` for reading; a coordinator may be writing to it.
@@ -128,7 +135,7 @@ fn refuse(found: &Whose, file: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<()> {
+fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.execute_batch(SETTINGS)?;
     if is_new {
@@ -143,11 +150,13 @@ fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<()> {
 }
 
 /// Moves what a crash left in the log into the file, and syncs it. Rows whose sync failed or was never reached can still
-/// be read, from the system's cache: nothing may rest on them before they are on the disk.
-fn settle(connection: &Connection) -> rusqlite::Result<()> {
-    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| row.get(0))?;
+/// be read, from the system's cache: nothing may rest on them before they are on the disk. Returns how many frames the log
+/// had of whole commits.
+fn settle(connection: &Connection) -> rusqlite::Result<u64> {
+    let (busy, frames): (i64, i64) =
+        connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if busy == 0 {
-        return Ok(());
+        return Ok(frames.cast_unsigned());
     }
     let message = "another program holds on to an old state of it".to_owned();
     Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), Some(message)))

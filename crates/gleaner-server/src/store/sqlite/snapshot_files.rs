@@ -111,7 +111,11 @@ impl Snapshots for SnapshotFiles {
         for name in self.names().map_err(|source| self.failure(source))? {
             match self.read(&name, format)? {
                 Ok(snapshot) => return Ok(Some(snapshot)),
-                Err(why) => tracing::warn!(snapshot = name, "passed over a snapshot: it {why}"),
+                Err(why) => tracing::warn!(
+                    snapshot = name,
+                    "a snapshot {why} and is passed over: the journal has all that is in it, so the start takes longer \
+                     and nothing is lost; there is nothing to do"
+                ),
             }
         }
         Ok(None)
