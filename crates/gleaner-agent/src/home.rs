@@ -272,7 +272,7 @@ fn lock(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(file)),
             Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
-                thread::sleep(Duration::from_millis(5))
+                thread::sleep(Duration::from_millis(5));
             }
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
             Err(why) => return Err(failed(why.into())),

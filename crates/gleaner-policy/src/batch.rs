@@ -48,7 +48,9 @@ pub(crate) fn assignments(
     let mut batch = Batch::new(recipe, grid, now, open, backlog);
     batch.run();
     let Batch { made, taken, .. } = batch;
-    taken.into_iter().for_each(|(class, task)| backlog.put_back(class, task));
+    for (class, task) in taken {
+        backlog.put_back(class, task);
+    }
     made
 }
 
@@ -174,14 +176,13 @@ impl<'a> Batch<'a> {
     }
 
     fn assign_by_aim(&mut self, kind: usize, task: Waiting) {
-        match self.aimed(kind, task.length.amount()) {
-            Some(target) => self.assign(kind, task, target),
-            None => {
-                self.take(kind, task);
-                if let Some(purse) = self.purse_mut(kind) {
-                    purse.set_aside(1);
-                }
-            }
+        if let Some(target) = self.aimed(kind, task.length.amount()) {
+            self.assign(kind, task, target);
+            return;
+        }
+        self.take(kind, task);
+        if let Some(purse) = self.purse_mut(kind) {
+            purse.set_aside(1);
         }
     }
 

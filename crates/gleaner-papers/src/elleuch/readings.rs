@@ -33,7 +33,7 @@ pub const READINGS: [Reading; 14] = [
     Reading {
         topic: "runs that stall",
         paper: "nothing; its conditions divide the budget among all tasks that wait",
-        taken: "where in half a day less than a twentieth of what arrives in it is done, while more than that waits, the \
+        taken: "where in six hours less than a twentieth of what arrives in it is done, while more than that waits, the \
                 run is given up, and its makespan the trace's end",
         why: "as more wait, each is left less, until only the cheapest machines are allowed: such a run does not \
               recover, and takes hours to show it",
