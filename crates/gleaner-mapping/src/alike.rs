@@ -10,7 +10,7 @@
 //!
 //! Cost: O(t·w) to begin with and each time that half of the tasks are gone; O(t) vectorised comparisons a step to find
 //! whom it concerns; and O(w) for each block that has such tasks, and for each such task one comparison a machine that
-//! is compared: some twenty of 256.
+//! is compared: some twenty of 256. Memory: as much as the matrix again.
 
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 

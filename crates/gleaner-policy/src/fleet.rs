@@ -16,7 +16,7 @@ mod tournament;
 pub use summary::{OWN_BOUNDS, Size, Summary};
 pub use tournament::Tournament;
 
-use gleaner_core::Grid;
+use gleaner_core::{Availability, Grid};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 
 /// What a search looks for: the machine with the highest score.
@@ -40,6 +40,22 @@ pub struct Fleet {
 struct OneClass {
     machines: Vec<MachineId>,
     tournament: Tournament,
+    /// By seat: whether the machine takes tasks when it has room, and how many do.
+    open: Vec<bool>,
+    open_count: usize,
+}
+
+impl OneClass {
+    fn set_open(&mut self, seat: usize, is_open: bool) {
+        let was_open = std::mem::replace(&mut self.open[seat], is_open);
+        self.open_count = self.open_count + usize::from(is_open) - usize::from(was_open);
+    }
+}
+
+/// Whether a machine takes tasks when it has room: it is open, and its owner leaves some of it.
+fn is_open(grid: &Grid, machine: MachineId) -> bool {
+    let machine = grid.machine(machine);
+    machine.availability() == Availability::Open && machine.capacity() > 0.0
 }
 
 impl Fleet {
@@ -58,17 +74,28 @@ impl Fleet {
         if self.classes.len() <= class {
             self.classes.resize_with(class + 1, OneClass::default);
         }
-        let OneClass { machines, tournament } = &mut self.classes[class];
-        self.seats.push(machines.len());
-        machines.push(machine);
-        tournament.push(Summary::of(grid, machine));
+        let class = &mut self.classes[class];
+        let seat = class.machines.len();
+        self.seats.push(seat);
+        class.machines.push(machine);
+        class.tournament.push(Summary::of(grid, machine));
+        class.open.push(false);
+        class.set_open(seat, is_open(grid, machine));
     }
 
     /// Takes note that a machine's load or tasks changed, or whether it takes any.
     #[inline]
     pub fn update(&mut self, grid: &Grid, machine: MachineId) {
-        let class = grid.machine(machine).class().index();
-        self.classes[class].tournament.set(self.seats[machine.index()], Summary::of(grid, machine));
+        let class = &mut self.classes[grid.machine(machine).class().index()];
+        let seat = self.seats[machine.index()];
+        class.tournament.set(seat, Summary::of(grid, machine));
+        class.set_open(seat, is_open(grid, machine));
+    }
+
+    /// The machine classes of which some machine takes tasks when it has room, busy or not.
+    pub fn open_classes(&self) -> impl Iterator<Item = MachineClassId> + '_ {
+        let classes = self.classes.iter().enumerate();
+        classes.filter(|(_, class)| class.open_count > 0).map(|(index, _)| MachineClassId::new(index))
     }
 
     /// The machine classes of which some machine can take a task of `task` now.
@@ -94,7 +121,7 @@ impl Fleet {
     /// The highest score above `floor`, or `floor`.
     pub fn best(&self, objective: &impl Objective, floor: f64) -> f64 {
         let mut best = floor;
-        for (index, OneClass { machines, tournament }) in self.classes.iter().enumerate() {
+        for (index, OneClass { machines, tournament, .. }) in self.classes.iter().enumerate() {
             let class = MachineClassId::new(index);
             best = tournament.best(
                 best,
@@ -108,7 +135,7 @@ impl Fleet {
     /// The lowest machine whose score is at least `threshold`.
     pub fn lowest(&self, objective: &impl Objective, threshold: f64) -> Option<MachineId> {
         let mut lowest = None;
-        for (index, OneClass { machines, tournament }) in self.classes.iter().enumerate() {
+        for (index, OneClass { machines, tournament, .. }) in self.classes.iter().enumerate() {
             // Machines are in order of id: a class that begins after the lowest so far has none lower.
             if machines.first().is_none_or(|first| lowest.is_some_and(|lowest| lowest < *first)) {
                 continue;
@@ -129,7 +156,8 @@ impl Fleet {
     pub fn check(&self, grid: &Grid) -> Result<(), String> {
         let fresh = Self::of(grid);
         for (index, (kept, derived)) in self.classes.iter().zip(&fresh.classes).enumerate() {
-            if kept.machines != derived.machines || kept.tournament != derived.tournament {
+            let same_open = (&kept.open, kept.open_count) == (&derived.open, derived.open_count);
+            if kept.machines != derived.machines || kept.tournament != derived.tournament || !same_open {
                 return Err(format!("the index of machine class {index} is not what the grid says"));
             }
         }

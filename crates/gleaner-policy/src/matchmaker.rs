@@ -23,7 +23,7 @@ impl Matchmaker {
     }
 
     fn place(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
-        let means = Means::of(self.recipe.spending, grid, now, task);
+        let means = Means::of(self.recipe.spending, (grid, &self.fleet), now, task);
         place(self.recipe.place, grid, &self.fleet, grid.task(task).class(), means.as_ref())
     }
 

@@ -21,15 +21,22 @@ pub struct Means<'a> {
 
 impl<'a> Means<'a> {
     /// Of a task that waits; `None` where nothing limits where it goes. Costs O(machine classes).
-    pub(crate) fn of(spending: Spending, grid: &'a Grid, now: Time, task: TaskId) -> Option<Self> {
+    pub(crate) fn of(
+        spending: Spending,
+        (grid, fleet): (&'a Grid, &Fleet),
+        now: Time,
+        task: TaskId,
+    ) -> Option<Self> {
         // How many tasks wait is asked for by rules that no score goes with.
         let class = grid.task(task).class();
         let account = grid.account_of(class)?;
         let purse = Purse::new(spending, account, now, (1, grid.waiting_ops(class)))?;
-        let classes = grid.classes().machine_classes().iter();
-        let able = classes.zip(grid.classes().seconds_per_op_row(class));
-        let prices = able.filter(|(_, seconds)| seconds.is_finite()).map(|(class, _)| class.price);
-        let cheapest = prices.filter(|price| *price > 0.0).fold(f64::INFINITY, f64::min);
+        let row = grid.classes().seconds_per_op_row(class);
+        // Machines that are gone make nobody else's price dear.
+        let able = fleet.open_classes().filter(|machine| row[machine.index()].is_finite());
+        let prices = able.map(|machine| grid.classes().machine_class(machine).price);
+        let prices = prices.filter(|price| *price > 0.0);
+        let cheapest = prices.fold(f64::INFINITY, f64::min);
         Some(Self { purse, grid, length: grid.declared_length(task), cheapest })
     }
 

@@ -135,6 +135,8 @@ Also, all optional:
   [grid]   sharing = \"time\"
   [work]   labels = \"labels.csv\" (label, a column for each kind), for a column label in tasks.csv
   [policy] relocate = { …, difference_min = 2 (min-num), period_s = 60 (instead of at events) }
+  [policy] budget = { rule = \"b\", recharge = 1000, period_s = 120 }   # or bt, btt; a preset may say the rule
+           and charged = \"planned\" (or \"started\", \"ended\"); per = \"user\": each has one (a column user in tasks.csv)
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
 

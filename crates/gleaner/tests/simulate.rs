@@ -198,3 +198,50 @@ fn a_budget_is_spent_period_by_period() {
     let error = json(&gleaner(&folder, &dear).code(2).get_output().stderr);
     assert_eq!(error["input"]["found"], "50000, where t5 costs 60000 credits at least");
 }
+
+/// Two machines on which each task takes 4 seconds and costs 4 credits, and a budget for one task in 10 seconds.
+fn spending(folder: &Scratch, users: &str, policy: &str) {
+    let tasks: String = users.chars().enumerate().map(|(at, user)| format!("t{at},0,4,1,{user}\n")).collect();
+    folder.write("machines.csv", "id,cpu,price\nm0,1,1\nm1,1,1\n");
+    folder.write("tasks.csv", &format!("id,arrival_s,length,cpu,user\n{tasks}"));
+    folder.write(
+        "scenario.toml",
+        &format!(
+            "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n\
+             [work]\ntasks = \"tasks.csv\"\nweights = {{ cpu = 1 }}\n[policy]\n{policy}\n"
+        ),
+    );
+}
+
+#[test]
+fn each_user_spends_their_own_budget() {
+    for (users, preset, budget, starts) in [
+        ("aab", "bertasi/greedy", "rule = \"b\"", [0, 10, 20]),
+        ("aab", "bertasi/greedy", "rule = \"b\", per = \"grid\"", [0, 10, 20]),
+        ("aab", "bertasi/greedy", "rule = \"b\", per = \"user\"", [0, 10, 0]),
+        ("abc", "bertasi/greedy", "rule = \"bt\", per = \"user\"", [0, 0, 4]),
+        ("aab", "elleuch/b-min-min", "per = \"grid\"", [10, 20, 30]),
+        ("aab", "elleuch/b-min-min", "per = \"user\"", [10, 20, 10]),
+        ("aba", "elleuch/lbtt-sufferage", "per = \"user\"", [10, 10, 20]),
+    ] {
+        let folder = Scratch::new();
+        let policy = format!("preset = \"{preset}\"\nbudget = {{ recharge = 5, period_s = 10, {budget} }}");
+        spending(&folder, users, &policy);
+        gleaner(&folder, &["simulate", "scenario.toml", "--out", "out"]).success();
+        let table = folder.read("out/tasks.csv");
+        let started = table.lines().skip(1).map(|row| row.split(',').nth(3).expect("a start"));
+        let started: Vec<f64> = started.map(|second| second.parse().expect("a number")).collect();
+        assert_eq!(started, starts.map(f64::from), "{users} {preset} {budget}");
+    }
+}
+
+#[test]
+fn budgets_for_each_user_need_users() {
+    let folder = Scratch::new();
+    let budget = "{ rule = \"b\", recharge = 5, period_s = 10, per = \"user\" }";
+    spending(&folder, "aab", &format!("preset = \"bertasi/greedy\"\nbudget = {budget}"));
+    folder.write("tasks.csv", "id,arrival_s,length,cpu\nt0,0,4,1\n");
+    let run = gleaner(&folder, &["simulate", "scenario.toml"]).failure().code(2);
+    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(error.contains("policy.budget.per") && error.contains("a column user"), "{error}");
+}

@@ -1,7 +1,7 @@
 use crate::Reading;
 
 /// Where the paper leaves the experiments open, or does not add up.
-pub const READINGS: [Reading; 12] = [
+pub const READINGS: [Reading; 14] = [
     Reading {
         topic: "the machines",
         paper: "traces of XtremLab, which are not public",
@@ -31,6 +31,22 @@ pub const READINGS: [Reading; 12] = [
         why: "patterns then differ by their tasks only",
     },
     Reading {
+        topic: "runs that stall",
+        paper: "nothing; its conditions divide the budget among all tasks that wait",
+        taken: "where in six hours less than a twentieth of what arrives in it is done, while more than that waits, the \
+                run is given up, and its makespan the trace's end",
+        why: "as more wait, each is left less, until only the cheapest machines are allowed: such a run does not \
+              recover, and takes hours to show it",
+    },
+    Reading {
+        topic: "what a batch plans",
+        paper: "every task of the meta-task is scheduled, and taken back with the next one if it has not begun",
+        taken: "every task has its part in all sums; told to machines is what may begin before the next batch, because \
+                its machine is expected to be ready by then",
+        why: "the rest would be taken back before it could begin. A machine that is ready earlier than expected waits \
+              for the next batch",
+    },
+    Reading {
         topic: "a prediction",
         paper: "the average of the next fifteen minutes",
         taken: "the same, or of what is left of the interval; between 12,000 and 20,000 to the nearer of both",
@@ -39,9 +55,9 @@ pub const READINGS: [Reading; 12] = [
     Reading {
         topic: "when a busy machine is ready",
         paper: "by the effective progress of its task",
-        taken: "its length at the speed that is predicted now, less the time that it has run",
-        why: "nobody reports progress to the scheduler; where a speed changed since the task began, the estimate is \
-              off, and tasks are planned for machines that are not ready by then",
+        taken: "what is left of its length, at the speed that is predicted now; what it has done adds up from the \
+                speeds that were predicted while it ran",
+        why: "nobody reports progress to the scheduler, but it knows every prediction",
     },
     Reading {
         topic: "arrivals",

@@ -24,8 +24,8 @@ const SABOTEURS: u64 = 0x0e11_0002;
 const ABORTS_MAX: u32 = 3;
 /// How many events pass between two looks at whether to go on.
 const EVENTS_BETWEEN_LOOKS: u32 = 2_000;
-/// A run stalls when in so long a time, half a day,
-const STALL_S: f64 = 43_200.0;
+/// A run stalls when in so long a time, six hours,
+const STALL_S: f64 = 21_600.0;
 /// less than this part of what comes in it on average is done, while more than what comes in it is there to be done.
 const STALL_SHARE: f64 = 0.05;
 

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::ledger::Ledger;
 use gleaner_core::{Account, Scope};
-use gleaner_units::Time;
+use gleaner_units::{Time, UserId};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{AccountView, BudgetView};
 
@@ -23,7 +23,7 @@ pub fn budget(desk: &Desk, now: Time) -> BudgetView {
 fn accounts_of(ledger: &Ledger, now: Time) -> Vec<AccountView> {
     let Some(accounts) = ledger.grid().accounts() else { return Vec::new() };
     match accounts.budget().scope {
-        Scope::Shared => vec![account(None, accounts.of(Default::default()), now)],
+        Scope::Shared => vec![account(None, accounts.of(UserId::default()), now)],
         Scope::PerUser => {
             let users = ledger.payers();
             users.map(|(name, payer)| account(Some(name.clone()), accounts.of(payer), now)).collect()

@@ -1,9 +1,9 @@
 //! Why a task waits that some machine could take: what the rule in force, its batches and its budget have to do with it.
 
 use crate::ledger::Ledger;
-use gleaner_core::Queue;
+use gleaner_core::{Availability, Queue};
 use gleaner_policy::Recipe;
-use gleaner_units::{Credits, MachineClassId, TaskId, Time};
+use gleaner_units::{Credits, MachineId, TaskId, Time};
 
 /// In half a sentence.
 pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
@@ -69,10 +69,13 @@ fn is_too_dear(ledger: &Ledger, now: Time, task: TaskId) -> bool {
     left.zip(least_cost(ledger, task)).is_some_and(|(left, cost)| cost > left)
 }
 
-/// On the cheapest machines that could run it; none where that cannot be said.
+/// On the cheapest machine that could run it; none where that cannot be said. Costs O(machines).
 fn least_cost(ledger: &Ledger, task: TaskId) -> Option<Credits> {
     let grid = ledger.grid();
-    let row = grid.classes().seconds_per_op_row(grid.task(task).class()).iter();
-    let able = row.enumerate().filter(|(_, seconds)| seconds.is_finite());
-    able.filter_map(|(class, _)| grid.cost(task, MachineClassId::new(class))).min()
+    let class = grid.task(task).class();
+    let machines = (0..grid.machines().len()).map(MachineId::new);
+    let able = machines.filter(|&on| {
+        grid.machine(on).availability() != Availability::Lost && grid.seconds_per_op(class, on).is_finite()
+    });
+    able.filter_map(|on| grid.cost(task, grid.machine(on).class())).min()
 }

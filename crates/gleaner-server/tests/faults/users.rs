@@ -6,13 +6,24 @@ use super::history::Seen;
 use gleaner_server::desk::{Answer, Order, OrderId, Rejection, Requester};
 use gleaner_server::policy::default_relocation;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Choice, PolicySpec};
+use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
 use std::collections::BTreeMap;
 
 pub(crate) const ADMIN: &str = "admin";
 const USERS: [&str; 2] = ["ann", "bob"];
 const JOBS_MAX: usize = 7;
+const MOVING: [&str; 3] = ["bertasi/greedy", "bertasi/social", "bertasi/min-num"];
+const IN_BATCHES: [&str; 8] = [
+    "elleuch/min-min",
+    "elleuch/b-max-min",
+    "elleuch/bt-sufferage",
+    "elleuch/btt-min-min",
+    "elleuch/lbtt-min-min",
+    "nimrod/cost",
+    "nimrod/time",
+    "nimrod/conservative-time",
+];
 
 /// A request whose answer has not come yet.
 #[derive(Clone, Debug)]
@@ -29,6 +40,10 @@ pub(crate) struct Users {
     jobs: Vec<(String, JobId, u32)>,
     asked: u64,
     submitted: usize,
+    /// Whether tasks are planned in batches in this history, under budgets, and so all have lengths.
+    plans: Option<bool>,
+    /// How often anyone wanted anything.
+    wishes: u64,
 }
 
 impl Users {
@@ -65,6 +80,8 @@ impl Users {
                 (told.tasks > 0).then_some(Seen::Ordered { what, job })
             }
             (Order::SetPolicy(_), Ok(_)) => Some(Seen::Administered { what: "policy" }),
+            (Order::SetBudget(_), Ok(_)) => Some(Seen::Administered { what: "budget" }),
+            (Order::SetPrice { .. }, Ok(_)) => Some(Seen::Administered { what: "price" }),
             (Order::SetOpen { .. }, Ok(_)) => Some(Seen::Administered { what: "open" }),
             (Order::Revoke(_), Ok(_)) => Some(Seen::Administered { what: "revoke" }),
             _ => None,
@@ -73,14 +90,20 @@ impl Users {
 
     /// What one of them wants next.
     pub(crate) fn wish(&mut self, chance: &mut Chance, agents: u32) -> (String, Order) {
+        let plans = *self.plans.get_or_insert_with(|| chance.one_in(3));
+        self.wishes += 1;
+        if plans && self.wishes <= 4 {
+            // A machine's price, a budget, and a policy that heeds it, before the first job.
+            return (ADMIN.to_owned(), plan_with(chance, agents, self.wishes));
+        }
         if self.submitted < JOBS_MAX && (self.jobs.is_empty() || chance.one_in(3)) {
             self.submitted += 1;
             let key = (!chance.one_in(4)).then(|| format!("key-{}", self.submitted));
-            let order = Order::Submit { spec: Box::new(job(chance)), key, missing: Vec::new() };
+            let order = Order::Submit { spec: Box::new(job(chance, plans)), key, missing: Vec::new() };
             return ((*chance.pick(&USERS)).to_owned(), order);
         }
         if self.jobs.is_empty() || chance.one_in(5) {
-            return (ADMIN.to_owned(), administration(chance, agents));
+            return (ADMIN.to_owned(), administration(chance, agents, plans));
         }
         let (user, job, tasks) = chance.pick(&self.jobs).clone();
         let choice = choice(chance, tasks);
@@ -112,8 +135,12 @@ fn choice(chance: &mut Chance, tasks: u32) -> Choice {
     Choice { tasks: if named.is_empty() { vec![0] } else { named }, failed: false }
 }
 
-fn administration(chance: &mut Chance, agents: u32) -> Order {
+fn administration(chance: &mut Chance, agents: u32, plans: bool) -> Order {
     let machine = |number: u64| format!("m{number}");
+    if plans && !chance.one_in(4) {
+        let what = chance.between(1, 4);
+        return plan_with(chance, agents, what);
+    }
     match chance.below(8) {
         0..=2 => Order::SetPolicy(policy(chance)),
         3..=4 => Order::SetOpen { machine: machine(chance.below(agents.into())), open: chance.one_in(2) },
@@ -124,15 +151,52 @@ fn administration(chance: &mut Chance, agents: u32) -> Order {
     }
 }
 
+fn plan_with(chance: &mut Chance, agents: u32, what: u64) -> Order {
+    match what {
+        1 | 2 => Order::SetPrice {
+            machine: format!("m{}", chance.below(agents.into())),
+            price: *chance.pick(&[0.0, 0.25, PRICE_MAX]),
+        },
+        3 => Order::SetBudget((!chance.one_in(8)).then(|| budget(chance))),
+        _ => Order::SetPolicy(planning(chance)),
+    }
+}
+
+/// Each task can be paid from a recharge, wherever it runs: the longest is of a minute on two cores of the fastest.
+fn budget(chance: &mut Chance) -> BudgetSpec {
+    BudgetSpec {
+        recharge: (LENGTH_MAX * PRICE_MAX) as u64 + chance.below(200_000),
+        period_s: *chance.pick(&[5.0, 30.0]),
+        charged: *chance.pick(&[ChargedSpec::Planned, ChargedSpec::Started, ChargedSpec::Ended]),
+        per: *chance.pick(&[PerSpec::Grid, PerSpec::User]),
+    }
+}
+
+fn planning(chance: &mut Chance) -> PolicySpec {
+    if chance.one_in(4) {
+        let spend = Some((*chance.pick(&["b", "bt"])).to_owned());
+        return PolicySpec { spend, ..PolicySpec::new(*chance.pick(&MOVING)) };
+    }
+    let preset = *chance.pick(&IN_BATCHES);
+    // Where the preset heeds a budget, its period is the batches'.
+    let is_free = preset == "elleuch/min-min";
+    let period_s = if is_free { Some(*chance.pick(&[4.0, 20.0])) } else { None };
+    PolicySpec { period_s, aging: chance.one_in(2).then_some(2), ..PolicySpec::new(preset) }
+}
+
 fn policy(chance: &mut Chance) -> PolicySpec {
-    let preset = *chance.pick(&["bertasi/greedy", "bertasi/social", "bertasi/min-num"]);
+    let preset = *chance.pick(&MOVING);
     let mut relocate = default_relocation();
     relocate.period_s = *chance.pick(&[0.0, 0.0, 7.0]);
     relocate.gain_min = 0.01;
     PolicySpec { relocate: (!chance.one_in(4)).then_some(relocate), ..PolicySpec::new(preset) }
 }
 
-fn job(chance: &mut Chance) -> JobSpec {
+/// In what agents' speeds are counted in.
+const LENGTH_MAX: f64 = 120_000.0;
+const PRICE_MAX: f64 = 1.0;
+
+fn job(chance: &mut Chance, plans: bool) -> JobSpec {
     let tasks = match chance.below(3) {
         0 => TaskList::One,
         _ => TaskList::Array { first: 0, last: chance.between(1, 5) as u32, step: 1 },
@@ -156,6 +220,8 @@ fn job(chance: &mut Chance) -> JobSpec {
         outputs: Vec::new(),
         composition: (label.is_none() && chance.one_in(2)).then_some([0.5, 0.25, 0.25]),
         label,
+        // As long as it takes, or as someone thinks.
+        length: (plans || chance.one_in(4)).then(|| millis as f64 * chance.pick(&[0.5e6, 1e6, 2e6])),
         needs: Needs { cores: chance.between(1, 2) as u32, ..Needs::default() },
         requirements: chance.one_in(5).then(|| "TARGET.Cpus >= 2".to_owned()),
         rank: None,

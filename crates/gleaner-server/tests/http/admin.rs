@@ -3,7 +3,9 @@
 use crate::agent::Agent;
 use crate::world::World;
 use axum::body::Body;
-use gleaner_wire::api::{GridView, MachineState, MachineView, PolicyView};
+use gleaner_wire::api::{
+    AccountView, BudgetView, ExplanationView, GridView, MachineState, MachineView, PolicyView, Submitted,
+};
 use gleaner_wire::session::ToAgent;
 use serde_json::Value;
 
@@ -56,6 +58,67 @@ async fn a_policy_is_set_if_it_is_one() {
     }
     let view: PolicyView = world.get("/api/v1/policy", &world.alice).await.json();
     assert_eq!((view.policy.preset.as_str(), view.policy.relocate), ("bertasi/greedy", None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prices_budgets_and_policies_go_together() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "m1").await;
+    let price = "/api/v1/machines/m1/price";
+    for (path, body, status, says) in [
+        ("/api/v1/policy", r#"{"preset": "elleuch/b-min-min"}"#, 422, "gleaner budget set"),
+        ("/api/v1/budget", r#"{"budget": {"recharge": 0, "period_s": 2}}"#, 422, "recharge is 0"),
+        ("/api/v1/budget", r#"{"budget": {"recharge": 9, "period_s": 0.1}}"#, 422, "period_s is 0.1"),
+        ("/api/v1/budget", r#"{"budget": {"recharge": 9, "period_s": 60, "per": "user"}}"#, 200, ""),
+        ("/api/v1/policy", r#"{"preset": "elleuch/b-min-min"}"#, 200, "every 60 s"),
+        ("/api/v1/budget", r#"{"budget": null}"#, 422, "gleaner budget set"),
+        (price, r#"{"price": -1}"#, 422, "price is -1"),
+        (price, r#"{"price": 2.5}"#, 200, "2.5"),
+        ("/api/v1/machines/m2/price", r#"{"price": 1}"#, 404, "m2"),
+    ] {
+        let reply = world.call("PUT", path, &world.root, Body::from(body)).await;
+        assert_eq!(reply.status, status, "{body}: {reply}");
+        assert!(reply.to_string().contains(says), "{body}: {reply}");
+        let refused = world.call("PUT", path, &world.alice, Body::from(body)).await;
+        assert_eq!(refused.status, 403, "{body}: {refused}");
+    }
+    let view: BudgetView = world.get("/api/v1/budget", &world.alice).await.json();
+    assert!(view.heeded && view.accounts.is_empty() && view.next_recharge_s.is_some(), "{view:?}");
+    world.submit(&world.alice, 2).await;
+    let view: BudgetView = world.get("/api/v1/budget", &world.bob).await.json();
+    let own = AccountView { user: Some("alice".into()), spent: 0, held: 0, left: 9, paid: 0 };
+    assert_eq!(view.accounts, [own]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_no_length_is_told_to_declare_one() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "m1").await;
+    for (path, body) in [
+        ("/api/v1/machines/m1/price", r#"{"price": 2}"#),
+        ("/api/v1/budget", r#"{"budget": {"recharge": 9, "period_s": 60}}"#),
+        ("/api/v1/policy", r#"{"preset": "elleuch/btt-min-min"}"#),
+    ] {
+        let reply = world.call("PUT", path, &world.root, Body::from(body)).await;
+        assert_eq!(reply.status, 200, "{reply}");
+    }
+    for (length, summary, remedy) in [
+        ("null", "no length was declared", "gleaner submit --length"),
+        ("5e6", "it waits for the next recharge", "gleaner budget set 10"),
+        ("4e6", "it waits for the next batch", ""),
+    ] {
+        let body = format!(r#"{{"command": ["run"], "length": {length}}}"#);
+        let job =
+            world.call("POST", "/api/v1/jobs", &world.alice, Body::from(body)).await.json::<Submitted>().job;
+        let path = format!("/api/v1/jobs/{job}/tasks/0/explain");
+        let told: ExplanationView = world.get(&path, &world.alice).await.json();
+        assert!(told.summary.contains(summary), "{length}: {told:?}");
+        let remedies = told.remedies.concat();
+        assert!(remedies.contains(remedy) && remedies.is_empty() == remedy.is_empty(), "{length}: {told:?}");
+    }
+    let wrong =
+        world.call("POST", "/api/v1/jobs", &world.alice, Body::from(r#"{"command": ["x"], "length": 0}"#));
+    assert_eq!(wrong.await.status, 422);
 }
 
 #[tokio::test(flavor = "multi_thread")]

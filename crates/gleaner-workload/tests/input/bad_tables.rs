@@ -63,7 +63,7 @@ fn columns() {
             (
                 "net",
                 "net,mem",
-                "tasks.csv:1: mem: found an unknown column; expected one of net, id, ad, cpu, label, …",
+                "tasks.csv:1: mem: found an unknown column; expected one of net, id, ad, user, cpu, …",
             ),
             ("net", "cpu", "tasks.csv:1: cpu: found the column twice; expected each column once"),
             (

@@ -9,6 +9,7 @@
 //! ```
 
 mod bad_luck;
+mod budget;
 mod checker;
 mod clock;
 mod disk;
