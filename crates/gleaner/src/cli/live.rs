@@ -182,7 +182,7 @@ pub(crate) struct SubmitArguments {
     )]
     pub(crate) composition: Option<Composition>,
     /// Operations of each task, as 12e6 or 5G: what policies plan by that spend a budget. A parameter
-    /// GLEANER_LENGTH of the tasks, as a column of --from-json, goes before it
+    /// `GLEANER_LENGTH` of the tasks, as a column of --from-json, goes before it
     #[arg(long, value_name = "OPS", value_parser = length, help_heading = "Scheduling")]
     pub(crate) length: Option<f64>,
     /// Cores of one machine
