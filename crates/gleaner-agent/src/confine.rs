@@ -14,7 +14,7 @@ mod trial;
 mod user;
 
 pub use bwrap::bare_sandbox;
-pub(crate) use bwrap::bwrap_command;
+pub(crate) use bwrap::{LAUNCHER, bwrap_command};
 pub(crate) use empty_network::EmptyNetwork;
 pub(crate) use group::Group;
 pub use group::GroupError;

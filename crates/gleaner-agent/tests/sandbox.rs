@@ -94,14 +94,22 @@ fn a_program_that_was_replaced_still_starts_sandboxes() {
     if stage().is_none() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("gleaner");
-    fs::copy(PROGRAM, &program).unwrap();
-    let mut stage = Stage::with_program(&program);
-    fs::remove_file(&program).unwrap();
-    fs::write(&program, "a newer one").unwrap();
-    let (outcome, _) = stage.run(stage.boxed("echo ran"));
-    assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+    for programs in [&["gleaner"][..], &["gleaner", "gleaner-launch"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = programs.iter().map(|name| folder.path().join(name)).collect();
+        for path in &paths {
+            fs::copy(PROGRAM, path).unwrap();
+        }
+        let mut stage = Stage::with_program(&paths[0]);
+        // Its keeper has started when it has a minder that does something.
+        assert_eq!(stage.run(stage.own("true")).0, Outcome::Code(0));
+        for path in &paths {
+            fs::remove_file(path).unwrap();
+            fs::write(path, "a newer one").unwrap();
+        }
+        let (outcome, _) = stage.run(stage.boxed("echo ran"));
+        assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+    }
 }
 
 #[test]

@@ -19,6 +19,9 @@ use tokio_tungstenite::tungstenite::{self, handshake::client::Request};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use tokio_util::either::Either;
 
+/// What is read at once. The buffer is filled with zeros before each look, so a large one costs more than most messages.
+const READ_BYTES: usize = 4 << 10;
+
 /// What a session runs over.
 pub type SessionStream = WebSocketStream<Either<TcpStream, Box<TlsStream<TcpStream>>>>;
 
@@ -68,8 +71,10 @@ async fn open(
         }
         None => Either::Left(tcp),
     };
-    let config =
-        WebSocketConfig::default().max_message_size(Some(message_bytes)).max_frame_size(Some(message_bytes));
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BYTES)
+        .max_message_size(Some(message_bytes))
+        .max_frame_size(Some(message_bytes));
     match client_async_with_config(request, stream, Some(config)).await {
         Ok((session, _)) => Ok(session),
         Err(why) => Err(not_opened(address, why)),

@@ -37,9 +37,8 @@ const NETWORK_SETTINGS: [&str; 4] = ["/etc/hosts", "/etc/protocols", "/etc/resol
 /// The folders in which the settings are put.
 const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
 
-/// The launcher, this program itself, comes as standard output. A path would lead elsewhere, or nowhere, once the program
-/// was replaced by a newer one.
-const LAUNCHER: &str = "/proc/self/fd/1";
+/// The launcher comes as standard output. A path would lead elsewhere, or nowhere, once it was replaced by a newer one.
+pub(crate) const LAUNCHER: &str = "/proc/self/fd/1";
 
 /// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
 const TEMPORARY_BYTES_MAX: &str = "1073741824";
@@ -136,14 +135,11 @@ fn bind(command: &mut Command, how: &str, from: &Path, at: impl AsRef<OsStr>) {
 
 /// Shows a path of the system as it is, be it a link; what this machine has not, tasks have not.
 fn show(command: &mut Command, path: &Path) {
-    match fs::read_link(path) {
-        Ok(target) if path.parent() == Some(Path::new("/")) => {
-            command.arg("--symlink").arg(target).arg(path);
-        }
-        _ => {
-            command.arg("--ro-bind-try").arg(path).arg(path);
-        }
-    }
+    let is_at_the_root = path.parent() == Some(Path::new("/"));
+    match is_at_the_root.then(|| fs::read_link(path)) {
+        Some(Ok(target)) => command.arg("--symlink").arg(target).arg(path),
+        Some(Err(_)) | None => command.arg("--ro-bind-try").arg(path).arg(path),
+    };
 }
 
 /// Finds bubblewrap in the agent's `PATH`.

@@ -15,7 +15,7 @@ use crate::keeper::Limits;
 const CPU_PERIOD_US: u64 = 100_000;
 
 /// How often the removal of a cgroup is tried, since the kernel lets go of the dead a little later.
-const REMOVALS_MAX: u32 = 50;
+const REMOVALS_MAX: u32 = 250;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(2);
 
 /// Why a task's cgroups could not be made.

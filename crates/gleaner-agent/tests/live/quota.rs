@@ -50,6 +50,9 @@ impl Drop for Spinning {
     }
 }
 
+/// Samples to wait for, one a second.
+const SECONDS_MAX: usize = 30;
+
 #[test]
 fn inside_a_quota_the_load_is_a_share_of_it() {
     let Some(cgroup) = QuotaCgroup::quarter("load") else { return };
@@ -73,8 +76,12 @@ fn inside_a_quota_the_load_is_a_share_of_it() {
     };
     thread::sleep(Duration::from_millis(200));
     assert_eq!(sample(), None);
-    thread::sleep(Duration::from_secs(1));
-    let (owners, ours) = sample().unwrap();
-    assert!(owners > 0.6, "{owners}");
-    assert!(ours < 0.3, "{ours}");
+    // A busy machine may keep the quota back for a while.
+    let mut seen = Vec::new();
+    let is_a_share = |&(owners, ours): &(f64, f64)| owners > 0.6 && ours < 0.3;
+    while !seen.last().is_some_and(is_a_share) {
+        assert!(seen.len() < SECONDS_MAX, "{seen:?}");
+        thread::sleep(Duration::from_secs(1));
+        seen.extend(sample());
+    }
 }

@@ -162,17 +162,47 @@ fn restore(files: &[(std::path::PathBuf, Vec<u8>)], home: &Path) {
     }
 }
 
+/// The journal has all that is in a snapshot: one that was made anew, or that a disk has spoilt, changes nothing.
+#[test]
+fn a_start_from_a_rebuilt_or_a_spoilt_snapshot_finds_the_same() {
+    const JOBS: u64 = 5;
+    let mut grid = Grid::new("snapshot", 30);
+    grid.start();
+    for _ in 0..JOBS {
+        grid.ok(&["submit", "--", "true"]);
+    }
+    assert!(grid.stop_coordinator().success());
+    let rebuilt = grid.ok(&["journal", "rebuild"]);
+    assert!(rebuilt.contains("the next start begins from here"), "{rebuilt}");
+    grid.start();
+    assert!(jobs_of(&grid).into_iter().eq(1..=JOBS));
+    assert!(!grid.said().contains("passed over"), "{}", grid.said());
+    grid.kill_coordinator();
+    for entry in fs::read_dir(grid.home.join("snapshots")).expect("the snapshots") {
+        let path = entry.expect("an entry").path();
+        let mut bytes = fs::read(&path).expect("a snapshot");
+        *bytes.last_mut().expect("it is not empty") ^= 1;
+        fs::write(&path, bytes).expect("a snapshot");
+    }
+    grid.start();
+    assert!(jobs_of(&grid).into_iter().eq(1..=JOBS));
+    let told = "is damaged and is passed over: the journal has all that is in it";
+    assert!(grid.said().contains(told), "{}", grid.said());
+    assert!(grid.stop_coordinator().success());
+    grid.ok(&["journal", "verify"]);
+}
+
 #[test]
 fn a_stale_result_is_refused_and_shown() {
     const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\n\
                          run_below_load = 1.0\nidle_seconds = 1\n";
-    let mut grid = Grid::new("stale", 4);
+    let mut grid = Grid::new("stale", 10);
     grid.start();
     for name in ["lab", "office"] {
         grid.add(name, 80, RULES, &[]);
     }
     // The first run ends while its machine cannot be reached, the second takes until the first has come back.
-    let script = "if [ $GLEANER_ATTEMPT = 1 ]; then sleep 1.5; else sleep 12; fi; echo run $GLEANER_ATTEMPT";
+    let script = "if [ $GLEANER_ATTEMPT = 1 ]; then sleep 5; else sleep 20; fi; echo run $GLEANER_ATTEMPT";
     let job = grid.json(&["submit", "--", "sh", "-c", script])["job"].to_string();
     let task = format!("{job}/0");
     let first = until("it runs", PATIENCE, || {

@@ -64,6 +64,10 @@ fn the_whole_walk() {
     check_bag(&grid, &bag);
     check_counter(&grid, &counter, 3);
     grid.wind_up();
+    let home = grid.home.display().to_string();
+    let replayed = grid.ok(&["replay", &home, "--policy", "bertasi/social"]);
+    eprintln!("{replayed}");
+    assert!(replayed.contains("MAKESPAN") && replayed.contains("bertasi/social"), "{replayed}");
 }
 
 fn speed(grid: &Grid, name: &str) -> f64 {

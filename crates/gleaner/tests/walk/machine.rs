@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long an agent may take to end in order, checkpoints and all.
 const FAREWELL: Duration = Duration::from_secs(30);
 /// How long what an agent leaves behind may take to end.
-const AFTERMATH: Duration = Duration::from_secs(10);
+const AFTERMATH: Duration = Duration::from_secs(30);
 
 pub(crate) struct Machine {
     pub(crate) name: String,

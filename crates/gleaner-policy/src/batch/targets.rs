@@ -1,0 +1,146 @@
+//! Where a task goes: the machine that would be done with it first, or the cheapest that would be in time.
+
+use super::kinds::{Bid, Kind};
+use super::pool::Place;
+use super::{Batch, highest_tie};
+use crate::recipe::Aim;
+
+/// Where a task would go: in which pool to which of the machines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) pool: usize,
+    pub(super) place: Place,
+}
+
+impl Target {
+    /// Whether a task there is planned: machines that are ready only with the next batch are given nothing by this one.
+    pub(super) fn is_planned(self, period_s: f64) -> bool {
+        match self.place {
+            Place::One(_, ready_s) => ready_s < period_s,
+            Place::Any(_) => true,
+        }
+    }
+}
+
+impl Batch<'_> {
+    /// Where the recipe's aim wants a task of that length.
+    pub(super) fn aimed(&self, kind: usize, length: f64) -> Option<Target> {
+        let in_time = match self.recipe.aim {
+            Aim::Earliest => None,
+            Aim::Cheapest => self.cheapest(kind, length),
+            Aim::CheapestThenEarliest => self.earliest_of_cheapest(kind, length),
+        };
+        in_time.or_else(|| self.earliest(kind, length))
+    }
+
+    /// When a task of that length would be done at best.
+    pub(super) fn earliest_end(&self, kind: usize, length: f64) -> Option<f64> {
+        let (tasks, mut earliest) = (&self.kinds[kind], f64::INFINITY);
+        for bid in &tasks.bids {
+            let end = bid.end(length);
+            if end < earliest && self.allows(tasks, length, bid) {
+                earliest = end;
+            }
+        }
+        (earliest < f64::INFINITY).then_some(earliest)
+    }
+
+    /// The machine that would be done first with a task of that length, among equals the lowest.
+    pub(super) fn earliest(&self, kind: usize, length: f64) -> Option<Target> {
+        let tasks = &self.kinds[kind];
+        self.first_done(kind, length, |bid| self.allows(tasks, length, bid))
+    }
+
+    /// The lowest of the wanted machines whose end ties with the earliest of theirs.
+    fn first_done(&self, kind: usize, length: f64, is_wanted: impl Fn(&Bid) -> bool) -> Option<Target> {
+        let mut first = Earliest::default();
+        for bid in &self.kinds[kind].bids {
+            let end = bid.end(length);
+            if end <= first.limit() && is_wanted(bid) {
+                first.add(end, bid);
+            }
+        }
+        let limit = first.limit();
+        let ties = |bid: &Bid| bid.end(length) <= limit && is_wanted(bid);
+        let targets = first.tied().map(|bid| {
+            let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
+            Target { pool: bid.pool, place }
+        });
+        targets.min_by_key(|target| target.place.rank())
+    }
+
+    #[inline]
+    fn is_in_time(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
+        bid.end(length) <= self.deadline_s && self.allows(tasks, length, bid)
+    }
+
+    /// The lowest price for which some machine would be done by the deadline; infinite if none would.
+    fn lowest_price(&self, kind: usize, length: f64) -> f64 {
+        let tasks = &self.kinds[kind];
+        let in_time = tasks.bids.iter().filter(|bid| self.is_in_time(tasks, length, bid));
+        in_time.map(|bid| bid.seat.price).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Of the cheapest machines that would be done by the deadline the lowest. Costs O(machines that ask as much).
+    fn cheapest(&self, kind: usize, length: f64) -> Option<Target> {
+        let price = self.lowest_price(kind, length);
+        let tasks = &self.kinds[kind];
+        let bids = tasks.bids.iter().filter(|bid| bid.seat.price == price);
+        let targets = bids.filter_map(|bid| {
+            let in_time = |ready_s| self.is_in_time(tasks, length, &bid.at(ready_s));
+            let place = self.pools[bid.pool].lowest(in_time)?;
+            Some(Target { pool: bid.pool, place })
+        });
+        targets.min_by_key(|target| target.place.rank())
+    }
+
+    /// Of the cheapest machines that would be done by the deadline the one that is done first, among equals the
+    /// lowest.
+    fn earliest_of_cheapest(&self, kind: usize, length: f64) -> Option<Target> {
+        let price = self.lowest_price(kind, length);
+        let tasks = &self.kinds[kind];
+        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(tasks, length, bid);
+        self.first_done(kind, length, is_wanted)
+    }
+}
+
+/// What ends earliest of what was looked at so far, or ties with it.
+pub(super) struct Earliest<T> {
+    end: f64,
+    /// The latest end that ties.
+    limit: f64,
+    /// Those that may tie.
+    found: Vec<(f64, T)>,
+}
+
+impl<T> Default for Earliest<T> {
+    fn default() -> Self {
+        Self { end: f64::INFINITY, limit: f64::INFINITY, found: Vec::new() }
+    }
+}
+
+impl<T> Earliest<T> {
+    /// What ends later is not among them.
+    #[inline]
+    pub(super) fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Of something that does not end after the limit.
+    #[inline]
+    pub(super) fn add(&mut self, end: f64, it: T) {
+        if end < self.end {
+            self.limit = highest_tie(end);
+            if self.end > self.limit {
+                self.found.clear();
+            }
+            self.end = end;
+        }
+        self.found.push((end, it));
+    }
+
+    pub(super) fn tied(self) -> impl Iterator<Item = T> {
+        let limit = self.limit;
+        self.found.into_iter().filter(move |(end, _)| *end <= limit).map(|(_, it)| it)
+    }
+}
