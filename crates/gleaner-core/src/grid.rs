@@ -8,6 +8,7 @@ mod attempts;
 mod check;
 mod machine;
 mod pages;
+mod paying;
 mod plans;
 mod progress;
 mod task;
@@ -21,7 +22,7 @@ pub use plans::Plans;
 pub use task::{Task, TaskState};
 
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
-use gleaner_units::{Credits, MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use pages::Pages;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -166,32 +167,9 @@ impl Grid {
         Some(self.machine(on).seconds_left(now, (class, id), length))
     }
 
-    /// What a task costs on machines of a class; nothing is known where they have a price and it has no length.
-    pub fn cost(&self, id: TaskId, on: MachineClassId) -> Option<Credits> {
-        let price = self.classes.machine_class(on).price;
-        if price == 0.0 { Some(Credits::ZERO) } else { Some(Credits::cost(self.declared_length(id)?, price)) }
-    }
-
-    /// Whether what a task costs on machines of a class can be paid now.
-    pub fn can_pay(&self, now: Time, id: TaskId, on: MachineClassId) -> bool {
-        let Some(account) = self.account_of(self.task(id).class) else { return true };
-        self.cost(id, on).is_some_and(|cost| account.can_start(now, id, cost))
-    }
-
     /// Which waiting tasks are planned, and where.
     pub fn plans(&self) -> &Plans {
         &self.plans
-    }
-
-    /// The budget as it is used, if there is one.
-    pub fn accounts(&self) -> Option<&Accounts> {
-        self.accounts.as_ref()
-    }
-
-    /// The account that tasks of that class are paid from, if there is a budget.
-    pub fn account_of(&self, class: TaskClassId) -> Option<&Account> {
-        let payer = self.classes.task_class(class).payer;
-        self.accounts.as_ref().map(|accounts| accounts.of(payer))
     }
 
     /// All tasks that wait, planned ones too: class by class, in order of submission within each.
@@ -202,19 +180,6 @@ impl Grid {
     /// Whether any task waits.
     pub fn has_waiting(&self) -> bool {
         self.waiting.first_of_each().next().is_some()
-    }
-
-    /// How long the tasks that wait are together, as far as it was declared, of those that are paid from the same
-    /// account as a class. Costs O(users) where that is all.
-    pub fn waiting_ops(&self, class: TaskClassId) -> OpsTotal {
-        let scope = self.accounts.as_ref().map_or(Scope::Shared, |accounts| accounts.budget().scope);
-        match scope {
-            Scope::Shared => self.waiting_ops.values().copied().sum(),
-            Scope::PerUser => {
-                let payer = self.classes.task_class(class).payer;
-                self.waiting_ops.get(&payer).copied().unwrap_or_default()
-            }
-        }
     }
 
     /// Of the waiting tasks of the classes asked for, one with the highest priority, and of those the one that was
@@ -294,16 +259,6 @@ impl Grid {
 
     fn class_of(&self, machine: MachineId) -> &MachineClass {
         self.classes.machine_class(self.machine(machine).class())
-    }
-
-    fn payer(&self, id: TaskId) -> UserId {
-        self.classes.task_class(self.task(id).class).payer
-    }
-
-    /// What a task costs, with its length.
-    fn bill(&self, task: TaskId, on: MachineClassId) -> Result<Sum, Refusal> {
-        let cost = self.cost(task, on).ok_or(Refusal::NoLength(task))?;
-        Ok(Sum::of(self.declared_length(task), cost))
     }
 
     /// The first occasion that still wants an answer.

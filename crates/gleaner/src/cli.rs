@@ -74,7 +74,7 @@ pub(crate) enum Command {
     History(HistoryArguments),
     /// The machines of the grid, and what they are doing
     Machines(PlainArguments),
-    /// Pause, resume, drain, measure or revoke a machine
+    /// Pause, resume, drain, measure, price or revoke a machine
     #[command(subcommand)]
     Machine(MachineArguments),
     /// What was learnt of the labels: how their tasks divide over CPU, disk and network

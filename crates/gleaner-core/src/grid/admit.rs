@@ -71,17 +71,6 @@ impl Grid {
         Ok(Command::Plan { task: id, on })
     }
 
-    /// Takes what a task costs on a machine, instead of what was taken for it so far.
-    fn pay(&mut self, now: Time, id: TaskId, on: MachineId) -> Result<(), Refusal> {
-        if self.accounts.is_none() {
-            return Ok(());
-        }
-        let (payer, bill) = (self.payer(id), self.bill(id, self.machine(on).class())?);
-        let paid =
-            self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).start(now, id, bill));
-        paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
-    }
-
     fn start(
         &mut self,
         now: Time,

@@ -1,4 +1,3 @@
-use super::{Accounts, Budget};
 use super::{Availability, Grid, Machine, Task};
 use crate::{Cause, Change, Event, Occasion, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
@@ -147,17 +146,6 @@ impl Grid {
         self.enqueue(first, count);
         changes.push(Change::Wait { first, count });
         self.ask(Cause::Submitted(class));
-    }
-
-    fn budget_set(&mut self, now: Time, budget: Option<Budget>, changes: &mut Vec<Change>) {
-        match (&mut self.accounts, budget) {
-            (Some(accounts), Some(budget)) => accounts.set_budget(now, budget),
-            (accounts, budget) => *accounts = budget.map(Accounts::new),
-        }
-        changes.push(Change::BudgetChanged);
-        if self.has_waiting() {
-            self.ask(Cause::RuleChanged);
-        }
     }
 
     fn load_reported(&mut self, now: Time, machine: MachineId, load: f64, changes: &mut Vec<Change>) {

@@ -119,14 +119,6 @@ impl Grid {
         self.placed_total -= 1;
     }
 
-    /// Nothing was to be paid for the task after all.
-    pub(super) fn give_back(&mut self, now: Time, id: TaskId) {
-        let payer = self.payer(id);
-        if let Some(accounts) = &mut self.accounts {
-            accounts.of_mut(payer).give_back(now, id);
-        }
-    }
-
     /// Tasks of one class and length come to wait.
     pub(super) fn enqueue(&mut self, first: TaskId, count: u32) {
         self.waiting.add(self.task(first).class, first, count);
