@@ -8,6 +8,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{getpid, getppid};
+
 /// What the launcher's name has behind this program's.
 const SUFFIX: &str = "-launch";
 const OURSELVES: &str = "/proc/self/exe";
@@ -24,13 +27,20 @@ fn beside(program: &Path) -> PathBuf {
     path.into()
 }
 
-/// By what word a minder gets it from the keeper.
+/// By what word a minder gets it from the keeper: where that has it open.
 pub(super) fn word(launcher: &File) -> String {
-    launcher.as_raw_fd().to_string()
+    format!("{}/{}", getpid(), launcher.as_raw_fd())
 }
 
-/// The launcher that the keeper, which must be the parent, has open under this word.
+/// What the keeper, which must be the parent, has open under this word.
 pub(super) fn from_keeper(word: &str) -> io::Result<File> {
-    let keeper = rustix::process::getppid().ok_or_else(|| io::Error::other("there is no keeper"))?;
-    File::open(format!("/proc/{}/fd/{word}", keeper.as_raw_nonzero()))
+    let (keeper, file) = word.split_once('/').ok_or_else(|| io::Error::other("not a keeper's word"))?;
+    // The parent may be another by now, with something else under that number, which may be a pipe: opening it must not
+    // wait for anyone, and what was opened counts only if the keeper was there still.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let launcher = rustix::fs::open(format!("/proc/{keeper}/fd/{file}"), flags, Mode::empty())?;
+    match getppid() {
+        Some(parent) if parent.to_string() == keeper => Ok(launcher.into()),
+        Some(_) | None => Err(io::Error::other("the keeper is gone")),
+    }
 }

@@ -50,6 +50,11 @@ impl Findings {
         self.outcomes[&case][seed]
     }
 
+    /// Whether every task of a case was done, with every seed.
+    pub(super) fn always_ends(&self, case: Case) -> bool {
+        self.outcomes[&case].iter().all(|outcome| outcome.unfinished == 0)
+    }
+
     /// The makespan in units of that without a budget.
     pub(super) fn normalized(&self, case: Case, seed: usize) -> f64 {
         self.outcome(case, seed).makespan_s / self.outcome(case.yardstick(), seed).makespan_s
