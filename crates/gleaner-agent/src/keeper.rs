@@ -21,7 +21,6 @@ mod client;
 mod frames;
 mod keep;
 mod kin;
-mod launcher;
 mod mind;
 mod orders;
 mod start;
