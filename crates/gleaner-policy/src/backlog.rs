@@ -4,7 +4,7 @@ mod shelf;
 
 use gleaner_core::{Change, Grid};
 use gleaner_units::{Ops, TaskClassId, TaskId};
-pub(crate) use shelf::Shelf;
+pub(crate) use shelf::{Place, Shelf};
 
 /// A task that has no place, and how long it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -119,11 +119,6 @@ impl Backlog {
     pub(crate) fn shelves(&mut self) -> impl Iterator<Item = (TaskClassId, &mut Shelf)> {
         let numbered = self.shelves.iter_mut().enumerate();
         numbered.filter(|(_, shelf)| !shelf.is_empty()).map(|(index, shelf)| (TaskClassId::new(index), shelf))
-    }
-
-    /// A task that was taken off a shelf is there again.
-    pub(crate) fn put_back(&mut self, class: TaskClassId, task: Waiting) {
-        self.shelves[class.index()].insert(task);
     }
 
     fn add(&mut self, grid: &Grid, id: TaskId) {

@@ -23,17 +23,15 @@ mod pool;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
+use crate::crew::Crew;
 use crate::recipe::{Aim, Batching, Level, Order};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
-use gleaner_units::{MachineId, OpsTotal, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{OpsTotal, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
 use targets::{Earliest, Target};
-
-/// Which machines take tasks, by id; they need not be free.
-pub(crate) type Open<'a> = &'a std::collections::BTreeSet<MachineId>;
 
 /// A task and its place.
 pub(crate) type Assignment = (TaskId, Queue);
@@ -44,16 +42,13 @@ pub(crate) fn assignments(
     recipe: &Batching,
     grid: &Grid,
     now: Time,
-    open: Open<'_>,
+    crew: &Crew,
     backlog: &mut Backlog,
 ) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, grid, now, open, backlog);
+    let mut batch = Batch::new(recipe, grid, now, crew, backlog);
     batch.run();
-    let Batch { made, taken, .. } = batch;
-    for (class, task) in taken {
-        backlog.put_back(class, task);
-    }
-    made
+    batch.kinds.into_iter().for_each(Kind::put_back);
+    batch.made
 }
 
 /// How often it is worked out whether there is enough to do for more to be planned: that costs O(machines).
@@ -73,16 +68,16 @@ struct Batch<'a> {
     kinds: Vec<Kind<'a>>,
     pools: Vec<Pool>,
     made: VecDeque<Assignment>,
-    /// What was taken from the backlog.
-    taken: Vec<(TaskClassId, Waiting)>,
+    /// How many were taken from the backlog.
+    taken: usize,
 }
 
 impl<'a> Batch<'a> {
-    fn new(recipe: &'a Batching, grid: &Grid, now: Time, open: Open<'_>, backlog: &'a mut Backlog) -> Self {
+    fn new(recipe: &'a Batching, grid: &Grid, now: Time, crew: &Crew, backlog: &'a mut Backlog) -> Self {
         let depth = if recipe.order == Order::Sufferage { 2 } else { 1 };
         let pools = match recipe.level {
-            Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
-            Level::Classes => pool::of_classes(grid, now, open),
+            Level::Machines => pool::of_machines(grid, now, crew, (recipe.spending, depth)),
+            Level::Classes => pool::of_classes(grid, now, crew),
         };
         let mut kinds = kinds::all(grid, backlog, &pools);
         let purses = purses(recipe, grid, now, &mut kinds);
@@ -95,7 +90,7 @@ impl<'a> Batch<'a> {
             kinds,
             pools,
             made: VecDeque::new(),
-            taken: Vec::new(),
+            taken: 0,
         }
     }
 
@@ -129,7 +124,7 @@ impl<'a> Batch<'a> {
         let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.period_s;
         match (left.next(), left.next()) {
             (None, _) => false,
-            (Some(tasks), None) if self.is_for_the_earliest() && self.taken.len().is_multiple_of(STRIDE) => {
+            (Some(tasks), None) if self.is_for_the_earliest() && self.taken.is_multiple_of(STRIDE) => {
                 self.reaches(tasks, tasks.bids.iter().filter(is_in_time))
             }
             (one, other) => one
@@ -157,7 +152,7 @@ impl<'a> Batch<'a> {
         let able = able.filter(|(_, seconds_per_op)| seconds_per_op.is_finite());
         let before: f64 =
             able.map(|(pool, seconds_per_op)| pool.ops_before(first_s, seconds_per_op, longest)).sum();
-        before <= CLEARLY * tasks.sum().1.amount()
+        before <= CLEARLY * tasks.ops().amount()
     }
 
     fn assign_by_aim(&mut self, kind: usize, task: Waiting) {
@@ -187,9 +182,8 @@ impl<'a> Batch<'a> {
     }
 
     fn take(&mut self, kind: usize, task: Waiting) {
-        let tasks = &mut self.kinds[kind];
-        tasks.take(task);
-        self.taken.push((tasks.class, task));
+        self.kinds[kind].take(task);
+        self.taken += 1;
     }
 
     /// No machine may take tasks of these sizes now; they are not looked at again in this batch.
@@ -210,6 +204,12 @@ impl<'a> Batch<'a> {
         self.purses.get_mut(self.kinds[kind].purse)
     }
 
+    /// The offers among which are all that tasks of these lengths, the shortest and the longest, may take.
+    #[inline]
+    fn within_means<'b>(&self, tasks: &'b Kind<'_>, lengths: (f64, f64)) -> &'b [Bid] {
+        self.purse(tasks).map_or(&tasks.bids, |purse| tasks.bids_up_to(purse.dearest(lengths)))
+    }
+
     #[inline]
     fn allows(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
         self.purse(tasks).is_none_or(|purse| purse.allows(length, bid.seat))
@@ -221,9 +221,8 @@ fn purses(recipe: &Batching, grid: &Grid, now: Time, kinds: &mut [Kind<'_>]) -> 
     let Some(accounts) = grid.accounts() else { return Vec::new() };
     let mut sums: BTreeMap<UserId, (usize, OpsTotal)> = BTreeMap::new();
     for tasks in &*kinds {
-        let (count, ops) = tasks.sum();
         let sum = sums.entry(accounts.key(grid.classes().task_class(tasks.class).payer)).or_default();
-        *sum = (sum.0 + count, sum.1 + ops);
+        *sum = (sum.0 + tasks.count(), sum.1 + tasks.ops());
     }
     for tasks in kinds {
         let key = accounts.key(grid.classes().task_class(tasks.class).payer);

@@ -7,7 +7,7 @@ use crate::crew::Crew;
 use crate::recipe::Batching;
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Plans all waiting tasks at each multiple of a period.
 ///
@@ -27,8 +27,8 @@ pub struct Batcher {
 struct Agenda {
     at: Time,
     plans: VecDeque<Assignment>,
-    /// With a task to start, maybe.
-    machines: VecDeque<MachineId>,
+    /// With a task to start, maybe; from when all is planned.
+    machines: Option<VecDeque<MachineId>>,
 }
 
 impl Batcher {
@@ -49,20 +49,34 @@ impl Batcher {
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
             at: now,
-            plans: batch::assignments(recipe, grid, now, crew.open(), backlog),
-            machines: crew.open().iter().copied().collect(),
+            plans: batch::assignments(recipe, grid, now, crew, backlog),
+            machines: None,
         }));
         if let Some((task, on)) = agenda.plans.pop_front() {
             return Some(Decision::Plan { task, on });
         }
-        while let Some(&on) = agenda.machines.front() {
+        let machines = agenda.machines.get_or_insert_with(|| with_plans(grid, crew));
+        while let Some(&on) = machines.front() {
             if let Some(task) = next_for(grid, now, on) {
                 return Some(Decision::Start { task, on });
             }
-            agenda.machines.pop_front();
+            machines.pop_front();
         }
         None
     }
+}
+
+/// The machines for which something is planned, in order. Costs O(machines) where plans are made for classes.
+fn with_plans(grid: &Grid, crew: &Crew) -> VecDeque<MachineId> {
+    let mut machines = BTreeSet::new();
+    for queue in grid.plans().queues() {
+        match queue {
+            Queue::Machine(machine) if crew.has(machine) => _ = machines.insert(machine),
+            Queue::Machine(_) => {}
+            Queue::Class(class) => machines.extend(crew.of_class(class)),
+        }
+    }
+    machines.into_iter().collect()
 }
 
 /// The first planned task that a machine could begin now, and that can be paid.
@@ -83,11 +97,10 @@ impl Policy for Batcher {
             Change::MachineJoined(machine)
             | Change::MachineMeasured(machine)
             | Change::AvailabilityChanged(machine)
-            | Change::LoadChanged(machine) => self.crew.update(grid, machine),
-            // Whether a machine is free is asked when it matters.
-            Change::ResidentsChanged(_)
-            | Change::MachineClassMet(_)
-            | Change::TaskClassMet(_)
+            | Change::LoadChanged(machine)
+            | Change::ResidentsChanged(machine) => self.crew.update(grid, machine),
+            Change::MachineClassMet(_) => self.crew.add_class(),
+            Change::TaskClassMet(_)
             | Change::TaskClassMeasured(_)
             | Change::Wait { .. }
             | Change::Planned(..)

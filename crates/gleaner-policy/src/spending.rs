@@ -56,6 +56,9 @@ impl fmt::Display for Spending {
 /// How much more than a limit exceeds it, relative to it.
 const ROUNDING: f64 = 1e-12;
 
+/// More than all rounding errors together.
+const CLEARLY: f64 = 1.0 + 1e-9;
+
 /// What the conditions read, between two assignments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purse {
@@ -141,6 +144,24 @@ impl Purse {
                 Base::Never => false,
                 Base::Counted(base) => self.is_within(base, length, seat.price),
             }
+    }
+
+    /// No task of these lengths, the shortest and the longest, may go where an operation costs more, unless it is the
+    /// cheapest place.
+    pub(crate) fn dearest(&self, (shortest, longest): (f64, f64)) -> f64 {
+        let paid = self.left.amount() / shortest;
+        // What may be spent beyond the average, by the easiest condition there is.
+        let spare = match self.spending {
+            Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => return CLEARLY * paid,
+            Spending::PerTask => self.allowance - self.allocated.amount(),
+            Spending::PerTaskAndTime(Savings::AsPrinted) => self.allowance,
+            Spending::PerTaskAndTime(Savings::AsDerived) => {
+                self.allowance - self.allocated.amount() + (self.recharge - self.allocated.amount()).max(0.0)
+            }
+        };
+        let spare = spare + (CLEARLY - 1.0) * self.recharge;
+        let average = self.limit + spare / if spare > 0.0 { shortest } else { longest };
+        CLEARLY * paid.min(average)
     }
 
     /// Of the lengths from the shortest to the longest the first that may go there; that what is allowed is one stretch

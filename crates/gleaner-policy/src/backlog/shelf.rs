@@ -16,6 +16,18 @@ pub(crate) struct Shelf {
     ops: OpsTotal,
 }
 
+/// Where a task lies, as long as nothing is put on the shelf or taken off it that comes before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Place {
+    block: usize,
+    index: usize,
+}
+
+impl Place {
+    /// Of the shortest task.
+    pub(crate) const FIRST: Self = Self { block: 0, index: 0 };
+}
+
 #[derive(Clone, Debug)]
 struct Block {
     tasks: Vec<Waiting>,
@@ -102,52 +114,57 @@ impl Shelf {
         self.blocks.iter().flat_map(|block| &block.tasks).copied()
     }
 
-    /// The first of that size or larger.
+    /// What lies at a place; nothing at the end.
     #[inline]
-    pub(crate) fn at_or_after(&self, size: Size) -> Option<Waiting> {
-        let block = self.blocks.get(self.block_at(size))?;
-        block.tasks.get(block.tasks.partition_point(|task| task.size() < size)).copied()
+    pub(crate) fn at(&self, place: Place) -> Option<Waiting> {
+        self.blocks.get(place.block)?.tasks.get(place.index).copied()
     }
 
-    /// The last that is smaller.
+    /// The place of the first of that size or larger, or the end.
     #[inline]
-    pub(crate) fn before(&self, size: Size) -> Option<Waiting> {
-        let number = self.block_at(size);
+    pub(crate) fn place_of(&self, size: Size) -> Place {
+        let block = self.blocks.partition_point(|block| block.last().size() < size);
         let smaller = |block: &Block| block.tasks.partition_point(|task| task.size() < size);
-        let within = self.blocks.get(number).map_or(0, smaller);
-        match within.checked_sub(1) {
-            Some(at) => Some(self.blocks[number].tasks[at]),
-            None => Some(self.blocks[number.checked_sub(1)?].last()),
+        Place { block, index: self.blocks.get(block).map_or(0, smaller) }
+    }
+
+    /// The place after one that is not the end.
+    #[inline]
+    pub(crate) fn next(&self, Place { block, index }: Place) -> Place {
+        let is_last = index + 1 == self.blocks[block].tasks.len();
+        if is_last { Place { block: block + 1, index: 0 } } else { Place { block, index: index + 1 } }
+    }
+
+    /// The place before one that is not the first.
+    #[inline]
+    pub(crate) fn previous(&self, Place { block, index }: Place) -> Place {
+        match index.checked_sub(1) {
+            Some(index) => Place { block, index },
+            None => Place { block: block - 1, index: self.blocks[block - 1].tasks.len() - 1 },
         }
     }
 
-    /// How many are of these sizes. Costs O(blocks) there.
-    pub(crate) fn count_of(&self, sizes: (Size, Size)) -> usize {
-        self.parts(sizes).map(|(_, tasks)| tasks.len()).sum()
+    /// How many lie from one place until another. Costs O(blocks) between them, of which it does not look into any.
+    pub(crate) fn count_between(&self, from: Place, until: Place) -> usize {
+        self.parts(from, until).map(|(_, tasks)| tasks.len()).sum()
     }
 
-    /// The lowest of these sizes. Costs O(blocks) there.
-    pub(crate) fn lowest_of(&self, sizes: (Size, Size)) -> Option<Waiting> {
+    /// The lowest of those from one place until another. Costs O(blocks) between them.
+    pub(crate) fn lowest_between(&self, from: Place, until: Place) -> Option<Waiting> {
         let of_part = |(block, tasks): (&Block, &[Waiting])| {
             if tasks.len() == block.tasks.len() { Some(block.lowest) } else { lowest(tasks) }
         };
-        self.parts(sizes).filter_map(of_part).min_by_key(|task| task.id)
+        self.parts(from, until).filter_map(of_part).min_by_key(|task| task.id)
     }
 
-    /// Each block with what is in it of these sizes.
-    fn parts(&self, (first, last): (Size, Size)) -> impl Iterator<Item = (&Block, &[Waiting])> {
-        let blocks = self.blocks[self.block_at(first)..].iter();
-        blocks.take_while(move |block| block.tasks[0].size() <= last).map(move |block| {
-            let from = block.tasks.partition_point(|task| task.size() < first);
-            let until = block.tasks.partition_point(|task| task.size() <= last);
-            (block, &block.tasks[from..until])
+    /// Each block with what lies in it between two places.
+    fn parts(&self, from: Place, until: Place) -> impl Iterator<Item = (&Block, &[Waiting])> {
+        let numbered = self.blocks.iter().enumerate().take(until.block + 1).skip(from.block);
+        numbered.map(move |(number, block)| {
+            let first = if number == from.block { from.index } else { 0 };
+            let end = if number == until.block { until.index } else { block.tasks.len() };
+            (block, &block.tasks[first..end])
         })
-    }
-
-    /// The first block that ends with that size or a larger one.
-    #[inline]
-    fn block_at(&self, size: Size) -> usize {
-        self.blocks.partition_point(|block| block.last().size() < size)
     }
 
     /// The first block that does not end before that task.
@@ -188,12 +205,16 @@ mod tests {
             let (one, other) = (1 + draw(62), 1 + draw(62));
             let (first, last) = (Size::of(one.min(other) as f64), Size::of(one.max(other) as f64));
             let between = || set.iter().filter(move |key| first <= key.0 && key.0 <= last);
-            assert_eq!(shelf.count_of((first, last)), between().count());
-            assert_eq!(shelf.lowest_of((first, last)).map(|task| task.id), between().map(|key| key.1).min());
-            let after = set.iter().find(|key| key.0 >= first).copied();
-            assert_eq!(shelf.at_or_after(first).map(|task| task.key()), after);
+            let (from, until) = (shelf.place_of(first), shelf.place_of(last.next()));
+            assert_eq!(shelf.count_between(from, until), between().count());
+            assert_eq!(shelf.lowest_between(from, until).map(|task| task.id), between().map(|key| key.1).min());
+            let key = |place: Place| shelf.at(place).map(|task| task.key());
+            let mut after = set.iter().filter(|key| key.0 >= first).copied();
+            assert_eq!(key(from), after.next());
+            assert_eq!(key(from).and_then(|_| key(shelf.next(from))), after.next());
             let before = set.iter().rfind(|key| key.0 < first).copied();
-            assert_eq!(shelf.before(first).map(|task| task.key()), before);
+            let previous = (from > Place::FIRST).then(|| shelf.previous(from));
+            assert_eq!(previous.and_then(key), before);
             assert_eq!(shelf.is_empty(), set.is_empty());
         }
         assert!(shelf.blocks.len() > 1, "one block is no test");

@@ -44,11 +44,12 @@ fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
 /// holds all tasks.
 fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
     let Some((shortest, longest)) = tasks.lengths() else { return Vec::new() };
+    let bids = batch.within_means(tasks, (shortest, longest));
     let takes_all = |bid: &Bid| batch.allows(tasks, shortest, bid) && batch.allows(tasks, longest, bid);
-    if tasks.bids.iter().any(takes_all) {
+    if bids.iter().any(takes_all) {
         return Vec::new();
     }
-    let mut stretches: Vec<Sizes> = tasks.bids.iter().filter_map(|bid| stretch(batch, tasks, bid)).collect();
+    let mut stretches: Vec<Sizes> = bids.iter().filter_map(|bid| stretch(batch, tasks, bid)).collect();
     stretches.sort_unstable();
     let (mut gaps, mut uncovered) = (Vec::new(), Size::of(shortest));
     for (first, last) in stretches {
@@ -92,9 +93,10 @@ fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiti
 fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
     let mut first = Earliest::default();
     for (kind, tasks) in kinds_left(batch) {
-        for bid in &tasks.bids {
+        let Some(lengths) = tasks.lengths() else { continue };
+        for bid in batch.within_means(tasks, lengths).iter().rev() {
             // No task of the kind is shorter than the shortest.
-            if tasks.lengths().is_none_or(|(shortest, _)| bid.end(shortest) > first.limit()) {
+            if bid.end(lengths.0) > first.limit() {
                 continue;
             }
             let Some(task) = first_allowed(batch, tasks, bid) else { continue };
@@ -107,19 +109,20 @@ fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
     let limit = first.limit();
     lowest(first.tied().flat_map(|(kind, task, bid)| {
         // Equally long tasks are in order of id: of each run the first.
-        let runs = successors(Some(task), move |task| batch.kinds[kind].at_or_after(task.size().next()));
         let ties = move |task: &Waiting| {
             let length = task.length.amount();
             bid.end(length) <= limit && batch.allows(&batch.kinds[kind], length, bid)
         };
-        runs.take_while(ties).map(move |task| (kind, task))
+        let next = move |task: &Waiting| batch.kinds[kind].at_or_after(task.size().next()).filter(ties);
+        successors(Some(task), next).map(move |task| (kind, task))
     }))
 }
 
 /// The task whose earliest end is the latest: the longest, or one so short that some offer may not take it.
 fn max_min(batch: &Batch<'_>) -> Option<Candidate> {
     let peaks = kinds_left(batch).flat_map(|(kind, tasks)| {
-        let firsts = tasks.bids.iter().filter_map(|bid| first_allowed(batch, tasks, bid));
+        let bids = tasks.lengths().map_or(&[][..], |lengths| batch.within_means(tasks, lengths));
+        let firsts = bids.iter().filter_map(|bid| first_allowed(batch, tasks, bid));
         let mut beyond: Vec<Size> = firsts.map(|task| task.size()).chain([Size::BEYOND]).collect();
         beyond.sort_unstable();
         beyond.dedup();

@@ -1,7 +1,7 @@
 //! The tasks left to place, by class and in order of length, and what is offered to them.
 
 use super::pool::Pool;
-use crate::backlog::{Backlog, Shelf, Size, Waiting};
+use crate::backlog::{Backlog, Place, Shelf, Size, Waiting};
 use crate::spending::Seat;
 use gleaner_core::Grid;
 use gleaner_units::{OpsTotal, TaskClassId};
@@ -12,11 +12,17 @@ pub(super) struct Kind<'a> {
     /// Which one pays.
     pub(super) purse: usize,
     shelf: &'a mut Shelf,
+    /// Those before this place lie there still, but were taken.
+    front: Place,
+    /// Those that were taken from between others, and are not there.
+    picked: Vec<Waiting>,
+    /// How long all are together that were not taken.
+    ops: OpsTotal,
     /// The sizes of those that lie there still and are out of this batch: from the first to the last of each stretch.
     aside: Vec<(Size, Size)>,
     /// The shortest and the longest task.
     span: Option<(Waiting, Waiting)>,
-    /// What the pools that could run them offer, in order of pool.
+    /// What the pools that could run them offer, in order of pool, and so of price.
     pub(super) bids: Vec<Bid>,
     /// By pool; infinite where no machine could run them.
     seconds_per_op: Vec<f64>,
@@ -64,6 +70,9 @@ impl<'a> Kind<'a> {
         let mut kind = Self {
             class,
             purse: 0,
+            front: Place::FIRST,
+            picked: Vec::new(),
+            ops: shelf.ops(),
             shelf,
             aside: Vec::new(),
             span: None,
@@ -88,8 +97,19 @@ impl<'a> Kind<'a> {
             Bid { pool: number, seat, seconds, several: offer.several }
         });
         let from = self.bids.partition_point(|bid| bid.pool < number);
-        let count = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
-        self.bids.splice(from..from + count, bids);
+        let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
+        if before == bids.len() {
+            self.bids[from..].iter_mut().zip(bids).for_each(|(before, bid)| *before = bid);
+        } else {
+            self.bids.splice(from..from + before, bids);
+        }
+    }
+
+    /// The offers for which an operation costs no more than that, and the cheapest.
+    #[inline]
+    pub(super) fn bids_up_to(&self, dearest: f64) -> &[Bid] {
+        let dearest = dearest.max(self.cheapest);
+        &self.bids[..self.bids.partition_point(|bid| bid.seat.price <= dearest)]
     }
 
     /// How long a task of that length takes on the machines of a pool.
@@ -97,9 +117,14 @@ impl<'a> Kind<'a> {
         length * self.seconds_per_op[pool]
     }
 
-    /// How many there are, and how long they are together, before anything is set aside.
-    pub(super) fn sum(&self) -> (usize, OpsTotal) {
-        (self.shelf.count(), self.shelf.ops())
+    /// How many there are before anything is taken. Costs O(blocks).
+    pub(super) fn count(&self) -> usize {
+        self.shelf.count()
+    }
+
+    /// How long they are together, those that are aside too.
+    pub(super) fn ops(&self) -> OpsTotal {
+        self.ops
     }
 
     /// The shortest and the longest task left.
@@ -116,13 +141,24 @@ impl<'a> Kind<'a> {
 
     /// A task is no longer one of those left.
     pub(super) fn take(&mut self, task: Waiting) {
-        let was_there = self.shelf.remove(task);
-        debug_assert!(was_there, "{} is left", task.id);
+        self.ops -= task.length.into();
+        if self.shelf.at(self.front) == Some(task) {
+            self.front = self.shelf.next(self.front);
+        } else {
+            let was_there = self.shelf.remove(task);
+            debug_assert!(was_there, "{} is left", task.id);
+            self.picked.push(task);
+        }
         let Some((shortest, longest)) = self.span else { return };
         // Mostly it was one of these two, and the other is the same as before.
         let shortest = if shortest == task { self.at_or_after(task.size()) } else { Some(shortest) };
         let longest = if longest == task { self.before(task.size().next()) } else { Some(longest) };
         self.span = shortest.zip(longest);
+    }
+
+    /// The shelf is as it was.
+    pub(super) fn put_back(self) {
+        self.picked.into_iter().for_each(|task| self.shelf.insert(task));
     }
 
     /// All of these sizes are no longer among those left; how many that are.
@@ -132,7 +168,7 @@ impl<'a> Kind<'a> {
             // Up to what is aside already.
             let next = self.aside.iter().map(|aside| aside.0).filter(|first| *first > task.size()).min();
             let until = next.map_or(last, |next| next.previous().min(last));
-            count += self.shelf.count_of((task.size(), until));
+            count += self.shelf.count_between(self.place_of(task.size()), self.place_of(until.next()));
             self.aside.push((task.size(), until));
             from = until.next();
         }
@@ -145,12 +181,14 @@ impl<'a> Kind<'a> {
     }
 
     /// The first task left of that size or larger.
-    pub(super) fn at_or_after(&self, mut size: Size) -> Option<Waiting> {
+    #[inline]
+    pub(super) fn at_or_after(&self, size: Size) -> Option<Waiting> {
+        let mut place = self.place_of(size);
         loop {
-            let task = self.shelf.at_or_after(size)?;
+            let task = self.shelf.at(place)?;
             match self.aside_with(task.size()) {
                 None => return Some(task),
-                Some((_, last)) => size = last.next(),
+                Some((_, last)) => place = self.place_of(last.next()),
             }
         }
     }
@@ -158,7 +196,11 @@ impl<'a> Kind<'a> {
     /// The last task left that is smaller.
     pub(super) fn before(&self, mut size: Size) -> Option<Waiting> {
         loop {
-            let task = self.shelf.before(size)?;
+            let place = self.place_of(size);
+            if place == self.front {
+                return None;
+            }
+            let task = self.shelf.at(self.shelf.previous(place))?;
             match self.aside_with(task.size()) {
                 None => return Some(task),
                 Some((first, _)) => size = first,
@@ -167,8 +209,21 @@ impl<'a> Kind<'a> {
     }
 
     /// The lowest of these sizes, none of which is aside, and some of which there is.
-    pub(super) fn lowest_of(&self, sizes: (Size, Size)) -> Waiting {
-        self.shelf.lowest_of(sizes).expect("a task of these sizes")
+    pub(super) fn lowest_of(&self, (first, last): (Size, Size)) -> Waiting {
+        let lowest = self.shelf.lowest_between(self.place_of(first), self.place_of(last.next()));
+        lowest.expect("a task of these sizes")
+    }
+
+    /// The place of the first of that size or larger that was not taken, aside or not.
+    #[inline]
+    fn place_of(&self, size: Size) -> Place {
+        let is_smaller = |place| self.shelf.at(place).is_some_and(|task| task.size() < size);
+        if !is_smaller(self.front) {
+            return self.front;
+        }
+        // What is asked for mostly is the second.
+        let second = self.shelf.next(self.front);
+        if is_smaller(second) { self.shelf.place_of(size) } else { second }
     }
 
     /// The stretches that are aside, as far as anything is.

@@ -1,9 +1,9 @@
 //! Machines of one class during a batch: when they are ready, and what that lets the class offer.
 
-use super::Open;
+use crate::crew::{Crew, Members};
 use crate::spending::{Savings, Spending};
-use gleaner_core::{Grid, Machine, Queue};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use gleaner_core::{Grid, MachineClass, Queue};
+use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Seconds from now, 0 or more: the bits of such numbers are in the order of the numbers.
@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Moment(u64);
 
 impl Moment {
+    const NOW: Self = Self(0);
+
     fn at(seconds: f64) -> Self {
         // Adding 0 makes 0 of −0.
         Self((seconds + 0.0).to_bits())
@@ -18,6 +20,10 @@ impl Moment {
 
     fn seconds(self) -> f64 {
         f64::from_bits(self.0)
+    }
+
+    fn next(self) -> Self {
+        Self(self.0 + 1)
     }
 }
 
@@ -54,6 +60,8 @@ impl Place {
 pub(super) struct Pool {
     pub(super) class: MachineClassId,
     pub(super) price: f64,
+    /// Of each machine.
+    cores: usize,
     machines: Machines,
     offers: Vec<Offer>,
 }
@@ -61,14 +69,22 @@ pub(super) struct Pool {
 enum Machines {
     /// Each by itself.
     Each {
-        ready: BTreeSet<Ready>,
-        /// When the other cores are ready, of machines that have several.
+        ready: Readiness,
+        /// When the other cores are ready, of machines that have several and something to do.
         others: BTreeMap<MachineId, Vec<f64>>,
         /// Which offers can matter.
         wanted: Wanted,
     },
     /// By equation (6): as one whose ready time is what there is to do over how many there are.
     Shared { cores: f64, idle: usize, ready_s: f64 },
+}
+
+/// The machines of a class by when they are ready.
+struct Readiness {
+    /// Now, for they have nothing to do; in order.
+    idle: std::vec::IntoIter<MachineId>,
+    /// Those that have.
+    later: BTreeSet<Ready>,
 }
 
 /// Which moments of readiness can matter: in each stretch the first ones, up to so many machines.
@@ -81,11 +97,11 @@ enum Wanted {
     All,
 }
 
-/// One pool for each class of the open machines, each machine by itself.
+/// One pool for each class of the open machines, each machine by itself; the cheapest first.
 pub(super) fn of_machines(
     grid: &Grid,
     now: Time,
-    open: Open<'_>,
+    crew: &Crew,
     (spending, depth): (Spending, usize),
 ) -> Vec<Pool> {
     let wanted = match spending {
@@ -95,60 +111,72 @@ pub(super) fn of_machines(
             Wanted::Earliest(depth)
         }
     };
-    let pools = by_class(grid, open).into_iter().map(|(class, machines)| {
-        let mut ready = Vec::with_capacity(machines.len());
-        let mut others = BTreeMap::new();
-        for id in machines {
-            let mut cores = ready_times(grid, now, id);
-            if cores.is_empty() {
-                continue;
-            }
-            let mut first = take_least(&mut cores);
-            for task in grid.plans().ranked(Queue::Machine(id)) {
-                cores.push(first + seconds(grid, task, class));
-                first = take_least(&mut cores);
-            }
-            ready.push((Moment::at(first), id));
+    let pools = crew.classes().map(|(class, members)| {
+        let (idle, planned) = idle_and_planned(grid, members);
+        let (mut others, mut cores) = (BTreeMap::new(), Vec::new());
+        let busy = members.busy.iter().copied().chain(planned).filter_map(|id| {
+            let first = first_ready(grid, now, id, &mut cores)?;
             if !cores.is_empty() {
-                others.insert(id, cores);
+                others.insert(id, cores.clone());
             }
-        }
-        let ready = ready.into_iter().collect();
+            Some((Moment::at(first), id))
+        });
+        let ready = Readiness { later: busy.collect(), idle: idle.into_iter() };
         Pool::new(grid, class, Machines::Each { ready, others, wanted })
     });
-    pools.collect()
+    by_price(pools.collect())
 }
 
-/// One pool for each class of the open machines, all its machines as one.
-pub(super) fn of_classes(grid: &Grid, now: Time, open: Open<'_>) -> Vec<Pool> {
-    let pools = by_class(grid, open).into_iter().filter_map(|(class, machines)| {
-        let ready: Vec<f64> = machines.iter().flat_map(|&id| ready_times(grid, now, id)).collect();
-        if ready.is_empty() {
+/// One pool for each class of the open machines, all its machines as one; the cheapest first.
+pub(super) fn of_classes(grid: &Grid, now: Time, crew: &Crew) -> Vec<Pool> {
+    let pools = crew.classes().filter_map(|(class, members)| {
+        let mut ready = Vec::new();
+        members.busy.iter().for_each(|&id| add_ready_times(grid, now, id, &mut ready));
+        let running: usize = members.busy.iter().map(|&id| grid.machine(id).count() as usize).sum();
+        let cores = ready.len() + members.idle.len() * grid.classes().machine_class(class).cores as usize;
+        if cores == 0 {
             return None;
         }
-        let running = machines.iter().map(|&id| grid.machine(id).count() as usize).sum();
-        let cores = ready.len() as f64;
-        let idle = ready.len().saturating_sub(running);
-        let mut pool = Pool::new(
-            grid,
-            class,
-            Machines::Shared { cores, idle, ready_s: ready.iter().sum::<f64>() / cores },
-        );
+        let ready_s = ready.iter().fold(0.0, |sum, seconds| sum + seconds) / cores as f64;
+        let idle = cores.saturating_sub(running);
+        let mut pool = Pool::new(grid, class, Machines::Shared { cores: cores as f64, idle, ready_s });
         for task in grid.plans().ranked(Queue::Class(class)) {
             pool.take(Place::Any(class), seconds(grid, task, class));
         }
         Some(pool)
     });
-    pools.collect()
+    by_price(pools.collect())
 }
 
-fn by_class(grid: &Grid, open: Open<'_>) -> Vec<(MachineClassId, Vec<MachineId>)> {
-    let mut classes: Vec<Vec<MachineId>> = vec![Vec::new(); grid.classes().machine_classes().len()];
-    for &id in open {
-        classes[grid.machine(id).class().index()].push(id);
+fn by_price(mut pools: Vec<Pool>) -> Vec<Pool> {
+    pools.sort_by(|one, other| one.price.total_cmp(&other.price));
+    pools
+}
+
+/// Those that nothing is planned for, of machines that do nothing, and the others: there are some in the middle of a batch
+/// only.
+fn idle_and_planned(grid: &Grid, members: &Members) -> (Vec<MachineId>, Vec<MachineId>) {
+    let idle = members.idle.iter().copied();
+    if grid.plans().is_empty() {
+        return (idle.collect(), Vec::new());
     }
-    let numbered = classes.into_iter().enumerate().filter(|(_, machines)| !machines.is_empty());
-    numbered.map(|(index, machines)| (MachineClassId::new(index), machines)).collect()
+    idle.partition(|&id| grid.plans().ranked(Queue::Machine(id)).next().is_none())
+}
+
+/// When the first core of a machine is done with all that the machine has and all that is planned for it; nothing where no
+/// core ever is. `cores` are then the others.
+fn first_ready(grid: &Grid, now: Time, id: MachineId, cores: &mut Vec<f64>) -> Option<f64> {
+    cores.clear();
+    add_ready_times(grid, now, id, cores);
+    if cores.is_empty() {
+        return None;
+    }
+    let mut first = take_least(cores);
+    for task in grid.plans().ranked(Queue::Machine(id)) {
+        cores.push(first + seconds(grid, task, grid.machine(id).class()));
+        first = take_least(cores);
+    }
+    Some(first)
 }
 
 /// How long a planned task takes there.
@@ -159,13 +187,13 @@ fn seconds(grid: &Grid, task: TaskId, class: MachineClassId) -> f64 {
 
 /// When each core of a machine is done with what it has, by its declared length: a task that should have ended already
 /// is expected to end at once, as one is that has no length. Cores on which a task stands still are not among them.
-fn ready_times(grid: &Grid, now: Time, id: MachineId) -> Vec<f64> {
+fn add_ready_times(grid: &Grid, now: Time, id: MachineId, to: &mut Vec<f64>) {
     let machine = grid.machine(id);
-    let mut ready: Vec<f64> =
-        residents(machine).map(|(_, task)| grid.seconds_left(now, task).unwrap_or(0.0)).collect();
-    ready.resize(ready.len().max(machine.cores() as usize), 0.0);
-    ready.retain(|seconds| seconds.is_finite());
-    ready
+    let idle = machine.cores().saturating_sub(machine.count());
+    let tasks = machine.counts().flat_map(|(class, _)| machine.tasks_of(class));
+    let busy = tasks.map(|task| grid.seconds_left(now, task).unwrap_or(0.0));
+    to.extend(busy.filter(|seconds| seconds.is_finite()));
+    to.extend(std::iter::repeat_n(0.0, idle as usize));
 }
 
 /// The least of at least one number, which is taken out.
@@ -174,14 +202,10 @@ fn take_least(numbers: &mut Vec<f64>) -> f64 {
     numbers.swap_remove(least.expect("a number"))
 }
 
-fn residents(machine: &Machine) -> impl Iterator<Item = (TaskClassId, TaskId)> + '_ {
-    machine.counts().flat_map(|(class, _)| machine.tasks_of(class).map(move |task| (class, task)))
-}
-
 impl Pool {
     fn new(grid: &Grid, class: MachineClassId, machines: Machines) -> Self {
-        let price = grid.classes().machine_class(class).price;
-        let mut pool = Self { class, price, machines, offers: Vec::new() };
+        let MachineClass { price, cores, .. } = *grid.classes().machine_class(class);
+        let mut pool = Self { class, price, cores: cores as usize, machines, offers: Vec::new() };
         pool.offer();
         pool
     }
@@ -196,15 +220,20 @@ impl Pool {
     /// tasks up to a length and `seconds_per_op`: each that is ready earlier takes another. Costs O(machines).
     pub(super) fn ops_before(&self, then_s: f64, seconds_per_op: f64, longest: f64) -> f64 {
         let Machines::Each { ready, .. } = &self.machines else { return 0.0 };
-        let earlier = ready.range(..(Moment::at(then_s), MachineId::new(0)));
-        earlier.map(|(moment, _)| ((then_s - moment.seconds()) / seconds_per_op - longest).max(0.0)).sum()
+        let ops_from = |ready_s: f64| ((then_s - ready_s) / seconds_per_op - longest).max(0.0);
+        let later = ready.later.range(..(Moment::at(then_s), MachineId::new(0)));
+        let later: f64 = later.map(|(moment, _)| ops_from(moment.seconds())).sum();
+        later + ready.idle.len() as f64 * ops_from(0.0)
     }
 
     /// A task that takes so many seconds goes there; in which queue it is to wait.
     pub(super) fn take(&mut self, place: Place, seconds: f64) -> Queue {
         let queue = match (&mut self.machines, place) {
             (Machines::Each { ready, others, .. }, Place::One(machine, ready_s)) => {
-                ready.remove(&(Moment::at(ready_s), machine));
+                let was_idle = ready.remove((Moment::at(ready_s), machine));
+                if was_idle && self.cores > 1 {
+                    others.insert(machine, vec![0.0; self.cores - 1]);
+                }
                 let next = match others.get_mut(&machine) {
                     None => ready_s + seconds,
                     Some(cores) => {
@@ -212,7 +241,7 @@ impl Pool {
                         take_least(cores)
                     }
                 };
-                ready.insert((Moment::at(next), machine));
+                ready.later.insert((Moment::at(next), machine));
                 Queue::Machine(machine)
             }
             (Machines::Shared { cores, idle, ready_s }, _) => {
@@ -234,12 +263,12 @@ impl Pool {
                 self.offers.push(Offer { ready_s, several: false });
             }
             Machines::Each { ready, wanted, .. } => match *wanted {
-                Wanted::Earliest(count) => offer_first(ready, Moment::at(0.0), count, &mut self.offers),
-                Wanted::All => offer_first(ready, Moment::at(0.0), usize::MAX, &mut self.offers),
+                Wanted::Earliest(count) => ready.offer_first(Moment::NOW, count, &mut self.offers),
+                Wanted::All => ready.offer_first(Moment::NOW, usize::MAX, &mut self.offers),
                 Wanted::EarliestIdleAndBusy(count) => {
-                    offer_first(ready, Moment::at(0.0), count, &mut self.offers);
+                    ready.offer_first(Moment::NOW, count, &mut self.offers);
                     self.offers.retain(|offer| offer.ready_s == 0.0);
-                    offer_first(ready, Moment(1), count, &mut self.offers);
+                    ready.offer_first(Moment::NOW.next(), count, &mut self.offers);
                 }
             },
         }
@@ -249,7 +278,7 @@ impl Pool {
     /// with it.
     pub(super) fn lowest_tied(&self, ready_s: f64, ties: impl Fn(f64) -> bool) -> Place {
         let Machines::Each { ready, .. } = &self.machines else { return Place::Any(self.class) };
-        let tied = moments(ready, Moment::at(ready_s)).take_while(|(moment, _)| ties(moment.seconds()));
+        let tied = ready.moments(Moment::at(ready_s)).take_while(|(moment, _)| ties(moment.seconds()));
         let lowest = tied.min_by_key(|&(_, machine)| machine).expect("the offer ties with itself");
         Place::One(lowest.1, lowest.0.seconds())
     }
@@ -258,8 +287,10 @@ impl Pool {
     pub(super) fn lowest(&self, wanted: impl Fn(f64) -> bool) -> Option<Place> {
         match &self.machines {
             Machines::Each { ready, .. } => {
-                let wanted = ready.iter().filter(|(moment, _)| wanted(moment.seconds()));
-                let &(moment, machine) = wanted.min_by_key(|(_, machine)| *machine)?;
+                let first_idle = ready.first_idle().into_iter();
+                let all = first_idle.chain(ready.later.iter().copied());
+                let wanted = all.filter(|(moment, _)| wanted(moment.seconds()));
+                let (moment, machine) = wanted.min_by_key(|(_, machine)| *machine)?;
                 Some(Place::One(machine, moment.seconds()))
             }
             Machines::Shared { .. } => wanted(self.offers[0].ready_s).then_some(Place::Any(self.class)),
@@ -267,23 +298,53 @@ impl Pool {
     }
 }
 
-/// Each moment from `from` on at which a machine is ready, with the lowest that is.
-fn moments(ready: &BTreeSet<Ready>, from: Moment) -> impl Iterator<Item = (Moment, MachineId)> + '_ {
-    let first = move |from: Moment| ready.range((from, MachineId::new(0))..).next();
-    let next = move |&(moment, _): &Ready| first(Moment(moment.0 + 1)).copied();
-    std::iter::successors(first(from).copied(), next)
-}
+impl Readiness {
+    #[inline]
+    fn first_idle(&self) -> Option<Ready> {
+        self.idle.as_slice().first().map(|&machine| (Moment::NOW, machine))
+    }
 
-/// The moments from `from` on, up to so many machines.
-fn offer_first(ready: &BTreeSet<Ready>, from: Moment, count: usize, offers: &mut Vec<Offer>) {
-    let mut found = 0;
-    for (moment, _) in moments(ready, from) {
-        let mut same = ready.range((moment, MachineId::new(0))..).take_while(|machine| machine.0 == moment);
-        let several = count > 1 && same.nth(1).is_some();
-        offers.push(Offer { ready_s: moment.seconds(), several });
-        found += 1 + usize::from(several);
-        if found >= count {
-            return;
+    /// The first machine, at the first moment from one on at which any is ready.
+    #[inline]
+    fn first_from(&self, from: Moment) -> Option<Ready> {
+        let idle = if from == Moment::NOW { self.first_idle() } else { None };
+        let later = self.later.range((from, MachineId::new(0))..).next().copied();
+        idle.into_iter().chain(later).min()
+    }
+
+    /// Each moment from `from` on at which a machine is ready, with the lowest that is.
+    fn moments(&self, from: Moment) -> impl Iterator<Item = Ready> + '_ {
+        let next = move |&(moment, _): &Ready| self.first_from(moment.next());
+        std::iter::successors(self.first_from(from), next)
+    }
+
+    /// Whether more than one is ready at that moment.
+    fn has_several(&self, moment: Moment) -> bool {
+        let idle = if moment == Moment::NOW { self.idle.len() } else { 0 };
+        let later = self.later.range((moment, MachineId::new(0))..).take_while(|ready| ready.0 == moment);
+        idle + later.take(2).count() > 1
+    }
+
+    /// The moments from `from` on, up to so many machines.
+    fn offer_first(&self, from: Moment, count: usize, offers: &mut Vec<Offer>) {
+        let mut found = 0;
+        for (moment, _) in self.moments(from) {
+            let several = count > 1 && self.has_several(moment);
+            offers.push(Offer { ready_s: moment.seconds(), several });
+            found += 1 + usize::from(several);
+            if found >= count {
+                return;
+            }
         }
+    }
+
+    /// Takes out a machine that is [the first](Self::first_from) at its moment; whether it was idle.
+    fn remove(&mut self, ready: Ready) -> bool {
+        if self.first_idle() == Some(ready) {
+            self.idle.next();
+            return true;
+        }
+        self.later.remove(&ready);
+        false
     }
 }

@@ -36,7 +36,7 @@ impl Batch<'_> {
     /// When a task of that length would be done at best.
     pub(super) fn earliest_end(&self, kind: usize, length: f64) -> Option<f64> {
         let (tasks, mut earliest) = (&self.kinds[kind], f64::INFINITY);
-        for bid in &tasks.bids {
+        for bid in self.within_means(tasks, (length, length)).iter().rev() {
             let end = bid.end(length);
             if end < earliest && self.allows(tasks, length, bid) {
                 earliest = end;
@@ -54,7 +54,8 @@ impl Batch<'_> {
     /// The lowest of the wanted machines whose end ties with the earliest of theirs.
     fn first_done(&self, kind: usize, length: f64, is_wanted: impl Fn(&Bid) -> bool) -> Option<Target> {
         let mut first = Earliest::default();
-        for bid in &self.kinds[kind].bids {
+        // The dearest are mostly the fastest: where these come first, few others do better.
+        for bid in self.within_means(&self.kinds[kind], (length, length)).iter().rev() {
             let end = bid.end(length);
             if end <= first.limit() && is_wanted(bid) {
                 first.add(end, bid);

@@ -34,8 +34,9 @@ pub(super) fn next(batch: &Batch<'_>) -> Option<Candidate> {
 fn pieces<'a>(batch: &'a Batch<'_>, kind: usize, tasks: &'a Kind<'_>) -> Vec<Piece<'a>> {
     let Some((shortest, longest)) = tasks.span() else { return Vec::new() };
     let all = (shortest.size(), longest.size());
+    let bids = batch.within_means(tasks, (shortest.length.amount(), longest.length.amount()));
     let allowed: Vec<(Sizes, &Bid)> =
-        tasks.bids.iter().filter_map(|bid| Some((stretch(batch, tasks, bid)?, bid))).collect();
+        bids.iter().filter_map(|bid| Some((stretch(batch, tasks, bid)?, bid))).collect();
     let stretches = allowed.iter().map(|(sizes, _)| *sizes).chain(tasks.asides().iter().copied());
     let begins: Vec<Size> = stretches.flat_map(|(first, last)| [first, last.next()]).collect();
     let mut pieces = Vec::new();
