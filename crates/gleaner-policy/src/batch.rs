@@ -107,8 +107,12 @@ impl<'a> Batch<'a> {
         }
         while self.goes_on() {
             heuristics::set_impossible_aside(self);
-            let Some((kind, task)) = heuristics::next(self) else { return };
-            let target = self.earliest(kind, task.length.amount()).expect("a task that is left has a place");
+            let Some(((kind, task), bid)) = heuristics::next(self) else { return };
+            let length = task.length.amount();
+            let target = match bid {
+                Some(bid) => self.earliest_by(kind, length, &bid),
+                None => self.earliest(kind, length).expect("a task that is left has a place"),
+            };
             self.assign(kind, task, target);
         }
     }

@@ -20,6 +20,9 @@ pub enum Spending {
     /// BT: and, but for the cheapest price, where the credits an operation stay on average within those of the whole
     /// budget, condition (4).
     PerTask,
+    /// BT, and a machine that is ready only after the next recharge is not considered: a reading of the paper, which says
+    /// so of BTT.
+    PerTaskWithinPeriod,
     /// BTT: the same, but a machine that is busy is judged by condition (5), and one that is ready only after the next
     /// recharge not considered.
     PerTaskAndTime(Savings),
@@ -45,6 +48,7 @@ impl fmt::Display for Spending {
             Spending::Free => "no budget",
             Spending::Cap => "budget b",
             Spending::PerTask => "budget bt",
+            Spending::PerTaskWithinPeriod => "budget bt within the period",
             Spending::PerTaskAndTime(Savings::AsPrinted) => "budget btt as printed",
             Spending::PerTaskAndTime(Savings::AsDerived) => "budget btt as derived",
             Spending::Share => "budget share",
@@ -153,7 +157,7 @@ impl Purse {
         // What may be spent beyond the average, by the easiest condition there is.
         let spare = match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => return CLEARLY * paid,
-            Spending::PerTask => self.allowance - self.allocated.amount(),
+            Spending::PerTask | Spending::PerTaskWithinPeriod => self.allowance - self.allocated.amount(),
             Spending::PerTaskAndTime(Savings::AsPrinted) => self.allowance,
             Spending::PerTaskAndTime(Savings::AsDerived) => {
                 self.allowance - self.allocated.amount() + (self.recharge - self.allocated.amount()).max(0.0)
@@ -199,7 +203,10 @@ impl Purse {
         // Rounding a cost up to whole credits makes no difference against whole credits.
         match self.spending {
             Spending::Free => true,
-            Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(_) => cost <= self.left.amount(),
+            Spending::Cap
+            | Spending::PerTask
+            | Spending::PerTaskWithinPeriod
+            | Spending::PerTaskAndTime(_) => self.left_holds(cost),
             Spending::Share => {
                 self.left_holds(cost) && cost <= at_most(self.left.amount() / self.tasks_left as f64)
             }
@@ -219,8 +226,14 @@ impl Purse {
         let busy = seat.ready_s > 0.0;
         match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,
-            Spending::PerTaskAndTime(_) if seat.ready_s > self.period_s => Base::Never,
-            Spending::PerTask | Spending::PerTaskAndTime(_) if seat.is_cheapest => Base::Unconditional,
+            Spending::PerTaskWithinPeriod | Spending::PerTaskAndTime(_) if seat.ready_s > self.period_s => {
+                Base::Never
+            }
+            Spending::PerTask | Spending::PerTaskWithinPeriod | Spending::PerTaskAndTime(_)
+                if seat.is_cheapest =>
+            {
+                Base::Unconditional
+            }
             Spending::PerTaskAndTime(savings) if busy => {
                 let due = self.recharge / self.period_s * seat.ready_s;
                 Base::Counted(match savings {
@@ -228,7 +241,9 @@ impl Purse {
                     Savings::AsDerived => 2.0 * self.allocated.amount() - due,
                 })
             }
-            Spending::PerTask | Spending::PerTaskAndTime(_) => Base::Counted(self.allocated.amount()),
+            Spending::PerTask | Spending::PerTaskWithinPeriod | Spending::PerTaskAndTime(_) => {
+                Base::Counted(self.allocated.amount())
+            }
         }
     }
 

@@ -162,10 +162,11 @@ fn rule(
         (Spending::Free, None | Some("none")) => (Spending::Free, preset.level),
         (Spending::Free, Some("b")) => (Spending::Cap, Level::Machines),
         (Spending::Free, Some("bt")) => (Spending::PerTask, Level::Machines),
+        (Spending::Free, Some("bt-within-period")) => (Spending::PerTaskWithinPeriod, Level::Machines),
         (Spending::Free, Some("btt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Machines),
         (Spending::Free, Some("lbtt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Classes),
         (Spending::Free, Some(rule)) => {
-            return Err(wrong_rule(scenario, &format!("\"{rule}\""), "one of none, b, bt, btt, lbtt"));
+            return Err(wrong_rule(scenario, &format!("\"{rule}\""), "one of none, b, bt, bt-within-period, btt, lbtt"));
         }
         (_, Some(rule)) if rule != own => {
             let expected = format!("\"{own}\", or none of its own: {} says it", scenario.policy.preset);
@@ -183,6 +184,7 @@ fn rule_of(spending: Spending, level: Level) -> &'static str {
         (Spending::Free, _) => "none",
         (Spending::Cap, _) => "b",
         (Spending::PerTask, _) => "bt",
+        (Spending::PerTaskWithinPeriod, _) => "bt-within-period",
         (Spending::PerTaskAndTime(_), Level::Machines) => "btt",
         (Spending::PerTaskAndTime(_), Level::Classes) => "lbtt",
         (Spending::Share, _) => "share",

@@ -17,10 +17,11 @@ const ORDERS: [(Order, Pick); 4] = [
     (Order::Sufferage, Pick::Sufferage),
 ];
 
-const RULES: [(Spending, Rule); 7] = [
+const RULES: [(Spending, Rule); 8] = [
     (Spending::Free, Rule::None),
     (Spending::Cap, Rule::B),
     (Spending::PerTask, Rule::Bt),
+    (Spending::PerTaskWithinPeriod, Rule::BtWithinPeriod),
     (Spending::PerTaskAndTime(Savings::AsPrinted), Rule::BttPrinted),
     (Spending::PerTaskAndTime(Savings::AsDerived), Rule::BttDerived),
     (Spending::Share, Rule::Share),

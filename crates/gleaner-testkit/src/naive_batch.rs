@@ -32,6 +32,8 @@ pub enum Rule {
     B,
     /// With condition (4).
     Bt,
+    /// With condition (4), and no machine that is ready only after R.
+    BtWithinPeriod,
     /// With conditions (4) and (5), the latter as printed.
     BttPrinted,
     /// With (5) as it is derived.
@@ -301,6 +303,11 @@ impl View<'_> {
             }
             Rule::Bt => {
                 self.is_cheapest(task, worker, workers) || self.condition(task, worker, account, false)
+            }
+            Rule::BtWithinPeriod => {
+                worker.ready <= account.budget().period.seconds()
+                    && (self.is_cheapest(task, worker, workers)
+                        || self.condition(task, worker, account, false))
             }
             Rule::BttPrinted | Rule::BttDerived => {
                 worker.ready <= account.budget().period.seconds()

@@ -51,6 +51,8 @@ pub enum Variant {
     Period(u32),
     /// Condition (5) as the paper derives it.
     AsDerived,
+    /// BT among the machines that are ready within the period, as BTT is.
+    WithinPeriod,
     /// A task is charged as it starts.
     ChargedAtStart,
     /// A task is charged as it ends.
@@ -156,6 +158,7 @@ impl Variant {
             Variant::Standard
             | Variant::Period(_)
             | Variant::AsDerived
+            | Variant::WithinPeriod
             | Variant::Forecast
             | Variant::DemandPrices
             | Variant::Saboteurs
@@ -185,12 +188,27 @@ impl Case {
         Self { variant, ..self }
     }
 
-    /// The same in a reading of condition (5), if it has that condition.
+    /// In how many ways the paper can be read here; the letter first.
+    pub fn readings(self) -> &'static [Variant] {
+        match self.rule {
+            Rule::Free | Rule::Cap => &[Variant::Standard],
+            Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
+            Rule::PerTaskAndTime | Rule::PerClass => &Variant::READINGS,
+        }
+    }
+
+    /// The same in a reading, if it can be read so.
     #[must_use]
     pub fn read(self, reading: Variant) -> Self {
-        match self.rule {
-            Rule::PerTaskAndTime | Rule::PerClass => self.with(reading),
-            Rule::Free | Rule::Cap | Rule::PerTask => self,
+        if self.readings().contains(&reading) { self.with(reading) } else { self }
+    }
+
+    /// What is to be said of the reading behind the version's name; nothing of the letter.
+    pub fn remark(self) -> &'static str {
+        match self.variant {
+            Variant::AsDerived => ", (5) as derived",
+            Variant::WithinPeriod => ", within the period",
+            _ => "",
         }
     }
 
@@ -216,6 +234,9 @@ impl Case {
         let (spending, level) = match self.rule {
             Rule::Free => (Spending::Free, Level::Machines),
             Rule::Cap => (Spending::Cap, Level::Machines),
+            Rule::PerTask if self.variant == Variant::WithinPeriod => {
+                (Spending::PerTaskWithinPeriod, Level::Machines)
+            }
             Rule::PerTask => (Spending::PerTask, Level::Machines),
             Rule::PerTaskAndTime => (Spending::PerTaskAndTime(self.variant.savings()), Level::Machines),
             Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
@@ -244,6 +265,7 @@ impl fmt::Display for Case {
             Variant::Standard => f.write_str(" standard"),
             Variant::Period(seconds) => write!(f, " period-{seconds}"),
             Variant::AsDerived => f.write_str(" as-derived"),
+            Variant::WithinPeriod => f.write_str(" within-period"),
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
             Variant::Forecast => f.write_str(" forecast"),

@@ -17,9 +17,13 @@ use crate::statistics::Estimate;
 
 const NO_CONDITION: &str = "traces by their cumulative speeds; condition (5) has no part in it";
 
-/// How condition (5) was read.
+/// How the conditions were read.
 fn reading(reading: Variant) -> &'static str {
     match reading {
+        Variant::WithinPeriod => {
+            "traces by their cumulative speeds; BT among machines that are ready within the period; condition (5) as \
+             printed"
+        }
         Variant::AsDerived => "traces by their cumulative speeds; condition (5) as derived",
         _ => "traces by their cumulative speeds; condition (5) as printed",
     }
@@ -27,7 +31,11 @@ fn reading(reading: Variant) -> &'static str {
 
 /// With the reading at the end, if it is not the letter.
 fn id(name: String, reading: Variant) -> String {
-    if reading == Variant::AsDerived { name + "-as-derived" } else { name }
+    match reading {
+        Variant::AsDerived => name + "-as-derived",
+        Variant::WithinPeriod => name + "-within-period",
+        _ => name,
+    }
 }
 
 /// All claims of the parts that were run.

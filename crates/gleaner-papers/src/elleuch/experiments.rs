@@ -57,7 +57,7 @@ fn figures(heuristic: Heuristic, budgets: &[u64]) -> Vec<Case> {
         let budgeted = Rule::BUDGETED
             .into_iter()
             .flat_map(move |rule| budgets.iter().map(move |budget| Case::min_min(month, rule, *budget)))
-            .flat_map(|case| Variant::READINGS.map(|reading| case.read(reading)));
+            .flat_map(|case| case.readings().iter().map(move |reading| case.read(*reading)));
         budgeted.chain([Case::free(month, Heuristic::MinMin)])
     };
     Month::ALL.into_iter().flat_map(of_month).map(|case| case.by(heuristic)).collect()

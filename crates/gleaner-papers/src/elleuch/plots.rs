@@ -1,7 +1,7 @@
 //! The figures as plots.
 
 use super::PERIODS_S;
-use super::case::{Case, Heuristic, Month, Rule, Variant};
+use super::case::{Case, Heuristic, Month, Rule};
 use super::experiments::{Part, period};
 use super::findings::Findings;
 use crate::statistics::{mean, range};
@@ -47,16 +47,15 @@ fn by_budget(findings: &Findings, title: &str, label: &str, value: &dyn Fn(Case,
         let (first, last) = (x(budgets[0]), x(budgets[budgets.len() - 1]));
         let axis = Axis::linear("budget (10¹¹ credits)").range(first - 0.2, last + 0.2);
         let plot = Plot::new(month.name(), axis, Axis::linear(label));
-        let rules = Rule::BUDGETED.into_iter().flat_map(|rule| Variant::READINGS.map(|read| (rule, read)));
-        let distinct =
-            rules.filter(|(rule, read)| Case::min_min(month, *rule, 0).read(*read).variant == *read);
-        let plot = distinct.fold(plot, |plot, (rule, read)| {
+        let curves = Rule::BUDGETED.into_iter().flat_map(|rule| {
+            Case::min_min(month, rule, 0).readings().iter().map(move |read| (rule, *read))
+        });
+        let plot = curves.fold(plot, |plot, (rule, read)| {
             let case = move |budget: u64| Case::min_min(month, rule, budget).read(read);
             let at = |budget: u64| seeds().map(move |seed| value(case(budget), seed));
             let points = budgets.iter().map(|budget| (x(*budget), mean(at(*budget))));
             let bounds = budgets.iter().map(|budget| range(at(*budget)));
-            let derived = if read == Variant::AsDerived { ", (5) as derived" } else { "" };
-            let name = case(0).version() + derived;
+            let name = case(0).version() + case(0).remark();
             plot.with(Series::new(name, Style::Marked, points.collect::<Vec<_>>()).bounds(bounds))
         });
         let free = mean(seeds().map(|seed| value(Case::free(month, Heuristic::MinMin), seed)));

@@ -1,7 +1,7 @@
 use crate::Reading;
 
 /// Where the paper leaves the experiments open, or does not add up.
-pub const READINGS: [Reading; 14] = [
+pub const READINGS: [Reading; 15] = [
     Reading {
         topic: "the machines",
         paper: "traces of XtremLab, which are not public",
@@ -78,6 +78,14 @@ pub const READINGS: [Reading; 14] = [
                 judged twice",
         why: "which of them the paper ran is not known. As printed, what may be spent shrinks as tasks pile up, and \
               more pile up",
+    },
+    Reading {
+        topic: "BT on machines that are busy for long",
+        paper: "condition (4), and nothing of when a machine is ready; that those ready after D + R are not considered \
+                is said of BTT",
+        taken: "as printed; with those machines left out, beside it: the claims that BT is between B and BTT are \
+                judged twice",
+        why: "as printed, what BT saves goes to plans on machines that do not begin them before the next batch",
     },
     Reading {
         topic: "when a task is charged",

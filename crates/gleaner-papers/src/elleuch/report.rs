@@ -89,11 +89,11 @@ fn figures(findings: &Findings, heuristic: Heuristic) -> Block {
             budgets.iter().map(move |budget| Case::min_min(month, rule, *budget).by(heuristic))
         });
         let mut cases = vec![Case::free(month, heuristic)];
-        cases.extend(budgeted.flat_map(|case| Variant::READINGS.map(|read| case.read(read))));
-        cases.dedup();
+        cases.extend(
+            budgeted.flat_map(|case| case.readings().iter().map(move |reading| case.read(*reading))),
+        );
         for case in cases {
-            let derived = if case.variant == Variant::AsDerived { ", (5) as derived" } else { "" };
-            let cells = [Cell::text(case.version() + derived), Cell::text(month.name()), budget(case)];
+            let cells = [Cell::text(case.version() + case.remark()), Cell::text(month.name()), budget(case)];
             table = table.row(cells.into_iter().chain(numbers_of(findings, case)));
         }
     }
@@ -107,6 +107,7 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::Standard => "as in the figures",
             Variant::Period(_) => "another period",
             Variant::AsDerived => "condition (5) as derived",
+            Variant::WithinPeriod => "machines ready within the period only",
             Variant::ChargedAtStart => "charged as it starts",
             Variant::ChargedAtEnd => "charged as it ends",
             Variant::Forecast => "speeds forecast",

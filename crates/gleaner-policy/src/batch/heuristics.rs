@@ -26,13 +26,13 @@ pub(super) fn set_impossible_aside(batch: &mut Batch<'_>) {
     }
 }
 
-/// The next task, where each that is left has a place.
-pub(super) fn next(batch: &Batch<'_>) -> Option<Candidate> {
+/// The next task, where each that is left has a place; and the one offer by which it is done first, where that is known.
+pub(super) fn next(batch: &Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
     match batch.recipe.order {
         Order::Submission => None,
         Order::MinMin => min_min(batch),
-        Order::MaxMin => max_min(batch),
-        Order::Sufferage => sufferage::next(batch),
+        Order::MaxMin => Some((max_min(batch)?, None)),
+        Order::Sufferage => Some((sufferage::next(batch)?, None)),
     }
 }
 
@@ -90,12 +90,15 @@ fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiti
 }
 
 /// The task that can be done earliest: for each bid, the first of its stretch.
-fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
+fn min_min(batch: &Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
     let mut first = Earliest::default();
     for (kind, tasks) in kinds_left(batch) {
         let Some(lengths) = tasks.lengths() else { continue };
         for bid in batch.within_means(tasks, lengths).iter().rev() {
             // No task of the kind is shorter than the shortest.
+            if tasks.least_end(lengths.0, bid) > first.limit() {
+                break;
+            }
             if bid.end(lengths.0) > first.limit() {
                 continue;
             }
@@ -106,8 +109,8 @@ fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
             }
         }
     }
-    let limit = first.limit();
-    lowest(first.tied().flat_map(|(kind, task, bid)| {
+    let (limit, only) = (first.limit(), first.only().copied());
+    let next = lowest(first.tied().flat_map(|(kind, task, bid)| {
         // Equally long tasks are in order of id: of each run the first.
         let ties = move |task: &Waiting| {
             let length = task.length.amount();
@@ -115,7 +118,10 @@ fn min_min(batch: &Batch<'_>) -> Option<Candidate> {
         };
         let next = move |task: &Waiting| batch.kinds[kind].at_or_after(task.size().next()).filter(ties);
         successors(Some(task), next).map(move |task| (kind, task))
-    }))
+    }))?;
+    // Any other offer would end a task later that it may take, and this is none that is shorter.
+    let bid = only.filter(|(kind, task, _)| (*kind, *task) == next).map(|(_, _, bid)| *bid);
+    Some((next, bid))
 }
 
 /// The task whose earliest end is the latest: the longest, or one so short that some offer may not take it.

@@ -26,6 +26,8 @@ pub(super) struct Kind<'a> {
     pub(super) bids: Vec<Bid>,
     /// By pool; infinite where no machine could run them.
     seconds_per_op: Vec<f64>,
+    /// By pool; the least of it and of those before it.
+    least_seconds: Vec<f64>,
     /// The lowest price above 0 that pools ask which could.
     cheapest: f64,
 }
@@ -64,6 +66,11 @@ impl<'a> Kind<'a> {
     fn new(grid: &Grid, class: TaskClassId, shelf: &'a mut Shelf, pools: &[Pool]) -> Self {
         let seconds = pools.iter().map(|pool| grid.classes().seconds_per_op(class, pool.class));
         let seconds_per_op: Vec<f64> = seconds.collect();
+        let least = seconds_per_op.iter().scan(f64::INFINITY, |least, seconds| {
+            *least = least.min(*seconds);
+            Some(*least)
+        });
+        let least_seconds = least.collect();
         let able = pools.iter().zip(&seconds_per_op).filter(|(_, seconds)| seconds.is_finite());
         let prices = able.map(|(pool, _)| pool.price).filter(|price| *price > 0.0);
         let cheapest = prices.fold(f64::INFINITY, f64::min);
@@ -78,6 +85,7 @@ impl<'a> Kind<'a> {
             span: None,
             bids: Vec::new(),
             seconds_per_op,
+            least_seconds,
             cheapest,
         };
         kind.measure();
@@ -115,6 +123,12 @@ impl<'a> Kind<'a> {
     /// How long a task of that length takes on the machines of a pool.
     pub(super) fn seconds(&self, length: f64, pool: usize) -> f64 {
         length * self.seconds_per_op[pool]
+    }
+
+    /// Seconds from now until a task of that length is done at the earliest by the pool of a bid, or one that is cheaper.
+    #[inline]
+    pub(super) fn least_end(&self, length: f64, bid: &Bid) -> f64 {
+        length * self.least_seconds[bid.pool]
     }
 
     /// How many there are before anything is taken. Costs O(blocks).

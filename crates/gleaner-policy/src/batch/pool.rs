@@ -107,9 +107,12 @@ pub(super) fn of_machines(
     let wanted = match spending {
         Spending::PerTaskAndTime(Savings::AsPrinted) => Wanted::EarliestIdleAndBusy(depth),
         Spending::PerTaskAndTime(Savings::AsDerived) => Wanted::All,
-        Spending::Free | Spending::Cap | Spending::PerTask | Spending::Share | Spending::LeastShare => {
-            Wanted::Earliest(depth)
-        }
+        Spending::Free
+        | Spending::Cap
+        | Spending::PerTask
+        | Spending::PerTaskWithinPeriod
+        | Spending::Share
+        | Spending::LeastShare => Wanted::Earliest(depth),
     };
     let pools = crew.classes().map(|(class, members)| {
         let (idle, planned) = idle_and_planned(grid, members);

@@ -37,6 +37,9 @@ impl Batch<'_> {
     pub(super) fn earliest_end(&self, kind: usize, length: f64) -> Option<f64> {
         let (tasks, mut earliest) = (&self.kinds[kind], f64::INFINITY);
         for bid in self.within_means(tasks, (length, length)).iter().rev() {
+            if tasks.least_end(length, bid) >= earliest {
+                break;
+            }
             let end = bid.end(length);
             if end < earliest && self.allows(tasks, length, bid) {
                 earliest = end;
@@ -53,9 +56,12 @@ impl Batch<'_> {
 
     /// The lowest of the wanted machines whose end ties with the earliest of theirs.
     fn first_done(&self, kind: usize, length: f64, is_wanted: impl Fn(&Bid) -> bool) -> Option<Target> {
-        let mut first = Earliest::default();
+        let (tasks, mut first) = (&self.kinds[kind], Earliest::default());
         // The dearest are mostly the fastest: where these come first, few others do better.
-        for bid in self.within_means(&self.kinds[kind], (length, length)).iter().rev() {
+        for bid in self.within_means(tasks, (length, length)).iter().rev() {
+            if tasks.least_end(length, bid) > first.limit() {
+                break;
+            }
             let end = bid.end(length);
             if end <= first.limit() && is_wanted(bid) {
                 first.add(end, bid);
@@ -63,11 +69,19 @@ impl Batch<'_> {
         }
         let limit = first.limit();
         let ties = |bid: &Bid| bid.end(length) <= limit && is_wanted(bid);
-        let targets = first.tied().map(|bid| {
-            let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
-            Target { pool: bid.pool, place }
-        });
-        targets.min_by_key(|target| target.place.rank())
+        first.tied().map(|bid| self.lowest_tied(bid, ties)).min_by_key(|target| target.place.rank())
+    }
+
+    /// The same, where it is known that no other offer would end as early.
+    pub(super) fn earliest_by(&self, kind: usize, length: f64, bid: &Bid) -> Target {
+        let (tasks, limit) = (&self.kinds[kind], highest_tie(bid.end(length)));
+        self.lowest_tied(bid, |bid| bid.end(length) <= limit && self.allows(tasks, length, bid))
+    }
+
+    /// The lowest machine of those that make an offer, or one like it that is ready little later and ties as well.
+    fn lowest_tied(&self, bid: &Bid, ties: impl Fn(&Bid) -> bool) -> Target {
+        let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
+        Target { pool: bid.pool, place }
     }
 
     #[inline]
@@ -138,6 +152,12 @@ impl<T> Earliest<T> {
             self.end = end;
         }
         self.found.push((end, it));
+    }
+
+    /// What is tied with nothing.
+    pub(super) fn only(&self) -> Option<&T> {
+        let mut tied = self.found.iter().filter(|(end, _)| *end <= self.limit);
+        tied.next().filter(|_| tied.next().is_none()).map(|(_, it)| it)
     }
 
     pub(super) fn tied(self) -> impl Iterator<Item = T> {

@@ -12,12 +12,14 @@ const SUSTAINED: f64 = 1.01;
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Month::ALL.map(|month| unconstrained(findings, month)).into();
-    claims.extend(
-        Month::ALL.map(|month| better(findings, month, Variant::Standard, (Rule::Cap, Rule::PerTask))),
-    );
+    let (among_tasks, through_time) =
+        ((Rule::Cap, Rule::PerTask), (Rule::PerTask, Rule::PerTaskAndTime));
+    for read in [Variant::Standard, Variant::WithinPeriod] {
+        claims.extend(Month::ALL.map(|month| better(findings, month, read, among_tasks)));
+    }
+    claims.extend(Month::ALL.map(|month| better(findings, month, Variant::WithinPeriod, through_time)));
     for read in Variant::READINGS {
         claims.extend([falls(findings, read), towards_free(findings, read)]);
-        let through_time = (Rule::PerTask, Rule::PerTaskAndTime);
         claims.extend(Month::ALL.map(|month| better(findings, month, read, through_time)));
         claims.push(only_btt(findings, read));
         claims.extend(Month::ALL.map(|month| lbtt_catches_up(findings, month, read)));
@@ -167,7 +169,10 @@ fn better(findings: &Findings, month: Month, read: Variant, (worse, better): (Ru
                 at(*budget) > 0.0 || (close(worse) && close(better))
             }),
         }),
-        reading: if better == Rule::PerTask { NO_CONDITION } else { reading(read) },
+        reading: match (better, read) {
+            (Rule::PerTask, Variant::Standard) => NO_CONDITION,
+            _ => reading(read),
+        },
     }
 }
 
