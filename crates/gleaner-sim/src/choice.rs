@@ -166,7 +166,11 @@ fn rule(
         (Spending::Free, Some("btt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Machines),
         (Spending::Free, Some("lbtt")) => (Spending::PerTaskAndTime(savings(budget)), Level::Classes),
         (Spending::Free, Some(rule)) => {
-            return Err(wrong_rule(scenario, &format!("\"{rule}\""), "one of none, b, bt, bt-within-period, btt, lbtt"));
+            return Err(wrong_rule(
+                scenario,
+                &format!("\"{rule}\""),
+                "one of none, b, bt, bt-within-period, btt, lbtt",
+            ));
         }
         (_, Some(rule)) if rule != own => {
             let expected = format!("\"{own}\", or none of its own: {} says it", scenario.policy.preset);

@@ -47,9 +47,9 @@ fn by_budget(findings: &Findings, title: &str, label: &str, value: &dyn Fn(Case,
         let (first, last) = (x(budgets[0]), x(budgets[budgets.len() - 1]));
         let axis = Axis::linear("budget (10¹¹ credits)").range(first - 0.2, last + 0.2);
         let plot = Plot::new(month.name(), axis, Axis::linear(label));
-        let curves = Rule::BUDGETED.into_iter().flat_map(|rule| {
-            Case::min_min(month, rule, 0).readings().iter().map(move |read| (rule, *read))
-        });
+        let curves = Rule::BUDGETED
+            .into_iter()
+            .flat_map(|rule| Case::min_min(month, rule, 0).readings().iter().map(move |read| (rule, *read)));
         let plot = curves.fold(plot, |plot, (rule, read)| {
             let case = move |budget: u64| Case::min_min(month, rule, budget).read(read);
             let at = |budget: u64| seeds().map(move |seed| value(case(budget), seed));

@@ -89,9 +89,8 @@ fn figures(findings: &Findings, heuristic: Heuristic) -> Block {
             budgets.iter().map(move |budget| Case::min_min(month, rule, *budget).by(heuristic))
         });
         let mut cases = vec![Case::free(month, heuristic)];
-        cases.extend(
-            budgeted.flat_map(|case| case.readings().iter().map(move |reading| case.read(*reading))),
-        );
+        cases
+            .extend(budgeted.flat_map(|case| case.readings().iter().map(move |reading| case.read(*reading))));
         for case in cases {
             let cells = [Cell::text(case.version() + case.remark()), Cell::text(month.name()), budget(case)];
             table = table.row(cells.into_iter().chain(numbers_of(findings, case)));

@@ -207,7 +207,10 @@ mod tests {
             let between = || set.iter().filter(move |key| first <= key.0 && key.0 <= last);
             let (from, until) = (shelf.place_of(first), shelf.place_of(last.next()));
             assert_eq!(shelf.count_between(from, until), between().count());
-            assert_eq!(shelf.lowest_between(from, until).map(|task| task.id), between().map(|key| key.1).min());
+            assert_eq!(
+                shelf.lowest_between(from, until).map(|task| task.id),
+                between().map(|key| key.1).min()
+            );
             let key = |place: Place| shelf.at(place).map(|task| task.key());
             let mut after = set.iter().filter(|key| key.0 >= first).copied();
             assert_eq!(key(from), after.next());

@@ -12,8 +12,7 @@ const SUSTAINED: f64 = 1.01;
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Month::ALL.map(|month| unconstrained(findings, month)).into();
-    let (among_tasks, through_time) =
-        ((Rule::Cap, Rule::PerTask), (Rule::PerTask, Rule::PerTaskAndTime));
+    let (among_tasks, through_time) = ((Rule::Cap, Rule::PerTask), (Rule::PerTask, Rule::PerTaskAndTime));
     for read in [Variant::Standard, Variant::WithinPeriod] {
         claims.extend(Month::ALL.map(|month| better(findings, month, read, among_tasks)));
     }
