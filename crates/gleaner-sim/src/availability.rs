@@ -120,13 +120,16 @@ pub(crate) struct Outlook {
     speed: u32,
     /// The prediction is the same until then.
     same_until: Time,
+    /// The piece of its interval in which it was looked at last, from where the present one is near.
+    #[serde(skip)]
+    piece: u32,
     forecaster: Option<Box<Forecaster>>,
 }
 
 impl Outlook {
     /// For a machine that comes.
     pub(crate) fn at_join(availability: &Availability, interval: usize, now: Time) -> Self {
-        let mut outlook = Self { speed: 0, same_until: Time::ZERO, forecaster: None };
+        let mut outlook = Self { speed: 0, same_until: Time::ZERO, piece: 0, forecaster: None };
         match availability.prediction {
             Prediction::Known(ahead) => outlook.look_ahead(availability, interval, now, ahead),
             Prediction::Forecast => {
@@ -165,7 +168,9 @@ impl Outlook {
         let trace = &*availability.trace;
         let end = trace.intervals()[interval].until;
         let pieces = trace.pieces(interval);
-        let at = pieces.partition_point(|piece| piece.from <= now).saturating_sub(1);
+        let gone = pieces[self.piece as usize + 1..].iter().take_while(|piece| piece.from <= now);
+        let at = self.piece as usize + gone.count();
+        self.piece = at as u32;
         let piece_ends = pieces.get(at + 1).map_or(end, |next| next.from);
         // Nothing else comes within the time looked ahead, and if the machine goes it was as fast until then.
         let same_until = match pieces.get(at + 1) {

@@ -21,8 +21,7 @@ const NO_CONDITION: &str = "traces by their cumulative speeds; condition (5) has
 fn reading(reading: Variant) -> &'static str {
     match reading {
         Variant::WithinPeriod => {
-            "traces by their cumulative speeds; BT among machines that are ready within the period; condition (5) as \
-             printed"
+            "traces by their cumulative speeds; condition (5) as printed; BT on machines ready within the period"
         }
         Variant::AsDerived => "traces by their cumulative speeds; condition (5) as derived",
         _ => "traces by their cumulative speeds; condition (5) as printed",

@@ -31,6 +31,8 @@ impl Place {
 #[derive(Clone, Debug)]
 struct Block {
     tasks: Vec<Waiting>,
+    /// The last of them, here so that a block is found without a look into others.
+    last: Waiting,
     /// By id.
     lowest: Waiting,
 }
@@ -48,12 +50,8 @@ fn lowest(tasks: &[Waiting]) -> Option<Waiting> {
 
 impl Block {
     fn of(tasks: Vec<Waiting>) -> Self {
-        let lowest = lowest(&tasks).expect("no block is empty");
-        Self { tasks, lowest }
-    }
-
-    fn last(&self) -> Waiting {
-        self.tasks[self.tasks.len() - 1]
+        let (last, lowest) = tasks.last().copied().zip(lowest(&tasks)).expect("no block is empty");
+        Self { tasks, last, lowest }
     }
 }
 
@@ -68,6 +66,9 @@ impl Shelf {
         let number = self.block_of(task).min(self.blocks.len() - 1);
         let block = &mut self.blocks[number];
         let at = block.tasks.partition_point(|other| other.key() < task.key());
+        if at == block.tasks.len() {
+            block.last = task;
+        }
         block.tasks.insert(at, task);
         if task.id < block.lowest.id {
             block.lowest = task;
@@ -89,7 +90,7 @@ impl Shelf {
         block.tasks.remove(at);
         if block.tasks.is_empty() {
             self.blocks.remove(number);
-        } else if block.lowest.id == task.id {
+        } else if [block.lowest, block.last].contains(&task) {
             *block = Block::of(std::mem::take(&mut block.tasks));
         }
         true
@@ -123,7 +124,7 @@ impl Shelf {
     /// The place of the first of that size or larger, or the end.
     #[inline]
     pub(crate) fn place_of(&self, size: Size) -> Place {
-        let block = self.blocks.partition_point(|block| block.last().size() < size);
+        let block = self.blocks.partition_point(|block| block.last.size() < size);
         let smaller = |block: &Block| block.tasks.partition_point(|task| task.size() < size);
         Place { block, index: self.blocks.get(block).map_or(0, smaller) }
     }
@@ -169,7 +170,7 @@ impl Shelf {
 
     /// The first block that does not end before that task.
     fn block_of(&self, task: Waiting) -> usize {
-        self.blocks.partition_point(|block| block.last().key() < task.key())
+        self.blocks.partition_point(|block| block.last.key() < task.key())
     }
 }
 
