@@ -20,6 +20,7 @@
 mod heuristics;
 mod kinds;
 mod pool;
+mod readiness;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
