@@ -21,6 +21,7 @@ mod client;
 mod frames;
 mod keep;
 mod kin;
+mod launcher;
 mod mind;
 mod orders;
 mod start;

@@ -1,5 +1,6 @@
 //! The keeper's own loop: starts minders, and kills what a dead one leaves behind.
 
+use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,6 +13,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper, setsid};
 
 use super::kin::{self, Left, Passing};
+use super::launcher;
 
 /// How long minders have to end their tasks when the agent is gone.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -25,17 +27,18 @@ struct Child {
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
 ///
-/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind`.
+/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind WORD`.
 pub fn keep() -> io::Result<()> {
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
     // is out of reach already.
     let _ = setsid();
     set_child_subreaper(Some(rustix::process::getpid()))?;
+    let launcher = launcher::open()?;
     let mut minders: Vec<Child> = Vec::new();
     loop {
         match wait(&minders, Attention::AgentToo, None)? {
             Woken::Agent => match receive(io::stdin().as_fd())? {
-                Some(socket) => minders.push(start_minder(socket)?),
+                Some(socket) => minders.push(start_minder(socket, &launcher)?),
                 None => break,
             },
             Woken::Minders => bury(&mut minders),
@@ -99,12 +102,12 @@ fn bury(minders: &mut Vec<Child>) {
     }
 }
 
-fn start_minder(socket: OwnedFd) -> io::Result<Child> {
+fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
     let (lifeline, theirs) = io::pipe()?;
     // Not by the path of the program, which may have been replaced by a newer one since.
     let child = Command::new("/proc/self/exe")
         .arg0("gleaner")
-        .arg("mind")
+        .args(["mind", &launcher::word(launcher)])
         .stdin(Stdio::from(socket))
         .stdout(theirs)
         .spawn()?;
