@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper, setsid};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_child_subreaper, setsid};
 
 use super::kin::{self, Left, Passing};
 use super::launcher;
@@ -23,6 +23,9 @@ struct Child {
     exit: OwnedFd,
     /// The minder holds the other end; when this one is closed, it ends its task and itself.
     lifeline: Option<io::PipeReader>,
+    /// The minder's end of its socket with the agent. Held here too, so that the agent hears of a minder's death when
+    /// nothing is left of its task, and not before.
+    _socket: OwnedFd,
 }
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
@@ -55,6 +58,11 @@ pub fn keep() -> io::Result<()> {
             Woken::Minders => bury(&mut minders),
             Woken::Agent | Woken::Late => break,
         }
+    }
+    // Not left to what follows, which stops processes before it kills them: a minder that is stopped would stay if this
+    // process were killed in between.
+    for minder in &minders {
+        let _ = kill_process(minder.pid, Signal::KILL);
     }
     kin::end();
     Ok(())
@@ -90,16 +98,18 @@ fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> i
 
 /// Forgets the minders that have ended, and kills what they left behind.
 fn bury(minders: &mut Vec<Child>) {
-    minders.retain(|minder| {
+    let has_ended = |minder: &mut Child| {
         let mut fd = [PollFd::new(&minder.exit, PollFlags::IN)];
-        !matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
-    });
+        matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
+    };
+    let ended: Vec<Child> = minders.extract_if(.., has_ended).collect();
     let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
     // What the kernel hands over from a dead minder are children of ours that are no minders.
     while kin::reap() == Left::Some && !kin::below(Passing::Trees(&living)).is_empty() {
         kin::kill(Passing::Trees(&living));
         std::thread::sleep(Duration::from_millis(1));
     }
+    drop(ended);
 }
 
 fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
@@ -108,11 +118,11 @@ fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
     let child = Command::new("/proc/self/exe")
         .arg0("gleaner")
         .args(["mind", &launcher::word(launcher)])
-        .stdin(Stdio::from(socket))
+        .stdin(Stdio::from(socket.try_clone()?))
         .stdout(theirs)
         .spawn()?;
     let pid = Pid::from_child(&child);
-    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline) })
+    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline), _socket: socket })
 }
 
 /// The next minder's socket, or `None` when the agent is gone.

@@ -217,7 +217,7 @@ fn rlimits(limits: &Limits, group: Option<&Group>) -> Vec<(Rlimit, u64)> {
 
 fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
     let stdin = spec.stdin.as_deref().unwrap_or(Path::new("/dev/null"));
-    let stdin = File::open(stdin).map_err(|error| StartError::File(stdin.to_owned(), error))?;
+    let stdin = open_at_once(OpenOptions::new().read(true), stdin, OFlags::empty())?;
     let stdout = open_output(&spec.stdout)?;
     let stderr = if spec.stderr == spec.stdout {
         // Two descriptors of one open file, so that lines come in the order written.
@@ -229,14 +229,18 @@ fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
 }
 
 fn open_output(path: &Path) -> Result<File, StartError> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        // An earlier attempt may have put a link in its place, and we may be root.
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
-        .map_err(|error| StartError::File(path.to_owned(), error))
+    // An earlier attempt may have put a link in its place, and we may be root.
+    open_at_once(OpenOptions::new().append(true).create(true).mode(0o600), path, OFlags::NOFOLLOW)
+}
+
+/// Opens without waiting for anyone: a pipe has no reader any more if the agent was killed just now, and a minder that
+/// waited for one would stay for ever. What is opened blocks as a program expects.
+fn open_at_once(options: &mut OpenOptions, path: &Path, flags: OFlags) -> Result<File, StartError> {
+    let flags = (flags | OFlags::NONBLOCK).bits().cast_signed();
+    let failed = |error| StartError::File(path.to_owned(), error);
+    let file = options.custom_flags(flags).open(path).map_err(failed)?;
+    rustix::io::ioctl_fionbio(&file, false).map_err(|error| failed(error.into()))?;
+    Ok(file)
 }
 
 fn find_program(name: &str, env: &[(String, String)], cwd: &Path) -> Result<PathBuf, StartError> {
