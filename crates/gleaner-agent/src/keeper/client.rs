@@ -32,7 +32,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts `program keep`, where `program` calls [`super::keep`] for `keep`, [`super::mind`] for `mind` and
+    /// Starts `program keep`, where `program` calls [`super::keep`] for `keep`, [`super::mind`] for `mind` and its word, and
     /// [`crate::launch::launch`] for `launch`. `held` stays open as long as it lives: a lock that its tasks need.
     pub fn start(program: &Path, held: Stdio) -> Result<Self, KeeperError> {
         let failed = |error| KeeperError::Start(program.display().to_string(), error);

@@ -1,5 +1,6 @@
 //! The keeper's own loop: starts minders, and kills what a dead one leaves behind.
 
+use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper, setsid};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_child_subreaper, setsid};
 
 use super::kin::{self, Left, Passing};
+use super::launcher;
 
 /// How long minders have to end their tasks when the agent is gone.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -21,21 +23,25 @@ struct Child {
     exit: OwnedFd,
     /// The minder holds the other end; when this one is closed, it ends its task and itself.
     lifeline: Option<io::PipeReader>,
+    /// The minder's end of its socket with the agent. Held here too, so that the agent hears of a minder's death when
+    /// nothing is left of its task, and not before.
+    _socket: OwnedFd,
 }
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
 ///
-/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind`.
+/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind WORD`.
 pub fn keep() -> io::Result<()> {
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
     // is out of reach already.
     let _ = setsid();
     set_child_subreaper(Some(rustix::process::getpid()))?;
+    let launcher = launcher::open()?;
     let mut minders: Vec<Child> = Vec::new();
     loop {
         match wait(&minders, Attention::AgentToo, None)? {
             Woken::Agent => match receive(io::stdin().as_fd())? {
-                Some(socket) => minders.push(start_minder(socket)?),
+                Some(socket) => minders.push(start_minder(socket, &launcher)?),
                 None => break,
             },
             Woken::Minders => bury(&mut minders),
@@ -52,6 +58,11 @@ pub fn keep() -> io::Result<()> {
             Woken::Minders => bury(&mut minders),
             Woken::Agent | Woken::Late => break,
         }
+    }
+    // Not left to what follows, which stops processes before it kills them: a minder that is stopped would stay if this
+    // process were killed in between.
+    for minder in &minders {
+        let _ = kill_process(minder.pid, Signal::KILL);
     }
     kin::end();
     Ok(())
@@ -87,29 +98,31 @@ fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> i
 
 /// Forgets the minders that have ended, and kills what they left behind.
 fn bury(minders: &mut Vec<Child>) {
-    minders.retain(|minder| {
+    let has_ended = |minder: &mut Child| {
         let mut fd = [PollFd::new(&minder.exit, PollFlags::IN)];
-        !matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
-    });
+        matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
+    };
+    let ended: Vec<Child> = minders.extract_if(.., has_ended).collect();
     let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
     // What the kernel hands over from a dead minder are children of ours that are no minders.
     while kin::reap() == Left::Some && !kin::below(Passing::Trees(&living)).is_empty() {
         kin::kill(Passing::Trees(&living));
         std::thread::sleep(Duration::from_millis(1));
     }
+    drop(ended);
 }
 
-fn start_minder(socket: OwnedFd) -> io::Result<Child> {
+fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
     let (lifeline, theirs) = io::pipe()?;
     // Not by the path of the program, which may have been replaced by a newer one since.
     let child = Command::new("/proc/self/exe")
         .arg0("gleaner")
-        .arg("mind")
-        .stdin(Stdio::from(socket))
+        .args(["mind", &launcher::word(launcher)])
+        .stdin(Stdio::from(socket.try_clone()?))
         .stdout(theirs)
         .spawn()?;
     let pid = Pid::from_child(&child);
-    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline) })
+    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline), _socket: socket })
 }
 
 /// The next minder's socket, or `None` when the agent is gone.
