@@ -2,7 +2,7 @@
 
 mod processes;
 
-use std::fs;
+use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
 use gleaner_agent::keeper::{Keeper, Order, Outcome, Sign};
@@ -161,6 +161,23 @@ fn nothing_outlives_its_keeper_or_minder() {
             assert!(!lives(pid), "{name} outlived its {victim:?}");
             assert!(!main.iter().any(|&pid| lives(pid)), "{name} left the task behind its {victim:?}");
         }
+    }
+}
+
+/// By this lock the next agent knows that nothing of the last one's runs.
+#[test]
+fn what_is_held_is_let_go_when_nothing_runs_any_more() {
+    for (name, escape) in ESCAPES {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("lock");
+        let lock = File::create(&path).unwrap();
+        lock.lock().unwrap();
+        let stage = Stage::holding(lock.into());
+        stage.start(stage.own(&format!("{escape}\n{NOTED}\nexec sleep 1000")));
+        let pid = escaped(&stage);
+        kill(stage.keeper.pid());
+        File::open(&path).unwrap().lock().unwrap();
+        assert!(!lives(pid), "{name} outlived the lock");
     }
 }
 

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 /// What such a program ends with; nothing if this is none.
 pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
-    let error = match (arguments.next()?.to_str()?, arguments.next().as_deref()) {
+    let error = match (arguments.next()?.to_str()?, arguments.next()) {
         ("keep", None) => keeper::keep().err().map(|error| error.to_string()),
-        ("mind", Some(launcher)) => keeper::mind(launcher.to_str()?).err().map(|error| error.to_string()),
+        ("mind", None) => keeper::mind().err().map(|error| error.to_string()),
         ("launch", None) => Some(launch::launch().to_string()),
         _ => return None,
     };

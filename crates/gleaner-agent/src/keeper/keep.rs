@@ -1,17 +1,17 @@
 //! The keeper's own loop: starts minders, and kills what a dead one leaves behind.
 
 use std::fs::File;
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_child_subreaper, setsid};
 
+use super::handing;
 use super::kin::{self, Left, Passing};
 use super::launcher;
 
@@ -22,7 +22,7 @@ struct Child {
     pid: Pid,
     exit: OwnedFd,
     /// The minder holds the other end; when this one is closed, it ends its task and itself.
-    lifeline: Option<io::PipeReader>,
+    lifeline: Option<UnixStream>,
     /// The minder's end of its socket with the agent. Held here too, so that the agent hears of a minder's death when
     /// nothing is left of its task, and not before.
     _socket: OwnedFd,
@@ -30,7 +30,7 @@ struct Child {
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
 ///
-/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind WORD`.
+/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind`.
 pub fn keep() -> io::Result<()> {
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
     // is out of reach already.
@@ -40,8 +40,8 @@ pub fn keep() -> io::Result<()> {
     let mut minders: Vec<Child> = Vec::new();
     loop {
         match wait(&minders, Attention::AgentToo, None)? {
-            Woken::Agent => match receive(io::stdin().as_fd())? {
-                Some(socket) => minders.push(start_minder(socket, &launcher)?),
+            Woken::Agent => match handing::take(io::stdin())? {
+                Some([socket]) => minders.push(start_minder(socket, &launcher)?),
                 None => break,
             },
             Woken::Minders => bury(&mut minders),
@@ -113,31 +113,16 @@ fn bury(minders: &mut Vec<Child>) {
 }
 
 fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
-    let (lifeline, theirs) = io::pipe()?;
+    let (lifeline, theirs) = UnixStream::pair()?;
     // Not by the path of the program, which may have been replaced by a newer one since.
     let child = Command::new("/proc/self/exe")
         .arg0("gleaner")
-        .args(["mind", &launcher::word(launcher)])
+        .arg("mind")
         .stdin(Stdio::from(socket.try_clone()?))
-        .stdout(theirs)
+        .stdout(OwnedFd::from(theirs))
         .spawn()?;
     let pid = Pid::from_child(&child);
+    // A minder that is gone already is buried like all others.
+    let _ = handing::hand(&lifeline, [launcher.as_fd(), io::stdout().as_fd()]);
     Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline), _socket: socket })
-}
-
-/// The next minder's socket, or `None` when the agent is gone.
-fn receive(control: impl AsFd) -> io::Result<Option<OwnedFd>> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let message =
-        recvmsg(control, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    if message.bytes == 0 {
-        return Ok(None);
-    }
-    let socket = ancillary.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
-        _ => None,
-    });
-    socket.map(Some).ok_or_else(|| io::Error::other("a message of the agent without a socket"))
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper};
 
 use super::frames::{FrameError, Inbox, encode};
-use super::launcher;
+use super::handing;
 use super::orders::{Order, Outcome, Report, Usage};
 use super::start::Means;
 use super::task::Task;
@@ -21,10 +21,11 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Serves the agent at the other end of standard input (a socket); standard output is the keeper's lifeline.
 ///
-/// This process must be started for it alone, by the keeper: `gleaner mind WORD`, where the word says where the keeper has
-/// the launcher open.
-pub fn mind(launcher: &str) -> Result<(), FrameError> {
-    let means = Means { launcher: launcher::from_keeper(launcher)?, network: EmptyNetwork::default() };
+/// This process must be started for it alone, by the keeper: `gleaner mind`. The keeper hands it the launcher, and what
+/// is to be held.
+pub fn mind() -> Result<(), FrameError> {
+    let Some([launcher, _held]) = handing::take::<2>(io::stdout())? else { return Ok(()) };
+    let means = Means { launcher: launcher.into(), network: EmptyNetwork::default() };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut minder = Minding { stream, inbox: Inbox::default(), task: None, means, unsaid: Vec::new() };
@@ -70,7 +71,7 @@ impl Minding {
     fn wait(&mut self) -> Result<(bool, bool), FrameError> {
         let patience = self.patience();
         let lifeline = io::stdout();
-        // A pipe without a reader shows as an error, which is always watched for.
+        // That the other end is closed is always watched for.
         let mut fds =
             vec![PollFd::new(&self.stream, PollFlags::IN), PollFd::new(&lifeline, PollFlags::empty())];
         if let Some(task) = &self.task {

@@ -28,7 +28,16 @@ impl Stage {
     }
 
     pub(crate) fn with_program(program: &Path) -> Self {
-        let keeper = Keeper::start(program, Stdio::null()).unwrap();
+        Self::with(program, Stdio::null())
+    }
+
+    /// Whose processes hold something.
+    pub(crate) fn holding(held: Stdio) -> Self {
+        Self::with(Path::new(PROGRAM), held)
+    }
+
+    fn with(program: &Path, held: Stdio) -> Self {
+        let keeper = Keeper::start(program, held).unwrap();
         let minder = keeper.minder().unwrap();
         Self { keeper, minder, folder: TempDir::new().unwrap() }
     }

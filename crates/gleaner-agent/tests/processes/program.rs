@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let failure = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[1..] {
         ["keep"] => gleaner_agent::keeper::keep().err().map(|error| error.to_string()),
-        ["mind", launcher] => gleaner_agent::keeper::mind(launcher).err().map(|error| error.to_string()),
+        ["mind"] => gleaner_agent::keeper::mind().err().map(|error| error.to_string()),
         ["launch"] => Some(gleaner_agent::launch::launch().to_string()),
         ["agent", folder, script] => Some(agent(Path::new(folder), script)),
         _ => Some("expected keep, mind, launch, or agent FOLDER SCRIPT".to_owned()),
