@@ -3,6 +3,7 @@
 mod processes;
 
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gleaner_agent::keeper::{Keeper, Order, Outcome, Sign};
@@ -172,7 +173,7 @@ fn what_is_held_is_let_go_when_nothing_runs_any_more() {
         let path = folder.path().join("lock");
         let lock = File::create(&path).unwrap();
         lock.lock().unwrap();
-        let stage = Stage::holding(lock.into());
+        let stage = Stage::with(Path::new(PROGRAM), lock.into());
         stage.start(stage.own(&format!("{escape}\n{NOTED}\nexec sleep 1000")));
         let pid = escaped(&stage);
         kill(stage.keeper.pid());

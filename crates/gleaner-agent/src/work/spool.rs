@@ -118,7 +118,7 @@ pub(crate) fn read_range(path: &Path, range: Range) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_wire::TaskId;
+    use gleaner_units::TaskId;
     use std::fs;
     use tempfile::TempDir;
 
@@ -134,7 +134,7 @@ mod tests {
         write("left over");
         for number in [1, 2] {
             spool.begin(attempt(number), &home);
-            assert_eq!(spool.drain(attempt(number)), None);
+            assert!(spool.drain(attempt(number)).is_none());
             write("all of it");
             let taken = spool.drain(attempt(number)).expect("there is something");
             assert!(matches!(taken, Event::Wrote { written: 9, dropped: 0, .. }), "{taken:?}");

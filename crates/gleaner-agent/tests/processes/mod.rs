@@ -31,12 +31,8 @@ impl Stage {
         Self::with(program, Stdio::null())
     }
 
-    /// Whose processes hold something.
-    pub(crate) fn holding(held: Stdio) -> Self {
-        Self::with(Path::new(PROGRAM), held)
-    }
-
-    fn with(program: &Path, held: Stdio) -> Self {
+    /// Whose keeper and minders hold something.
+    pub(crate) fn with(program: &Path, held: Stdio) -> Self {
         let keeper = Keeper::start(program, held).unwrap();
         let minder = keeper.minder().unwrap();
         Self { keeper, minder, folder: TempDir::new().unwrap() }
