@@ -23,6 +23,8 @@ const COUNTS_BYTES: usize = 16 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct EmptyNetwork {
     kept: Option<Kept>,
+    /// Whether something ran in it since it was last looked at.
+    was_used: bool,
 }
 
 #[derive(Debug)]
@@ -32,30 +34,56 @@ struct Kept {
 }
 
 impl EmptyNetwork {
-    /// Does something in the namespace. What it starts stays there; what is open already stays where it is.
+    /// Does something in the namespace, which is made if there is none. What it starts stays there; what is open already
+    /// stays where it is.
     ///
     /// # Panics
     /// If there is no way back: nothing that this thread did after that would be as it should.
     pub(crate) fn within<T>(&mut self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let ours = File::open(OURS)?;
-        let done = self.enter().and_then(|()| act());
-        setns(&ours, CloneFlags::CLONE_NEWNET).expect("a namespace that this thread came from");
-        done
+        self.look_after();
+        self.was_used = true;
+        and_back(|| {
+            match &self.kept {
+                Some(kept) => setns(&kept.namespace, CloneFlags::CLONE_NEWNET)?,
+                None => self.kept = Some(Kept::make()?),
+            }
+            act()
+        })
     }
 
-    fn enter(&mut self) -> io::Result<()> {
-        if let Some(kept) = self.kept.take() {
-            setns(&kept.namespace, CloneFlags::CLONE_NEWNET)?;
-            if counts() == kept.when_new {
-                self.kept = Some(kept);
-                return Ok(());
-            }
+    /// Keeps the namespace only if it is as new: to be called when no process is left in it, and better before anyone waits
+    /// for the next.
+    ///
+    /// # Panics
+    /// If there is no way back.
+    pub(crate) fn look_after(&mut self) {
+        if !std::mem::take(&mut self.was_used) {
+            return;
         }
+        let is_as_new = self.kept.as_ref().is_some_and(|kept| {
+            let counted =
+                and_back(|| Ok(setns(&kept.namespace, CloneFlags::CLONE_NEWNET).map(|()| counts())?));
+            counted.is_ok_and(|counted| counted == kept.when_new)
+        });
+        self.kept.take_if(|_| !is_as_new);
+    }
+}
+
+impl Kept {
+    /// Makes a namespace, in which this thread then is.
+    fn make() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         raise_loopback()?;
-        self.kept = Some(Kept { namespace: File::open(OURS)?, when_new: counts() });
-        Ok(())
+        Ok(Self { namespace: File::open(OURS)?, when_new: counts() })
     }
+}
+
+/// Comes back to this thread's namespace from wherever it goes.
+fn and_back<T>(go: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let ours = File::open(OURS)?;
+    let done = go();
+    setns(&ours, CloneFlags::CLONE_NEWNET).expect("a namespace that this thread came from");
+    done
 }
 
 fn counts() -> Vec<u8> {

@@ -63,6 +63,7 @@ impl Minding {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
                 self.say(&Report::Exited { id, outcome, usage })?;
+                self.means.network.look_after();
             }
         }
     }
