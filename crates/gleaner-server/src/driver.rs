@@ -42,7 +42,7 @@ type Look = Box<dyn FnOnce(&Desk, Time) -> Release + Send>;
 enum Message {
     Order(Requester, Box<Order>, oneshot::Sender<Result<Answer, Rejection>>),
     Connected(Box<Hello>, String, mpsc::Sender<ToAgent>, oneshot::Sender<SessionId>),
-    Input(Input),
+    Inputs(Vec<Input>),
     Look(Look),
     Stop,
 }
@@ -133,7 +133,12 @@ impl Handle {
 
     /// Something an agent said, or that it is gone.
     pub async fn input(&self, input: Input) -> Result<(), Stopped> {
-        self.put(Message::Input(input)).await
+        self.inputs(vec![input]).await
+    }
+
+    /// What came together, and is committed together: a few at most, since all of it counts as one in the queue.
+    pub async fn inputs(&self, inputs: Vec<Input>) -> Result<(), Stopped> {
+        self.put(Message::Inputs(inputs)).await
     }
 
     /// Users and join tokens, as committed.
@@ -339,11 +344,13 @@ impl Work {
                 let _ = reply.send(session);
                 self.desk.handle(now, Input::Connected { session, hello, token });
             }
-            Message::Input(input) => {
-                if let Input::Disconnected { session } = &input {
-                    self.sessions.remove(session);
+            Message::Inputs(inputs) => {
+                for input in inputs {
+                    if let Input::Disconnected { session } = &input {
+                        self.sessions.remove(session);
+                    }
+                    self.desk.handle(now, input);
                 }
-                self.desk.handle(now, input);
             }
             Message::Look(look) => self.looks.push(look(&self.desk, now)),
         }

@@ -5,6 +5,7 @@ use crate::desk::{Input, SessionId};
 use crate::driver::Stopped;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
+use futures_util::FutureExt as _;
 use gleaner_net::{
     AgentPublicKey, Challenge, NoRandomness, SessionNonce, SessionSignature, Token, TokenKind, verify_session,
 };
@@ -24,6 +25,8 @@ const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 /// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
 /// say no more than that they live.
 const READ_BYTES: usize = 4 << 10;
+/// Messages of one agent that are handed in together.
+const TOGETHER_MAX: usize = 16;
 /// How long a message may take to leave.
 const SENDING: Duration = Duration::from_secs(30);
 
@@ -127,12 +130,28 @@ async fn relay(
                 // The desk closed the session.
                 None => return Ok(()),
             },
-            frame = hear(socket) => {
-                let frame = Box::new(frame?);
-                app.desk.input(Input::Frame { session, frame }).await?;
+            first = hear(socket) => {
+                let (frames, end) = with_all_that_came(first?, socket);
+                let input = |frame| Input::Frame { session, frame: Box::new(frame) };
+                app.desk.inputs(frames.into_iter().map(input).collect()).await?;
+                end?;
             }
         }
     }
+}
+
+/// A short run's start and end come together. Handed in one by one, each would wait for a commit of its own.
+fn with_all_that_came(first: FromAgent, socket: &mut WebSocket) -> (Vec<FromAgent>, Result<(), SessionEnd>) {
+    let mut frames = vec![first];
+    while frames.len() < TOGETHER_MAX
+        && let Some(next) = hear(socket).now_or_never()
+    {
+        match next {
+            Ok(frame) => frames.push(frame),
+            Err(end) => return (frames, Err(end)),
+        }
+    }
+    (frames, Ok(()))
 }
 
 async fn say(socket: &mut WebSocket, message: &ToAgent) -> Result<(), SessionEnd> {
