@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install.sh build package
-cargo build --release --locked --bin gleaner
+cargo build --release --locked --bin gleaner --bin gleaner-launch
 built=${CARGO_TARGET_DIR:-target}/release/gleaner
 
 id=$(cargo pkgid -p gleaner)
@@ -23,7 +23,9 @@ umask 022
 put() { install -D -m "$1" "$2" "$root$3"; }
 
 put 755 "$built" /usr/bin/gleaner
-strip "$root/usr/bin/gleaner"
+# Agents look for it beside the program.
+put 755 "$built-launch" /usr/bin/gleaner-launch
+strip "$root/usr/bin/gleaner" "$root/usr/bin/gleaner-launch"
 for unit in gleaner-agent.service gleaner-coordinator.service gleaner.slice; do
     put 644 "packaging/systemd/$unit" "/usr/lib/systemd/system/$unit"
 done
@@ -52,7 +54,7 @@ put 644 "$scratch/words/copyright" /usr/share/doc/gleaner/copyright
 # dpkg-shlibdeps wants to see a source package.
 mkdir -p "$scratch/debian"
 printf 'Source: gleaner\n\nPackage: gleaner\nArchitecture: any\n' >"$scratch/debian/control"
-libraries=$(cd "$scratch" && dpkg-shlibdeps -O "$root/usr/bin/gleaner" 2>/dev/null)
+libraries=$(cd "$scratch" && dpkg-shlibdeps -O "$root/usr/bin/gleaner" "$root/usr/bin/gleaner-launch" 2>/dev/null)
 libraries=${libraries#shlibs:Depends=}
 
 mkdir "$root/DEBIAN"

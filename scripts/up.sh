@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install.sh build run
-cargo build --release --locked --bin gleaner
+cargo build --release --locked --bin gleaner --bin gleaner-launch
 exec target/release/gleaner up --demo "$@"

@@ -6,6 +6,7 @@
 //! - The [`Limiter`] finds which cgroups this agent may make, and says what stays unlimited.
 
 mod bwrap;
+mod empty_network;
 mod group;
 mod hierarchy;
 mod limiter;
@@ -13,7 +14,8 @@ mod trial;
 mod user;
 
 pub use bwrap::bare_sandbox;
-pub(crate) use bwrap::bwrap_command;
+pub(crate) use bwrap::{LAUNCHER, bwrap_command};
+pub(crate) use empty_network::EmptyNetwork;
 pub(crate) use group::Group;
 pub use group::GroupError;
 pub use hierarchy::{Control, Hierarchy, Version};

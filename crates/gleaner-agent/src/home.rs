@@ -30,7 +30,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long the runs of an agent that was killed may take to end.
-const RUNS_END_S: u64 = 10;
+const RUNS_END_S: u64 = 30;
 
 /// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
 const LOCK_OUTLASTS: Duration = Duration::from_secs(1);

@@ -2,7 +2,8 @@
 
 mod processes;
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gleaner_agent::keeper::{Keeper, Order, Outcome, Sign};
@@ -51,12 +52,16 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
     let mut link = plain.clone();
     std::os::unix::fs::symlink("/dev/null", stage.path("link")).unwrap();
     link.stdout = stage.path("link");
+    let mut unheard = plain.clone();
+    assert!(Command::new("mkfifo").arg(stage.path("pipe")).status().unwrap().success());
+    unheard.stdout = stage.path("pipe");
     for (spec, part) in [
         (empty, "no command"),
         (nowhere, "/no/such/folder: the working folder cannot be used"),
         (unknown, "no-such-program: no such program in the task's PATH"),
         (no_input, "/no/such/input: cannot be opened"),
         (link, "link: cannot be opened"),
+        (unheard, "pipe: cannot be opened"),
     ] {
         let (outcome, _) = stage.run(spec);
         assert!(
@@ -142,7 +147,7 @@ enum Victim {
 fn nothing_outlives_its_keeper_or_minder() {
     for victim in [Victim::Keeper, Victim::Minder] {
         for (name, escape) in ESCAPES {
-            let stage = Stage::new();
+            let mut stage = Stage::new();
             stage.start(stage.own(&format!("{escape}\n{NOTED}\nexec sleep 1000")));
             let pid = escaped(&stage);
             let keeper = stage.keeper.pid();
@@ -152,10 +157,28 @@ fn nothing_outlives_its_keeper_or_minder() {
                 Victim::Keeper => keeper,
                 Victim::Minder => minder,
             });
-            until(&format!("{name} is gone with its {victim:?}"), || {
-                !lives(pid) && !main.iter().any(|&pid| lives(pid))
-            });
+            // That is said when nothing is left of the task: it may be started again at once.
+            while stage.minder.report().is_ok() {}
+            assert!(!lives(pid), "{name} outlived its {victim:?}");
+            assert!(!main.iter().any(|&pid| lives(pid)), "{name} left the task behind its {victim:?}");
         }
+    }
+}
+
+/// By this lock the next agent knows that nothing of the last one's runs.
+#[test]
+fn what_is_held_is_let_go_when_nothing_runs_any_more() {
+    for (name, escape) in ESCAPES {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("lock");
+        let lock = File::create(&path).unwrap();
+        lock.lock().unwrap();
+        let stage = Stage::with(Path::new(PROGRAM), lock.into());
+        stage.start(stage.own(&format!("{escape}\n{NOTED}\nexec sleep 1000")));
+        let pid = escaped(&stage);
+        kill(stage.keeper.pid());
+        File::open(&path).unwrap().lock().unwrap();
+        assert!(!lives(pid), "{name} outlived the lock");
     }
 }
 

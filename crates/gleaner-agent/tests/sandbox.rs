@@ -94,14 +94,22 @@ fn a_program_that_was_replaced_still_starts_sandboxes() {
     if stage().is_none() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("gleaner");
-    fs::copy(PROGRAM, &program).unwrap();
-    let mut stage = Stage::with_program(&program);
-    fs::remove_file(&program).unwrap();
-    fs::write(&program, "a newer one").unwrap();
-    let (outcome, _) = stage.run(stage.boxed("echo ran"));
-    assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+    for programs in [&["gleaner"][..], &["gleaner", "gleaner-launch"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = programs.iter().map(|name| folder.path().join(name)).collect();
+        for path in &paths {
+            fs::copy(PROGRAM, path).unwrap();
+        }
+        let mut stage = Stage::with_program(&paths[0]);
+        // Its keeper has started when it has a minder that does something.
+        assert_eq!(stage.run(stage.own("true")).0, Outcome::Code(0));
+        for path in &paths {
+            fs::remove_file(path).unwrap();
+            fs::write(path, "a newer one").unwrap();
+        }
+        let (outcome, _) = stage.run(stage.boxed("echo ran"));
+        assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+    }
 }
 
 #[test]
@@ -335,6 +343,46 @@ fn the_network_is_there_when_it_was_asked_for() {
         sandbox.network = Network::Machine;
     }
     assert_eq!(stage.run(spec).0, Outcome::Code(0), "{}", stage.said("err"));
+}
+
+/// Datagrams over the loopback (Landlock leaves no TCP), an abstract name, and a process that would stay.
+const USE_THE_NETWORK: &str = "\
+import os, socket, time
+name = socket.socket(socket.AF_UNIX); name.bind('\\0name'); name.listen()
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); server.bind(('127.0.0.1', 4000))
+server.sendto(b'x', ('127.0.0.1', 4000)); server.recv(1)
+if os.fork() == 0:
+    os.setsid(); time.sleep(1000)
+";
+
+/// A minder of root's keeps the empty network from task to task, but nothing that a task did in it.
+#[test]
+fn an_empty_network_is_as_new_for_each_task() {
+    let Some((mut stage, level)) = stage() else { return };
+    if !Path::new("/usr/bin/python3").exists() {
+        eprintln!("SKIPPED: no /usr/bin/python3 to use a network with");
+        return;
+    }
+    let mut user = stage.boxed("");
+    user.argv = vec!["/usr/bin/python3".to_owned(), "-c".to_owned(), USE_THE_NETWORK.to_owned()];
+    // The namespace's name; interfaces; lines of sockets, each list with a heading; what the loopback has counted.
+    let look = "readlink /proc/self/ns/net; grep -c : /proc/net/dev; cat /proc/net/unix /proc/net/udp | wc -l; \
+                grep lo: /proc/net/dev | tr -d ' 0'";
+    let looked = |stage: &mut Stage| {
+        let _ = fs::remove_file(stage.path("out"));
+        assert_eq!(stage.run(stage.boxed(look)).0, Outcome::Code(0), "{}", stage.said("err"));
+        let said = stage.said("out");
+        let (namespace, found) = said.split_once('\n').unwrap();
+        assert_eq!(found, "1\n2\nlo:");
+        namespace.to_owned()
+    };
+    let first = looked(&mut stage);
+    assert_ne!(first, fs::read_link("/proc/self/ns/net").unwrap().display().to_string());
+    if level.own_users {
+        assert_eq!(looked(&mut stage), first, "it was as new and not kept");
+    }
+    assert_eq!(stage.run(user).0, Outcome::Code(0), "{}", stage.said("err"));
+    looked(&mut stage);
 }
 
 #[test]

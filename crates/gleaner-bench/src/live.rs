@@ -28,6 +28,7 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::Tally;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 
 /// What is measured.
@@ -58,6 +59,8 @@ pub struct Bench {
     pub program: PathBuf,
     /// A folder for what is made and removed again; its disk is the one that is measured.
     pub scratch: PathBuf,
+    /// How long an agent with nothing to do is watched.
+    pub idle_for: Duration,
 }
 
 /// What a measurement found.

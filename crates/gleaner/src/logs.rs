@@ -96,7 +96,9 @@ fn follow(grid: &Grid, task: (JobId, u32), stream: Stream) -> Outcome {
 
 fn tell_dropped(bytes: u64) {
     if bytes > 0 {
-        anstream::eprintln!("-- {bytes} bytes more were too much to keep --");
+        anstream::eprintln!(
+            "-- {bytes} bytes more were too much to keep: let the task write them to a file, and name it with --output --"
+        );
     }
 }
 

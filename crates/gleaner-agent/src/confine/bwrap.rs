@@ -37,16 +37,24 @@ const NETWORK_SETTINGS: [&str; 4] = ["/etc/hosts", "/etc/protocols", "/etc/resol
 /// The folders in which the settings are put.
 const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
 
-/// The launcher, this program itself, comes as standard output. A path would lead elsewhere, or nowhere, once the program
-/// was replaced by a newer one.
-const LAUNCHER: &str = "/proc/self/fd/1";
+/// The launcher comes as standard output. A path would lead elsewhere, or nowhere, once it was replaced by a newer one.
+pub(crate) const LAUNCHER: &str = "/proc/self/fd/1";
 
 /// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
 const TEMPORARY_BYTES_MAX: &str = "1073741824";
 
-/// A command that builds the sandbox and runs the launcher in it, which must be its standard output.
+/// Who makes the namespace of a task without a network.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EmptyNetworkBy {
+    Bubblewrap,
+    Minder,
+}
+
+/// A command that builds the sandbox and runs the launcher in it, which must be its standard output. With a user of its
+/// own and no network, it is to be started within an [`EmptyNetwork`](super::EmptyNetwork).
 pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
-    let mut command = frame(sandbox, user)?;
+    let by = if user.is_some() { EmptyNetworkBy::Minder } else { EmptyNetworkBy::Bubblewrap };
+    let mut command = frame(sandbox, user, by)?;
     command.args([LAUNCHER, "launch"]);
     Ok(command)
 }
@@ -55,13 +63,14 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
 /// the sandbox is measured beside.
 pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
     let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
-    let mut command = frame(&sandbox, TransientUser::for_folder(folder)?.as_ref())?;
+    let mut command =
+        frame(&sandbox, TransientUser::for_folder(folder)?.as_ref(), EmptyNetworkBy::Bubblewrap)?;
     command.arg(program);
     Ok(command)
 }
 
 /// Bubblewrap with all its options; what follows is what runs inside.
-fn frame(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
+fn frame(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) -> io::Result<Command> {
     let mut command = Command::new(find_bwrap()?);
     command.args([
         "--unshare-ipc",
@@ -83,6 +92,7 @@ fn frame(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command>
         None => command.args(["--unshare-user", "--disable-userns"]),
     };
     let settings: &[&str] = match sandbox.network {
+        Network::None if by == EmptyNetworkBy::Minder => &[],
         Network::None => {
             command.arg("--unshare-net");
             &[]
@@ -125,14 +135,11 @@ fn bind(command: &mut Command, how: &str, from: &Path, at: impl AsRef<OsStr>) {
 
 /// Shows a path of the system as it is, be it a link; what this machine has not, tasks have not.
 fn show(command: &mut Command, path: &Path) {
-    match fs::read_link(path) {
-        Ok(target) if path.parent() == Some(Path::new("/")) => {
-            command.arg("--symlink").arg(target).arg(path);
-        }
-        _ => {
-            command.arg("--ro-bind-try").arg(path).arg(path);
-        }
-    }
+    let is_at_the_root = path.parent() == Some(Path::new("/"));
+    match is_at_the_root.then(|| fs::read_link(path)) {
+        Some(Ok(target)) => command.arg("--symlink").arg(target).arg(path),
+        Some(Err(_)) | None => command.arg("--ro-bind-try").arg(path).arg(path),
+    };
 }
 
 /// Finds bubblewrap in the agent's `PATH`.

@@ -204,9 +204,16 @@ fn end_of(outcome: Outcome, usage: Usage, collected: Collected) -> End {
 
 /// A run counts for nothing without what it should have left.
 fn not_stored(ruling: &Ruling, error: &TransferError) -> Outcome {
-    let what = if ruling.keeps_checkpoint { "checkpoint" } else { "output files" };
+    let (what, advice) = if ruling.keeps_checkpoint {
+        (
+            "checkpoint",
+            "the one before it stays, if there is one; the task must keep less in GLEANER_CHECKPOINT",
+        )
+    } else {
+        ("output files", "what it printed is kept; name fewer or smaller ones with --output")
+    };
     match error {
-        TransferError::TooLarge(why) => Outcome::OverLimit { what: format!("{what}: {why}") },
+        TransferError::TooLarge(why) => Outcome::OverLimit { what: format!("{what}: {why}; {advice}") },
         TransferError::Unreachable(_) | TransferError::Failed(_) => {
             Outcome::Abandoned { why: format!("its {what} could not be stored: {error}") }
         }

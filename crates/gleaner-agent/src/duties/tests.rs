@@ -256,7 +256,11 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
     let large = || TransferError::TooLarge("17 GiB".into());
     for (error, expected) in [
         (failed(), "4 ended 1.1 abandoned"),
-        (large(), "4 ended 1.1 overlimit { what: \"checkpoint: 17 gib\" }"),
+        (
+            large(),
+            "4 ended 1.1 overlimit { what: \"checkpoint: 17 gib; the one before it stays, if there is one; \
+             the task must keep less in gleaner_checkpoint\" }",
+        ),
         (TransferError::Unreachable("gone".into()), "6 collect 1.1 checkpoint"),
     ] {
         let mut stage = Stage::new();

@@ -1,16 +1,14 @@
 //! The agent's end: starts the keeper, asks it for minders, talks to them.
 
-use std::io::{self, IoSlice, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-
 use super::frames::{FrameError, Inbox, encode};
+use super::handing;
 use super::orders::{Order, Report};
 
 /// Why there is no keeper or no minder.
@@ -33,7 +31,8 @@ pub struct Keeper {
 
 impl Keeper {
     /// Starts `program keep`, where `program` calls [`super::keep`] for `keep`, [`super::mind`] for `mind` and
-    /// [`crate::launch::launch`] for `launch`. `held` stays open as long as it lives: a lock that its tasks need.
+    /// [`crate::launch::launch`] for `launch`. `held` stays open as long as it or one of its minders lives: a lock that
+    /// their tasks need.
     pub fn start(program: &Path, held: Stdio) -> Result<Self, KeeperError> {
         let failed = |error| KeeperError::Start(program.display().to_string(), error);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
@@ -56,13 +55,7 @@ impl Keeper {
     pub fn minder(&self) -> Result<Minder, KeeperError> {
         let (ours, theirs) = UnixStream::pair().map_err(KeeperError::Gone)?;
         let control = self.control.as_ref().expect("taken only on drop");
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let fds = [theirs.as_fd()];
-        let fits = ancillary.push(SendAncillaryMessage::ScmRights(&fds));
-        assert!(fits, "the space is for one descriptor");
-        sendmsg(control, &[IoSlice::new(b"m")], &mut ancillary, SendFlags::NOSIGNAL)
-            .map_err(|error| KeeperError::Gone(error.into()))?;
+        handing::hand(control, [theirs.as_fd()]).map_err(KeeperError::Gone)?;
         Ok(Minder { stream: ours, inbox: Inbox::default() })
     }
 }

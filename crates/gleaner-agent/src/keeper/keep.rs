@@ -1,17 +1,19 @@
 //! The keeper's own loop: starts minders, and kills what a dead one leaves behind.
 
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper, setsid};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_child_subreaper, setsid};
 
+use super::handing;
 use super::kin::{self, Left, Passing};
+use super::launcher;
 
 /// How long minders have to end their tasks when the agent is gone.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -20,7 +22,10 @@ struct Child {
     pid: Pid,
     exit: OwnedFd,
     /// The minder holds the other end; when this one is closed, it ends its task and itself.
-    lifeline: Option<io::PipeReader>,
+    lifeline: Option<UnixStream>,
+    /// The minder's end of its socket with the agent. Held here too, so that the agent hears of a minder's death when
+    /// nothing is left of its task, and not before.
+    _socket: OwnedFd,
 }
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
@@ -31,11 +36,12 @@ pub fn keep() -> io::Result<()> {
     // is out of reach already.
     let _ = setsid();
     set_child_subreaper(Some(rustix::process::getpid()))?;
+    let launcher = launcher::open()?;
     let mut minders: Vec<Child> = Vec::new();
     loop {
         match wait(&minders, Attention::AgentToo, None)? {
-            Woken::Agent => match receive(io::stdin().as_fd())? {
-                Some(socket) => minders.push(start_minder(socket)?),
+            Woken::Agent => match handing::take(io::stdin())? {
+                Some([socket]) => minders.push(start_minder(socket, &launcher)?),
                 None => break,
             },
             Woken::Minders => bury(&mut minders),
@@ -52,6 +58,11 @@ pub fn keep() -> io::Result<()> {
             Woken::Minders => bury(&mut minders),
             Woken::Agent | Woken::Late => break,
         }
+    }
+    // Not left to what follows, which stops processes before it kills them: a minder that is stopped would stay if this
+    // process were killed in between.
+    for minder in &minders {
+        let _ = kill_process(minder.pid, Signal::KILL);
     }
     kin::end();
     Ok(())
@@ -87,44 +98,31 @@ fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> i
 
 /// Forgets the minders that have ended, and kills what they left behind.
 fn bury(minders: &mut Vec<Child>) {
-    minders.retain(|minder| {
+    let has_ended = |minder: &mut Child| {
         let mut fd = [PollFd::new(&minder.exit, PollFlags::IN)];
-        !matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
-    });
+        matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
+    };
+    let ended: Vec<Child> = minders.extract_if(.., has_ended).collect();
     let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
     // What the kernel hands over from a dead minder are children of ours that are no minders.
     while kin::reap() == Left::Some && !kin::below(Passing::Trees(&living)).is_empty() {
         kin::kill(Passing::Trees(&living));
         std::thread::sleep(Duration::from_millis(1));
     }
+    drop(ended);
 }
 
-fn start_minder(socket: OwnedFd) -> io::Result<Child> {
-    let (lifeline, theirs) = io::pipe()?;
+fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
+    let (lifeline, theirs) = UnixStream::pair()?;
     // Not by the path of the program, which may have been replaced by a newer one since.
     let child = Command::new("/proc/self/exe")
         .arg0("gleaner")
         .arg("mind")
-        .stdin(Stdio::from(socket))
-        .stdout(theirs)
+        .stdin(Stdio::from(socket.try_clone()?))
+        .stdout(OwnedFd::from(theirs))
         .spawn()?;
     let pid = Pid::from_child(&child);
-    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline) })
-}
-
-/// The next minder's socket, or `None` when the agent is gone.
-fn receive(control: impl AsFd) -> io::Result<Option<OwnedFd>> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let message =
-        recvmsg(control, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    if message.bytes == 0 {
-        return Ok(None);
-    }
-    let socket = ancillary.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
-        _ => None,
-    });
-    socket.map(Some).ok_or_else(|| io::Error::other("a message of the agent without a socket"))
+    // A minder that is gone already is buried like all others.
+    let _ = handing::hand(&lifeline, [launcher.as_fd(), io::stdout().as_fd()]);
+    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline), _socket: socket })
 }

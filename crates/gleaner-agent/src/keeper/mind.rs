@@ -9,8 +9,11 @@ use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper};
 
 use super::frames::{FrameError, Inbox, encode};
+use super::handing;
 use super::orders::{Order, Outcome, Report, Usage};
+use super::start::Means;
 use super::task::Task;
+use crate::confine::EmptyNetwork;
 
 /// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
 /// coordinator a commit, and nobody sees the difference.
@@ -18,11 +21,14 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Serves the agent at the other end of standard input (a socket); standard output is the keeper's lifeline.
 ///
-/// This process must be started for it alone, by the keeper: `gleaner mind`.
+/// This process must be started for it alone, by the keeper: `gleaner mind`. The keeper hands it the launcher, and what
+/// is to be held.
 pub fn mind() -> Result<(), FrameError> {
+    let Some([launcher, _held]) = handing::take::<2>(io::stdout())? else { return Ok(()) };
+    let means = Means { launcher: launcher.into(), network: EmptyNetwork::default() };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut minder = Minding { stream, inbox: Inbox::default(), task: None, unsaid: Vec::new() };
+    let mut minder = Minding { stream, inbox: Inbox::default(), task: None, means, unsaid: Vec::new() };
     let end = minder.serve();
     if let Some(task) = minder.task.take() {
         task.kill();
@@ -38,6 +44,7 @@ struct Minding {
     stream: UnixStream,
     inbox: Inbox,
     task: Option<Task>,
+    means: Means,
     /// Reports that wait a moment for the next, since a short task's two can go in one.
     unsaid: Vec<u8>,
 }
@@ -64,7 +71,7 @@ impl Minding {
     fn wait(&mut self) -> Result<(bool, bool), FrameError> {
         let patience = self.patience();
         let lifeline = io::stdout();
-        // A pipe without a reader shows as an error, which is always watched for.
+        // That the other end is closed is always watched for.
         let mut fds =
             vec![PollFd::new(&self.stream, PollFlags::IN), PollFd::new(&lifeline, PollFlags::empty())];
         if let Some(task) = &self.task {
@@ -100,7 +107,7 @@ impl Minding {
             Order::Run { id, .. } if self.task.is_some() => {
                 self.refuse(id, "this minder has a task already".to_owned())
             }
-            Order::Run { id, spec } => match Task::start(id, &spec) {
+            Order::Run { id, spec } => match Task::start(id, &spec, &mut self.means) {
                 Ok(task) => {
                     let started = Report::Started { id, pid: task.pid(), groups: task.groups() };
                     self.task = Some(task);

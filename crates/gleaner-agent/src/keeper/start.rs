@@ -13,8 +13,8 @@ use std::process::{Child, Command};
 use rustix::fs::OFlags;
 
 use super::kin;
-use super::orders::{Confinement, Limits, RunSpec, Sandbox};
-use crate::confine::{Group, GroupError, TransientUser, bwrap_command};
+use super::orders::{Confinement, Limits, Network, RunSpec, Sandbox};
+use crate::confine::{EmptyNetwork, Group, GroupError, LAUNCHER, TransientUser, bwrap_command};
 use crate::launch::{Instructions, Rlimit, Walls, send};
 
 /// Why a task's first process could not be started.
@@ -36,10 +36,14 @@ pub(crate) enum StartError {
     Give(io::Error),
     #[error("{0} could not be started: {1}")]
     Spawn(String, io::Error),
-    #[error("this program cannot be opened to launch the task with: {0}")]
-    Launcher(io::Error),
     #[error("instructions could not be sent to the launcher: {0}")]
     Instruct(io::Error),
+}
+
+/// What a minder starts tasks with, one after the other.
+pub(crate) struct Means {
+    pub(crate) launcher: File,
+    pub(crate) network: EmptyNetwork,
 }
 
 /// A task's first process and what belongs to it.
@@ -60,15 +64,15 @@ struct Streams {
     stderr: File,
 }
 
-pub(crate) fn start(id: u64, spec: &RunSpec) -> Result<Started, StartError> {
+pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Started, StartError> {
     if spec.argv.is_empty() {
         return Err(StartError::NoCommand);
     }
     let streams = open_streams(spec)?;
     match &spec.confinement {
         Confinement::Own if !spec.limits.any() => start_directly(spec, streams),
-        Confinement::Own => start_limited(id, spec, &streams),
-        Confinement::Sandbox(sandbox) => start_boxed(id, spec, sandbox, &streams),
+        Confinement::Own => start_limited(id, spec, &streams, means),
+        Confinement::Sandbox(sandbox) => start_boxed(id, spec, sandbox, &streams, means),
     }
 }
 
@@ -93,9 +97,9 @@ fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartErro
     Ok(Started { child, group: None, user: None, launcher: None })
 }
 
-fn start_limited(id: u64, spec: &RunSpec, streams: &Streams) -> Result<Started, StartError> {
+fn start_limited(id: u64, spec: &RunSpec, streams: &Streams, means: &Means) -> Result<Started, StartError> {
     let group = spec.limiter.group(id, &spec.limits)?;
-    let mut command = Command::new("/proc/self/exe");
+    let mut command = Command::new(LAUNCHER);
     command.arg0("gleaner").arg("launch").process_group(0);
     let instructions = Instructions {
         argv: spec.argv.clone(),
@@ -105,10 +109,18 @@ fn start_limited(id: u64, spec: &RunSpec, streams: &Streams) -> Result<Started, 
         user: None,
         walls: None,
     };
-    launch(command, &instructions, streams, group, None)
+    let (child, launcher) =
+        launch(command, &means.launcher, &instructions, streams, group.as_ref(), Command::spawn)?;
+    Ok(Started { child, group, user: None, launcher: Some(launcher) })
 }
 
-fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) -> Result<Started, StartError> {
+fn start_boxed(
+    id: u64,
+    spec: &RunSpec,
+    sandbox: &Sandbox,
+    streams: &Streams,
+    Means { launcher, network }: &mut Means,
+) -> Result<Started, StartError> {
     let user = TransientUser::for_folder(&sandbox.folder).map_err(StartError::User)?;
     if let Some(user) = &user {
         user.own(&sandbox.folder).map_err(StartError::Give)?;
@@ -130,7 +142,13 @@ fn start_boxed(id: u64, spec: &RunSpec, sandbox: &Sandbox, streams: &Streams) ->
         user: user.as_ref().map(TransientUser::id),
         walls: Some(Walls { network: sandbox.network }),
     };
-    launch(command, &instructions, streams, group, user)
+    let has_user = user.is_some();
+    let spawn = |command: &mut Command| match sandbox.network {
+        Network::None if has_user => network.within(|| command.spawn()),
+        Network::None | Network::Machine => command.spawn(),
+    };
+    let (child, launcher) = launch(command, launcher, &instructions, streams, group.as_ref(), spawn)?;
+    Ok(Started { child, group, user, launcher: Some(launcher) })
 }
 
 /// What of a sandboxed task's limits needs a cgroup. To enter one takes milliseconds, so there is none where the limit on
@@ -144,28 +162,29 @@ fn limits_by_group(limits: &Limits) -> Limits {
 }
 
 /// Starts a command that ends in the launcher, and instructs the launcher over its standard input. Its standard output
-/// is this program, as the sandbox wants it.
+/// is that program, as the sandbox wants it. Returns where bubblewrap and the launcher say how far they came.
 fn launch(
     mut command: Command,
+    launcher: &File,
     instructions: &Instructions,
     streams: &Streams,
-    group: Option<Group>,
-    user: Option<TransientUser>,
-) -> Result<Started, StartError> {
+    group: Option<&Group>,
+    spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
+) -> Result<(Child, PipeReader), StartError> {
     let (ours, theirs) = UnixStream::pair().map_err(StartError::Instruct)?;
-    let (launcher, their_words) = io::pipe().map_err(StartError::Instruct)?;
-    rustix::io::ioctl_fionbio(&launcher, true).map_err(|error| StartError::Instruct(error.into()))?;
-    let entrances = group.as_ref().map_or_else(|| Ok(Vec::new()), Group::entrances)?;
+    let (words, their_words) = io::pipe().map_err(StartError::Instruct)?;
+    rustix::io::ioctl_fionbio(&words, true).map_err(|error| StartError::Instruct(error.into()))?;
+    let entrances = group.map_or_else(|| Ok(Vec::new()), Group::entrances)?;
     let fds: Vec<BorrowedFd<'_>> = [&streams.stdin, &streams.stdout, &streams.stderr]
         .into_iter()
         .chain(&entrances)
         .map(AsFd::as_fd)
         .collect();
-    let itself = File::open("/proc/self/exe").map_err(StartError::Launcher)?;
-    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(itself).stderr(their_words);
+    let launcher = launcher.try_clone().map_err(StartError::Instruct)?;
+    command.env_clear().stdin(std::os::fd::OwnedFd::from(theirs)).stdout(launcher).stderr(their_words);
     let program = command.get_program().to_owned();
-    let child =
-        command.spawn().map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;
+    let child = spawn(&mut command)
+        .map_err(|error| StartError::Spawn(program.to_string_lossy().into_owned(), error))?;
     // Our copies of the launcher's ends, without which its death would not show.
     drop(command);
     if let Err(error) = send(&ours, instructions, &fds) {
@@ -175,12 +194,12 @@ fn launch(
             return Err(StartError::Instruct(error));
         }
     }
-    if let Some(group) = &group {
+    if let Some(group) = group {
         // The launcher enters by itself. But the first to enter waits until all processors have passed a quiet point,
         // often 10 ms; so that passes here while bubblewrap builds, and the launcher need not wait again.
         group.admit(child.id());
     }
-    Ok(Started { child, group, user, launcher: Some(launcher) })
+    Ok((child, words))
 }
 
 fn rlimits(limits: &Limits, group: Option<&Group>) -> Vec<(Rlimit, u64)> {
@@ -198,7 +217,7 @@ fn rlimits(limits: &Limits, group: Option<&Group>) -> Vec<(Rlimit, u64)> {
 
 fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
     let stdin = spec.stdin.as_deref().unwrap_or(Path::new("/dev/null"));
-    let stdin = File::open(stdin).map_err(|error| StartError::File(stdin.to_owned(), error))?;
+    let stdin = open_at_once(OpenOptions::new().read(true), stdin, OFlags::empty())?;
     let stdout = open_output(&spec.stdout)?;
     let stderr = if spec.stderr == spec.stdout {
         // Two descriptors of one open file, so that lines come in the order written.
@@ -210,14 +229,18 @@ fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
 }
 
 fn open_output(path: &Path) -> Result<File, StartError> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        // An earlier attempt may have put a link in its place, and we may be root.
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
-        .map_err(|error| StartError::File(path.to_owned(), error))
+    // An earlier attempt may have put a link in its place, and we may be root.
+    open_at_once(OpenOptions::new().append(true).create(true).mode(0o600), path, OFlags::NOFOLLOW)
+}
+
+/// Opens without waiting for anyone: a pipe has no reader any more if the agent was killed just now, and a minder that
+/// waited for one would stay for ever. What is opened blocks as a program expects.
+fn open_at_once(options: &mut OpenOptions, path: &Path, flags: OFlags) -> Result<File, StartError> {
+    let flags = (flags | OFlags::NONBLOCK).bits().cast_signed();
+    let failed = |error| StartError::File(path.to_owned(), error);
+    let file = options.custom_flags(flags).open(path).map_err(failed)?;
+    rustix::io::ioctl_fionbio(&file, false).map_err(|error| failed(error.into()))?;
+    Ok(file)
 }
 
 fn find_program(name: &str, env: &[(String, String)], cwd: &Path) -> Result<PathBuf, StartError> {

@@ -13,7 +13,7 @@ use wait4::Wait4;
 
 use super::kin::{self, Passing};
 use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
-use super::start::{StartError, Started, start};
+use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
 use crate::confine::{Group, TransientUser};
 use crate::launch::{Words, read_words};
@@ -48,9 +48,9 @@ enum Frame {
 }
 
 impl Task {
-    pub(crate) fn start(id: u64, spec: &RunSpec) -> Result<Self, StartError> {
+    pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Self, StartError> {
         let before = Consumed::now();
-        let Started { child, group, user, launcher } = start(id, spec)?;
+        let Started { child, group, user, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty())
             .map_err(|error| StartError::Spawn("the watch on the task".to_owned(), error.into()))?;

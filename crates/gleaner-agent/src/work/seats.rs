@@ -188,8 +188,12 @@ impl Seated {
                 () = self.spools[1].wait() => wrote[1] = true,
             }
             for (spool, _) in self.spools.iter_mut().zip(wrote).filter(|(_, wrote)| *wrote) {
-                let event = self.run.and_then(|attempt| spool.drain(attempt));
-                if let Some(event) = event {
+                let Some(attempt) = self.run else {
+                    // Of which all was taken, as the runtime now hears.
+                    spool.discard();
+                    continue;
+                };
+                if let Some(event) = spool.drain(attempt) {
                     let _ = self.events.send(event).await;
                 }
             }

@@ -40,6 +40,7 @@ impl Spool {
 
     /// What comes from now on belongs to this run.
     pub(crate) fn begin(&mut self, attempt: Attempt, home: &Home) {
+        self.discard();
         self.file = Some((home.spool(attempt, self.stream), None));
         (self.written, self.dropped) = (0, 0);
     }
@@ -53,10 +54,23 @@ impl Spool {
     /// Takes what a pipe holds; none if it is empty.
     pub(crate) fn drain(&mut self, attempt: Attempt) -> Option<Event> {
         let mut chunk = [0; CHUNK];
-        let count = self.pipe.try_read(&mut chunk).ok().filter(|count| *count > 0)?;
+        let count = self.read(&mut chunk).filter(|count| *count > 0)?;
         self.keep(&chunk[..count]);
         let Self { stream, written, dropped, .. } = *self;
         Some(Event::Wrote { attempt, stream, written, dropped })
+    }
+
+    /// Drops what a pipe holds that is no run's.
+    pub(crate) fn discard(&self) {
+        let mut chunk = [0; CHUNK];
+        while self.read(&mut chunk).is_some_and(|count| count > 0) {}
+    }
+
+    fn read(&self, chunk: &mut [u8]) -> Option<usize> {
+        // The runtime may not have heard yet that something came, and then says that there is nothing without having
+        // looked: of a run that is over, its last output would be lost. So the system is asked as well.
+        let count = self.pipe.try_read(chunk).ok();
+        count.or_else(|| rustix::io::read(&self.pipe, chunk).ok())
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -99,4 +113,32 @@ pub(crate) fn read_range(path: &Path, range: Range) -> Vec<u8> {
         bytes.clear();
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+    use std::fs;
+    use tempfile::TempDir;
+
+    #[tokio::test]
+    async fn what_came_just_now_is_taken_too() {
+        let folder = TempDir::new().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let path = home.pipe(1, Stream::Stdout);
+        let mut spool = Spool::make(&path, Stream::Stdout).unwrap();
+        let write = |text: &str| fs::write(&path, text).unwrap();
+        let attempt = |number| Attempt { task: TaskId::new(0), number };
+        // Nothing is awaited: the runtime hears of none of this.
+        write("left over");
+        for number in [1, 2] {
+            spool.begin(attempt(number), &home);
+            assert!(spool.drain(attempt(number)).is_none());
+            write("all of it");
+            let taken = spool.drain(attempt(number)).expect("there is something");
+            assert!(matches!(taken, Event::Wrote { written: 9, dropped: 0, .. }), "{taken:?}");
+            assert_eq!(fs::read(home.spool(attempt(number), Stream::Stdout)).unwrap(), b"all of it");
+        }
+    }
 }

@@ -28,7 +28,12 @@ impl Stage {
     }
 
     pub(crate) fn with_program(program: &Path) -> Self {
-        let keeper = Keeper::start(program, Stdio::null()).unwrap();
+        Self::with(program, Stdio::null())
+    }
+
+    /// Whose keeper and minders hold something.
+    pub(crate) fn with(program: &Path, held: Stdio) -> Self {
+        let keeper = Keeper::start(program, held).unwrap();
         let minder = keeper.minder().unwrap();
         Self { keeper, minder, folder: TempDir::new().unwrap() }
     }

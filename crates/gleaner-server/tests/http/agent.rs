@@ -3,7 +3,9 @@
 use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, Stream, Tail, ToAgent, Usage};
+use gleaner_wire::session::{
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
+};
 use gleaner_wire::{SESSION_VERSION, api::Enrolled};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -59,6 +61,10 @@ impl Agent {
         self.inbox.recv().await.expect("the session goes on")
     }
 
+    async fn hear_beat(&mut self, number: u64) {
+        while !matches!(self.hear().await, ToAgent::Beat { number: heard } if heard == number) {}
+    }
+
     pub(crate) async fn write(&self, world: &World, attempt: Attempt, offset: u64, bytes: &[u8]) {
         let bytes = bytes.to_vec();
         self.say(world, FromAgent::Output { attempt, stream: Stream::Stdout, offset, bytes }).await;
@@ -80,6 +86,30 @@ impl Agent {
         let frame = Box::new(frame);
         world.app.desk.input(Input::Frame { session: self.session, frame }).await.unwrap();
     }
+}
+
+/// What an agent says of its load many times a minute is shown, and not written down.
+#[tokio::test(flavor = "multi_thread")]
+async fn heartbeats_and_samples_stay_in_memory() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let last = || world.app.readers.read(|reader| reader.last()).unwrap();
+    agent.say(&world, FromAgent::Heartbeat { number: 0, sample: Sample::default() }).await;
+    agent.hear_beat(0).await;
+    let before = last();
+    for number in 1..=100 {
+        let sample = Sample { load: f64::from(number as u32) / 100.0, ..Sample::default() };
+        agent.say(&world, FromAgent::Heartbeat { number, sample }).await;
+        agent.hear_beat(number).await;
+    }
+    assert_eq!(last(), before, "heartbeats were written to the journal");
+    let machines = world.call("GET", "/api/v1/machines", &world.root, Body::empty()).await.json::<Value>();
+    assert_eq!(machines["machines"][0]["sample"]["load"], 1.0);
+    // What crosses a threshold is a fact.
+    agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: "a compiler".to_owned() }).await;
+    agent.say(&world, FromAgent::Heartbeat { number: 101, sample: Sample::default() }).await;
+    agent.hear_beat(101).await;
+    assert!(last() > before, "a load that crossed a threshold was not written down");
 }
 
 #[tokio::test(flavor = "multi_thread")]

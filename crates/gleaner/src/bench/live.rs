@@ -6,13 +6,18 @@ use crate::failure::Failure;
 use crate::{Outcome, interrupt, stdout};
 use gleaner_bench::live::{Bench, Found, LiveError, Subject};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 pub(super) fn run(arguments: &BenchLiveArguments) -> Outcome {
     interrupt::listen();
     let program = std::env::current_exe();
     let what = "cannot find this program again, to start a grid with".to_owned();
     let program = program.map_err(|error| Failure::Io { what, error })?;
-    let bench = Bench { program, scratch: arguments.scratch.clone().unwrap_or_else(std::env::temp_dir) };
+    let bench = Bench {
+        program,
+        scratch: arguments.scratch.clone().unwrap_or_else(std::env::temp_dir),
+        idle_for: Duration::from_secs_f64(arguments.idle_for),
+    };
     let chosen = if arguments.subjects.is_empty() { &Subject::ALL[..] } else { &arguments.subjects };
     let mut all = Found::default();
     for (number, &subject) in chosen.iter().enumerate() {

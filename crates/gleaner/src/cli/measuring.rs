@@ -1,5 +1,6 @@
 //! The arguments of `gleaner bench`.
 
+use super::live::seconds;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use gleaner_bench::live::Subject;
@@ -48,6 +49,9 @@ pub(crate) struct BenchLiveArguments {
     /// Where to put what is made meanwhile: on the disk that is to be measured
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
+    /// How long to watch an agent that has nothing to do
+    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "1min")]
+    pub(crate) idle_for: f64,
     /// Print the figures as JSON
     #[arg(long)]
     pub(crate) json: bool,

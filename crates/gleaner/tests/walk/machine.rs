@@ -1,7 +1,7 @@
 //! A machine: a network namespace, a cgroup with a CPU quota, and an agent in both.
 
 use crate::network::Wire;
-use crate::processes::{kill, until, words};
+use crate::processes::{kill, standing, until, words};
 use crate::quota::Quota;
 use crate::wall_clock::WallClock;
 use rustix::process::{Pid, Signal, kill_process};
@@ -95,7 +95,7 @@ impl Machine {
         until(&format!("nothing runs on {name} any more"), AFTERMATH, || {
             let left = self.quota.processes();
             for &pid in &left {
-                eprintln!("{name}: {pid} still runs: {:?}", words(pid));
+                eprintln!("{name}: {pid} still runs: {:?}, {}", words(pid), standing(pid));
             }
             left.is_empty().then_some(())
         });

@@ -18,6 +18,14 @@ pub(crate) fn words(pid: u32) -> Vec<String> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
+/// Its state, its parent, and where in the kernel it waits, as far as that is told.
+pub(crate) fn standing(pid: u32) -> String {
+    let file = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let status = file("status");
+    let told = status.lines().filter(|line| line.starts_with("State:") || line.starts_with("PPid:"));
+    told.chain([file("wchan").as_str(), file("syscall").trim()]).collect::<Vec<_>>().join(" ")
+}
+
 /// Waits until something is found.
 pub(crate) fn until<T>(what: &str, patience: Duration, mut find: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

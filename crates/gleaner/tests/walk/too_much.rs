@@ -31,7 +31,12 @@ fn what_is_larger_than_the_limit_is_named_and_the_rest_is_kept() {
     assert!(logs.status.success());
     assert!(logs.stdout == vec![b'x'; STREAM_BYTES], "{} bytes of output", logs.stdout.len());
     let said = String::from_utf8_lossy(&logs.stderr).into_owned();
-    assert_eq!(said, format!("-- {TOO_MANY_BYTES} bytes more were too much to keep --\n"));
+    assert_eq!(
+        said,
+        format!(
+            "-- {TOO_MANY_BYTES} bytes more were too much to keep: let the task write them to a file, and name it with --output --\n"
+        )
+    );
     assert_eq!(grid.ok(&["logs", &format!("{wordy}/0"), "--stderr"]), "an error\n");
 
     assert!(!grid.cli(&["wait", &large]).status.success());
@@ -48,6 +53,9 @@ fn what_is_larger_than_the_limit_is_named_and_the_rest_is_kept() {
     until("it is held", PATIENCE, || (grid.json(&["status", &stopped])["tasks"]["held"] == 1).then_some(()));
     let history = grid.ok(&["history", &format!("{stopped}/0")]);
     eprintln!("{history}");
-    assert!(history.contains("checkpoint: more than the 16 GiB that are kept"), "{history}");
+    assert!(
+        history.contains("checkpoint: more than the 16 GiB that are kept; the one before it stays"),
+        "{history}"
+    );
     grid.wind_up();
 }
