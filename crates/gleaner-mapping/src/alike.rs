@@ -15,6 +15,7 @@
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
 use crate::Matrix;
+use crate::level::level;
 use crate::mapping::{Building, Mapping, earliest};
 use crate::scan::{LANES, greater, lesser, places_within, two_least_sums};
 use crate::sorting::sort_into;
@@ -210,7 +211,7 @@ struct Blocks {
 impl Blocks {
     fn new(matrix: &Matrix, ready: &[f64], order: &[u32]) -> Self {
         let in_order = order.chunks(BLOCK).map(|tasks| Block::new(matrix, tasks)).collect();
-        let mut blocks = Self { in_order, compared: Vec::new(), level: Level::new() };
+        let mut blocks = Self { in_order, compared: Vec::new(), level: level() };
         // Nobody knows a second end yet, so any machine concerns all.
         blocks.delay(0, ready[0], ready);
         blocks

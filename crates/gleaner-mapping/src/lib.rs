@@ -28,6 +28,7 @@ pub mod by_class;
 mod heuristic;
 mod immediate;
 mod instance;
+mod level;
 mod mapping;
 mod matrix;
 mod max_min;

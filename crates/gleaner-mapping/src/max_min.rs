@@ -18,7 +18,7 @@ use crate::tournament::Tournament;
 /// How many machines a task tries before it looks at all.
 const TRIES: usize = 8;
 /// How far a bound may rise towards the metric that was chosen last.
-const SLACK: f64 = 0.75;
+const SLACK: f64 = 0.9;
 
 pub(crate) fn map(matrix: &Matrix, mut building: Building) -> Mapping {
     let mut waiting = Waiting::new(matrix, &building.ready);

@@ -6,14 +6,15 @@
 
 #![expect(clippy::inline_always, reason = "a function of its own is compiled for any processor")]
 
-use fearless_simd::{Level, dispatch};
+use crate::level::level;
+use fearless_simd::dispatch;
 
 /// How many values a step of a scan looks at.
 pub(crate) const LANES: usize = 8;
 
 /// The least of `values`; infinite if there are none.
 pub(crate) fn least(values: &[f64]) -> f64 {
-    dispatch!(Level::new(), _ => least_of(values))
+    dispatch!(level(), _ => least_of(values))
 }
 
 #[inline(always)]
@@ -30,7 +31,7 @@ fn least_of(values: &[f64]) -> f64 {
 
 /// The greatest of the values that are at most `limit`; −∞ if there are none.
 pub(crate) fn greatest_within(values: &[f64], limit: f64) -> f64 {
-    dispatch!(Level::new(), _ => greatest_of_those_within(values, limit))
+    dispatch!(level(), _ => greatest_of_those_within(values, limit))
 }
 
 #[inline(always)]
@@ -49,7 +50,7 @@ fn greatest_of_those_within(values: &[f64], limit: f64) -> f64 {
 
 /// The least of the sums of what stands in the same place.
 pub(crate) fn least_sum(left: &[f64], right: &[f64]) -> f64 {
-    dispatch!(Level::new(), _ => least_of_sums(left, right))
+    dispatch!(level(), _ => least_of_sums(left, right))
 }
 
 #[inline(always)]

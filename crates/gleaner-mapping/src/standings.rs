@@ -9,8 +9,9 @@
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
 use crate::Matrix;
+use crate::level::level;
 use crate::scan::{LANES, any_within};
-use fearless_simd::{Level, dispatch};
+use fearless_simd::dispatch;
 
 /// How many machines are on a short list.
 const LISTED: usize = 12;
@@ -35,7 +36,7 @@ impl Standing {
     /// Looks at all machines, in `room` for as many ends. Those that are probably the best are `known`, so that others
     /// are rarely put on the list.
     fn look(ready: &[f64], row: &[f64], known: &[u32], room: &mut [f64]) -> Self {
-        dispatch!(Level::new(), _ => Self::look_wide(ready, row, known, room))
+        dispatch!(level(), _ => Self::look_wide(ready, row, known, room))
     }
 
     #[inline(always)]

@@ -3,6 +3,7 @@
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
 use super::MachineClass;
+use crate::level::level;
 use crate::mapping::highest_tie;
 use crate::scan::{LANES, any_within, lesser};
 use crate::tournament::Tournament;
@@ -71,7 +72,7 @@ impl Pool {
             machines,
             numbers: starts.into_iter().map(|start| start as u32).collect(),
             close: Vec::new(),
-            level: Level::new(),
+            level: level(),
         }
     }
 
