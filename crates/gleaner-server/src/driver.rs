@@ -303,7 +303,10 @@ impl Work {
             // Nobody may be watching.
             drop(self.shared.live.send(Arc::new(event)));
         });
-        batch.effects.into_iter().for_each(|effect| self.let_out(effect));
+        // A run waits for what goes to its agent; whoever handed it in has time.
+        let (replies, others): (Vec<_>, Vec<_>) =
+            batch.effects.into_iter().partition(|effect| matches!(effect, Effect::Reply(..)));
+        others.into_iter().chain(replies).for_each(|effect| self.let_out(effect));
         self.looks.drain(..).for_each(|release| release());
         Ok(())
     }
