@@ -11,17 +11,17 @@
 //! again. The *keeper* starts minders and is their subreaper.
 //!
 //! Invariants:
-//! - A minder that loses the agent (end of file) or the keeper (end of its pipe) ends its task and itself.
+//! - A minder that loses the agent (end of file) or the keeper (end of its lifeline) ends its task and itself.
 //! - When a minder is killed, the keeper kills what it leaves behind; when the keeper is killed, the minders notice. Either
 //!   way the agent hears of it when that is done: a task that is started again then meets nothing of its earlier run.
-//! - Keeper and minders hold what the agent gave the keeper to hold: a lock by which the next agent knows that all is gone.
 //!   Only when agent, keeper and minder are killed in one instant can processes of a task outside sandbox and cgroup stay.
+//! - Keeper and minders hold what the agent gave the keeper to hold: a lock by which the next agent knows that all is gone.
 //! - `Report::Exited` is sent when no process of the task is left.
 //! - Keeper and minders have one thread: file descriptors and children are theirs alone.
 
 mod client;
 mod frames;
-mod handing;
+pub(crate) mod handing;
 mod keep;
 mod kin;
 mod launcher;

@@ -22,16 +22,9 @@ mod tests {
         pub(super) static SAID: Cell<Option<Level>> = const { Cell::new(None) };
     }
 
-    const HEURISTICS: [Heuristic; 8] = [
-        Heuristic::MinMin,
-        Heuristic::MaxMin,
-        Heuristic::Sufferage,
-        Heuristic::SufferagePasses,
-        Heuristic::Mct,
-        Heuristic::Met,
-        Heuristic::Olb,
-        Heuristic::Kpb { percent: 20.0 },
-    ];
+    fn heuristics() -> [Heuristic; 8] {
+        Heuristic::NAMES.map(|name| name.replace('P', "20").parse().expect("a name"))
+    }
 
     /// All that this processor can do, from the most to the least.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -63,7 +56,7 @@ mod tests {
             [random_matrix, consistent_matrix, semi_consistent_matrix];
         for make in kinds {
             let matrix = make(300, 41, 3);
-            for heuristic in HEURISTICS {
+            for heuristic in heuristics() {
                 let expected = reference::map(heuristic, &matrix);
                 for level in levels() {
                     assert_eq!(at(level, || heuristic.map(&matrix)), expected, "{heuristic} on {level:?}");

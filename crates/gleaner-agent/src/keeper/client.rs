@@ -55,7 +55,7 @@ impl Keeper {
     pub fn minder(&self) -> Result<Minder, KeeperError> {
         let (ours, theirs) = UnixStream::pair().map_err(KeeperError::Gone)?;
         let control = self.control.as_ref().expect("taken only on drop");
-        handing::hand(control, [theirs.as_fd()]).map_err(KeeperError::Gone)?;
+        handing::hand(control, &[theirs.as_fd()]).map_err(KeeperError::Gone)?;
         Ok(Minder { stream: ours, inbox: Inbox::default() })
     }
 }

@@ -40,7 +40,7 @@ pub fn keep() -> io::Result<()> {
     let mut minders: Vec<Child> = Vec::new();
     loop {
         match wait(&minders, Attention::AgentToo, None)? {
-            Woken::Agent => match handing::take(io::stdin())? {
+            Woken::Agent => match handing::take_all(io::stdin())? {
                 Some([socket]) => minders.push(start_minder(socket, &launcher)?),
                 None => break,
             },
@@ -123,6 +123,6 @@ fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
         .spawn()?;
     let pid = Pid::from_child(&child);
     // A minder that is gone already is buried like all others.
-    let _ = handing::hand(&lifeline, [launcher.as_fd(), io::stdout().as_fd()]);
+    let _ = handing::hand(&lifeline, &[launcher.as_fd(), io::stdout().as_fd()]);
     Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline), _socket: socket })
 }

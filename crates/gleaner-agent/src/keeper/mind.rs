@@ -24,7 +24,7 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// This process must be started for it alone, by the keeper: `gleaner mind`. The keeper hands it the launcher, and what
 /// is to be held.
 pub fn mind() -> Result<(), FrameError> {
-    let Some([launcher, _held]) = handing::take::<2>(io::stdout())? else { return Ok(()) };
+    let Some([launcher, _held]) = handing::take_all(io::stdout())? else { return Ok(()) };
     let means = Means { launcher: launcher.into(), network: EmptyNetwork::default() };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
