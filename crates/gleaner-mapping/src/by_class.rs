@@ -11,8 +11,15 @@
 //!
 //! Cost: O(t·log t) to sort, then O(classes + log machines) a step. Memory, input included: under 50 bytes for a task and a machine.
 
+mod fleet;
+mod front;
 mod lengths;
+mod lines;
+pub mod plain;
 mod pool;
+mod ranked;
+mod sufferage;
+mod suitors;
 
 use crate::mapping::Mapping;
 use crate::{Heuristic, InvalidMatrix, Matrix};
@@ -96,6 +103,16 @@ impl ClassedGrid {
         Ok(Self { lengths, classes })
     }
 
+    /// The length of each task.
+    pub fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+
+    /// The classes, in the order in which their machines are numbered.
+    pub fn classes(&self) -> &[MachineClass] {
+        &self.classes
+    }
+
     /// How many tasks.
     pub fn tasks(&self) -> usize {
         self.lengths.len()
@@ -135,11 +152,8 @@ impl ClassedGrid {
             Heuristic::MinMin => self.min_min(pool),
             Heuristic::MaxMin => self.max_min(pool),
             Heuristic::Mct => self.mct(pool),
-            Heuristic::Sufferage
-            | Heuristic::SufferagePasses
-            | Heuristic::Met
-            | Heuristic::Olb
-            | Heuristic::Kpb { .. } => return None,
+            Heuristic::Sufferage => sufferage::in_steps(self, ready),
+            Heuristic::SufferagePasses | Heuristic::Met | Heuristic::Olb | Heuristic::Kpb { .. } => return None,
         })
     }
 

@@ -3,6 +3,7 @@
 mod draw;
 
 use draw::Choices;
+use gleaner_mapping::by_class::plain;
 use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix};
 use gleaner_mapping::{Heuristic, Matrix, reference};
 
@@ -65,5 +66,16 @@ fn classes_agree_with_the_matrix_they_stand_for() {
             let expected = reference::map_from(heuristic, &matrix, &ready);
             assert_eq!(grid.map_from(heuristic, &ready), Some(expected), "seed {seed}, {heuristic}");
         }
+    }
+}
+
+#[test]
+fn sufferage_by_class_agrees_with_the_one_written_down() {
+    for seed in 0..4000 {
+        let mut choices = Choices::seeded(seed);
+        let grid = choices.grid();
+        let ready = choices.ready(grid.machines());
+        let expected = plain::sufferage(&grid, &ready);
+        assert_eq!(grid.map_from(Heuristic::Sufferage, &ready), Some(expected), "seed {seed}");
     }
 }

@@ -56,6 +56,21 @@ impl Lengths {
         self.high.checked_sub(1)
     }
 
+    /// How many runs there were at the start.
+    pub(super) fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// The first run of at least that length.
+    pub(super) fn first_from(&self, length: f64) -> usize {
+        self.runs.partition_point(|run| run.length < length)
+    }
+
+    /// The lowest task left of a run.
+    pub(super) fn find_lowest(&self, run: usize) -> Option<u32> {
+        self.runs[run].has_tasks().then(|| self.lowest(run))
+    }
+
     /// The runs that are not empty, from `run` on.
     pub(super) fn longer(&self, run: usize) -> impl Iterator<Item = usize> {
         (run..self.runs.len()).filter(|run| self.runs[*run].has_tasks())

@@ -1,0 +1,15 @@
+use gleaner_mapping::by_class::*; use gleaner_mapping::Heuristic;
+#[path = "../tests/draw/mod.rs"] mod draw; use draw::Choices;
+fn main() {
+    let mut bad = 0;
+    for seed in 0..20000 {
+        let mut choices = Choices::seeded(seed);
+        let grid = choices.grid();
+        let ready = choices.ready(grid.machines());
+        let a = plain::sufferage(&grid, &ready); let b = grid.map_from(Heuristic::Sufferage, &ready).unwrap();
+        if a != b { bad += 1;
+          if bad < 15 { println!("seed {seed} lengths {:?} classes {:?} ready0 {:?}", &grid.lengths()[..3], grid.classes(), &ready[..3]); }
+        }
+    }
+    println!("{bad} bad");
+}

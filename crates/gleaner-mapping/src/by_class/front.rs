@@ -1,0 +1,159 @@
+//! Which speeds are the first choice of some length: the lower envelope of their lines, kept up to date.
+//!
+//! A speed leads over one stretch of lengths, slower ones over shorter lengths. **Only a leader's neighbours and the
+//! speeds between those can be second choice in its stretch**; nothing else is looked at when it changes.
+
+use super::ClassedGrid;
+use super::fleet::{Fleet, Offer};
+use super::lines::{Lines, Span};
+use crate::mapping::highest_tie;
+use std::ops::{Range, RangeInclusive};
+
+pub(super) struct Front {
+    pub(super) fleet: Fleet,
+    pub(super) lines: Lines,
+    /// The gap of each speed's offer; 0 also if there is but one machine in all.
+    gaps: Vec<f64>,
+    /// All lengths lie in it.
+    lengths: Span,
+    /// From the slowest.
+    pub(super) leaders: Vec<Leader>,
+    /// Room for leaders that come up.
+    found: Vec<Leader>,
+}
+
+/// A speed that is the first choice over a stretch of lengths.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leader {
+    pub(super) speed: usize,
+    /// The largest sufferage in its stretch; none if that has to be found.
+    pub(super) most: Option<Most>,
+}
+
+/// The largest sufferage of some tasks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Most {
+    pub(super) sufferage: f64,
+    /// The run with the lowest task that ties with it.
+    pub(super) run: usize,
+}
+
+impl Front {
+    pub(super) fn new(grid: &ClassedGrid, ready: &[f64]) -> Self {
+        let fleet = Fleet::new(grid, ready);
+        let lines = Lines::new((0..fleet.len()).map(|speed| fleet.speed(speed)));
+        let lengths = grid.lengths.iter().fold(Span { from: f64::INFINITY, to: 0.0 }, |span, &length| Span {
+            from: span.from.min(length),
+            to: span.to.max(length),
+        });
+        let gaps = vec![0.0; fleet.len()];
+        let mut front = Self { fleet, lines, gaps, lengths, leaders: Vec::new(), found: Vec::new() };
+        (0..front.gaps.len()).for_each(|speed| front.update(speed));
+        front
+    }
+
+    fn last(&self) -> usize {
+        self.gaps.len() - 1
+    }
+
+    pub(super) fn gap(&self, speed: usize) -> f64 {
+        self.gaps[speed]
+    }
+
+    pub(super) fn lengths(&self) -> Span {
+        self.lengths
+    }
+
+    /// All speeds.
+    pub(super) fn all(&self) -> RangeInclusive<usize> {
+        0..=self.last()
+    }
+
+    /// Of the speeds that tie for being done first with a task of that length, the one that offers the lowest machine.
+    pub(super) fn choice(&self, length: f64) -> usize {
+        let limit = highest_tie(self.lines.lowest(length, self.all()).0);
+        let tied = self.lines.within(length, limit);
+        tied.min_by_key(|speed| self.fleet.number(*speed)).expect("the least ties with itself")
+    }
+
+    /// Gives the task to the machine that a speed offers, and says which. Who leads is left as it was.
+    pub(super) fn assign(&mut self, speed: usize, length: f64) -> u32 {
+        let machine = self.fleet.assign(speed, length);
+        self.update(speed);
+        machine
+    }
+
+    fn update(&mut self, speed: usize) {
+        let Offer { free, gap } = self.fleet.offer(speed);
+        self.lines.set_free(speed, free);
+        let is_alone = self.gaps.len() == 1 && gap.is_infinite();
+        self.gaps[speed] = if is_alone { 0.0 } else { gap };
+    }
+
+    /// Finds all leaders.
+    pub(super) fn lead(&mut self) {
+        self.surface(0..self.leaders.len());
+    }
+
+    /// After a speed's line rose: finds who leads there now, and forgets what that changes.
+    pub(super) fn lead_after(&mut self, speed: usize) {
+        match self.leaders.binary_search_by_key(&speed, |leader| leader.speed) {
+            Ok(at) => {
+                self.surface(at..at + 1);
+            }
+            // It may still be second choice there.
+            Err(at) => {
+                self.forget(at.checked_sub(1));
+                self.forget(Some(at));
+            }
+        }
+    }
+
+    fn forget(&mut self, at: Option<usize>) {
+        if let Some(leader) = at.and_then(|at| self.leaders.get_mut(at)) {
+            leader.most = None;
+        }
+    }
+
+    /// The speeds of the leaders beside one.
+    pub(super) fn beside(&self, at: &Range<usize>) -> (Option<usize>, Option<usize>) {
+        let speed = |at: usize| self.leaders.get(at).map(|leader| leader.speed);
+        (at.start.checked_sub(1).and_then(speed), speed(at.end))
+    }
+
+    /// Replaces these leaders by those that come up between their neighbours.
+    fn surface(&mut self, stale: Range<usize>) {
+        let (slower, faster) = self.beside(&stale);
+        let mut found = std::mem::take(&mut self.found);
+        let leader = |speed| Leader { speed, most: None };
+        let last = faster.unwrap_or(self.last());
+        let first = slower.unwrap_or_else(|| self.lines.lowest(self.lengths.from, 0..=last).1.min(last));
+        if slower.is_none() && faster != Some(first) {
+            found.push(leader(first));
+        }
+        let end = faster.unwrap_or_else(|| self.lines.lowest(self.lengths.to, first..=last).1.max(first));
+        self.surface_between(first, end, &mut found);
+        if faster.is_none() && end != first {
+            found.push(leader(end));
+        }
+        self.forget(stale.start.checked_sub(1));
+        self.forget(Some(stale.end));
+        self.leaders.splice(stale, found.drain(..));
+        self.found = found;
+    }
+
+    /// Where two leaders meet, a speed between them that is done before leads as well.
+    fn surface_between(&self, slower: usize, faster: usize, found: &mut Vec<Leader>) {
+        if faster <= slower + 1 {
+            return;
+        }
+        let length = self.lines.crossing(slower, faster, self.lengths);
+        let (end, speed) = self.lines.lowest(length, slower..=faster);
+        let is_between = slower < speed && speed < faster;
+        if is_between && end < self.lines.end(slower, length).min(self.lines.end(faster, length)) {
+            self.surface_between(slower, speed, found);
+            found.push(Leader { speed, most: None });
+            self.surface_between(speed, faster, found);
+        }
+    }
+}

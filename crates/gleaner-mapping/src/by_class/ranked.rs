@@ -1,0 +1,171 @@
+//! The tasks left by length, the lowest of those in a range of lengths, and the nearest to a length.
+//!
+//! Over the runs of equal length stands a tree of the lowest task left of each, sixteen children a node: a cache line.
+//! All that is asked costs O(log runs).
+
+use super::lengths::Lengths;
+use std::ops::Range;
+
+const CHILDREN: usize = 16;
+
+/// Stands for a run that has no tasks left.
+const NONE: u32 = u32::MAX;
+
+pub(super) struct Ranked {
+    lengths: Lengths,
+    /// The lowest task left of each run first, the root last; each level is padded to full nodes.
+    levels: Vec<Vec<u32>>,
+}
+
+impl Ranked {
+    pub(super) fn new(lengths: &[f64]) -> Self {
+        let lengths = Lengths::new(lengths);
+        let lowest = (0..lengths.runs()).map(|run| lengths.lowest(run));
+        let mut levels = vec![padded(lowest.collect())];
+        while levels[levels.len() - 1].len() > CHILDREN {
+            let above = levels[levels.len() - 1].chunks_exact(CHILDREN).map(lowest_of).collect();
+            levels.push(padded(above));
+        }
+        Self { lengths, levels }
+    }
+
+    /// All runs, be they empty or not.
+    pub(super) fn all(&self) -> Range<usize> {
+        0..self.lengths.runs()
+    }
+
+    #[inline]
+    pub(super) fn length(&self, run: usize) -> f64 {
+        self.lengths.length(run)
+    }
+
+    /// The first run of at least that length, empty or not.
+    pub(super) fn first_from(&self, length: f64) -> usize {
+        self.lengths.first_from(length)
+    }
+
+    /// The lowest task of a run that is not empty.
+    #[inline]
+    pub(super) fn task(&self, run: usize) -> u32 {
+        self.levels[0][run]
+    }
+
+    /// The run of these that has the lowest task left.
+    pub(super) fn lowest(&self, runs: Range<usize>) -> Option<usize> {
+        let (mut from, mut to) = (runs.start, runs.end);
+        let (mut task, mut place) = (NONE, (0, 0));
+        for (depth, level) in self.levels.iter().enumerate() {
+            // What full nodes hold, their parents hold too; at the root there are none.
+            let is_root = depth + 1 == self.levels.len();
+            let first = if is_root { to } else { from.next_multiple_of(CHILDREN).min(to) };
+            let last = (to - to % CHILDREN).max(first);
+            for index in (from..first).chain(last..to) {
+                if level[index] < task {
+                    (task, place) = (level[index], (depth, index));
+                }
+            }
+            if first == last {
+                break;
+            }
+            (from, to) = (first / CHILDREN, last / CHILDREN);
+        }
+        (task != NONE).then(|| self.descend(place, |node| node.iter().position(|value| *value == task)))
+    }
+
+    /// The first run from this one on that is not empty.
+    pub(super) fn next(&self, run: usize) -> Option<usize> {
+        let mut index = run;
+        for (depth, level) in self.levels.iter().enumerate() {
+            let rest = level.get(index..(index / CHILDREN + 1) * CHILDREN)?;
+            if let Some(found) = first_with_tasks(rest) {
+                return Some(self.descend((depth, index + found), first_with_tasks));
+            }
+            index = index / CHILDREN + 1;
+        }
+        None
+    }
+
+    /// The last run before this one that is not empty.
+    pub(super) fn previous(&self, run: usize) -> Option<usize> {
+        let mut index = run;
+        for (depth, level) in self.levels.iter().enumerate() {
+            let start = index - index % CHILDREN;
+            if let Some(found) = last_with_tasks(&level[start..index]) {
+                return Some(self.descend((depth, start + found), last_with_tasks));
+            }
+            index /= CHILDREN;
+        }
+        None
+    }
+
+    /// The lowest task of a run, which leaves it.
+    pub(super) fn take(&mut self, run: usize) -> usize {
+        let task = self.lengths.take(run);
+        let (mut index, mut lowest) = (run, self.lengths.find_lowest(run).unwrap_or(NONE));
+        for level in &mut self.levels {
+            if level[index] == lowest {
+                break;
+            }
+            level[index] = lowest;
+            index /= CHILDREN;
+            lowest = lowest_of(&level[index * CHILDREN..][..CHILDREN]);
+        }
+        task
+    }
+
+    /// From a place in the tree, depth and index, down to a run.
+    fn descend(&self, (depth, index): (usize, usize), choose: impl Fn(&[u32]) -> Option<usize>) -> usize {
+        self.levels[..depth].iter().rev().fold(index, |index, level| {
+            let children = &level[index * CHILDREN..][..CHILDREN];
+            index * CHILDREN + choose(children).expect("a child has what its parent has")
+        })
+    }
+}
+
+fn first_with_tasks(node: &[u32]) -> Option<usize> {
+    node.iter().position(|task| *task != NONE)
+}
+
+fn last_with_tasks(node: &[u32]) -> Option<usize> {
+    node.iter().rposition(|task| *task != NONE)
+}
+
+fn lowest_of(node: &[u32]) -> u32 {
+    node.iter().copied().fold(NONE, u32::min)
+}
+
+fn padded(mut lowest: Vec<u32>) -> Vec<u32> {
+    lowest.resize(lowest.len().next_multiple_of(CHILDREN), NONE);
+    lowest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_a_scan() {
+        for (tasks, lengths) in [(1, 1), (16, 16), (700, 5000), (700, 40), (2000, 100_000)] {
+            let all: Vec<f64> = (0..tasks).map(|task| f64::from(task * 7919 % lengths)).collect();
+            let mut ranked = Ranked::new(&all);
+            let mut left: Vec<usize> = (0..all.len()).collect();
+            for step in 0..all.len() {
+                let runs = ranked.all().len();
+                let (from, to) = (step * 31 % runs, step * 17 % (runs + 1));
+                let in_range = |task: &&usize| {
+                    from <= ranked.first_from(all[**task]) && ranked.first_from(all[**task]) < to
+                };
+                let lowest = left.iter().find(in_range).map(|task| ranked.first_from(all[*task]));
+                assert_eq!(ranked.lowest(from..to.max(from)), lowest, "step {step}");
+                let of_left = || left.iter().map(|task| ranked.first_from(all[*task]));
+                assert_eq!(ranked.next(from), of_left().filter(|run| *run >= from).min(), "step {step}");
+                assert_eq!(ranked.previous(to), of_left().filter(|run| *run < to).max(), "step {step}");
+                let run = ranked.next(from).or(ranked.previous(from)).expect("a task is left");
+                assert_eq!(all[ranked.task(run) as usize], ranked.length(run));
+                let task = ranked.take(run);
+                left.retain(|other| *other != task);
+            }
+            assert_eq!(ranked.lowest(ranked.all()), None);
+        }
+    }
+}
