@@ -6,10 +6,11 @@ fn main() {
         let mut choices = Choices::seeded(seed);
         let grid = choices.grid();
         let ready = choices.ready(grid.machines());
-        let a = plain::sufferage(&grid, &ready); let b = grid.map_from(Heuristic::Sufferage, &ready).unwrap();
+        for (h, a) in [(Heuristic::Sufferage, plain::sufferage(&grid, &ready)), (Heuristic::SufferagePasses, plain::sufferage_passes(&grid, &ready))] { let b = grid.map_from(h, &ready).unwrap();
+ 
         if a != b { bad += 1;
-          if bad < 15 { println!("seed {seed} lengths {:?} classes {:?} ready0 {:?}", &grid.lengths()[..3], grid.classes(), &ready[..3]); }
-        }
+          if bad < 15 { println!("{h} seed {seed} lengths {:?} classes {:?} ready0 {:?}", &grid.lengths()[..3], grid.classes(), &ready[..3]); }
+        }}
     }
     println!("{bad} bad");
 }

@@ -153,7 +153,8 @@ impl ClassedGrid {
             Heuristic::MaxMin => self.max_min(pool),
             Heuristic::Mct => self.mct(pool),
             Heuristic::Sufferage => sufferage::in_steps(self, ready),
-            Heuristic::SufferagePasses | Heuristic::Met | Heuristic::Olb | Heuristic::Kpb { .. } => return None,
+            Heuristic::SufferagePasses => sufferage::in_passes(self, ready),
+            Heuristic::Met | Heuristic::Olb | Heuristic::Kpb { .. } => return None,
         })
     }
 

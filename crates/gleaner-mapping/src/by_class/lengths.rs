@@ -66,6 +66,11 @@ impl Lengths {
         self.runs.partition_point(|run| run.length < length)
     }
 
+    /// The first run of more than that length.
+    pub(super) fn first_after(&self, length: f64) -> usize {
+        self.runs.partition_point(|run| run.length <= length)
+    }
+
     /// The lowest task left of a run.
     pub(super) fn find_lowest(&self, run: usize) -> Option<u32> {
         self.runs[run].has_tasks().then(|| self.lowest(run))

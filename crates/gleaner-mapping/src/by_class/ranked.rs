@@ -44,6 +44,11 @@ impl Ranked {
         self.lengths.first_from(length)
     }
 
+    /// The first run of more than that length, empty or not.
+    pub(super) fn first_after(&self, length: f64) -> usize {
+        self.lengths.first_after(length)
+    }
+
     /// The lowest task of a run that is not empty.
     #[inline]
     pub(super) fn task(&self, run: usize) -> u32 {

@@ -5,6 +5,7 @@ use super::front::{Front, Most};
 use super::ranked::Ranked;
 use crate::Mapping;
 use gleaner_core::tie_threshold;
+use std::ops::Range;
 
 /// One task a step.
 pub(super) fn in_steps(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
@@ -47,4 +48,63 @@ fn next(front: &mut Front, tasks: &Ranked) -> Option<(usize, usize)> {
         }
     }
     best
+}
+
+/// In passes: every speed that is the first choice of somebody fills the machine that it offers.
+pub(super) fn in_passes(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
+    let mut front = Front::new(grid, ready);
+    let mut tasks = Ranked::new(&grid.lengths);
+    let mut assignment = vec![0; grid.tasks()];
+    let mut left = grid.tasks();
+    while left > 0 {
+        front.lead();
+        let taken = one_pass(&mut front, &tasks);
+        left -= taken.len();
+        for Taken { speed, run } in taken {
+            let length = tasks.length(run);
+            assignment[tasks.take(run)] = front.assign(speed, length);
+        }
+    }
+    Mapping { makespan: front.fleet.makespan(), assignment }
+}
+
+/// The run whose lowest task a speed takes.
+#[derive(Clone, Copy)]
+struct Taken {
+    speed: usize,
+    run: usize,
+}
+
+fn one_pass(front: &mut Front, tasks: &Ranked) -> Vec<Taken> {
+    let mut taken = Vec::new();
+    // Suitors that lose nothing: they are taken where nobody does.
+    let mut content = Vec::new();
+    let mut next = 0;
+    for at in 0..front.leaders.len() {
+        let speed = front.leaders[at].speed;
+        let Most { sufferage, run } = front.most(at, tasks);
+        let certain = front.certain_suitors(at, tasks);
+        if sufferage > 0.0 {
+            taken.push(Taken { speed, run });
+        } else {
+            content.extend(tasks.lowest(certain.clone()).map(|run| Taken { speed, run }));
+        }
+        tied(front, tasks, next..certain.start, &mut content);
+        next = next.max(certain.end);
+    }
+    tied(front, tasks, next..tasks.all().end, &mut content);
+    content.retain(|suitor| taken.iter().all(|other: &Taken| other.speed != suitor.speed));
+    content.sort_unstable_by_key(|suitor| (suitor.speed, tasks.task(suitor.run)));
+    content.dedup_by_key(|suitor| suitor.speed);
+    taken.append(&mut content);
+    taken
+}
+
+/// Where several speeds tie for being first, each task looks for itself.
+fn tied(front: &Front, tasks: &Ranked, runs: Range<usize>, suitors: &mut Vec<Taken>) {
+    let mut next = tasks.next(runs.start);
+    while let Some(run) = next.filter(|run| *run < runs.end) {
+        suitors.push(Taken { speed: front.choice(tasks.length(run)), run });
+        next = tasks.next(run + 1);
+    }
 }

@@ -9,6 +9,7 @@ use super::lines::Span;
 use super::fleet::lateness;
 use super::ranked::Ranked;
 use gleaner_core::tie_threshold;
+use std::ops::{Range, RangeInclusive};
 
 /// More than a tie's 1e-12 and what rounding may add.
 const CLEAR: f64 = 1.0 + 4e-12;
@@ -31,6 +32,9 @@ const NOTHING: Most = Most { sufferage: 0.0, run: 0 };
 impl Front {
     /// The largest sufferage among the tasks that the leader there is the first choice of; 0 if there are none.
     pub(super) fn most(&mut self, at: usize, tasks: &Ranked) -> Most {
+        if self.gap(self.leaders[at].speed) == 0.0 {
+            return NOTHING;
+        }
         self.courted(at, |courted| courted.most(tasks))
     }
 
@@ -39,18 +43,20 @@ impl Front {
         self.courted(at, |courted| courted.lowest_from(tasks, least))
     }
 
-    fn courted(&mut self, at: usize, ask: impl FnOnce(&Courted<'_>) -> Most) -> Most {
+    /// The runs of which the leader there is the first choice, and ties with none.
+    pub(super) fn certain_suitors(&mut self, at: usize, tasks: &Ranked) -> Range<usize> {
+        self.courted(at, |courted| courted.runs_in(tasks, courted.span(0.0, CLEAR)))
+    }
+
+    fn courted<T>(&mut self, at: usize, ask: impl FnOnce(&Courted<'_>) -> T) -> T {
         let speed = self.leaders[at].speed;
-        if self.gap(speed) == 0.0 {
-            return NOTHING;
-        }
         let (slower, faster) = self.beside(&(at..at + 1));
         let free = self.lines.free(speed);
         self.lines.set_free(speed, f64::INFINITY);
-        let inverse = self.lines.inverse(speed);
-        let most = ask(&Courted { front: self, speed, slower, faster, free, inverse, gap: self.gap(speed) });
+        let (inverse, gap) = (self.lines.inverse(speed), self.gap(speed));
+        let answer = ask(&Courted { front: self, speed, slower, faster, free, inverse, gap });
         self.lines.set_free(speed, free);
-        most
+        answer
     }
 }
 
@@ -65,7 +71,7 @@ impl Courted<'_> {
         self.gap.min(lateness(self.end(length), second))
     }
 
-    fn among(&self) -> std::ops::RangeInclusive<usize> {
+    fn among(&self) -> RangeInclusive<usize> {
         self.slower.unwrap_or(0)..=self.faster.unwrap_or(*self.front.all().end())
     }
 
@@ -109,18 +115,14 @@ impl Courted<'_> {
 
     fn lowest_from(&self, tasks: &Ranked, least: f64) -> Most {
         let outer = self.span(least, BLURRED);
-        let plateau = if self.gap >= least { self.span(self.gap, CLEAR) } else { Span { from: 1.0, to: 0.0 } };
-        let mut plateau_runs = 0..0;
-        let mut found: Vec<Most> = Vec::new();
-        if plateau.from <= plateau.to {
-            plateau_runs = tasks.first_from(plateau.from)..tasks.first_from(plateau.to);
-            let lowest = tasks.lowest(plateau_runs.clone());
-            found.extend(lowest.map(|run| Most { sufferage: self.gap, run }));
-        }
+        let plateau =
+            if self.gap >= least { self.runs_in(tasks, self.span(self.gap, CLEAR)) } else { 0..0 };
+        let lowest = tasks.lowest(plateau.clone());
+        let mut found: Vec<Most> = lowest.map(|run| Most { sufferage: self.gap, run }).into_iter().collect();
         let mut next = tasks.next(tasks.first_from(outer.from));
         while let Some(run) = next.filter(|run| tasks.length(*run) <= outer.to) {
-            if plateau_runs.contains(&run) {
-                next = tasks.next(plateau_runs.end);
+            if plateau.contains(&run) {
+                next = tasks.next(plateau.end);
                 continue;
             }
             found.push(Most { sufferage: self.sufferage(tasks.length(run)), run });
@@ -131,6 +133,11 @@ impl Courted<'_> {
         let tied = found.into_iter().filter(|most| most.sufferage >= least);
         let lowest = tied.min_by_key(|most| tasks.task(most.run));
         lowest.map_or(NOTHING, |lowest| Most { sufferage, run: lowest.run })
+    }
+
+    /// The runs in a span, without its ends.
+    fn runs_in(&self, tasks: &Ranked, span: Span) -> Range<usize> {
+        if span.from < span.to { tasks.first_after(span.from)..tasks.first_from(span.to) } else { 0..0 }
     }
 
     /// The lengths over which the leader would come first even if it were later by `by`, and its end that many times.
