@@ -20,14 +20,24 @@ pub(super) struct Front {
     pub(super) leaders: Vec<Leader>,
     /// Room for leaders that come up.
     found: Vec<Leader>,
+    /// Room for speeds that tie.
+    tied: Vec<usize>,
 }
 
 /// A speed that is the first choice over a stretch of lengths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leader {
     pub(super) speed: usize,
+    /// No sufferage in its stretch is larger.
+    pub(super) bound: f64,
     /// The largest sufferage in its stretch; none if that has to be found.
     pub(super) most: Option<Most>,
+}
+
+impl Leader {
+    fn new(speed: usize) -> Self {
+        Self { speed, bound: f64::INFINITY, most: None }
+    }
 }
 
 /// The largest sufferage of some tasks.
@@ -47,8 +57,10 @@ impl Front {
             to: span.to.max(length),
         });
         let gaps = vec![0.0; fleet.len()];
-        let mut front = Self { fleet, lines, gaps, lengths, leaders: Vec::new(), found: Vec::new() };
-        (0..front.gaps.len()).for_each(|speed| front.update(speed));
+        let mut front = Self { fleet, lines, gaps, lengths, leaders: Vec::new(), found: Vec::new(), tied: Vec::new() };
+        for speed in 0..front.gaps.len() {
+            front.update(speed);
+        }
         front
     }
 
@@ -70,24 +82,33 @@ impl Front {
     }
 
     /// Of the speeds that tie for being done first with a task of that length, the one that offers the lowest machine.
-    pub(super) fn choice(&self, length: f64) -> usize {
-        let limit = highest_tie(self.lines.lowest(length, self.all()).0);
-        let tied = self.lines.within(length, limit);
-        tied.min_by_key(|speed| self.fleet.number(*speed)).expect("the least ties with itself")
+    pub(super) fn choice(&mut self, length: f64) -> usize {
+        let limit = highest_tie(self.lines.least_end(length));
+        self.tied.clear();
+        self.lines.within(length, limit, &mut self.tied);
+        match self.tied[..] {
+            [speed] => speed,
+            ref tied => {
+                let lowest = tied.iter().copied().min_by_key(|speed| self.fleet.number(*speed));
+                lowest.expect("the least ties with itself")
+            }
+        }
     }
 
     /// Gives the task to the machine that a speed offers, and says which. Who leads is left as it was.
     pub(super) fn assign(&mut self, speed: usize, length: f64) -> u32 {
-        let machine = self.fleet.assign(speed, length);
-        self.update(speed);
-        machine
+        self.fleet.assign(speed, length)
     }
 
-    fn update(&mut self, speed: usize) {
+    /// Whether what that speed offers has changed.
+    pub(super) fn update(&mut self, speed: usize) -> bool {
         let Offer { free, gap } = self.fleet.offer(speed);
-        self.lines.set_free(speed, free);
         let is_alone = self.gaps.len() == 1 && gap.is_infinite();
-        self.gaps[speed] = if is_alone { 0.0 } else { gap };
+        let gap = if is_alone { 0.0 } else { gap };
+        let is_new = self.lines.free(speed) != free || self.gaps[speed] != gap;
+        self.lines.set_free(speed, free);
+        self.gaps[speed] = gap;
+        is_new
     }
 
     /// Finds all leaders.
@@ -95,23 +116,22 @@ impl Front {
         self.surface(0..self.leaders.len());
     }
 
-    /// After a speed's line rose: finds who leads there now, and forgets what that changes.
+    /// After tasks were given to these speeds: finds who leads in their stead, and forgets what that changes.
     pub(super) fn lead_after(&mut self, speed: usize) {
+        let is_new = self.update(speed);
         match self.leaders.binary_search_by_key(&speed, |leader| leader.speed) {
-            Ok(at) => {
-                self.surface(at..at + 1);
-            }
-            // It may still be second choice there.
-            Err(at) => {
-                self.forget(at.checked_sub(1));
-                self.forget(Some(at));
-            }
+            Ok(at) if is_new => self.surface(at..at + 1),
+            Ok(at) => self.forget(at..at + 1),
+            // It may be second choice there.
+            Err(at) => self.forget(at.saturating_sub(1)..at + 1),
         }
     }
 
-    fn forget(&mut self, at: Option<usize>) {
-        if let Some(leader) = at.and_then(|at| self.leaders.get_mut(at)) {
-            leader.most = None;
+    /// What is known of these leaders no longer holds.
+    fn forget(&mut self, stale: Range<usize>) {
+        for at in stale.start..stale.end.min(self.leaders.len()) {
+            self.leaders[at].bound = self.bound(at);
+            self.leaders[at].most = None;
         }
     }
 
@@ -125,21 +145,20 @@ impl Front {
     fn surface(&mut self, stale: Range<usize>) {
         let (slower, faster) = self.beside(&stale);
         let mut found = std::mem::take(&mut self.found);
-        let leader = |speed| Leader { speed, most: None };
         let last = faster.unwrap_or(self.last());
         let first = slower.unwrap_or_else(|| self.lines.lowest(self.lengths.from, 0..=last).1.min(last));
         if slower.is_none() && faster != Some(first) {
-            found.push(leader(first));
+            found.push(Leader::new(first));
         }
         let end = faster.unwrap_or_else(|| self.lines.lowest(self.lengths.to, first..=last).1.max(first));
         self.surface_between(first, end, &mut found);
         if faster.is_none() && end != first {
-            found.push(leader(end));
+            found.push(Leader::new(end));
         }
-        self.forget(stale.start.checked_sub(1));
-        self.forget(Some(stale.end));
+        let changed = stale.start.saturating_sub(1)..stale.start + found.len() + 1;
         self.leaders.splice(stale, found.drain(..));
         self.found = found;
+        self.forget(changed);
     }
 
     /// Where two leaders meet, a speed between them that is done before leads as well.
@@ -152,7 +171,7 @@ impl Front {
         let is_between = slower < speed && speed < faster;
         if is_between && end < self.lines.end(slower, length).min(self.lines.end(faster, length)) {
             self.surface_between(slower, speed, found);
-            found.push(Leader { speed, most: None });
+            found.push(Leader::new(speed));
             self.surface_between(speed, faster, found);
         }
     }

@@ -3,7 +3,7 @@
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
 use crate::level::level;
-use crate::scan::{LANES, greater, lesser};
+use crate::scan::{LANES, any_within, greater, lesser};
 use fearless_simd::{Level, dispatch};
 use std::ops::{Range, RangeInclusive};
 
@@ -77,16 +77,31 @@ impl Lines {
         let mut least = [f64::INFINITY; LANES];
         let mut at = [0_u64; LANES];
         for (block, lines) in (blocks.start as u64..).zip(&self.by_lane[blocks]) {
+            let ends = lines.ends(length);
             for lane in 0..LANES {
-                let end = lines.free[lane] + length * lines.inverses[lane];
-                let is_less = end < least[lane];
-                least[lane] = if is_less { end } else { least[lane] };
+                let is_less = ends[lane] < least[lane];
+                least[lane] = if is_less { ends[lane] } else { least[lane] };
                 at[lane] = if is_less { block } else { at[lane] };
             }
         }
-        let end = least.into_iter().fold(f64::INFINITY, lesser);
+        let end = least_of(least);
         let lane = least.iter().position(|other| *other == end).expect("the least is one of them");
         (end, at[lane] as usize * LANES + lane)
+    }
+
+    /// The least end for that length.
+    pub(super) fn least_end(&self, length: f64) -> f64 {
+        dispatch!(self.level, _ => self.least_end_of(length))
+    }
+
+    #[inline(always)]
+    fn least_end_of(&self, length: f64) -> f64 {
+        let mut least = [f64::INFINITY; LANES];
+        for lines in &self.by_lane {
+            let ends = lines.ends(length);
+            least = std::array::from_fn(|lane| lesser(ends[lane], least[lane]));
+        }
+        least_of(least)
     }
 
     /// The lengths at which this line lies under all in `among`.
@@ -112,16 +127,35 @@ impl Lines {
         }
     }
 
-    /// The speeds whose end for that length is at most `limit`.
-    pub(super) fn within(&self, length: f64, limit: f64) -> impl Iterator<Item = usize> {
-        let lines = (0..).step_by(LANES).zip(&self.by_lane);
-        lines.flat_map(move |(start, lines)| {
-            let lanes = (0..LANES).filter(move |lane| {
-                lines.free[*lane] + length * lines.inverses[*lane] <= limit
-            });
-            lanes.map(move |lane| start + lane)
-        })
+    /// Adds the speeds whose end for that length is at most `limit`, in order.
+    pub(super) fn within(&self, length: f64, limit: f64, speeds: &mut Vec<usize>) {
+        dispatch!(self.level, _ => self.add_within(length, limit, speeds));
     }
+
+    #[inline(always)]
+    fn add_within(&self, length: f64, limit: f64, speeds: &mut Vec<usize>) {
+        for (start, lines) in (0..).step_by(LANES).zip(&self.by_lane) {
+            let ends = lines.ends(length);
+            // Mostly none: one branch for all.
+            if any_within(&ends, limit) {
+                speeds.extend((start..).zip(ends).filter(|(_, end)| *end <= limit).map(|(speed, _)| speed));
+            }
+        }
+    }
+}
+
+impl ByLane {
+    #[inline(always)]
+    fn ends(&self, length: f64) -> [f64; LANES] {
+        std::array::from_fn(|lane| self.free[lane] + length * self.inverses[lane])
+    }
+}
+
+/// Halves first: fewer steps wait for one another.
+#[inline(always)]
+fn least_of(lanes: [f64; LANES]) -> f64 {
+    let four: [f64; LANES / 2] = std::array::from_fn(|lane| lesser(lanes[lane], lanes[lane + LANES / 2]));
+    lesser(lesser(four[0], four[2]), lesser(four[1], four[3]))
 }
 
 /// The blocks that hold these lines.

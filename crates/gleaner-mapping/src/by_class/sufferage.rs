@@ -1,7 +1,7 @@
 //! Sufferage by speed, one task a step, and in passes.
 
 use super::ClassedGrid;
-use super::front::{Front, Most};
+use super::front::{Front, Leader, Most};
 use super::ranked::Ranked;
 use crate::Mapping;
 use gleaner_core::tie_threshold;
@@ -26,16 +26,18 @@ pub(super) fn in_steps(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
 
 /// The run of the lowest task among those that suffer most, if any does, and the speed that it goes to.
 fn next(front: &mut Front, tasks: &Ranked) -> Option<(usize, usize)> {
-    let mut most = 0.0;
-    for at in 0..front.leaders.len() {
-        let of_leader = front.leaders[at].most.unwrap_or_else(|| front.most(at, tasks));
+    let (most, least) = loop {
+        let most = front.leaders.iter().map(|leader| leader.bound).fold(0.0, f64::max);
+        let least = tie_threshold(most);
+        let inexact = |leader: &Leader| leader.bound >= least && leader.most.is_none();
+        let Some(at) = front.leaders.iter().position(inexact).filter(|_| most > 0.0) else { break (most, least) };
+        let of_leader = front.most(at, tasks);
+        front.leaders[at].bound = of_leader.sufferage;
         front.leaders[at].most = Some(of_leader);
-        most = f64::max(most, of_leader.sufferage);
-    }
+    };
     if most == 0.0 {
         return None;
     }
-    let least = tie_threshold(most);
     let mut best: Option<(usize, usize)> = None;
     for at in 0..front.leaders.len() {
         let leader = front.leaders[at];
@@ -63,6 +65,7 @@ pub(super) fn in_passes(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
         for Taken { speed, run } in taken {
             let length = tasks.length(run);
             assignment[tasks.take(run)] = front.assign(speed, length);
+            front.update(speed);
         }
     }
     Mapping { makespan: front.fleet.makespan(), assignment }
@@ -101,7 +104,7 @@ fn one_pass(front: &mut Front, tasks: &Ranked) -> Vec<Taken> {
 }
 
 /// Where several speeds tie for being first, each task looks for itself.
-fn tied(front: &Front, tasks: &Ranked, runs: Range<usize>, suitors: &mut Vec<Taken>) {
+fn tied(front: &mut Front, tasks: &Ranked, runs: Range<usize>, suitors: &mut Vec<Taken>) {
     let mut next = tasks.next(runs.start);
     while let Some(run) = next.filter(|run| *run < runs.end) {
         suitors.push(Taken { speed: front.choice(tasks.length(run)), run });

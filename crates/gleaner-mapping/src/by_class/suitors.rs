@@ -4,15 +4,18 @@
 //! own second machine: **sufferage rises to a peak or a plateau and falls from there**. Where it is a plateau, the
 //! lowest task on it wins. Sums are rounded, so all tasks that might reach the largest are compared by their exact ends.
 
-use super::front::{Front, Most};
+use super::front::{Front, Leader, Most};
 use super::lines::Span;
 use super::fleet::lateness;
 use super::ranked::Ranked;
+use crate::mapping::highest_tie;
 use gleaner_core::tie_threshold;
 use std::ops::{Range, RangeInclusive};
 
 /// More than a tie's 1e-12 and what rounding may add.
 const CLEAR: f64 = 1.0 + 4e-12;
+/// What rounding may add.
+const SHARP: f64 = 1.0 + 4e-15;
 /// What rounding may take away: a few units in 2⁻⁵².
 const BLURRED: f64 = 1.0 - 4e-15;
 
@@ -27,6 +30,41 @@ struct Courted<'a> {
     gap: f64,
 }
 
+/// Where sufferage is largest over all lengths, and the second choices for shorter and for longer ones.
+struct Peak {
+    length: f64,
+    slower: Option<usize>,
+    faster: Option<usize>,
+}
+
+/// Tasks that may be those which suffer most.
+#[derive(Default)]
+struct Found {
+    most: f64,
+    /// What ties with that.
+    least: f64,
+    tied: Vec<Most>,
+}
+
+impl Found {
+    fn add(&mut self, (sufferage, second): (f64, usize), run: usize) -> usize {
+        if sufferage > self.most {
+            self.most = sufferage;
+            self.least = self.least.max(tie_threshold(sufferage));
+        }
+        if sufferage >= self.least && sufferage > 0.0 {
+            self.tied.push(Most { sufferage, run });
+        }
+        second
+    }
+
+    fn lowest(self, tasks: &Ranked) -> Most {
+        let tied = self.tied.iter().filter(|suitor| suitor.sufferage >= self.least);
+        let lowest = tied.min_by_key(|suitor| tasks.task(suitor.run));
+        lowest.map_or(NOTHING, |lowest| Most { sufferage: self.most, run: lowest.run })
+    }
+}
+
 const NOTHING: Most = Most { sufferage: 0.0, run: 0 };
 
 impl Front {
@@ -36,6 +74,15 @@ impl Front {
             return NOTHING;
         }
         self.courted(at, |courted| courted.most(tasks))
+    }
+
+    /// No sufferage of the leader's tasks is larger: where its neighbours meet, one of them is second choice.
+    pub(super) fn bound(&self, at: usize) -> f64 {
+        let Leader { speed, .. } = self.leaders[at];
+        let (Some(slower), Some(faster)) = self.beside(&(at..at + 1)) else { return self.gap(speed) };
+        let length = self.lines.crossing(slower, faster, self.lengths());
+        let second = self.lines.end(slower, length).max(self.lines.end(faster, length));
+        self.gap(speed).min(second * SHARP - self.lines.end(speed, length))
     }
 
     /// The lowest of the leader's tasks whose sufferage is at least that, which is not 0.
@@ -65,18 +112,18 @@ impl Courted<'_> {
         self.free + length * self.inverse
     }
 
-    /// To the bit.
-    fn sufferage(&self, length: f64) -> f64 {
-        let (second, _) = self.front.lines.lowest(length, self.front.all());
-        self.gap.min(lateness(self.end(length), second))
+    /// To the bit, and the speed that is second choice.
+    fn sufferage(&self, length: f64) -> (f64, usize) {
+        let (second, speed) = self.front.lines.lowest(length, self.front.all());
+        (self.gap.min(lateness(self.end(length), second)), speed)
     }
 
     fn among(&self) -> RangeInclusive<usize> {
         self.slower.unwrap_or(0)..=self.faster.unwrap_or(*self.front.all().end())
     }
 
-    /// A length at which sufferage is largest, whether there is such a task or not.
-    fn peak(&self) -> f64 {
+    /// Where sufferage is largest, whether there is such a task or not.
+    fn peak(&self) -> Peak {
         let (front, lines) = (self.front, &self.front.lines);
         let (mut slower, mut faster) = (self.slower, self.faster);
         loop {
@@ -92,7 +139,7 @@ impl Courted<'_> {
             // Where the second choice ties with the first, nobody suffers, however small the gap.
             let end = self.end(length);
             if is_vertex || second >= (end + self.gap).max(end * CLEAR) {
-                return length;
+                return Peak { length, slower, faster };
             }
             let (side, is_last) = if speed < self.speed {
                 (&mut slower, faster.is_none())
@@ -100,39 +147,55 @@ impl Courted<'_> {
                 (&mut faster, slower.is_none() && length == front.lengths().from)
             };
             if is_last {
-                return length;
+                return Peak { length, slower, faster };
             }
             *side = Some(speed);
         }
     }
 
     fn most(&self, tasks: &Ranked) -> Most {
-        let right = tasks.first_from(self.peak());
-        let nearest = [tasks.previous(right), tasks.next(right)].into_iter().flatten();
-        let sufferage = nearest.map(|run| self.sufferage(tasks.length(run))).fold(0.0, f64::max);
-        if sufferage > 0.0 { self.lowest_from(tasks, tie_threshold(sufferage)) } else { NOTHING }
+        let peak = self.peak();
+        let right = tasks.first_from(peak.length);
+        let mut found = Found::default();
+        let (mut next, mut second) = (tasks.previous(right), peak.slower);
+        while let Some(run) = next.filter(|run| self.may_reach(found.least, tasks.length(*run), second)) {
+            second = Some(found.add(self.sufferage(tasks.length(run)), run));
+            next = if found.most < self.gap { tasks.previous(run) } else { None };
+        }
+        (next, second) = (tasks.next(right), peak.faster);
+        while let Some(run) = next.filter(|run| self.may_reach(found.least, tasks.length(*run), second)) {
+            second = Some(found.add(self.sufferage(tasks.length(run)), run));
+            next = if found.most < self.gap { tasks.next(run + 1) } else { None };
+        }
+        if found.most < self.gap { found.lowest(tasks) } else { self.lowest_from(tasks, found.least) }
+    }
+
+    /// Whether a task of that length may suffer so much, and at all, if that speed is its second choice.
+    fn may_reach(&self, least: f64, length: f64, second: Option<usize>) -> bool {
+        second.is_none_or(|second| {
+            let (first, second) = (self.end(length), self.front.lines.end(second, length) * SHARP);
+            second - first >= least && second > highest_tie(first)
+        })
     }
 
     fn lowest_from(&self, tasks: &Ranked, least: f64) -> Most {
         let outer = self.span(least, BLURRED);
         let plateau =
             if self.gap >= least { self.runs_in(tasks, self.span(self.gap, CLEAR)) } else { 0..0 };
-        let lowest = tasks.lowest(plateau.clone());
-        let mut found: Vec<Most> = lowest.map(|run| Most { sufferage: self.gap, run }).into_iter().collect();
+        let mut found = Found { least, ..Found::default() };
+        if let Some(run) = tasks.lowest(plateau.clone()) {
+            found.add((self.gap, 0), run);
+        }
         let mut next = tasks.next(tasks.first_from(outer.from));
         while let Some(run) = next.filter(|run| tasks.length(*run) <= outer.to) {
             if plateau.contains(&run) {
                 next = tasks.next(plateau.end);
-                continue;
+            } else {
+                found.add(self.sufferage(tasks.length(run)), run);
+                next = tasks.next(run + 1);
             }
-            found.push(Most { sufferage: self.sufferage(tasks.length(run)), run });
-            next = tasks.next(run + 1);
         }
-        let sufferage = found.iter().map(|most| most.sufferage).fold(0.0, f64::max);
-        let least = least.max(tie_threshold(sufferage));
-        let tied = found.into_iter().filter(|most| most.sufferage >= least);
-        let lowest = tied.min_by_key(|most| tasks.task(most.run));
-        lowest.map_or(NOTHING, |lowest| Most { sufferage, run: lowest.run })
+        found.lowest(tasks)
     }
 
     /// The runs in a span, without its ends.
