@@ -1,6 +1,7 @@
 //! The tasks left, by length. Tasks of equal length form a run, and leave it in task order.
 
 use crate::sorting::sort_into;
+use std::ops::Range;
 
 pub(super) struct Lengths {
     /// Tasks by length, then by number.
@@ -61,14 +62,14 @@ impl Lengths {
         self.runs.len()
     }
 
-    /// The first run of at least that length.
-    pub(super) fn first_from(&self, length: f64) -> usize {
-        self.runs.partition_point(|run| run.length < length)
+    /// The first run of at least that length, which is one of these or the one after them.
+    pub(super) fn first_from(&self, length: f64, among: Range<usize>) -> usize {
+        among.start + self.runs[among].partition_point(|run| run.length < length)
     }
 
-    /// The first run of more than that length.
-    pub(super) fn first_after(&self, length: f64) -> usize {
-        self.runs.partition_point(|run| run.length <= length)
+    /// The first run of more than that length, which is one of these or the one after them.
+    pub(super) fn first_after(&self, length: f64, among: Range<usize>) -> usize {
+        among.start + self.runs[among].partition_point(|run| run.length <= length)
     }
 
     /// The lowest task left of a run.

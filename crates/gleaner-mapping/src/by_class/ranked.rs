@@ -15,18 +15,56 @@ pub(super) struct Ranked {
     lengths: Lengths,
     /// The lowest task left of each run first, the root last; each level is padded to full nodes.
     levels: Vec<Vec<u32>>,
+    places: Places,
+}
+
+/// Where lengths are among the runs: as many stretches of equal width as there are runs, so that a search looks at few.
+struct Places {
+    shortest: f64,
+    /// Stretches to a unit of length.
+    density: f64,
+    /// The first run of each stretch, and how many there are in all.
+    first: Vec<u32>,
+}
+
+impl Places {
+    fn new(lengths: &Lengths) -> Self {
+        let runs = lengths.runs();
+        let (shortest, longest) = (lengths.length(0), lengths.length(runs - 1));
+        let density = runs as f64 / (longest - shortest).max(f64::MIN_POSITIVE);
+        let mut places = Self { shortest, density, first: Vec::with_capacity(runs + 2) };
+        for run in 0..runs {
+            let stretch = places.stretch(lengths.length(run), runs);
+            let missing = (stretch + 1).saturating_sub(places.first.len());
+            places.first.extend(std::iter::repeat_n(run as u32, missing));
+        }
+        places.first.resize(runs + 2, runs as u32);
+        places
+    }
+
+    /// The same for two lengths of which neither is less than the other, and never falling.
+    fn stretch(&self, length: f64, runs: usize) -> usize {
+        (((length - self.shortest) * self.density) as usize).min(runs)
+    }
+
+    /// The runs among which that length is, or would be.
+    fn about(&self, length: f64) -> Range<usize> {
+        let stretch = self.stretch(length, self.first.len() - 2);
+        self.first[stretch] as usize..self.first[stretch + 1] as usize
+    }
 }
 
 impl Ranked {
     pub(super) fn new(lengths: &[f64]) -> Self {
         let lengths = Lengths::new(lengths);
+        let places = Places::new(&lengths);
         let lowest = (0..lengths.runs()).map(|run| lengths.lowest(run));
         let mut levels = vec![padded(lowest.collect())];
         while levels[levels.len() - 1].len() > CHILDREN {
             let above = levels[levels.len() - 1].chunks_exact(CHILDREN).map(lowest_of).collect();
             levels.push(padded(above));
         }
-        Self { lengths, levels }
+        Self { lengths, levels, places }
     }
 
     /// All runs, be they empty or not.
@@ -41,12 +79,12 @@ impl Ranked {
 
     /// The first run of at least that length, empty or not.
     pub(super) fn first_from(&self, length: f64) -> usize {
-        self.lengths.first_from(length)
+        self.lengths.first_from(length, self.places.about(length))
     }
 
     /// The first run of more than that length, empty or not.
     pub(super) fn first_after(&self, length: f64) -> usize {
-        self.lengths.first_after(length)
+        self.lengths.first_after(length, self.places.about(length))
     }
 
     /// The lowest task of a run that is not empty.
