@@ -13,10 +13,12 @@ pub(super) fn in_steps(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
     let mut tasks = Ranked::new(&grid.lengths);
     let mut assignment = vec![0; grid.tasks()];
     front.lead();
-    while let Some(lowest) = tasks.lowest(tasks.all()) {
-        let suffers = next(&mut front, &tasks);
-        // Where nobody suffers, all tie.
-        let (run, speed) = suffers.unwrap_or_else(|| (lowest, front.choice(tasks.length(lowest))));
+    for _ in 0..grid.tasks() {
+        let (run, speed) = next(&mut front, &tasks).unwrap_or_else(|| {
+            // Where nobody suffers, all tie.
+            let lowest = tasks.lowest(tasks.all()).expect("a task is left");
+            (lowest, front.choice(tasks.length(lowest)))
+        });
         let length = tasks.length(run);
         assignment[tasks.take(run)] = front.assign(speed, length);
         front.lead_after(speed);
