@@ -32,6 +32,9 @@ impl Tournament {
     pub(crate) fn two_least(&self) -> (f64, f64) {
         let (least, mut second, mut node) = (self.least(), f64::INFINITY, 0);
         for level in self.levels.iter().rev() {
+            if second == least {
+                break;
+            }
             let children = &level[node * CHILDREN..][..CHILDREN];
             let best = children.iter().position(|value| *value == least).expect("a node has its least");
             for (at, &value) in children.iter().enumerate() {

@@ -25,18 +25,22 @@ pub(super) struct Front {
 }
 
 /// A speed that is the first choice over a stretch of lengths.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Leader {
     pub(super) speed: usize,
     /// No sufferage in its stretch is larger.
     pub(super) bound: f64,
     /// The largest sufferage in its stretch; none if that has to be found.
     pub(super) most: Option<Most>,
+    /// The runs of which it is the first choice, and ties with none; none if they have to be found.
+    pub(super) certain: Option<Range<usize>>,
+    /// It may lead no longer.
+    is_stale: bool,
 }
 
 impl Leader {
     fn new(speed: usize) -> Self {
-        Self { speed, bound: f64::INFINITY, most: None }
+        Self { speed, bound: f64::INFINITY, most: None, certain: None, is_stale: false }
     }
 }
 
@@ -61,6 +65,7 @@ impl Front {
         for speed in 0..front.gaps.len() {
             front.update(speed);
         }
+        front.surface(0..0);
         front
     }
 
@@ -101,7 +106,7 @@ impl Front {
     }
 
     /// Whether what that speed offers has changed.
-    pub(super) fn update(&mut self, speed: usize) -> bool {
+    fn update(&mut self, speed: usize) -> bool {
         let Offer { free, gap } = self.fleet.offer(speed);
         let is_alone = self.gaps.len() == 1 && gap.is_infinite();
         let gap = if is_alone { 0.0 } else { gap };
@@ -111,27 +116,31 @@ impl Front {
         is_new
     }
 
-    /// Finds all leaders.
-    pub(super) fn lead(&mut self) {
-        self.surface(0..self.leaders.len());
-    }
-
     /// After tasks were given to these speeds: finds who leads in their stead, and forgets what that changes.
-    pub(super) fn lead_after(&mut self, speed: usize) {
-        let is_new = self.update(speed);
-        match self.leaders.binary_search_by_key(&speed, |leader| leader.speed) {
-            Ok(at) if is_new => self.surface(at..at + 1),
-            Ok(at) => self.forget(at..at + 1),
-            // It may be second choice there.
-            Err(at) => self.forget(at.saturating_sub(1)..at + 1),
+    pub(super) fn lead_after(&mut self, speeds: impl Iterator<Item = usize>) {
+        for speed in speeds {
+            let is_new = self.update(speed);
+            match self.leaders.binary_search_by_key(&speed, |leader| leader.speed) {
+                Ok(at) if is_new => self.leaders[at].is_stale = true,
+                Ok(at) => self.forget(at..at + 1),
+                // It may be second choice there.
+                Err(at) => self.forget(at.saturating_sub(1)..at + 1),
+            }
+        }
+        let mut end = self.leaders.len();
+        while let Some(last) = self.leaders[..end].iter().rposition(|leader| leader.is_stale) {
+            let before = self.leaders[..last].iter().rposition(|leader| !leader.is_stale);
+            end = before.map_or(0, |at| at + 1);
+            self.surface(end..last + 1);
         }
     }
 
     /// What is known of these leaders no longer holds.
     fn forget(&mut self, stale: Range<usize>) {
         for at in stale.start..stale.end.min(self.leaders.len()) {
-            self.leaders[at].bound = self.bound(at);
-            self.leaders[at].most = None;
+            let bound = self.bound(at);
+            let leader = &mut self.leaders[at];
+            *leader = Leader { bound, is_stale: leader.is_stale, ..Leader::new(leader.speed) };
         }
     }
 

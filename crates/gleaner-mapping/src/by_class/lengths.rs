@@ -62,6 +62,17 @@ impl Lengths {
         self.runs.len()
     }
 
+    /// The run of each task, before any left.
+    pub(super) fn run_of_each(&self) -> Vec<u32> {
+        let mut run_of = vec![0; self.sorted.len()];
+        for (at, run) in (0..).zip(&self.runs) {
+            for task in &self.sorted[run.from as usize..run.to as usize] {
+                run_of[*task as usize] = at;
+            }
+        }
+        run_of
+    }
+
     /// The first run of at least that length, which is one of these or the one after them.
     pub(super) fn first_from(&self, length: f64, among: Range<usize>) -> usize {
         among.start + self.runs[among].partition_point(|run| run.length < length)

@@ -15,6 +15,8 @@ pub(super) struct Ranked {
     lengths: Lengths,
     /// The lowest task left of each run first, the root last; each level is padded to full nodes.
     levels: Vec<Vec<u32>>,
+    /// The run of each task.
+    run_of: Vec<u32>,
     places: Places,
 }
 
@@ -64,7 +66,8 @@ impl Ranked {
             let above = levels[levels.len() - 1].chunks_exact(CHILDREN).map(lowest_of).collect();
             levels.push(padded(above));
         }
-        Self { lengths, levels, places }
+        let run_of = lengths.run_of_each();
+        Self { lengths, levels, run_of, places }
     }
 
     /// All runs, be they empty or not.
@@ -96,23 +99,19 @@ impl Ranked {
     /// The run of these that has the lowest task left.
     pub(super) fn lowest(&self, runs: Range<usize>) -> Option<usize> {
         let (mut from, mut to) = (runs.start, runs.end);
-        let (mut task, mut place) = (NONE, (0, 0));
+        let mut task = NONE;
         for (depth, level) in self.levels.iter().enumerate() {
             // What full nodes hold, their parents hold too; at the root there are none.
             let is_root = depth + 1 == self.levels.len();
             let first = if is_root { to } else { from.next_multiple_of(CHILDREN).min(to) };
             let last = (to - to % CHILDREN).max(first);
-            for index in (from..first).chain(last..to) {
-                if level[index] < task {
-                    (task, place) = (level[index], (depth, index));
-                }
-            }
+            task = task.min(lowest_of(&level[from..first])).min(lowest_of(&level[last..to]));
             if first == last {
                 break;
             }
             (from, to) = (first / CHILDREN, last / CHILDREN);
         }
-        (task != NONE).then(|| self.descend(place, |node| node.iter().position(|value| *value == task)))
+        (task != NONE).then(|| self.run_of[task as usize] as usize)
     }
 
     /// The first run from this one on that is not empty.

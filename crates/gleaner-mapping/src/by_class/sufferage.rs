@@ -12,7 +12,6 @@ pub(super) fn in_steps(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
     let mut front = Front::new(grid, ready);
     let mut tasks = Ranked::new(&grid.lengths);
     let mut assignment = vec![0; grid.tasks()];
-    front.lead();
     for _ in 0..grid.tasks() {
         let (run, speed) = next(&mut front, &tasks).unwrap_or_else(|| {
             // Where nobody suffers, all tie.
@@ -21,7 +20,7 @@ pub(super) fn in_steps(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
         });
         let length = tasks.length(run);
         assignment[tasks.take(run)] = front.assign(speed, length);
-        front.lead_after(speed);
+        front.lead_after(std::iter::once(speed));
     }
     Mapping { makespan: front.fleet.makespan(), assignment }
 }
@@ -33,22 +32,21 @@ fn next(front: &mut Front, tasks: &Ranked) -> Option<(usize, usize)> {
         let least = tie_threshold(most);
         let inexact = |leader: &Leader| leader.bound >= least && leader.most.is_none();
         let Some(at) = front.leaders.iter().position(inexact).filter(|_| most > 0.0) else { break (most, least) };
-        let of_leader = front.most(at, tasks);
-        front.leaders[at].bound = of_leader.sufferage;
-        front.leaders[at].most = Some(of_leader);
+        front.most(at, tasks);
     };
     if most == 0.0 {
         return None;
     }
     let mut best: Option<(usize, usize)> = None;
     for at in 0..front.leaders.len() {
-        let leader = front.leaders[at];
+        let leader = &front.leaders[at];
+        let speed = leader.speed;
         let Some(Most { sufferage, mut run }) = leader.most.filter(|most| most.sufferage >= least) else { continue };
         if sufferage < most {
             run = front.lowest_from(at, tasks, least).run;
         }
         if best.is_none_or(|(other, _)| tasks.task(run) < tasks.task(other)) {
-            best = Some((run, leader.speed));
+            best = Some((run, speed));
         }
     }
     best
@@ -61,14 +59,13 @@ pub(super) fn in_passes(grid: &ClassedGrid, ready: &[f64]) -> Mapping {
     let mut assignment = vec![0; grid.tasks()];
     let mut left = grid.tasks();
     while left > 0 {
-        front.lead();
         let taken = one_pass(&mut front, &tasks);
         left -= taken.len();
-        for Taken { speed, run } in taken {
+        for &Taken { speed, run } in &taken {
             let length = tasks.length(run);
             assignment[tasks.take(run)] = front.assign(speed, length);
-            front.update(speed);
         }
+        front.lead_after(taken.iter().map(|taken| taken.speed));
     }
     Mapping { makespan: front.fleet.makespan(), assignment }
 }
@@ -86,9 +83,9 @@ fn one_pass(front: &mut Front, tasks: &Ranked) -> Vec<Taken> {
     let mut content = Vec::new();
     let mut next = 0;
     for at in 0..front.leaders.len() {
-        let speed = front.leaders[at].speed;
-        let Most { sufferage, run } = front.most(at, tasks);
-        let certain = front.certain_suitors(at, tasks);
+        let Leader { speed, most, certain, .. } = front.leaders[at].clone();
+        let Most { sufferage, run } = most.unwrap_or_else(|| front.most(at, tasks));
+        let certain = certain.unwrap_or_else(|| front.certain(at, tasks));
         if sufferage > 0.0 {
             taken.push(Taken { speed, run });
         } else {
@@ -107,6 +104,9 @@ fn one_pass(front: &mut Front, tasks: &Ranked) -> Vec<Taken> {
 
 /// Where several speeds tie for being first, each task looks for itself.
 fn tied(front: &mut Front, tasks: &Ranked, runs: Range<usize>, suitors: &mut Vec<Taken>) {
+    if runs.is_empty() {
+        return;
+    }
     let mut next = tasks.next(runs.start);
     while let Some(run) = next.filter(|run| *run < runs.end) {
         suitors.push(Taken { speed: front.choice(tasks.length(run)), run });

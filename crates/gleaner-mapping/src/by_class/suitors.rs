@@ -4,7 +4,7 @@
 //! own second machine: **sufferage rises to a peak or a plateau and falls from there**. Where it is a plateau, the
 //! lowest task on it wins. Sums are rounded, so all tasks that might reach the largest are compared by their exact ends.
 
-use super::front::{Front, Leader, Most};
+use super::front::{Front, Most};
 use super::lines::Span;
 use super::fleet::lateness;
 use super::ranked::Ranked;
@@ -70,15 +70,16 @@ const NOTHING: Most = Most { sufferage: 0.0, run: 0 };
 impl Front {
     /// The largest sufferage among the tasks that the leader there is the first choice of; 0 if there are none.
     pub(super) fn most(&mut self, at: usize, tasks: &Ranked) -> Most {
-        if self.gap(self.leaders[at].speed) == 0.0 {
-            return NOTHING;
-        }
-        self.courted(at, |courted| courted.most(tasks))
+        let has_gap = self.gap(self.leaders[at].speed) > 0.0;
+        let most = if has_gap { self.courted(at, |courted| courted.most(tasks)) } else { NOTHING };
+        self.leaders[at].most = Some(most);
+        self.leaders[at].bound = most.sufferage;
+        most
     }
 
     /// No sufferage of the leader's tasks is larger: where its neighbours meet, one of them is second choice.
     pub(super) fn bound(&self, at: usize) -> f64 {
-        let Leader { speed, .. } = self.leaders[at];
+        let speed = self.leaders[at].speed;
         let (Some(slower), Some(faster)) = self.beside(&(at..at + 1)) else { return self.gap(speed) };
         let length = self.lines.crossing(slower, faster, self.lengths());
         let second = self.lines.end(slower, length).max(self.lines.end(faster, length));
@@ -91,8 +92,10 @@ impl Front {
     }
 
     /// The runs of which the leader there is the first choice, and ties with none.
-    pub(super) fn certain_suitors(&mut self, at: usize, tasks: &Ranked) -> Range<usize> {
-        self.courted(at, |courted| courted.runs_in(tasks, courted.span(0.0, CLEAR)))
+    pub(super) fn certain(&mut self, at: usize, tasks: &Ranked) -> Range<usize> {
+        let runs = self.courted(at, |courted| courted.runs_in(tasks, courted.span(0.0, CLEAR)));
+        self.leaders[at].certain = Some(runs.clone());
+        runs
     }
 
     fn courted<T>(&mut self, at: usize, ask: impl FnOnce(&Courted<'_>) -> T) -> T {
