@@ -83,8 +83,9 @@ impl Lengths {
         among.start + self.runs[among].partition_point(|run| run.length <= length)
     }
 
-    /// The lowest task left of a run.
-    pub(super) fn find_lowest(&self, run: usize) -> Option<u32> {
+    /// The lowest task left of a run leaves it; which one is the lowest then.
+    pub(super) fn drop_lowest(&mut self, run: usize) -> Option<u32> {
+        self.runs[run].from += 1;
         self.runs[run].has_tasks().then(|| self.lowest(run))
     }
 

@@ -142,8 +142,8 @@ impl Ranked {
 
     /// The lowest task of a run, which leaves it.
     pub(super) fn take(&mut self, run: usize) -> usize {
-        let task = self.lengths.take(run);
-        let (mut index, mut lowest) = (run, self.lengths.find_lowest(run).unwrap_or(NONE));
+        let task = self.task(run);
+        let (mut index, mut lowest) = (run, self.lengths.drop_lowest(run).unwrap_or(NONE));
         for level in &mut self.levels {
             if level[index] == lowest {
                 break;
@@ -152,7 +152,7 @@ impl Ranked {
             index /= CHILDREN;
             lowest = lowest_of(&level[index * CHILDREN..][..CHILDREN]);
         }
-        task
+        task as usize
     }
 
     /// From a place in the tree, depth and index, down to a run.

@@ -77,4 +77,16 @@ impl Choices {
         let tasks = 1 + self.below(90);
         ClassedGrid::new(lengths[..tasks].to_vec(), classes).expect("a grid")
     }
+
+    /// Speeds and lengths of which all sums and quotients are exact.
+    pub(crate) fn exact_grid(&mut self) -> ClassedGrid {
+        let (tasks, classes, lengths) = (1 + self.below(60), 1 + self.below(6), 1 + self.below(50));
+        let class = |_| {
+            let speed = [0.5, 1.0, 2.0, 4.0][self.below(4)];
+            MachineClass { speed, machines: 1 + self.below(4) }
+        };
+        let classes = (0..classes).map(class).collect();
+        let lengths = (0..tasks).map(|_| self.below(lengths) as f64).collect();
+        ClassedGrid::new(lengths, classes).expect("a grid")
+    }
 }
