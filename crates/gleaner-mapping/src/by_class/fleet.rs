@@ -8,11 +8,11 @@ use crate::mapping::highest_tie;
 use crate::tournament::Tournament;
 
 pub(super) struct Fleet {
-    speeds: Vec<Speed>,
+    speeds: Vec<Alike>,
 }
 
 /// All machines of a speed.
-struct Speed {
+struct Alike {
     speed: f64,
     /// When each is free, in the order of their numbers.
     machines: Tournament,
@@ -36,13 +36,12 @@ pub(super) fn lateness(first: f64, second: f64) -> f64 {
 
 impl Fleet {
     pub(super) fn new(grid: &ClassedGrid, ready: &[f64]) -> Self {
-        let starts = grid.classes.iter().scan(0, |next, class| {
-            Some(std::mem::replace(next, *next + class.machines))
-        });
+        let starts =
+            grid.classes.iter().scan(0, |next, class| Some(std::mem::replace(next, *next + class.machines)));
         let mut classes: Vec<(usize, &MachineClass)> = starts.zip(&grid.classes).collect();
         classes.sort_by(|(_, left), (_, right)| left.speed.total_cmp(&right.speed));
         let speeds = classes.chunk_by(|(_, left), (_, right)| left.speed == right.speed);
-        Self { speeds: speeds.map(|classes| Speed::new(classes, ready)).collect() }
+        Self { speeds: speeds.map(|classes| Alike::new(classes, ready)).collect() }
     }
 
     /// How many speeds there are.
@@ -78,7 +77,7 @@ impl Fleet {
     }
 }
 
-impl Speed {
+impl Alike {
     /// Of classes, which come with the number of their first machine.
     fn new(classes: &[(usize, &MachineClass)], ready: &[f64]) -> Self {
         let moments = classes.iter().flat_map(|&(start, class)| &ready[start..start + class.machines]);

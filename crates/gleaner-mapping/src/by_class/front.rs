@@ -61,7 +61,8 @@ impl Front {
             to: span.to.max(length),
         });
         let gaps = vec![0.0; fleet.len()];
-        let mut front = Self { fleet, lines, gaps, lengths, leaders: Vec::new(), found: Vec::new(), tied: Vec::new() };
+        let mut front =
+            Self { fleet, lines, gaps, lengths, leaders: Vec::new(), found: Vec::new(), tied: Vec::new() };
         for speed in 0..front.gaps.len() {
             front.update(speed);
         }

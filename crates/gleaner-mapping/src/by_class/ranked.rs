@@ -4,6 +4,7 @@
 //! All that is asked costs O(log runs).
 
 use super::lengths::Lengths;
+use super::lines::Span;
 use std::ops::Range;
 
 const CHILDREN: usize = 16;
@@ -85,9 +86,12 @@ impl Ranked {
         self.lengths.first_from(length, self.places.about(length))
     }
 
-    /// The first run of more than that length, empty or not.
-    pub(super) fn first_after(&self, length: f64) -> usize {
-        self.lengths.first_after(length, self.places.about(length))
+    /// The runs with lengths in a span, without its ends, empty or not.
+    pub(super) fn inside(&self, span: Span) -> Range<usize> {
+        if span.from >= span.to {
+            return 0..0;
+        }
+        self.lengths.first_after(span.from, self.places.about(span.from))..self.first_from(span.to)
     }
 
     /// The lowest task of a run that is not empty.

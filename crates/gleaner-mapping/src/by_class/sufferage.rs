@@ -31,7 +31,9 @@ fn next(front: &mut Front, tasks: &Ranked) -> Option<(usize, usize)> {
         let most = front.leaders.iter().map(|leader| leader.bound).fold(0.0, f64::max);
         let least = tie_threshold(most);
         let inexact = |leader: &Leader| leader.bound >= least && leader.most.is_none();
-        let Some(at) = front.leaders.iter().position(inexact).filter(|_| most > 0.0) else { break (most, least) };
+        let Some(at) = front.leaders.iter().position(inexact).filter(|_| most > 0.0) else {
+            break (most, least);
+        };
         front.most(at, tasks);
     };
     if most == 0.0 {
@@ -41,7 +43,9 @@ fn next(front: &mut Front, tasks: &Ranked) -> Option<(usize, usize)> {
     for at in 0..front.leaders.len() {
         let leader = &front.leaders[at];
         let speed = leader.speed;
-        let Some(Most { sufferage, mut run }) = leader.most.filter(|most| most.sufferage >= least) else { continue };
+        let Some(Most { sufferage, mut run }) = leader.most.filter(|most| most.sufferage >= least) else {
+            continue;
+        };
         if sufferage < most {
             run = front.lowest_from(at, tasks, least).run;
         }

@@ -2,22 +2,25 @@
 //!
 //! Over the lengths in a leader's stretch the second choice is the lower envelope of the other lines and of the leader's
 //! own second machine: **sufferage rises to a peak or a plateau and falls from there**. Where it is a plateau, the
-//! lowest task on it wins. Sums are rounded, so all tasks that might reach the largest are compared by their exact ends.
+//! lowest task on it wins. Sums are rounded, so that holds but for a few units in 2⁻⁵²: all tasks that might suffer most
+//! are compared by their ends to the bit.
 
+use super::fleet::lateness;
 use super::front::{Front, Most};
 use super::lines::Span;
-use super::fleet::lateness;
 use super::ranked::Ranked;
 use crate::mapping::highest_tie;
 use gleaner_core::tie_threshold;
 use std::ops::{Range, RangeInclusive};
 
-/// More than a tie's 1e-12 and what rounding may add.
+/// More than a tie's 1e-12 and what rounding may add to it.
 const CLEAR: f64 = 1.0 + 4e-12;
-/// What rounding may add.
-const SHARP: f64 = 1.0 + 4e-15;
-/// What rounding may take away: a few units in 2⁻⁵².
-const BLURRED: f64 = 1.0 - 4e-15;
+/// More than what rounding may take away: a few units in 2⁻⁵².
+const ABOVE: f64 = 1.0 + 4e-15;
+/// Less than what rounding may add.
+const BELOW: f64 = 1.0 - 4e-15;
+
+const NOTHING: Most = Most { sufferage: 0.0, run: 0 };
 
 /// A leader whose line is taken out of the front, so that the others show what is second choice.
 struct Courted<'a> {
@@ -43,29 +46,32 @@ struct Found {
     most: f64,
     /// What ties with that.
     least: f64,
+    /// The last that suffered more than all before.
+    last: Option<Most>,
+    /// Others that tied when they were found: mostly none, and then there is nothing to allocate.
     tied: Vec<Most>,
 }
 
 impl Found {
-    fn add(&mut self, (sufferage, second): (f64, usize), run: usize) -> usize {
+    fn add(&mut self, sufferage: f64, run: usize) {
+        let suitor = Most { sufferage, run };
         if sufferage > self.most {
             self.most = sufferage;
             self.least = self.least.max(tie_threshold(sufferage));
+            let last = self.last.replace(suitor);
+            self.tied.extend(last.filter(|last| last.sufferage >= self.least));
+        } else if sufferage >= self.least && sufferage > 0.0 {
+            self.tied.push(suitor);
         }
-        if sufferage >= self.least && sufferage > 0.0 {
-            self.tied.push(Most { sufferage, run });
-        }
-        second
     }
 
     fn lowest(self, tasks: &Ranked) -> Most {
-        let tied = self.tied.iter().filter(|suitor| suitor.sufferage >= self.least);
+        let suitors = self.last.iter().chain(&self.tied);
+        let tied = suitors.filter(|suitor| suitor.sufferage >= self.least);
         let lowest = tied.min_by_key(|suitor| tasks.task(suitor.run));
         lowest.map_or(NOTHING, |lowest| Most { sufferage: self.most, run: lowest.run })
     }
 }
-
-const NOTHING: Most = Most { sufferage: 0.0, run: 0 };
 
 impl Front {
     /// The largest sufferage among the tasks that the leader there is the first choice of; 0 if there are none.
@@ -83,7 +89,7 @@ impl Front {
         let (Some(slower), Some(faster)) = self.beside(&(at..at + 1)) else { return self.gap(speed) };
         let length = self.lines.crossing(slower, faster, self.lengths());
         let second = self.lines.end(slower, length).max(self.lines.end(faster, length));
-        self.gap(speed).min(second * SHARP - self.lines.end(speed, length))
+        self.gap(speed).min(second * ABOVE - self.lines.end(speed, length))
     }
 
     /// The lowest of the leader's tasks whose sufferage is at least that, which is not 0.
@@ -93,11 +99,12 @@ impl Front {
 
     /// The runs of which the leader there is the first choice, and ties with none.
     pub(super) fn certain(&mut self, at: usize, tasks: &Ranked) -> Range<usize> {
-        let runs = self.courted(at, |courted| courted.runs_in(tasks, courted.span(0.0, CLEAR)));
+        let runs = self.courted(at, |courted| tasks.inside(courted.span(0.0, CLEAR)));
         self.leaders[at].certain = Some(runs.clone());
         runs
     }
 
+    /// Asks while the leader's line is out of the way.
     fn courted<T>(&mut self, at: usize, ask: impl FnOnce(&Courted<'_>) -> T) -> T {
         let speed = self.leaders[at].speed;
         let (slower, faster) = self.beside(&(at..at + 1));
@@ -115,17 +122,21 @@ impl Courted<'_> {
         self.free + length * self.inverse
     }
 
-    /// To the bit, and the speed that is second choice.
-    fn sufferage(&self, length: f64) -> (f64, usize) {
+    /// Finds out, to the bit, how much the tasks of a run suffer, and gives the speed that is their second choice.
+    fn look_at(&self, run: usize, tasks: &Ranked, found: &mut Found) -> usize {
+        let length = tasks.length(run);
         let (second, speed) = self.front.lines.lowest(length, self.front.all());
-        (self.gap.min(lateness(self.end(length), second)), speed)
+        found.add(self.gap.min(lateness(self.end(length), second)), run);
+        speed
     }
 
+    /// The speeds among which the second choice is.
     fn among(&self) -> RangeInclusive<usize> {
         self.slower.unwrap_or(0)..=self.faster.unwrap_or(*self.front.all().end())
     }
 
-    /// Where sufferage is largest, whether there is such a task or not.
+    /// Where sufferage is largest, whether there is such a task or not: lines are added until none lies under where the
+    /// two that bound it meet.
     fn peak(&self) -> Peak {
         let (front, lines) = (self.front, &self.front.lines);
         let (mut slower, mut faster) = (self.slower, self.faster);
@@ -144,66 +155,61 @@ impl Courted<'_> {
             if is_vertex || second >= (end + self.gap).max(end * CLEAR) {
                 return Peak { length, slower, faster };
             }
-            let (side, is_last) = if speed < self.speed {
-                (&mut slower, faster.is_none())
-            } else {
-                (&mut faster, slower.is_none() && length == front.lengths().from)
-            };
-            if is_last {
+            let is_slower = speed < self.speed;
+            let is_at_an_end =
+                if is_slower { faster.is_none() } else { slower.is_none() && length == front.lengths().from };
+            if is_at_an_end {
                 return Peak { length, slower, faster };
             }
-            *side = Some(speed);
+            *(if is_slower { &mut slower } else { &mut faster }) = Some(speed);
         }
     }
 
+    /// From the peak outwards: from each task on, its second choice bounds how much those beyond may suffer.
     fn most(&self, tasks: &Ranked) -> Most {
         let peak = self.peak();
         let right = tasks.first_from(peak.length);
         let mut found = Found::default();
         let (mut next, mut second) = (tasks.previous(right), peak.slower);
         while let Some(run) = next.filter(|run| self.may_reach(found.least, tasks.length(*run), second)) {
-            second = Some(found.add(self.sufferage(tasks.length(run)), run));
+            second = Some(self.look_at(run, tasks, &mut found));
             next = if found.most < self.gap { tasks.previous(run) } else { None };
         }
         (next, second) = (tasks.next(right), peak.faster);
         while let Some(run) = next.filter(|run| self.may_reach(found.least, tasks.length(*run), second)) {
-            second = Some(found.add(self.sufferage(tasks.length(run)), run));
+            second = Some(self.look_at(run, tasks, &mut found));
             next = if found.most < self.gap { tasks.next(run + 1) } else { None };
         }
+        // Once one is on the plateau, many may be.
         if found.most < self.gap { found.lowest(tasks) } else { self.lowest_from(tasks, found.least) }
     }
 
     /// Whether a task of that length may suffer so much, and at all, if that speed is its second choice.
     fn may_reach(&self, least: f64, length: f64, second: Option<usize>) -> bool {
         second.is_none_or(|second| {
-            let (first, second) = (self.end(length), self.front.lines.end(second, length) * SHARP);
+            let (first, second) = (self.end(length), self.front.lines.end(second, length) * ABOVE);
             second - first >= least && second > highest_tie(first)
         })
     }
 
+    /// Looks at all that may suffer so much, but for those that are on the plateau for certain.
     fn lowest_from(&self, tasks: &Ranked, least: f64) -> Most {
-        let outer = self.span(least, BLURRED);
-        let plateau =
-            if self.gap >= least { self.runs_in(tasks, self.span(self.gap, CLEAR)) } else { 0..0 };
+        let outer = self.span(least, BELOW);
+        let plateau = if self.gap >= least { tasks.inside(self.span(self.gap, CLEAR)) } else { 0..0 };
         let mut found = Found { least, ..Found::default() };
         if let Some(run) = tasks.lowest(plateau.clone()) {
-            found.add((self.gap, 0), run);
+            found.add(self.gap, run);
         }
         let mut next = tasks.next(tasks.first_from(outer.from));
         while let Some(run) = next.filter(|run| tasks.length(*run) <= outer.to) {
             if plateau.contains(&run) {
                 next = tasks.next(plateau.end);
             } else {
-                found.add(self.sufferage(tasks.length(run)), run);
+                self.look_at(run, tasks, &mut found);
                 next = tasks.next(run + 1);
             }
         }
         found.lowest(tasks)
-    }
-
-    /// The runs in a span, without its ends.
-    fn runs_in(&self, tasks: &Ranked, span: Span) -> Range<usize> {
-        if span.from < span.to { tasks.first_after(span.from)..tasks.first_from(span.to) } else { 0..0 }
     }
 
     /// The lengths over which the leader would come first even if it were later by `by`, and its end that many times.
@@ -211,4 +217,3 @@ impl Courted<'_> {
         self.front.lines.span_below((self.free + by) * times, self.inverse * times, self.among())
     }
 }
-
