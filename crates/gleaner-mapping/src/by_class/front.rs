@@ -48,8 +48,8 @@ impl Leader {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Most {
     pub(super) sufferage: f64,
-    /// The run with the lowest task that ties with it.
-    pub(super) run: usize,
+    /// The lowest that ties with it.
+    pub(super) task: u32,
 }
 
 impl Front {

@@ -100,8 +100,8 @@ impl Ranked {
         self.levels[0][run]
     }
 
-    /// The run of these that has the lowest task left.
-    pub(super) fn lowest(&self, runs: Range<usize>) -> Option<usize> {
+    /// The lowest task left in these runs.
+    pub(super) fn lowest(&self, runs: Range<usize>) -> Option<u32> {
         let (mut from, mut to) = (runs.start, runs.end);
         let mut task = NONE;
         for (depth, level) in self.levels.iter().enumerate() {
@@ -115,7 +115,7 @@ impl Ranked {
             }
             (from, to) = (first / CHILDREN, last / CHILDREN);
         }
-        (task != NONE).then(|| self.run_of[task as usize] as usize)
+        (task != NONE).then_some(task)
     }
 
     /// The first run from this one on that is not empty.
@@ -144,9 +144,9 @@ impl Ranked {
         None
     }
 
-    /// The lowest task of a run, which leaves it.
-    pub(super) fn take(&mut self, run: usize) -> usize {
-        let task = self.task(run);
+    /// Takes a task that is the lowest left of its run.
+    pub(super) fn take(&mut self, task: u32) {
+        let run = self.run_of[task as usize] as usize;
         let (mut index, mut lowest) = (run, self.lengths.drop_lowest(run).unwrap_or(NONE));
         for level in &mut self.levels {
             if level[index] == lowest {
@@ -156,7 +156,6 @@ impl Ranked {
             index /= CHILDREN;
             lowest = lowest_of(&level[index * CHILDREN..][..CHILDREN]);
         }
-        task as usize
     }
 
     /// From a place in the tree, depth and index, down to a run.
@@ -201,15 +200,16 @@ mod tests {
                 let in_range = |task: &&usize| {
                     from <= ranked.first_from(all[**task]) && ranked.first_from(all[**task]) < to
                 };
-                let lowest = left.iter().find(in_range).map(|task| ranked.first_from(all[*task]));
+                let lowest = left.iter().find(in_range).map(|task| *task as u32);
                 assert_eq!(ranked.lowest(from..to.max(from)), lowest, "step {step}");
                 let of_left = || left.iter().map(|task| ranked.first_from(all[*task]));
                 assert_eq!(ranked.next(from), of_left().filter(|run| *run >= from).min(), "step {step}");
                 assert_eq!(ranked.previous(to), of_left().filter(|run| *run < to).max(), "step {step}");
                 let run = ranked.next(from).or(ranked.previous(from)).expect("a task is left");
                 assert_eq!(all[ranked.task(run) as usize], ranked.length(run));
-                let task = ranked.take(run);
-                left.retain(|other| *other != task);
+                let task = ranked.task(run);
+                ranked.take(task);
+                left.retain(|other| *other != task as usize);
             }
             assert_eq!(ranked.lowest(ranked.all()), None);
         }

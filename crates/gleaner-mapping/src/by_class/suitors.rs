@@ -20,7 +20,7 @@ const ABOVE: f64 = 1.0 + 4e-15;
 /// Less than what rounding may add.
 const BELOW: f64 = 1.0 - 4e-15;
 
-const NOTHING: Most = Most { sufferage: 0.0, run: 0 };
+const NOTHING: Most = Most { sufferage: 0.0, task: 0 };
 
 /// A leader whose line is taken out of the front, so that the others show what is second choice.
 struct Courted<'a> {
@@ -53,8 +53,8 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, sufferage: f64, run: usize) {
-        let suitor = Most { sufferage, run };
+    fn add(&mut self, suitor: Most) {
+        let sufferage = suitor.sufferage;
         if sufferage > self.most {
             self.most = sufferage;
             self.least = self.least.max(tie_threshold(sufferage));
@@ -65,11 +65,11 @@ impl Found {
         }
     }
 
-    fn lowest(self, tasks: &Ranked) -> Most {
+    fn lowest(self) -> Most {
         let suitors = self.last.iter().chain(&self.tied);
         let tied = suitors.filter(|suitor| suitor.sufferage >= self.least);
-        let lowest = tied.min_by_key(|suitor| tasks.task(suitor.run));
-        lowest.map_or(NOTHING, |lowest| Most { sufferage: self.most, run: lowest.run })
+        let lowest = tied.min_by_key(|suitor| suitor.task);
+        lowest.map_or(NOTHING, |lowest| Most { sufferage: self.most, ..*lowest })
     }
 }
 
@@ -126,7 +126,8 @@ impl Courted<'_> {
     fn look_at(&self, run: usize, tasks: &Ranked, found: &mut Found) -> usize {
         let length = tasks.length(run);
         let (second, speed) = self.front.lines.lowest(length, self.front.all());
-        found.add(self.gap.min(lateness(self.end(length), second)), run);
+        let sufferage = self.gap.min(lateness(self.end(length), second));
+        found.add(Most { sufferage, task: tasks.task(run) });
         speed
     }
 
@@ -181,7 +182,7 @@ impl Courted<'_> {
             next = if found.most < self.gap { tasks.next(run + 1) } else { None };
         }
         // Once one is on the plateau, many may be.
-        if found.most < self.gap { found.lowest(tasks) } else { self.lowest_from(tasks, found.least) }
+        if found.most < self.gap { found.lowest() } else { self.lowest_from(tasks, found.least) }
     }
 
     /// Whether a task of that length may suffer so much, and at all, if that speed is its second choice.
@@ -197,8 +198,8 @@ impl Courted<'_> {
         let outer = self.span(least, BELOW);
         let plateau = if self.gap >= least { tasks.inside(self.span(self.gap, CLEAR)) } else { 0..0 };
         let mut found = Found { least, ..Found::default() };
-        if let Some(run) = tasks.lowest(plateau.clone()) {
-            found.add(self.gap, run);
+        if let Some(task) = tasks.lowest(plateau.clone()) {
+            found.add(Most { sufferage: self.gap, task });
         }
         let mut next = tasks.next(tasks.first_from(outer.from));
         while let Some(run) = next.filter(|run| tasks.length(*run) <= outer.to) {
@@ -209,7 +210,7 @@ impl Courted<'_> {
                 next = tasks.next(run + 1);
             }
         }
-        found.lowest(tasks)
+        found.lowest()
     }
 
     /// The lengths over which the leader would come first even if it were later by `by`, and its end that many times.
