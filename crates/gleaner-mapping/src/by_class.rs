@@ -13,13 +13,14 @@
 //! machine.
 //!
 //! **The result of both forms of Sufferage is that of [`plain`]**, to the bit, ties included. On a matrix, rounding decides
-//! whether (f₂ + l/s) − (f₁ + l/s) is the same for two lengths l; here it is, for
+//! whether (f₂ + l/s) − (f₁ + l/s) is the same for two lengths l. Here it is:
 //!
 //! - where a task's best two machines are of one speed, its sufferage is the difference of their ready times, f₂ − f₁;
 //! - elsewhere it is that of their ends, f + l·(1/s); and there is none between moments that tie;
 //! - of the machines of a speed that tie for being free first, the lowest is offered.
 //!
-//! Where no sum or quotient is rounded, that is the result on [`ClassedGrid::to_matrix`], to the bit.
+//! Where no sum or quotient is rounded, and what differs does not tie, that is the result on [`ClassedGrid::to_matrix`],
+//! to the bit.
 //!
 //! - Ends are lines over the length, so the first choices are their lower envelope: few speeds lead (`front`).
 //! - The tasks of which a speed is the first choice suffer most around one length (`suitors`). Those are found by length
