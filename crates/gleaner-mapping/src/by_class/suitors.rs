@@ -139,31 +139,38 @@ impl Courted<'_> {
     /// Where sufferage is largest, whether there is such a task or not: lines are added until none lies under where the
     /// two that bound it meet.
     fn peak(&self) -> Peak {
-        let (front, lines) = (self.front, &self.front.lines);
+        let (lengths, lines) = (self.front.lengths(), &self.front.lines);
         let (mut slower, mut faster) = (self.slower, self.faster);
+        let mut height = None;
         loop {
             let length = match (slower, faster) {
-                (Some(slower), Some(faster)) => lines.crossing(slower, faster, front.lengths()),
-                (_, None) => front.lengths().to,
-                (None, _) => front.lengths().from,
+                (Some(slower), Some(faster)) => lines.crossing(slower, faster, lengths),
+                (_, None) => lengths.to,
+                (None, _) => lengths.from,
             };
-            let known = [slower, faster].into_iter().flatten();
-            let known = known.map(|speed| lines.end(speed, length)).fold(f64::INFINITY, f64::min);
             let (second, speed) = lines.lowest(length, self.among());
-            let is_vertex = second >= known && slower.is_some() && faster.is_some();
-            // Where the second choice ties with the first, nobody suffers, however small the gap.
-            let end = self.end(length);
-            if is_vertex || second >= (end + self.gap).max(end * CLEAR) {
-                return Peak { length, slower, faster };
-            }
+            let (known, end) = (self.known_at(length, [slower, faster]), self.end(length));
             let is_slower = speed < self.speed;
-            let is_at_an_end =
-                if is_slower { faster.is_none() } else { slower.is_none() && length == front.lengths().from };
-            if is_at_an_end {
+            let is_done = match (slower, faster) {
+                (Some(_), Some(_)) => second >= known,
+                (_, None) => is_slower,
+                (None, _) => !is_slower && length == lengths.from,
+            };
+            // Where the second choice ties with the first, nobody suffers, however small the gap.
+            let is_on_plateau = second >= (end + self.gap).max(end * CLEAR);
+            // Each line lowers the peak, or else only rounding speaks for it.
+            if is_done || is_on_plateau || height.is_some_and(|height| known - end >= height) {
                 return Peak { length, slower, faster };
             }
+            height = Some(known - end);
             *(if is_slower { &mut slower } else { &mut faster }) = Some(speed);
         }
+    }
+
+    /// The least end of some speeds.
+    fn known_at(&self, length: f64, speeds: [Option<usize>; 2]) -> f64 {
+        let ends = speeds.into_iter().flatten().map(|speed| self.front.lines.end(speed, length));
+        ends.fold(f64::INFINITY, f64::min)
     }
 
     /// From the peak outwards: from each task on, its second choice bounds how much those beyond may suffer.
