@@ -1,5 +1,6 @@
 //! Which task is next: Min-Min, Max-Min and Sufferage among what the conditions allow.
 
+mod losses;
 mod sufferage;
 
 use super::kinds::{Bid, Kind};
