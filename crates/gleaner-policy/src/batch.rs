@@ -75,7 +75,7 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(recipe: &'a Batching, grid: &Grid, now: Time, crew: &Crew, backlog: &'a mut Backlog) -> Self {
-        let depth = if recipe.order == Order::Sufferage { 2 } else { 1 };
+        let depth = if recipe.order.is_by_loss() { 2 } else { 1 };
         let pools = match recipe.level {
             Level::Machines => pool::of_machines(grid, now, crew, (recipe.spending, depth)),
             Level::Classes => pool::of_classes(grid, now, crew),
@@ -98,7 +98,9 @@ impl<'a> Batch<'a> {
     fn run(&mut self) {
         let first = match self.recipe.order {
             Order::Submission => usize::MAX,
-            Order::MinMin | Order::MaxMin | Order::Sufferage => self.recipe.aging as usize,
+            Order::MinMin | Order::MaxMin | Order::Sufferage | Order::SufferagePasses => {
+                self.recipe.aging as usize
+            }
         };
         for (kind, task) in kinds::oldest(&self.kinds, first) {
             if !self.goes_on() {
@@ -108,14 +110,38 @@ impl<'a> Batch<'a> {
         }
         while self.goes_on() {
             heuristics::set_impossible_aside(self);
-            let Some(((kind, task), bid)) = heuristics::next(self) else { return };
-            let length = task.length.amount();
-            let target = match bid {
-                Some(bid) => self.earliest_by(kind, length, &bid),
-                None => self.earliest(kind, length).expect("a task that is left has a place"),
+            let went_on = match self.recipe.order {
+                Order::SufferagePasses => self.assign_in_a_pass(),
+                Order::Submission | Order::MinMin | Order::MaxMin | Order::Sufferage => self.assign_next(),
             };
-            self.assign(kind, task, target);
+            if !went_on {
+                return;
+            }
         }
+    }
+
+    /// Gives the next task its place, if any is left.
+    fn assign_next(&mut self) -> bool {
+        let Some(((kind, task), bid)) = heuristics::next(self) else { return false };
+        let length = task.length.amount();
+        let target = match bid {
+            Some(bid) => self.earliest_by(kind, length, &bid),
+            None => self.earliest(kind, length).expect("a task that is left has a place"),
+        };
+        self.assign(kind, task, target);
+        true
+    }
+
+    /// Gives each machine that is best for some task one of those, if any is left. What the budget no longer allows when
+    /// its turn comes is left for the next pass.
+    fn assign_in_a_pass(&mut self) -> bool {
+        let pass = heuristics::pass(self);
+        for &((kind, task), target) in &pass {
+            if self.still_allows(kind, task.length.amount(), target) {
+                self.assign(kind, task, target);
+            }
+        }
+        !pass.is_empty()
     }
 
     /// Whether anything more may be planned: some task is left, and some machine is ready before the next batch and may

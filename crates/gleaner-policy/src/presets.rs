@@ -89,7 +89,7 @@ const fn nimrod(
 }
 
 /// All presets, in the order in which help lists them.
-pub const PRESETS: [Preset; 23] = [
+pub const PRESETS: [Preset; 28] = [
     Preset {
         name: "bertasi/greedy",
         summary: "each task to the machine on which it runs fastest now",
@@ -131,12 +131,24 @@ pub const PRESETS: [Preset; 23] = [
         Order::Sufferage,
         FREE,
     ),
+    elleuch(
+        "elleuch/sufferage-passes",
+        "in batches, whatever it costs; in passes, what would lose most",
+        Order::SufferagePasses,
+        FREE,
+    ),
     elleuch("elleuch/b-min-min", "in batches, up to the budget; the shortest first", Order::MinMin, CAP),
     elleuch("elleuch/b-max-min", "in batches, up to the budget; the longest first", Order::MaxMin, CAP),
     elleuch(
         "elleuch/b-sufferage",
         "in batches, up to the budget; first what would lose most",
         Order::Sufferage,
+        CAP,
+    ),
+    elleuch(
+        "elleuch/b-sufferage-passes",
+        "in batches, up to the budget; in passes, what would lose most",
+        Order::SufferagePasses,
         CAP,
     ),
     elleuch(
@@ -158,6 +170,12 @@ pub const PRESETS: [Preset; 23] = [
         PER_TASK,
     ),
     elleuch(
+        "elleuch/bt-sufferage-passes",
+        "the budget divided among tasks; in passes, what would lose most",
+        Order::SufferagePasses,
+        PER_TASK,
+    ),
+    elleuch(
         "elleuch/btt-min-min",
         "the budget divided among tasks and time; the shortest first",
         Order::MinMin,
@@ -176,6 +194,12 @@ pub const PRESETS: [Preset; 23] = [
         PER_TASK_AND_TIME,
     ),
     elleuch(
+        "elleuch/btt-sufferage-passes",
+        "the budget divided among tasks and time; in passes, what would lose most",
+        Order::SufferagePasses,
+        PER_TASK_AND_TIME,
+    ),
+    elleuch(
         "elleuch/lbtt-min-min",
         "the same, planned for classes of machines; the shortest first",
         Order::MinMin,
@@ -191,6 +215,12 @@ pub const PRESETS: [Preset; 23] = [
         "elleuch/lbtt-sufferage",
         "the same, planned for classes of machines; first what would lose most",
         Order::Sufferage,
+        BY_CLASS,
+    ),
+    elleuch(
+        "elleuch/lbtt-sufferage-passes",
+        "the same, planned for classes of machines; in passes, what would lose most",
+        Order::SufferagePasses,
         BY_CLASS,
     ),
     nimrod(

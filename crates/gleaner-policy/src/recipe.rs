@@ -87,6 +87,19 @@ pub enum Order {
     MaxMin,
     /// First the task that would lose most if it did not get the machine that is best for it.
     Sufferage,
+    /// The same in passes, as Maheswaran et al. have it: in each, every machine that is best for some task gets the one of
+    /// those that would lose most, by what was free when the pass began.
+    SufferagePasses,
+}
+
+impl Order {
+    /// Whether it asks what a task would lose, for which it has to know the best two machines.
+    pub(crate) fn is_by_loss(self) -> bool {
+        match self {
+            Order::Sufferage | Order::SufferagePasses => true,
+            Order::Submission | Order::MinMin | Order::MaxMin => false,
+        }
+    }
 }
 
 /// Which of the machines that the budget allows a task is given.
@@ -236,6 +249,7 @@ impl fmt::Display for Batching {
             Order::MinMin => "min-min",
             Order::MaxMin => "max-min",
             Order::Sufferage => "sufferage",
+            Order::SufferagePasses => "sufferage in passes",
         };
         let aim = match aim {
             Aim::Earliest => "the earliest end",

@@ -10,11 +10,12 @@ use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{Credits, Time};
 
-const ORDERS: [(Order, Pick); 4] = [
+const ORDERS: [(Order, Pick); 5] = [
     (Order::Submission, Pick::First),
     (Order::MinMin, Pick::MinMin),
     (Order::MaxMin, Pick::MaxMin),
     (Order::Sufferage, Pick::Sufferage),
+    (Order::SufferagePasses, Pick::SufferagePasses),
 ];
 
 const RULES: [(Spending, Rule); 8] = [

@@ -21,6 +21,8 @@ pub enum Pick {
     MaxMin,
     /// The largest difference between the two least.
     Sufferage,
+    /// The same, by Maheswaran et al.: in passes over all tasks, for each worker one.
+    SufferagePasses,
 }
 
 /// Line 9 of figure 2 in its versions, and what the Nimrod/G broker allows.
@@ -88,6 +90,8 @@ pub struct Meta {
     beyond: Vec<(TaskId, Queue)>,
     /// What each user had left when it began.
     left: BTreeMap<UserId, f64>,
+    /// What was chosen together and is left to schedule, the last first.
+    chosen: Vec<(TaskId, Worker)>,
 }
 
 /// Who could do a task: a machine, or a class.
@@ -385,17 +389,17 @@ impl View<'_> {
         }
     }
 
-    /// One turn of the loop; the tasks to remove first.
-    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Worker)>) {
+    /// One turn of the loop: the tasks to remove first, or what to schedule, the last first.
+    fn turn(&self) -> (Vec<TaskId>, Vec<(TaskId, Worker)>) {
         let workers = self.workers();
         let left = self.tasks_left();
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
         if let Some(&task) = old.first() {
             let fits = self.fits(task, &workers);
             return if fits.is_empty() {
-                (vec![task], None)
+                (vec![task], Vec::new())
             } else {
-                (Vec::new(), Some((task, self.chosen(task, &fits))))
+                (Vec::new(), vec![(task, self.chosen(task, &fits))])
             };
         }
         let fits: Vec<(TaskId, Vec<Fit>)> =
@@ -403,15 +407,33 @@ impl View<'_> {
         let removed: Vec<TaskId> =
             fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
         if !removed.is_empty() {
-            return (removed, None);
+            return (removed, Vec::new());
         }
-        let metrics: Vec<(TaskId, f64)> =
-            fits.iter().map(|(task, fits)| (*task, self.metric(*task, fits))).collect();
-        let best = metrics.iter().map(|metric| metric.1).fold(f64::NEG_INFINITY, f64::max);
-        let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
-        let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
-        let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
-        (Vec::new(), Some((task, self.chosen(task, fits))))
+        let fits: Vec<&(TaskId, Vec<Fit>)> = fits.iter().collect();
+        if self.policy.pick == Pick::SufferagePasses {
+            return (Vec::new(), self.pass(&fits));
+        }
+        let next = self.largest(&fits).map(|(task, fits)| (*task, self.chosen(*task, fits)));
+        (Vec::new(), next.into_iter().collect())
+    }
+
+    /// The lowest of the tasks whose metric ties with the best.
+    fn largest<'f>(&self, fits: &[&'f (TaskId, Vec<Fit>)]) -> Option<&'f (TaskId, Vec<Fit>)> {
+        let metrics: Vec<f64> = fits.iter().map(|(task, fits)| self.metric(*task, fits)).collect();
+        let best = metrics.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let tied = fits.iter().zip(&metrics).filter(|(_, metric)| **metric >= best - 1e-12 * best.abs());
+        tied.map(|(fits, _)| *fits).min_by_key(|(task, _)| *task)
+    }
+
+    /// One pass: of the tasks that each worker is first for, the one with the largest metric.
+    fn pass(&self, fits: &[&(TaskId, Vec<Fit>)]) -> Vec<(TaskId, Worker)> {
+        let mut suitors: BTreeMap<usize, (Worker, Vec<&(TaskId, Vec<Fit>)>)> = BTreeMap::new();
+        for &task in fits {
+            let worker = Self::first_done(&task.1);
+            suitors.entry(worker.rank).or_insert((worker, Vec::new())).1.push(task);
+        }
+        let chosen = suitors.into_values().rev();
+        chosen.filter_map(|(worker, tasks)| Some((self.largest(&tasks)?.0, worker))).collect()
     }
 
     /// The largest is best.
@@ -421,8 +443,8 @@ impl View<'_> {
         match (self.policy.pick, fits.get(1)) {
             (Pick::First | Pick::MinMin, _) => -fits[0].1,
             (Pick::MaxMin, _) => fits[0].1,
-            (Pick::Sufferage, None) => 0.0,
-            (Pick::Sufferage, Some(second)) => {
+            (Pick::Sufferage | Pick::SufferagePasses, None) => 0.0,
+            (Pick::Sufferage | Pick::SufferagePasses, Some(second)) => {
                 let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
                 let slower = row[second.0.class] - row[fits[0].0.class];
                 let later = second.0.ready - fits[0].0.ready;
@@ -452,7 +474,8 @@ impl NaiveBatch {
         };
         let left = all.iter().filter_map(|task| left(*task)).collect();
         let old = all[..count].to_vec();
-        self.batch = Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left }));
+        self.batch =
+            Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left, chosen: Vec::new() }));
     }
 
     fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -460,19 +483,27 @@ impl NaiveBatch {
             self.begin(grid, now);
         }
         loop {
+            let next = self.batch.as_mut()?.1.chosen.pop();
             let (_, meta) = self.batch.as_ref()?;
-            let (removed, next) = View { grid, now, policy: self, meta }.turn();
+            let view = View { grid, now, policy: self, meta };
             if let Some((task, worker)) = next {
+                // What was scheduled since it was chosen may have cost too much.
+                if !view.allowed(task, worker, &view.workers()) {
+                    continue;
+                }
                 if self.by_class || worker.ready < self.period.seconds() {
                     return Some(Decision::Plan { task, on: worker.queue });
                 }
                 self.batch.as_mut()?.1.beyond.push((task, worker.queue));
                 continue;
             }
-            if removed.is_empty() {
+            let (removed, chosen) = view.turn();
+            if removed.is_empty() && chosen.is_empty() {
                 return None;
             }
-            self.batch.as_mut()?.1.removed.extend(removed);
+            let (_, meta) = self.batch.as_mut()?;
+            meta.removed.extend(removed);
+            meta.chosen = chosen;
         }
     }
 }

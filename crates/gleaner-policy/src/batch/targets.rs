@@ -72,6 +72,17 @@ impl Batch<'_> {
         first.tied().map(|bid| self.lowest_tied(bid, ties)).min_by_key(|target| target.place.rank())
     }
 
+    /// Whether a task of that length may still go where it could, as long as the machine has not been given another.
+    pub(super) fn still_allows(&self, kind: usize, length: f64, target: Target) -> bool {
+        let tasks = &self.kinds[kind];
+        let bid = tasks.bids.iter().find(|bid| bid.pool == target.pool).expect("a pool that made an offer");
+        let bid = match target.place {
+            Place::One(_, ready_s) => bid.at(ready_s),
+            Place::Any(_) => *bid,
+        };
+        self.allows(tasks, length, &bid)
+    }
+
     /// The same, where it is known that no other offer would end as early.
     pub(super) fn earliest_by(&self, kind: usize, length: f64, bid: &Bid) -> Target {
         let (tasks, limit) = (&self.kinds[kind], highest_tie(bid.end(length)));

@@ -20,6 +20,7 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 type BestTwo<'a> = [Option<&'a Bid>; 2];
 
 /// Tasks of a kind, of neighbouring sizes, for which the same bids are the best two.
+#[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
     kind: usize,
     first: Waiting,
@@ -92,8 +93,7 @@ fn add_straight<'a>(
         next = tasks.at_or_after(from).filter(|task| task.size() <= last.size());
         let last = if next.is_some() { tasks.before(from) } else { Some(last) };
         let last = last.expect("the first is before");
-        let losses = [first, last].map(|task| loss(best, task.length.amount()));
-        pieces.push(Piece { kind, first, last, best, losses });
+        pieces.push(Piece { kind, first, last, best, losses: losses(best, [first, last]) });
     }
 }
 
@@ -138,6 +138,10 @@ fn crossing(bids: &[&Bid], best: BestTwo<'_>, length: f64) -> Option<f64> {
     lengths.map(|crossing| crossing.max(length.next_up())).min_by(f64::total_cmp)
 }
 
+fn losses(best: BestTwo<'_>, tasks: [Waiting; 2]) -> [f64; 2] {
+    tasks.map(|task| loss(best, task.length.amount()))
+}
+
 /// How much later the second best would be done than the best; nothing where there is no second, or both tie.
 fn loss(best: BestTwo<'_>, length: f64) -> f64 {
     let [Some(one), Some(other)] = best else { return 0.0 };
@@ -151,6 +155,23 @@ fn loss(best: BestTwo<'_>, length: f64) -> f64 {
 }
 
 impl Piece<'_> {
+    /// The first and the last task.
+    pub(super) fn ends(&self) -> [Candidate; 2] {
+        [self.first, self.last].map(|task| (self.kind, task))
+    }
+
+    /// Its shortest tasks, its longest, and those between, of a piece of several sizes.
+    pub(super) fn apart(self, batch: &Batch<'_>) -> Vec<Self> {
+        let tasks = &batch.kinds[self.kind];
+        let (shortest, longest) = (self.first.size(), self.last.size());
+        let between = (shortest.next(), longest.previous());
+        let sizes = [(shortest, shortest), between, (longest, longest)].into_iter();
+        let parts = sizes.filter(|(from, until)| from <= until).filter_map(|sizes| ends(tasks, sizes));
+        parts
+            .map(|(first, last)| Self { first, last, losses: losses(self.best, [first, last]), ..self })
+            .collect()
+    }
+
     pub(super) fn largest_loss(&self) -> f64 {
         self.losses[0].max(self.losses[1])
     }
