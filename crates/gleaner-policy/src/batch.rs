@@ -11,7 +11,7 @@
 //!   longest task and at those just before a stretch begins, Sufferage at the ends of the straight pieces of what a
 //!   task would lose ([`heuristics`]).
 //! - **Planned is what goes to a machine that is expected to be ready before the next batch**: everything else would be
-//!   taken back before it could begin. It has its part in all sums all the same, and the batch ends as soon as nothing
+//!   taken back before it could begin, unless plans stand. It has its part in all sums all the same, and the batch ends as soon as nothing
 //!   more can come of it ([`Batch::goes_on`]).
 //!
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
@@ -25,7 +25,7 @@ mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
 use crate::crew::Crew;
-use crate::recipe::{Aim, Batching, Level, Order};
+use crate::recipe::{Aim, Batching, Level, Order, Replan};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{OpsTotal, TaskId, Time, UserId};
@@ -60,8 +60,8 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 
 struct Batch<'a> {
     recipe: &'a Batching,
-    /// From this batch to the next.
-    period_s: f64,
+    /// Seconds from now: what begins later is planned anew before it does.
+    stands_s: f64,
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
     /// One for each account that pays for any of the tasks; none where nothing limits where they go.
@@ -85,7 +85,10 @@ impl<'a> Batch<'a> {
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
-            period_s: recipe.period.seconds(),
+            stands_s: match recipe.replan {
+                Replan::Unbegun => recipe.period.seconds(),
+                Replan::Lost => f64::INFINITY,
+            },
             deadline_s,
             purses,
             kinds,
@@ -152,7 +155,7 @@ impl<'a> Batch<'a> {
             // The ready time of a class says nothing of the first of its machines.
             return left.next().is_some();
         }
-        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.period_s;
+        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.stands_s;
         match (left.next(), left.next()) {
             (None, _) => false,
             (Some(tasks), None) if self.is_for_the_earliest() && self.taken.is_multiple_of(STRIDE) => {
@@ -207,7 +210,7 @@ impl<'a> Batch<'a> {
         let pool = &mut self.pools[target.pool];
         let queue = pool.take(target.place, seconds);
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
-        if target.is_planned(self.period_s) {
+        if target.is_planned(self.stands_s) {
             self.made.push_back((task.id, queue));
         }
     }

@@ -4,7 +4,7 @@
 use crate::backlog::Backlog;
 use crate::batch::{self, Assignment};
 use crate::crew::Crew;
-use crate::recipe::Batching;
+use crate::recipe::{Batching, Replan};
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// Plans all waiting tasks at each multiple of a period.
 ///
 /// A batch lasts for one occasion: it begins with [`Decision::Collect`], by which all that was planned and has not begun
-/// comes back; goes on with a [`Decision::Plan`] for each task that finds a place; and ends with the starts on machines
+/// comes back, unless plans stand; goes on with a [`Decision::Plan`] for each task that finds a place; and ends with the starts on machines
 /// that are free. Until the next, a machine that frees takes the next task of its queue, or of its class's.
 #[derive(Clone, Debug)]
 pub struct Batcher {
@@ -42,7 +42,8 @@ impl Batcher {
         if !due.is_multiple_of(self.recipe.period) {
             return None;
         }
-        if grid.plans().collected_at().is_none_or(|at| at < due) {
+        let collects = self.recipe.replan == Replan::Unbegun;
+        if collects && grid.plans().collected_at().is_none_or(|at| at < due) {
             return Some(Decision::Collect);
         }
         let Self { recipe, crew, backlog, agenda } = self;

@@ -1,6 +1,6 @@
 //! The recipes that carry a paper's name.
 
-use crate::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
+use crate::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending};
 use gleaner_units::Span;
 
 /// A recipe with a name, and what to know before choosing it.
@@ -23,9 +23,20 @@ const fn placed_by(score: Score) -> Recipe {
 /// R, as the second paper tuned it: two minutes.
 const PERIOD: Span = Span::from_nanos(120_000_000_000);
 
+const REPLAN: Replan = Replan::Unbegun;
+
 const fn batched(order: Order, spending: Spending, level: Level) -> Recipe {
     let aim = Aim::Earliest;
-    Recipe::Batch(Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None })
+    Recipe::Batch(Batching {
+        period: PERIOD,
+        order,
+        aim,
+        spending,
+        level,
+        aging: 0,
+        deadline: None,
+        replan: REPLAN,
+    })
 }
 
 /// The rules by which the second paper spends, with what is to be known of each.
@@ -84,7 +95,8 @@ const fn nimrod(
     description: &'static str,
 ) -> Preset {
     let (order, level) = (Order::Submission, Level::Machines);
-    let recipe = Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None };
+    let recipe =
+        Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None, replan: REPLAN };
     Preset { name, summary, description, recipe: Recipe::Batch(recipe) }
 }
 

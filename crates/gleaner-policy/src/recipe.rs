@@ -123,6 +123,16 @@ pub enum Level {
     Classes,
 }
 
+/// Which of the tasks that were planned are planned anew by the next batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Replan {
+    /// All that have not begun, as the second paper has it.
+    #[default]
+    Unbegun,
+    /// Those whose machine was lost: other plans stand, however far ahead.
+    Lost,
+}
+
 /// All tasks that wait are planned together, every so often.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Batching {
@@ -140,6 +150,9 @@ pub struct Batching {
     pub aging: u32,
     /// By when everything should be done, for the aims that read it.
     pub deadline: Option<Time>,
+    /// Which plans do not stand.
+    #[serde(default)]
+    pub replan: Replan,
 }
 
 /// A policy, as a choice of parts.
@@ -243,7 +256,7 @@ impl fmt::Display for Matching {
 
 impl fmt::Display for Batching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { period, order, aim, spending, level, aging, deadline } = self;
+        let Self { period, order, aim, spending, level, aging, deadline, replan } = self;
         let order = match order {
             Order::Submission => "in order of submission",
             Order::MinMin => "min-min",
@@ -264,7 +277,13 @@ impl fmt::Display for Batching {
         if *aging > 0 {
             write!(f, ", the {aging} oldest first")?;
         }
-        deadline.map_or(Ok(()), |deadline| write!(f, ", by {} s", deadline.seconds()))
+        if let Some(deadline) = deadline {
+            write!(f, ", by {} s", deadline.seconds())?;
+        }
+        match replan {
+            Replan::Unbegun => Ok(()),
+            Replan::Lost => f.write_str(", plans stand"),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::setup::Setup;
 use gleaner_core::{Budget, Charged, Scope};
-use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Savings, Score, Spending, When};
+use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Replan, Savings, Score, Spending, When};
 use gleaner_units::{Credits, TaskClassId};
 use gleaner_workload::{
     AvailableMachines, BudgetSettings, InputError, Per, PriceSettings, RelocateScore, RelocateSettings,
@@ -85,6 +85,7 @@ fn matching(scenario: &Scenario, preset: Matching) -> Result<Matching, InputErro
         ("policy.period_s", settings.period.is_some()),
         ("policy.aging", settings.aging.is_some()),
         ("policy.deadline_s", settings.deadline.is_some()),
+        ("policy.replan", settings.replan.is_some()),
     ];
     if let Some((key, _)) = for_batches.into_iter().find(|(_, given)| *given) {
         let expected = "no such key: this preset places each task by itself";
@@ -147,6 +148,10 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         level,
         aging: settings.aging.unwrap_or(preset.aging),
         deadline: settings.deadline,
+        replan: match settings.replan {
+            Some(gleaner_workload::Replan::Lost) => Replan::Lost,
+            Some(gleaner_workload::Replan::Unbegun) | None => Replan::Unbegun,
+        },
         ..preset
     })
 }

@@ -2,7 +2,7 @@
 //! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
 
 use gleaner_core::{Account, Charged, Grid};
-use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
+use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending};
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
@@ -50,10 +50,12 @@ fn pair(
     let (aim, goal) = AIMS[if order == Order::Submission { choices.below(3) } else { 0 }];
     let aging = if choices.one_in(3) { choices.below(4) } else { 0 };
     let deadline = choices.one_in(2).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
+    let stands = choices.one_in(4);
+    let replan = if stands { Replan::Lost } else { Replan::Unbegun };
     let level = if by_class { Level::Classes } else { Level::Machines };
     (
-        Batching { period, order, aim, spending, level, aging: aging as u32, deadline },
-        NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, batch: None },
+        Batching { period, order, aim, spending, level, aging: aging as u32, deadline, replan },
+        NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, stands, batch: None },
     )
 }
 

@@ -83,6 +83,7 @@ fn a_task_that_ends_has_done_its_length() {
                 level: Level::Machines,
                 aging: 0,
                 deadline: None,
+                replan: gleaner_policy::Replan::Unbegun,
             });
             let recipe = batching.map_or(Recipe::Match(moving(seed)), Recipe::Batch);
             again(&setup, recipe.build(), |grid, now, event| {

@@ -74,6 +74,8 @@ pub struct NaiveBatch {
     pub aging: usize,
     /// By when all should be done.
     pub deadline: Option<Time>,
+    /// Whether what is scheduled stays so.
+    pub stands: bool,
     /// Of the present batch: when it began, how many tasks are in it, and which were removed from it.
     pub batch: Option<(Time, Meta)>,
 }
@@ -336,6 +338,14 @@ impl View<'_> {
         let held = self.sharing(task, &held);
         let meta = self.sharing(task, &self.meta.all).into_iter();
         let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
+        // So are plans of earlier batches that stand and are not charged yet.
+        let before = self.grid.tasks().map(|(id, _)| id).filter(|id| {
+            self.grid.plans().queue_of(*id).is_some()
+                && !self.meta.all.contains(id)
+                && budget.charged != Charged::Planned
+        });
+        let held: Vec<TaskId> =
+            held.into_iter().chain(self.sharing(task, &before.collect::<Vec<_>>())).collect();
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
@@ -491,7 +501,7 @@ impl NaiveBatch {
                 if !view.allowed(task, worker, &view.workers()) {
                     continue;
                 }
-                if self.by_class || worker.ready < self.period.seconds() {
+                if self.by_class || self.stands || worker.ready < self.period.seconds() {
                     return Some(Decision::Plan { task, on: worker.queue });
                 }
                 self.batch.as_mut()?.1.beyond.push((task, worker.queue));
@@ -525,7 +535,7 @@ impl Policy for NaiveBatch {
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let answer = match occasion.cause {
             Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
-                if grid.plans().collected_at().is_none_or(|at| at < due) {
+                if !self.stands && grid.plans().collected_at().is_none_or(|at| at < due) {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }

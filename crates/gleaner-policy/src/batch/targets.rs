@@ -13,10 +13,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Whether a task there is planned: machines that are ready only with the next batch are given nothing by this one.
-    pub(super) fn is_planned(self, period_s: f64) -> bool {
+    /// Whether a task there is planned, where plans for what begins later do not stand.
+    pub(super) fn is_planned(self, stands_s: f64) -> bool {
         match self.place {
-            Place::One(_, ready_s) => ready_s < period_s,
+            Place::One(_, ready_s) => ready_s < stands_s,
             Place::Any(_) => true,
         }
     }
