@@ -18,7 +18,7 @@ pub enum Part {
     Periods,
     /// The same versions of Max-Min and Sufferage.
     Heuristics,
-    /// When a task is charged.
+    /// When a task is charged, and whether what has not begun is planned anew.
     Readings,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,
@@ -69,7 +69,8 @@ pub(super) fn readings() -> Vec<Case> {
     let mut cases = vec![Case::free(Month::September, Heuristic::MinMin)];
     for budget in [SCARCE, AMPLE] {
         for rule in Rule::BUDGETED {
-            let variants = [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd];
+            let variants =
+                [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd, Variant::PlansStand];
             cases.extend(variants.map(|variant| case(rule, budget).with(variant)));
         }
     }
