@@ -19,7 +19,9 @@ pub(in crate::batch) fn pass(batch: &Batch<'_>) -> Vec<(Candidate, Target)> {
     let mut pieces = Vec::new();
     kinds_left(batch).for_each(|kind| add_pieces(batch, kind, &mut pieces));
     let mut suitors = Suitors::new();
-    pieces.into_iter().for_each(|piece| add(batch, piece, &mut suitors));
+    for piece in pieces {
+        add(batch, piece, &mut suitors);
+    }
     let chosen = suitors.into_values().filter_map(|(target, pieces)| {
         let most = pieces.iter().map(Piece::largest_loss).max_by(f64::total_cmp)?;
         let threshold = tie_threshold(most);
