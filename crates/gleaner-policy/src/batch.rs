@@ -17,6 +17,7 @@
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
+mod baselines;
 mod heuristics;
 mod kinds;
 mod pool;
@@ -25,7 +26,7 @@ mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
 use crate::crew::Crew;
-use crate::recipe::{Aim, Batching, Level, Order, Replan};
+use crate::recipe::{Aim, Batching, Level, Order, Replan, When};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{OpsTotal, TaskId, Time, UserId};
@@ -85,9 +86,9 @@ impl<'a> Batch<'a> {
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
-            stands_s: match recipe.replan {
-                Replan::Unbegun => recipe.period.seconds(),
-                Replan::Lost => f64::INFINITY,
+            stands_s: match (recipe.replan, recipe.when) {
+                (Replan::Unbegun, When::Every(period)) => period.seconds(),
+                (Replan::Lost, _) | (_, When::AtEvents) => f64::INFINITY,
             },
             deadline_s,
             purses,

@@ -4,7 +4,8 @@
 use crate::backlog::Backlog;
 use crate::batch::{self, Assignment};
 use crate::crew::Crew;
-use crate::recipe::{Batching, Replan};
+use crate::recipe::{Batching, Replan, When};
+use crate::spending::Spending;
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -39,13 +40,25 @@ impl Batcher {
 
     /// The batch of the moment `due`, which may be a while ago where waking takes time.
     fn batch(&mut self, grid: &Grid, now: Time, due: Time) -> Option<Decision> {
-        if !due.is_multiple_of(self.recipe.period) {
-            return None;
-        }
         let collects = self.recipe.replan == Replan::Unbegun;
         if collects && grid.plans().collected_at().is_none_or(|at| at < due) {
             return Some(Decision::Collect);
         }
+        self.carry_on(grid, now)
+    }
+
+    /// All that waits, as soon as it does.
+    fn at_once(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
+        let decision = self.carry_on(grid, now);
+        if decision.is_none() {
+            // What comes next, at this moment even, is worked out by itself.
+            self.agenda = None;
+        }
+        decision
+    }
+
+    /// The next of what follows from the grid as it is.
+    fn carry_on(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
         let Self { recipe, crew, backlog, agenda } = self;
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
@@ -64,6 +77,20 @@ impl Batcher {
             machines.pop_front();
         }
         None
+    }
+}
+
+impl Batcher {
+    /// When there may be something to do that follows from no event.
+    fn next_wake(&self, grid: &Grid, now: Time) -> Option<Time> {
+        match self.recipe.when {
+            When::Every(period) => Some(now.next_multiple_of(period)),
+            // More can be paid for then.
+            When::AtEvents => {
+                let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free)?;
+                self.backlog.has_tasks().then(|| accounts.budget().next_recharge(now))
+            }
+        }
     }
 }
 
@@ -117,21 +144,44 @@ impl Policy for Batcher {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        let answer = match occasion.cause {
-            Cause::WokeUp { due } => self.batch(grid, now, due),
-            Cause::Joined(on)
-            | Cause::Opened(on)
-            | Cause::LoadFell(on)
-            | Cause::Freed(on)
-            | Cause::Vacated(on) => next_for(grid, now, on).map(|task| Decision::Start { task, on }),
-            Cause::Submitted(_)
-            | Cause::Lost(_)
-            | Cause::LoadRose(_)
-            | Cause::Closed(_)
-            | Cause::RuleChanged => None,
+        let start = |on| next_for(grid, now, on).map(|task| Decision::Start { task, on });
+        let answer = match (self.recipe.when, occasion.cause) {
+            (When::Every(period), Cause::WokeUp { due }) if due.is_multiple_of(period) => {
+                self.batch(grid, now, due)
+            }
+            (
+                When::AtEvents,
+                Cause::WokeUp { .. }
+                | Cause::Submitted(_)
+                | Cause::Joined(_)
+                | Cause::Opened(_)
+                | Cause::LoadFell(_)
+                | Cause::Vacated(_)
+                | Cause::Lost(_)
+                | Cause::RuleChanged,
+            ) => self.at_once(grid, now),
+            (
+                _,
+                Cause::Joined(on)
+                | Cause::Opened(on)
+                | Cause::LoadFell(on)
+                | Cause::Freed(on)
+                | Cause::Vacated(on),
+            ) => start(on),
+            (
+                _,
+                Cause::WokeUp { .. }
+                | Cause::Submitted(_)
+                | Cause::Lost(_)
+                | Cause::LoadRose(_)
+                | Cause::Closed(_)
+                | Cause::RuleChanged,
+            ) => None,
         };
-        let wake = || Decision::Wake { at: now.next_multiple_of(self.recipe.period) };
-        answer.or_else(|| grid.wake_at().is_none().then(wake))
+        answer.or_else(|| {
+            let at = self.next_wake(grid, now).filter(|_| grid.wake_at().is_none())?;
+            Some(Decision::Wake { at })
+        })
     }
 
     fn rebuild(&mut self, grid: &Grid) {

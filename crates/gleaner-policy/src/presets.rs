@@ -1,6 +1,6 @@
 //! The recipes that carry a paper's name.
 
-use crate::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending};
+use crate::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending, When};
 use gleaner_units::Span;
 
 /// A recipe with a name, and what to know before choosing it.
@@ -21,14 +21,14 @@ const fn placed_by(score: Score) -> Recipe {
 }
 
 /// R, as the second paper tuned it: two minutes.
-const PERIOD: Span = Span::from_nanos(120_000_000_000);
+const PERIOD: When = When::Every(Span::from_nanos(120_000_000_000));
 
 const REPLAN: Replan = Replan::Unbegun;
 
 const fn batched(order: Order, spending: Spending, level: Level) -> Recipe {
     let aim = Aim::Earliest;
     Recipe::Batch(Batching {
-        period: PERIOD,
+        when: PERIOD,
         order,
         aim,
         spending,
@@ -96,12 +96,37 @@ const fn nimrod(
 ) -> Preset {
     let (order, level) = (Order::Submission, Level::Machines);
     let recipe =
-        Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None, replan: REPLAN };
+        Batching { when: PERIOD, order, aim, spending, level, aging: 0, deadline: None, replan: REPLAN };
     Preset { name, summary, description, recipe: Recipe::Batch(recipe) }
 }
 
+/// Before the per cent in the name of what has one.
+const KPB: &str = "immediate/kpb:";
+
+const fn immediate(name: &'static str, summary: &'static str, aim: Aim, description: &'static str) -> Preset {
+    let (order, spending, level) = (Order::Submission, Spending::Free, Level::Machines);
+    let (when, replan) = (When::AtEvents, Replan::Lost);
+    let recipe = Batching { when, order, aim, spending, level, aging: 0, deadline: None, replan };
+    Preset { name, summary, description, recipe: Recipe::Batch(recipe) }
+}
+
+impl Preset {
+    /// The preset of that name, with the per cent that the name says.
+    pub fn named(name: &str) -> Option<Self> {
+        let percent = name.strip_prefix(KPB).and_then(|percent| percent.parse().ok());
+        if let Some(percent) = percent.filter(|percent| *percent > 0.0 && *percent <= 100.0) {
+            let mut preset = *PRESETS.iter().find(|preset| preset.name.starts_with(KPB))?;
+            if let Recipe::Batch(batching) = &mut preset.recipe {
+                batching.aim = Aim::EarliestOfFastest { percent };
+            }
+            return Some(preset);
+        }
+        PRESETS.iter().find(|preset| preset.name == name).copied()
+    }
+}
+
 /// All presets, in the order in which help lists them.
-pub const PRESETS: [Preset; 28] = [
+pub const PRESETS: [Preset; 32] = [
     Preset {
         name: "bertasi/greedy",
         summary: "each task to the machine on which it runs fastest now",
@@ -268,5 +293,37 @@ pub const PRESETS: [Preset; 28] = [
          is done first among those where enough is left for every task after it to have its even share of the \
          recharge.\n\
          A batch costs O(machine classes) for each task.",
+    ),
+    immediate(
+        "immediate/mct",
+        "each task as it comes to the machine that is done with it first",
+        Aim::Earliest,
+        "Minimum completion time, Maheswaran et al.: a baseline that looks at no other task. What is planned stays where \
+         it is, unless the machine is lost. Machines are exclusive, and lengths are those that were declared.\n\
+         Tasks that come together cost O(machines·log machines), and then O(machine classes) each.",
+    ),
+    immediate(
+        "immediate/met",
+        "each task as it comes to the machine that is fastest for it",
+        Aim::Fastest,
+        "Minimum execution time: the fastest machine, however much is planned for it; among equally fast ones the lowest. \
+         A baseline, which leaves all other machines idle.\n\
+         Tasks that come together cost O(machines·log machines), and then O(machines of the fastest class) each.",
+    ),
+    immediate(
+        "immediate/olb",
+        "each task as it comes to the machine that is free first",
+        Aim::FirstFree,
+        "Opportunistic load balancing: the machine that would begin first, however slow; among equals the lowest. A \
+         baseline.\n\
+         Tasks that come together cost O(machines·log machines), and then O(machine classes) each.",
+    ),
+    immediate(
+        "immediate/kpb:20",
+        "the same as mct, among the fifth of the machines that is fastest for it",
+        Aim::EarliestOfFastest { percent: 20.0 },
+        "K-percent best: of the ⌊P·machines/100⌋ machines, at least one, that are fastest for a task the one that is done \
+         first. Any P above 0 and up to 100 may be in the name: immediate/kpb:12.5.\n\
+         Tasks that come together cost O(machines·log machines), and each as much again.",
     ),
 ];

@@ -165,7 +165,17 @@ fn batching(
     if spec.relocate.is_some() {
         return Err(PolicyError::Relocates(spec.preset.clone()));
     }
-    if spec.deadline_s.is_some() && spec.preset.starts_with("elleuch/") {
+    if preset.when == When::AtEvents {
+        let for_batches = [
+            ("period_s", spec.period_s.is_some()),
+            ("aging", spec.aging.is_some()),
+            ("replan", spec.replan.is_some()),
+        ];
+        if let Some((key, _)) = for_batches.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(not_for(key, spec, "policies that plan at every so many seconds"));
+        }
+    }
+    if spec.deadline_s.is_some() && !spec.preset.starts_with("nimrod/") {
         return Err(not_for("deadline_s", spec, "policies that read one, as nimrod/cost"));
     }
     let heeded = budget.filter(|_| preset.spending != Spending::Free);
@@ -180,12 +190,16 @@ fn batching(
         Time::from_seconds(found).ok_or(PolicyError::OutOfRange { key: "deadline_s", found, expected })
     });
     Ok(Batching {
-        period: period_s.map_or(Ok(preset.period), |period_s| period("period_s", period_s))?,
+        when: match (preset.when, period_s) {
+            (When::Every(_), Some(period_s)) => When::Every(period("period_s", period_s)?),
+            (when, _) => when,
+        },
         aging: spec.aging.unwrap_or(preset.aging),
         deadline: deadline.transpose()?,
         replan: match spec.replan {
             Some(ReplanSpec::Lost) => Replan::Lost,
-            Some(ReplanSpec::Unbegun) | None => Replan::Unbegun,
+            Some(ReplanSpec::Unbegun) => Replan::Unbegun,
+            None => preset.replan,
         },
         ..preset
     })
@@ -250,6 +264,8 @@ mod tests {
             (refusal("bertasi/greedy", None, |spec| spec.spend = Some("b".into())), "`gleaner budget set"),
             (refusal("bertasi/greedy", some, |spec| spec.spend = Some("lbtt".into())), "spend is \"lbtt\""),
             (refusal("bertasi/greedy", some, |spec| spec.aging = Some(1)), "aging means nothing"),
+            (refusal("immediate/mct", None, |spec| spec.period_s = Some(5.0)), "period_s means nothing"),
+            (refusal("immediate/kpb:0", None, |_| {}), "immediate/kpb:20"),
             (refusal("bertasi/greedy", some, |spec| spec.replan = Some(ReplanSpec::Lost)), "replan means"),
             (
                 refusal("elleuch/min-min", None, |spec| spec.spend = Some("lbtt".into())),
@@ -275,7 +291,7 @@ mod tests {
     #[test]
     fn a_batch_follows_the_budget() {
         let period = |preset: &str, budget| match recipe(&PolicySpec::new(preset), budget) {
-            Ok(Recipe::Batch(recipe)) => recipe.period.seconds(),
+            Ok(Recipe::Batch(Batching { when: When::Every(period), .. })) => period.seconds(),
             other => panic!("{other:?}"),
         };
         assert_eq!(period("elleuch/btt-sufferage", Some(&BUDGET)), 5.0);
@@ -289,7 +305,7 @@ mod tests {
             let Ok(Recipe::Batch(built)) = recipe(&spec, Some(&BUDGET)) else { panic!("{name}") };
             assert_eq!(built.level == Level::Classes, name.starts_with("lbtt"), "{name}");
             assert_ne!(built.spending, Spending::Free, "{name}");
-            assert_eq!(built.period.seconds(), BUDGET.period_s, "{name}");
+            assert_eq!(built.when, When::Every(period("", BUDGET.period_s).expect("a period")), "{name}");
         }
     }
 

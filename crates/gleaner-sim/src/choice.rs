@@ -120,7 +120,19 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         let expected = "\"none\": what a batch has started is not moved";
         return Err(InputError::at_key(scenario, "policy.relocate", "relocation", expected));
     }
-    let reads_deadline = !settings.preset.starts_with("elleuch/");
+    if preset.when == When::AtEvents
+        && let Some((key, _)) = [
+            ("policy.period_s", settings.period.is_some()),
+            ("policy.aging", settings.aging.is_some()),
+            ("policy.replan", settings.replan.is_some()),
+        ]
+        .into_iter()
+        .find(|(_, given)| *given)
+    {
+        let expected = "no such key: this preset plans each task as it comes, and lets plans stand";
+        return Err(InputError::at_key(scenario, key, "a key for batches", expected));
+    }
+    let reads_deadline = settings.preset.starts_with("nimrod/");
     if settings.deadline.is_some() && !reads_deadline {
         let expected = "no deadline: these heuristics know none";
         return Err(InputError::at_key(scenario, "policy.deadline_s", "a deadline", expected));
@@ -143,14 +155,18 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         return Err(InputError::at_key(scenario, "policy.period_s", found, expected));
     }
     Ok(Batching {
-        period: settings.period.or(recharged).unwrap_or(preset.period),
+        when: match (preset.when, settings.period.or(recharged)) {
+            (When::Every(_), Some(period)) => When::Every(period),
+            (when, _) => when,
+        },
         spending,
         level,
         aging: settings.aging.unwrap_or(preset.aging),
         deadline: settings.deadline,
         replan: match settings.replan {
             Some(gleaner_workload::Replan::Lost) => Replan::Lost,
-            Some(gleaner_workload::Replan::Unbegun) | None => Replan::Unbegun,
+            Some(gleaner_workload::Replan::Unbegun) => Replan::Unbegun,
+            None => preset.replan,
         },
         ..preset
     })

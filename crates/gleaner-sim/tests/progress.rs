@@ -76,7 +76,7 @@ fn a_task_that_ends_has_done_its_length() {
             setup.config.migration.seconds = 0.0;
             setup.task_classes.iter_mut().for_each(|class| class.restarts = false);
             let batching = setup.budget.map(|budget| Batching {
-                period: budget.period,
+                when: gleaner_policy::When::Every(budget.period),
                 order: Order::MinMin,
                 aim: gleaner_policy::Aim::Earliest,
                 spending: Spending::Cap,

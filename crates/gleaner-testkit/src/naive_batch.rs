@@ -56,6 +56,12 @@ pub enum Goal {
     Cost,
     /// Cheapest, then done first.
     CostTime,
+    /// Fastest for the task, MET.
+    Fastest,
+    /// Free first, OLB.
+    FirstFree,
+    /// Done first of so many per cent that are fastest for the task, KPB.
+    EarliestOfFastest(u32),
 }
 
 /// A whole reference policy.
@@ -77,6 +83,8 @@ pub struct NaiveBatch {
     pub deadline: Option<Time>,
     /// Whether what is scheduled stays so.
     pub stands: bool,
+    /// Whether tasks are scheduled as they come, and not at the end of each period.
+    pub at_once: bool,
     /// Of the present batch: when it began, how many tasks are in it, and which were removed from it.
     pub batch: Option<(Time, Meta)>,
 }
@@ -166,30 +174,39 @@ impl Policy for NaiveBatch {
     fn observe(&mut self, _: &Grid, _: &Change) {}
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let machines = (0..grid.machines().len()).map(MachineId::new);
         let answer = match occasion.cause {
+            Cause::Freed(on) => start(grid, now, on),
+            Cause::LoadRose(_) | Cause::Closed(_) => None,
+            _ if self.at_once => {
+                let answer =
+                    self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)));
+                if answer.is_none() {
+                    self.batch = None;
+                }
+                answer
+            }
             Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
                 if !self.stands && grid.plans().collected_at().is_none_or(|at| at < due) {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
-                let machines = (0..grid.machines().len()).map(MachineId::new);
                 self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)))
             }
-            Cause::Joined(on)
-            | Cause::Opened(on)
-            | Cause::LoadFell(on)
-            | Cause::Freed(on)
-            | Cause::Vacated(on) => start(grid, now, on),
-            Cause::Submitted(_)
-            | Cause::Lost(_)
-            | Cause::LoadRose(_)
-            | Cause::Closed(_)
-            | Cause::RuleChanged
-            | Cause::WokeUp { .. } => None,
+            Cause::Joined(on) | Cause::Opened(on) | Cause::LoadFell(on) | Cause::Vacated(on) => {
+                start(grid, now, on)
+            }
+            Cause::Submitted(_) | Cause::Lost(_) | Cause::RuleChanged | Cause::WokeUp { .. } => None,
         };
         let period = self.period.nanos();
         let at = Time::from_nanos((now.nanos() / period + 1) * period);
-        answer.or_else(|| grid.wake_at().is_none().then_some(Decision::Wake { at }))
+        let waits = |(id, task): (TaskId, gleaner_core::Task)| {
+            task.state() == TaskState::Waiting
+                && grid.plans().queue_of(id).is_none()
+                && grid.declared_length(id).is_some()
+        };
+        let wakes = !self.at_once || (self.rule != Rule::None && grid.tasks().any(waits));
+        answer.or_else(|| (wakes && grid.wake_at().is_none()).then_some(Decision::Wake { at }))
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Aim, Batching, Level, Order, Recipe, Replan, Savings, Spending};
+use gleaner_policy::{Aim, Batching, Level, Order, Recipe, Replan, Savings, Spending, When};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -245,7 +245,7 @@ impl Case {
             Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
         };
         Recipe::Batch(Batching {
-            period: Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000),
+            when: When::Every(Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000)),
             order: self.heuristic.order(),
             aim: Aim::Earliest,
             spending,

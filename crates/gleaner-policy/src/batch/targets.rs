@@ -29,6 +29,9 @@ impl Batch<'_> {
             Aim::Earliest => None,
             Aim::Cheapest => self.cheapest(kind, length),
             Aim::CheapestThenEarliest => self.earliest_of_cheapest(kind, length),
+            Aim::Fastest => return self.fastest(kind, length),
+            Aim::FirstFree => return self.first_free(kind, length),
+            Aim::EarliestOfFastest { percent } => return self.earliest_of_fastest(kind, length, percent),
         };
         in_time.or_else(|| self.earliest(kind, length))
     }
@@ -90,7 +93,7 @@ impl Batch<'_> {
     }
 
     /// The lowest machine of those that make an offer, or one like it that is ready little later and ties as well.
-    fn lowest_tied(&self, bid: &Bid, ties: impl Fn(&Bid) -> bool) -> Target {
+    pub(super) fn lowest_tied(&self, bid: &Bid, ties: impl Fn(&Bid) -> bool) -> Target {
         let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
         Target { pool: bid.pool, place }
     }

@@ -26,6 +26,8 @@ const IN_BATCHES: [&str; 9] = [
     "nimrod/conservative-time",
 ];
 
+const AT_ONCE: [&str; 3] = ["immediate/mct", "immediate/met", "immediate/kpb:40"];
+
 /// A request whose answer has not come yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -174,6 +176,9 @@ fn budget(chance: &mut Chance) -> BudgetSpec {
 }
 
 fn planning(chance: &mut Chance) -> PolicySpec {
+    if chance.one_in(8) {
+        return PolicySpec::new(*chance.pick(&AT_ONCE));
+    }
     if chance.one_in(4) {
         let spend = Some((*chance.pick(&["b", "bt"])).to_owned());
         return PolicySpec { spend, ..PolicySpec::new(*chance.pick(&MOVING)) };

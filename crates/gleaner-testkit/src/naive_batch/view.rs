@@ -259,11 +259,14 @@ impl View<'_> {
         let held: Vec<TaskId> =
             held.into_iter().chain(self.sharing(task, &before.collect::<Vec<_>>())).collect();
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
+        // Between two recharges: what was paid for in this period is nobody's task any more.
+        let before =
+            if self.policy.at_once { self.paid_before(task, account, &scheduled) } else { (0.0, 0.0) };
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
-        let allocated: f64 = scheduled.iter().map(|task| self.cost(*task)).sum();
-        let done: f64 = scheduled.iter().map(|task| self.length(*task)).sum();
-        let all: f64 = held.into_iter().chain(meta).map(|task| self.length(task)).sum();
+        let allocated: f64 = before.0 + scheduled.iter().map(|task| self.cost(*task)).sum::<f64>();
+        let done: f64 = before.1 + scheduled.iter().map(|task| self.length(*task)).sum::<f64>();
+        let all: f64 = before.1 + held.into_iter().chain(meta).map(|task| self.length(task)).sum::<f64>();
         let counted = match (busy, self.policy.rule) {
             (true, Rule::BttPrinted) => b / r * worker.ready,
             (true, _) => allocated - ((b / r - allocated / worker.ready) * worker.ready),
@@ -274,9 +277,42 @@ impl View<'_> {
         average <= b / all * (1.0 + 1e-12)
     }
 
+    /// Credits and operations allocated in this period to other tasks than those.
+    fn paid_before(&self, task: TaskId, account: &Account, scheduled: &[TaskId]) -> (f64, f64) {
+        let allocated = account.allocated(self.now);
+        let counted = self.sharing(task, scheduled);
+        let cost: f64 = counted.iter().map(|task| self.cost(*task)).sum();
+        let ops: f64 = counted.iter().map(|task| self.length(*task)).sum();
+        (allocated.credits.amount() - cost, allocated.ops.amount() - ops)
+    }
+
     fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
-        let allowed = workers.iter().filter(|worker| self.allowed(task, **worker, workers));
+        let kept = self.kept(task, workers);
+        let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers));
         allowed.map(|worker| (*worker, worker.ready + self.seconds(task, worker.class))).collect()
+    }
+
+    /// Whom the goal looks at: all workers, or some that are fast for the task.
+    fn kept(&self, task: TaskId, workers: &[Worker]) -> Vec<Worker> {
+        let Goal::EarliestOfFastest(percent) = self.policy.goal else { return workers.to_vec() };
+        let able = |worker: &&Worker| self.seconds(task, worker.class).is_finite();
+        let mut others: Vec<Worker> = workers.iter().filter(able).copied().collect();
+        let count = (percent as usize * others.len() / 100).max(1).min(others.len());
+        let mut kept = Vec::new();
+        for _ in 0..count {
+            let seconds: Vec<f64> = others.iter().map(|other| self.seconds(task, other.class)).collect();
+            let next = Self::lowest_least(&others, &seconds);
+            others.retain(|other| *other != next);
+            kept.push(next);
+        }
+        kept
+    }
+
+    /// The lowest of the workers whose value ties with the least.
+    fn lowest_least(workers: &[Worker], values: &[f64]) -> Worker {
+        let limit = tied_least(values);
+        let tied = workers.iter().zip(values).filter(|(_, value)| **value <= limit);
+        tied.map(|(worker, _)| *worker).min_by_key(|worker| worker.rank).expect("the least is among them")
     }
 
     /// The one done first, the lowest of those that tie.
@@ -295,14 +331,24 @@ impl View<'_> {
         };
         let in_time: Vec<Fit> = fits.iter().filter(in_time).copied().collect();
         let old = self.policy.pick == Pick::First || self.meta.old.contains(&task);
-        if !old || self.policy.goal == Goal::Time || in_time.is_empty() {
+        let workers: Vec<Worker> = fits.iter().map(|fit| fit.0).collect();
+        if old && self.policy.goal == Goal::Fastest {
+            let seconds: Vec<f64> = workers.iter().map(|worker| self.seconds(task, worker.class)).collect();
+            return Self::lowest_least(&workers, &seconds);
+        }
+        if old && self.policy.goal == Goal::FirstFree {
+            let ready: Vec<f64> = workers.iter().map(|worker| worker.ready).collect();
+            return Self::lowest_least(&workers, &ready);
+        }
+        let by_time = matches!(self.policy.goal, Goal::Time | Goal::EarliestOfFastest(_));
+        if !old || by_time || in_time.is_empty() {
             return Self::first_done(fits);
         }
         let price = in_time.iter().map(|fit| fit.0.price).fold(f64::INFINITY, f64::min);
         let cheap: Vec<Fit> = in_time.into_iter().filter(|fit| fit.0.price == price).collect();
         match self.policy.goal {
             Goal::CostTime => Self::first_done(&cheap),
-            Goal::Cost | Goal::Time => {
+            _ => {
                 let lowest = cheap.iter().min_by(|one, other| {
                     one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready))
                 });
@@ -324,8 +370,7 @@ impl View<'_> {
                 (Vec::new(), vec![(task, self.chosen(task, &fits))])
             };
         }
-        let fits: Vec<Fits> =
-            left.into_iter().map(|task| (task, self.fits(task, &workers))).collect();
+        let fits: Vec<Fits> = left.into_iter().map(|task| (task, self.fits(task, &workers))).collect();
         let removed: Vec<TaskId> =
             fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
         if !removed.is_empty() {
