@@ -40,8 +40,12 @@ impl Batcher {
 
     /// The batch of the moment `due`, which may be a while ago where waking takes time.
     fn batch(&mut self, grid: &Grid, now: Time, due: Time) -> Option<Decision> {
-        let collects = self.recipe.replan == Replan::Unbegun;
-        if collects && grid.plans().collected_at().is_none_or(|at| at < due) {
+        let collects = match self.recipe.replan {
+            Replan::Unbegun => grid.plans().collected_at().is_none_or(|at| at < due),
+            Replan::Lost => self.is_in_vain(grid) && grid.plans().collected_at() != Some(now),
+        };
+        if collects {
+            self.agenda = None;
             return Some(Decision::Collect);
         }
         self.carry_on(grid, now)
@@ -49,6 +53,9 @@ impl Batcher {
 
     /// All that waits, as soon as it does.
     fn at_once(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.is_in_vain(grid) && grid.plans().collected_at() != Some(now) {
+            return Some(Decision::Collect);
+        }
         let decision = self.carry_on(grid, now);
         if decision.is_none() {
             // What comes next, at this moment even, is worked out by itself.
@@ -81,10 +88,20 @@ impl Batcher {
 }
 
 impl Batcher {
+    /// Whether something is planned for what takes no tasks. Costs O(queues).
+    fn is_in_vain(&self, grid: &Grid) -> bool {
+        grid.plans().queues().any(|queue| match queue {
+            Queue::Machine(machine) => !self.crew.has(machine),
+            Queue::Class(class) => self.crew.of_class(class).next().is_none(),
+        })
+    }
+
     /// When there may be something to do that follows from no event.
     fn next_wake(&self, grid: &Grid, now: Time) -> Option<Time> {
         match self.recipe.when {
             When::Every(period) => Some(now.next_multiple_of(period)),
+            // All is planned anew once in an instant.
+            When::AtEvents if self.is_in_vain(grid) => Some(Time::from_nanos(now.nanos() + 1)),
             // More can be paid for then.
             When::AtEvents => {
                 let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free)?;
@@ -155,7 +172,9 @@ impl Policy for Batcher {
                 | Cause::Submitted(_)
                 | Cause::Joined(_)
                 | Cause::Opened(_)
+                | Cause::Closed(_)
                 | Cause::LoadFell(_)
+                | Cause::LoadRose(_)
                 | Cause::Vacated(_)
                 | Cause::Lost(_)
                 | Cause::RuleChanged,

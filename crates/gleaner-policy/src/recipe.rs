@@ -138,7 +138,8 @@ pub enum Replan {
     /// All that have not begun, as the second paper has it.
     #[default]
     Unbegun,
-    /// Those whose machine was lost: other plans stand, however far ahead.
+    /// Those whose machine was lost: other plans stand, however far ahead, as long as what they are for takes tasks. If
+    /// some machine that something is planned for does not as a batch begins, all that has not begun is planned anew.
     Lost,
 }
 

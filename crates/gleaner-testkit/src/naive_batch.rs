@@ -6,7 +6,7 @@
 
 mod view;
 
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue, TaskState};
+use gleaner_core::{Availability, Cause, Change, Decision, Grid, Occasion, Policy, Queue, TaskState};
 use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 use view::{View, Worker};
@@ -170,14 +170,29 @@ fn start(grid: &Grid, now: Time, on: MachineId) -> Option<Decision> {
     Some(Decision::Start { task, on })
 }
 
+/// Whether a machine takes tasks.
+fn works(grid: &Grid, id: MachineId) -> bool {
+    grid.machine(id).availability() == Availability::Open && grid.machine(id).load() < 1.0
+}
+
 impl Policy for NaiveBatch {
     fn observe(&mut self, _: &Grid, _: &Change) {}
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let machines = (0..grid.machines().len()).map(MachineId::new);
+        let in_vain = grid.tasks().any(|(task, _)| match grid.plans().queue_of(task) {
+            None => false,
+            Some(Queue::Machine(on)) => !works(grid, on),
+            Some(Queue::Class(class)) => !(0..grid.machines().len())
+                .map(MachineId::new)
+                .any(|on| works(grid, on) && grid.machine(on).class() == class),
+        });
         let answer = match occasion.cause {
             Cause::Freed(on) => start(grid, now, on),
-            Cause::LoadRose(_) | Cause::Closed(_) => None,
+            _ if self.at_once && in_vain && grid.plans().collected_at() != Some(now) => {
+                self.batch = None;
+                return Some(Decision::Collect);
+            }
             _ if self.at_once => {
                 let answer =
                     self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)));
@@ -187,7 +202,12 @@ impl Policy for NaiveBatch {
                 answer
             }
             Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
-                if !self.stands && grid.plans().collected_at().is_none_or(|at| at < due) {
+                let collected_at = grid.plans().collected_at();
+                let collects = match self.stands {
+                    true => in_vain && collected_at != Some(now),
+                    false => collected_at.is_none_or(|at| at < due),
+                };
+                if collects {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
@@ -196,16 +216,23 @@ impl Policy for NaiveBatch {
             Cause::Joined(on) | Cause::Opened(on) | Cause::LoadFell(on) | Cause::Vacated(on) => {
                 start(grid, now, on)
             }
-            Cause::Submitted(_) | Cause::Lost(_) | Cause::RuleChanged | Cause::WokeUp { .. } => None,
+            Cause::Submitted(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::RuleChanged
+            | Cause::WokeUp { .. } => None,
         };
         let period = self.period.nanos();
-        let at = Time::from_nanos((now.nanos() / period + 1) * period);
+        let again = self.at_once && in_vain;
+        let at = if again { now.nanos() + 1 } else { (now.nanos() / period + 1) * period };
+        let at = Time::from_nanos(at);
         let waits = |(id, task): (TaskId, gleaner_core::Task)| {
             task.state() == TaskState::Waiting
                 && grid.plans().queue_of(id).is_none()
                 && grid.declared_length(id).is_some()
         };
-        let wakes = !self.at_once || (self.rule != Rule::None && grid.tasks().any(waits));
+        let wakes = again || !self.at_once || (self.rule != Rule::None && grid.tasks().any(waits));
         answer.or_else(|| (wakes && grid.wake_at().is_none()).then_some(Decision::Wake { at }))
     }
 

@@ -1,7 +1,7 @@
 //! What the naive batch sees at one moment, and what it would do next.
 
-use super::{Goal, Meta, NaiveBatch, Pick, Rule};
-use gleaner_core::{Account, Availability, Charged, Grid, Queue, Scope, TaskState};
+use super::{Goal, Meta, NaiveBatch, Pick, Rule, works};
+use gleaner_core::{Account, Charged, Grid, Queue, Scope, TaskState};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -79,11 +79,7 @@ impl View<'_> {
 
     fn present(&self) -> Vec<MachineId> {
         let all = (0..self.grid.machines().len()).map(MachineId::new);
-        let works = |id: &MachineId| {
-            let machine = self.grid.machine(*id);
-            machine.availability() == Availability::Open && machine.load() < 1.0
-        };
-        all.filter(works).collect()
+        all.filter(|id| works(self.grid, *id)).collect()
     }
 
     /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
