@@ -24,28 +24,33 @@ use gleaner_core::tie_threshold;
 
 /// How many tasks stand side by side: a multiple of [`LANES`].
 const BLOCK: usize = 64;
+/// How many tasks show whether all are alike.
+const SAMPLED: usize = 1024;
 /// Tasks are alike if of so many machines no more than one has to be compared.
 const ALIKE_ONE_IN: usize = 4;
 
-/// Whether blocks pay, as the block in the middle shows.
-pub(crate) fn are_alike(matrix: &Matrix, order: &[u32], ready: &[f64]) -> bool {
-    let blocks = order.len().div_ceil(BLOCK);
-    let middle = order.chunks(BLOCK).nth(blocks / 2).expect("there is a task");
+/// Whether blocks pay, as one in the middle shows, of a sample of the tasks.
+pub(crate) fn are_alike(matrix: &Matrix, ready: &[f64]) -> bool {
+    let every = matrix.tasks().div_ceil(SAMPLED);
+    let sample = by_total(matrix, (0..matrix.tasks() as u32).step_by(every).collect());
+    let middle = sample.chunks(BLOCK).nth(sample.len().div_ceil(BLOCK) / 2).expect("there is a task");
     let mut compared = Vec::new();
     Extent::of(matrix, middle).compare(ready, &mut compared);
     compared.len() * ALIKE_ONE_IN <= matrix.machines()
 }
 
-/// The tasks by total time.
-pub(crate) fn by_total(matrix: &Matrix) -> Vec<u32> {
-    let totals: Vec<u64> = matrix.rows().map(|row| row.iter().sum::<f64>().to_bits()).collect();
+/// Sorts tasks by total time.
+fn by_total(matrix: &Matrix, tasks: Vec<u32>) -> Vec<u32> {
+    let total = |task: &u32| matrix.row(*task as usize).iter().sum::<f64>().to_bits();
+    let totals: Vec<u64> = tasks.iter().map(total).collect();
     let mut order = Vec::with_capacity(totals.len());
     sort_into(&totals, &mut order);
-    order
+    order.into_iter().map(|at| tasks[at as usize]).collect()
 }
 
-/// Maps all tasks, which stand in blocks in the given order.
-pub(crate) fn map(matrix: &Matrix, mut building: Building, mut order: Vec<u32>) -> Mapping {
+/// Maps all tasks.
+pub(crate) fn map(matrix: &Matrix, mut building: Building) -> Mapping {
+    let mut order = by_total(matrix, (0..matrix.tasks() as u32).collect());
     while !order.is_empty() {
         let mut blocks = Blocks::new(matrix, &building.ready, &order);
         for _ in 0..order.len().div_ceil(2) {
@@ -264,7 +269,7 @@ mod tests {
             for (kind, make) in kinds.iter().enumerate() {
                 let matrix = make(tasks, machines, 7);
                 let building = Building::new(tasks, &vec![0.0; machines]);
-                let mapping = map(&matrix, building, by_total(&matrix));
+                let mapping = map(&matrix, building);
                 let expected = reference::map(Heuristic::Sufferage, &matrix);
                 assert_eq!(mapping, expected, "{tasks} × {machines}, kind {kind}");
             }
@@ -273,7 +278,7 @@ mod tests {
 
     #[test]
     fn consistent_matrices_are_alike_and_others_are_not() {
-        let alike = |matrix: &Matrix| are_alike(matrix, &by_total(matrix), &vec![0.0; matrix.machines()]);
+        let alike = |matrix: &Matrix| are_alike(matrix, &vec![0.0; matrix.machines()]);
         assert!(alike(&consistent_matrix(1000, 64, 1)));
         assert!(!alike(&semi_consistent_matrix(1000, 64, 1)));
         assert!(!alike(&random_matrix(1000, 64, 1)));
