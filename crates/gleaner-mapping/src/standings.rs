@@ -84,6 +84,10 @@ impl Standing {
         [self.first, self.second]
     }
 
+    fn has(&self, machine: u32) -> bool {
+        self.best_two().contains(&machine)
+    }
+
     /// How much the second choice costs; 0 with one machine.
     pub(crate) fn sufferage(&self) -> f64 {
         if self.second_end.is_finite() { self.second_end - self.first_end } else { 0.0 }
@@ -147,7 +151,7 @@ impl<'a> Standings<'a> {
         list.retain(|&follower| {
             let task = follower as usize;
             let known = &mut self.met[task];
-            if *known == self.changes || !is_left(task) || !self.of[task].best_two().contains(&(machine as u32)) {
+            if *known == self.changes || !is_left(task) || !self.of[task].has(machine as u32) {
                 return false;
             }
             *known = self.changes;
@@ -155,7 +159,7 @@ impl<'a> Standings<'a> {
             self.of[task].compare(ready);
             self.follow(task, before);
             changed(task, &self.of[task]);
-            self.of[task].best_two().contains(&(machine as u32))
+            self.of[task].has(machine as u32)
         });
         list.append(&mut self.followers[machine]);
         self.followers[machine] = list;
