@@ -15,7 +15,6 @@ const MACHINES: usize = 256;
 const SEED: u64 = 1;
 const BATCH: [Heuristic; 4] =
     [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Sufferage, Heuristic::SufferagePasses];
-const BY_CLASS: [Heuristic; 2] = [Heuristic::MinMin, Heuristic::MaxMin];
 
 /// A kind of matrix and how to make one.
 type Kind = (&'static str, fn(usize, usize, u64) -> Matrix);
@@ -30,7 +29,7 @@ pub fn steps() -> Vec<Step> {
     let classes = [(1_000_000, 1_000_000, 0.3), (100_000, 10_000, 0.025)];
     let memory = Step::of(|| memory(1_000_000, 1_000_000));
     let by_class = classes.into_iter().flat_map(|(tasks, machines, aim)| {
-        BY_CLASS.map(|heuristic| Step::of(move || vec![by_class(tasks, machines, heuristic, aim)]))
+        BATCH.map(|heuristic| Step::of(move || vec![by_class(tasks, machines, heuristic, aim)]))
     });
     let general =
         KINDS.into_iter().flat_map(|kind| BATCH.map(|heuristic| Step::of(move || general(kind, heuristic))));
@@ -40,7 +39,7 @@ pub fn steps() -> Vec<Step> {
 fn memory(tasks: usize, machines: usize) -> Vec<Measurement> {
     let growth = peak_growth_bytes(|| {
         let grid = speed_classes(tasks, machines, SEED);
-        for heuristic in BY_CLASS {
+        for heuristic in BATCH {
             std::hint::black_box(mapped(&grid, heuristic));
         }
     });

@@ -48,8 +48,12 @@ fn random_reference(bencher: Bencher, heuristic: Heuristic) {
     args = [
         (100_000, 10_000, Heuristic::MinMin),
         (100_000, 10_000, Heuristic::MaxMin),
+        (100_000, 10_000, Heuristic::Sufferage),
+        (100_000, 10_000, Heuristic::SufferagePasses),
         (1_000_000, 1_000_000, Heuristic::MinMin),
         (1_000_000, 1_000_000, Heuristic::MaxMin),
+        (1_000_000, 1_000_000, Heuristic::Sufferage),
+        (1_000_000, 1_000_000, Heuristic::SufferagePasses),
     ],
     sample_count = 10,
 )]

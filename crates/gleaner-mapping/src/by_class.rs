@@ -1,18 +1,45 @@
-//! Min-Min, Max-Min and MCT where a task's time is its length over the machine's speed, and machines of equal speed
-//! form classes.
+//! Min-Min, Max-Min, MCT and Sufferage where a task's time is its length over the machine's speed, and machines of
+//! equal speed form classes.
 //!
-//! Machines are numbered class by class. **The result is that of the same heuristic on [`ClassedGrid::to_matrix`]**,
-//! to the bit, ties included; no matrix is made. Three things make it fast:
+//! Machines are numbered class by class; no matrix is made. **The result of Min-Min, Max-Min and MCT is that of the same
+//! heuristic on [`ClassedGrid::to_matrix`]**, to the bit, ties included. Three things make these fast:
 //!
 //! - A shorter task ends no later on any machine, so Min-Min's next task is the shortest left and Max-Min's the
 //!   longest, but for ties (`lengths`). This holds for rounded sums and quotients too.
 //! - A class offers its machine that is free first, so a task looks at classes, not at machines (`pool`).
 //! - That look multiplies by the inverse speed, in a loop without branches, and divides only where it comes close.
 //!
-//! Cost: O(t·log t) to sort, then O(classes + log machines) a step. Memory, input included: under 50 bytes for a task and a machine.
+//! Cost: O(t·log t) to sort, then O(classes + log machines) a step. Memory, input included: under 50 bytes for a task and a
+//! machine.
+//!
+//! **The result of both forms of Sufferage is that of [`plain`]**, to the bit, ties included. On a matrix, rounding decides
+//! whether (f₂ + l/s) − (f₁ + l/s) is the same for two lengths l. Here it is:
+//!
+//! - where a task's best two machines are of one speed, its sufferage is the difference of their ready times, f₂ − f₁;
+//! - elsewhere it is that of their ends, f + l·(1/s); and there is none between moments that tie;
+//! - of the machines of a speed that tie for being free first, the lowest is offered.
+//!
+//! Where no sum or quotient is rounded, and what differs does not tie, that is the result on [`ClassedGrid::to_matrix`],
+//! to the bit.
+//!
+//! - Ends are lines over the length, so the first choices are their lower envelope: few speeds lead (`front`).
+//! - The tasks of which a speed is the first choice suffer most around one length (`suitors`). Those are found by length
+//!   (`ranked`), and of those that suffer alike, the lowest.
+//! - A task given away raises one line. Only what lies between the neighbours of that leader is looked at again.
+//!
+//! Cost: O(t·log t) to sort. A step, or a leader in a pass, then takes a few scans of the classes between neighbouring
+//! leaders, a few of all classes, and O(log t + log machines). In theory more: all classes may lead, and many tasks may tie
+//! but for rounding. Memory, input included: under 100 bytes for a task and a machine.
 
+mod fleet;
+mod front;
 mod lengths;
+mod lines;
+pub mod plain;
 mod pool;
+mod ranked;
+mod sufferage;
+mod suitors;
 
 use crate::mapping::Mapping;
 use crate::{Heuristic, InvalidMatrix, Matrix};
@@ -96,6 +123,16 @@ impl ClassedGrid {
         Ok(Self { lengths, classes })
     }
 
+    /// The length of each task.
+    pub fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+
+    /// The classes, in the order in which their machines are numbered.
+    pub fn classes(&self) -> &[MachineClass] {
+        &self.classes
+    }
+
     /// How many tasks.
     pub fn tasks(&self) -> usize {
         self.lengths.len()
@@ -117,8 +154,8 @@ impl ClassedGrid {
         Matrix::new(self.tasks(), self.machines(), times)
     }
 
-    /// Maps all tasks to machines that are idle, or `None` for a heuristic that has no form by class: those run on
-    /// [`ClassedGrid::to_matrix`].
+    /// Maps all tasks to machines that are idle, or `None` for MET, OLB and KPB, which have no form by class: those run
+    /// on [`ClassedGrid::to_matrix`].
     pub fn map(&self, heuristic: Heuristic) -> Option<Mapping> {
         self.map_from(heuristic, &vec![0.0; self.machines()])
     }
@@ -135,11 +172,9 @@ impl ClassedGrid {
             Heuristic::MinMin => self.min_min(pool),
             Heuristic::MaxMin => self.max_min(pool),
             Heuristic::Mct => self.mct(pool),
-            Heuristic::Sufferage
-            | Heuristic::SufferagePasses
-            | Heuristic::Met
-            | Heuristic::Olb
-            | Heuristic::Kpb { .. } => return None,
+            Heuristic::Sufferage => sufferage::in_steps(self, ready),
+            Heuristic::SufferagePasses => sufferage::in_passes(self, ready),
+            Heuristic::Met | Heuristic::Olb | Heuristic::Kpb { .. } => return None,
         })
     }
 

@@ -11,12 +11,13 @@
 //!   longest task and at those just before a stretch begins, Sufferage at the ends of the straight pieces of what a
 //!   task would lose ([`heuristics`]).
 //! - **Planned is what goes to a machine that is expected to be ready before the next batch**: everything else would be
-//!   taken back before it could begin. It has its part in all sums all the same, and the batch ends as soon as nothing
+//!   taken back before it could begin, unless plans stand. It has its part in all sums all the same, and the batch ends as soon as nothing
 //!   more can come of it ([`Batch::goes_on`]).
 //!
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
+mod baselines;
 mod heuristics;
 mod kinds;
 mod pool;
@@ -25,7 +26,7 @@ mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
 use crate::crew::Crew;
-use crate::recipe::{Aim, Batching, Level, Order};
+use crate::recipe::{Aim, Batching, Level, Order, Replan, When};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{OpsTotal, TaskId, Time, UserId};
@@ -60,8 +61,8 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 
 struct Batch<'a> {
     recipe: &'a Batching,
-    /// From this batch to the next.
-    period_s: f64,
+    /// Seconds from now: what begins later is planned anew before it does.
+    stands_s: f64,
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
     /// One for each account that pays for any of the tasks; none where nothing limits where they go.
@@ -75,7 +76,7 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(recipe: &'a Batching, grid: &Grid, now: Time, crew: &Crew, backlog: &'a mut Backlog) -> Self {
-        let depth = if recipe.order == Order::Sufferage { 2 } else { 1 };
+        let depth = if recipe.order.is_by_loss() { 2 } else { 1 };
         let pools = match recipe.level {
             Level::Machines => pool::of_machines(grid, now, crew, (recipe.spending, depth)),
             Level::Classes => pool::of_classes(grid, now, crew),
@@ -85,7 +86,10 @@ impl<'a> Batch<'a> {
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
-            period_s: recipe.period.seconds(),
+            stands_s: match (recipe.replan, recipe.when) {
+                (Replan::Unbegun, When::Every(period)) => period.seconds(),
+                (Replan::Lost, _) | (_, When::AtEvents) => f64::INFINITY,
+            },
             deadline_s,
             purses,
             kinds,
@@ -98,7 +102,9 @@ impl<'a> Batch<'a> {
     fn run(&mut self) {
         let first = match self.recipe.order {
             Order::Submission => usize::MAX,
-            Order::MinMin | Order::MaxMin | Order::Sufferage => self.recipe.aging as usize,
+            Order::MinMin | Order::MaxMin | Order::Sufferage | Order::SufferagePasses => {
+                self.recipe.aging as usize
+            }
         };
         for (kind, task) in kinds::oldest(&self.kinds, first) {
             if !self.goes_on() {
@@ -108,14 +114,38 @@ impl<'a> Batch<'a> {
         }
         while self.goes_on() {
             heuristics::set_impossible_aside(self);
-            let Some(((kind, task), bid)) = heuristics::next(self) else { return };
-            let length = task.length.amount();
-            let target = match bid {
-                Some(bid) => self.earliest_by(kind, length, &bid),
-                None => self.earliest(kind, length).expect("a task that is left has a place"),
+            let went_on = match self.recipe.order {
+                Order::SufferagePasses => self.assign_in_a_pass(),
+                Order::Submission | Order::MinMin | Order::MaxMin | Order::Sufferage => self.assign_next(),
             };
-            self.assign(kind, task, target);
+            if !went_on {
+                return;
+            }
         }
+    }
+
+    /// Gives the next task its place, if any is left.
+    fn assign_next(&mut self) -> bool {
+        let Some(((kind, task), bid)) = heuristics::next(self) else { return false };
+        let length = task.length.amount();
+        let target = match bid {
+            Some(bid) => self.earliest_by(kind, length, &bid),
+            None => self.earliest(kind, length).expect("a task that is left has a place"),
+        };
+        self.assign(kind, task, target);
+        true
+    }
+
+    /// Gives each machine that is best for some task one of those, if any is left. What the budget no longer allows when
+    /// its turn comes is left for the next pass.
+    fn assign_in_a_pass(&mut self) -> bool {
+        let pass = heuristics::pass(self);
+        for &((kind, task), target) in &pass {
+            if self.still_allows(kind, task.length.amount(), target) {
+                self.assign(kind, task, target);
+            }
+        }
+        !pass.is_empty()
     }
 
     /// Whether anything more may be planned: some task is left, and some machine is ready before the next batch and may
@@ -126,7 +156,7 @@ impl<'a> Batch<'a> {
             // The ready time of a class says nothing of the first of its machines.
             return left.next().is_some();
         }
-        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.period_s;
+        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.stands_s;
         match (left.next(), left.next()) {
             (None, _) => false,
             (Some(tasks), None) if self.is_for_the_earliest() && self.taken.is_multiple_of(STRIDE) => {
@@ -181,7 +211,7 @@ impl<'a> Batch<'a> {
         let pool = &mut self.pools[target.pool];
         let queue = pool.take(target.place, seconds);
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
-        if target.is_planned(self.period_s) {
+        if target.is_planned(self.stands_s) {
             self.made.push_back((task.id, queue));
         }
     }

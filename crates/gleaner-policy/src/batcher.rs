@@ -4,7 +4,8 @@
 use crate::backlog::Backlog;
 use crate::batch::{self, Assignment};
 use crate::crew::Crew;
-use crate::recipe::Batching;
+use crate::recipe::{Batching, Replan, When};
+use crate::spending::Spending;
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -12,7 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// Plans all waiting tasks at each multiple of a period.
 ///
 /// A batch lasts for one occasion: it begins with [`Decision::Collect`], by which all that was planned and has not begun
-/// comes back; goes on with a [`Decision::Plan`] for each task that finds a place; and ends with the starts on machines
+/// comes back, unless plans stand; goes on with a [`Decision::Plan`] for each task that finds a place; and ends with the starts on machines
 /// that are free. Until the next, a machine that frees takes the next task of its queue, or of its class's.
 #[derive(Clone, Debug)]
 pub struct Batcher {
@@ -39,12 +40,32 @@ impl Batcher {
 
     /// The batch of the moment `due`, which may be a while ago where waking takes time.
     fn batch(&mut self, grid: &Grid, now: Time, due: Time) -> Option<Decision> {
-        if !due.is_multiple_of(self.recipe.period) {
-            return None;
-        }
-        if grid.plans().collected_at().is_none_or(|at| at < due) {
+        let collects = match self.recipe.replan {
+            Replan::Unbegun => grid.plans().collected_at().is_none_or(|at| at < due),
+            Replan::Lost => self.is_in_vain(grid) && grid.plans().collected_at() != Some(now),
+        };
+        if collects {
+            self.agenda = None;
             return Some(Decision::Collect);
         }
+        self.carry_on(grid, now)
+    }
+
+    /// All that waits, as soon as it does.
+    fn at_once(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.is_in_vain(grid) && grid.plans().collected_at() != Some(now) {
+            return Some(Decision::Collect);
+        }
+        let decision = self.carry_on(grid, now);
+        if decision.is_none() {
+            // What comes next, at this moment even, is worked out by itself.
+            self.agenda = None;
+        }
+        decision
+    }
+
+    /// The next of what follows from the grid as it is.
+    fn carry_on(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
         let Self { recipe, crew, backlog, agenda } = self;
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
@@ -63,6 +84,30 @@ impl Batcher {
             machines.pop_front();
         }
         None
+    }
+}
+
+impl Batcher {
+    /// Whether something is planned for what takes no tasks. Costs O(queues).
+    fn is_in_vain(&self, grid: &Grid) -> bool {
+        grid.plans().queues().any(|queue| match queue {
+            Queue::Machine(machine) => !self.crew.has(machine),
+            Queue::Class(class) => self.crew.of_class(class).next().is_none(),
+        })
+    }
+
+    /// When there may be something to do that follows from no event.
+    fn next_wake(&self, grid: &Grid, now: Time) -> Option<Time> {
+        match self.recipe.when {
+            When::Every(period) => Some(now.next_multiple_of(period)),
+            // All is planned anew once in an instant.
+            When::AtEvents if self.is_in_vain(grid) => Some(Time::from_nanos(now.nanos() + 1)),
+            // More can be paid for then.
+            When::AtEvents => {
+                let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free)?;
+                self.backlog.has_tasks().then(|| accounts.budget().next_recharge(now))
+            }
+        }
     }
 }
 
@@ -116,21 +161,46 @@ impl Policy for Batcher {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        let answer = match occasion.cause {
-            Cause::WokeUp { due } => self.batch(grid, now, due),
-            Cause::Joined(on)
-            | Cause::Opened(on)
-            | Cause::LoadFell(on)
-            | Cause::Freed(on)
-            | Cause::Vacated(on) => next_for(grid, now, on).map(|task| Decision::Start { task, on }),
-            Cause::Submitted(_)
-            | Cause::Lost(_)
-            | Cause::LoadRose(_)
-            | Cause::Closed(_)
-            | Cause::RuleChanged => None,
+        let start = |on| next_for(grid, now, on).map(|task| Decision::Start { task, on });
+        let answer = match (self.recipe.when, occasion.cause) {
+            (When::Every(period), Cause::WokeUp { due }) if due.is_multiple_of(period) => {
+                self.batch(grid, now, due)
+            }
+            (
+                When::AtEvents,
+                Cause::WokeUp { .. }
+                | Cause::Submitted(_)
+                | Cause::Joined(_)
+                | Cause::Opened(_)
+                | Cause::Closed(_)
+                | Cause::LoadFell(_)
+                | Cause::LoadRose(_)
+                | Cause::Vacated(_)
+                | Cause::Lost(_)
+                | Cause::RuleChanged,
+            ) => self.at_once(grid, now),
+            (
+                _,
+                Cause::Joined(on)
+                | Cause::Opened(on)
+                | Cause::LoadFell(on)
+                | Cause::Freed(on)
+                | Cause::Vacated(on),
+            ) => start(on),
+            (
+                _,
+                Cause::WokeUp { .. }
+                | Cause::Submitted(_)
+                | Cause::Lost(_)
+                | Cause::LoadRose(_)
+                | Cause::Closed(_)
+                | Cause::RuleChanged,
+            ) => None,
         };
-        let wake = || Decision::Wake { at: now.next_multiple_of(self.recipe.period) };
-        answer.or_else(|| grid.wake_at().is_none().then(wake))
+        answer.or_else(|| {
+            let at = self.next_wake(grid, now).filter(|_| grid.wake_at().is_none())?;
+            Some(Decision::Wake { at })
+        })
     }
 
     fn rebuild(&mut self, grid: &Grid) {

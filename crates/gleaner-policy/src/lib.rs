@@ -28,6 +28,6 @@ pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;
 pub use matchmaker::Matchmaker;
 pub use presets::{PRESETS, Preset};
-pub use recipe::{Aim, Batching, Level, Matching, Order, Recipe, Relocate, UnknownName, When};
+pub use recipe::{Aim, Batching, Level, Matching, Order, Recipe, Relocate, Replan, UnknownName, When};
 pub use score::Score;
 pub use spending::{Savings, Spending};

@@ -1,6 +1,6 @@
 //! The recipes that carry a paper's name.
 
-use crate::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
+use crate::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending, When};
 use gleaner_units::Span;
 
 /// A recipe with a name, and what to know before choosing it.
@@ -21,11 +21,22 @@ const fn placed_by(score: Score) -> Recipe {
 }
 
 /// R, as the second paper tuned it: two minutes.
-const PERIOD: Span = Span::from_nanos(120_000_000_000);
+const PERIOD: When = When::Every(Span::from_nanos(120_000_000_000));
+
+const REPLAN: Replan = Replan::Unbegun;
 
 const fn batched(order: Order, spending: Spending, level: Level) -> Recipe {
     let aim = Aim::Earliest;
-    Recipe::Batch(Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None })
+    Recipe::Batch(Batching {
+        when: PERIOD,
+        order,
+        aim,
+        spending,
+        level,
+        aging: 0,
+        deadline: None,
+        replan: REPLAN,
+    })
 }
 
 /// The rules by which the second paper spends, with what is to be known of each.
@@ -84,12 +95,38 @@ const fn nimrod(
     description: &'static str,
 ) -> Preset {
     let (order, level) = (Order::Submission, Level::Machines);
-    let recipe = Batching { period: PERIOD, order, aim, spending, level, aging: 0, deadline: None };
+    let recipe =
+        Batching { when: PERIOD, order, aim, spending, level, aging: 0, deadline: None, replan: REPLAN };
     Preset { name, summary, description, recipe: Recipe::Batch(recipe) }
 }
 
+/// Before the per cent in the name of what has one.
+const KPB: &str = "immediate/kpb:";
+
+const fn immediate(name: &'static str, summary: &'static str, aim: Aim, description: &'static str) -> Preset {
+    let (order, spending, level) = (Order::Submission, Spending::Free, Level::Machines);
+    let (when, replan) = (When::AtEvents, Replan::Lost);
+    let recipe = Batching { when, order, aim, spending, level, aging: 0, deadline: None, replan };
+    Preset { name, summary, description, recipe: Recipe::Batch(recipe) }
+}
+
+impl Preset {
+    /// The preset of that name, with the per cent that the name says.
+    pub fn named(name: &str) -> Option<Self> {
+        let percent = name.strip_prefix(KPB).and_then(|percent| percent.parse().ok());
+        if let Some(percent) = percent.filter(|percent| *percent > 0.0 && *percent <= 100.0) {
+            let mut preset = *PRESETS.iter().find(|preset| preset.name.starts_with(KPB))?;
+            if let Recipe::Batch(batching) = &mut preset.recipe {
+                batching.aim = Aim::EarliestOfFastest { percent };
+            }
+            return Some(preset);
+        }
+        PRESETS.iter().find(|preset| preset.name == name).copied()
+    }
+}
+
 /// All presets, in the order in which help lists them.
-pub const PRESETS: [Preset; 23] = [
+pub const PRESETS: [Preset; 32] = [
     Preset {
         name: "bertasi/greedy",
         summary: "each task to the machine on which it runs fastest now",
@@ -131,12 +168,24 @@ pub const PRESETS: [Preset; 23] = [
         Order::Sufferage,
         FREE,
     ),
+    elleuch(
+        "elleuch/sufferage-passes",
+        "in batches, whatever it costs; in passes, what would lose most",
+        Order::SufferagePasses,
+        FREE,
+    ),
     elleuch("elleuch/b-min-min", "in batches, up to the budget; the shortest first", Order::MinMin, CAP),
     elleuch("elleuch/b-max-min", "in batches, up to the budget; the longest first", Order::MaxMin, CAP),
     elleuch(
         "elleuch/b-sufferage",
         "in batches, up to the budget; first what would lose most",
         Order::Sufferage,
+        CAP,
+    ),
+    elleuch(
+        "elleuch/b-sufferage-passes",
+        "in batches, up to the budget; in passes, what would lose most",
+        Order::SufferagePasses,
         CAP,
     ),
     elleuch(
@@ -158,6 +207,12 @@ pub const PRESETS: [Preset; 23] = [
         PER_TASK,
     ),
     elleuch(
+        "elleuch/bt-sufferage-passes",
+        "the budget divided among tasks; in passes, what would lose most",
+        Order::SufferagePasses,
+        PER_TASK,
+    ),
+    elleuch(
         "elleuch/btt-min-min",
         "the budget divided among tasks and time; the shortest first",
         Order::MinMin,
@@ -176,6 +231,12 @@ pub const PRESETS: [Preset; 23] = [
         PER_TASK_AND_TIME,
     ),
     elleuch(
+        "elleuch/btt-sufferage-passes",
+        "the budget divided among tasks and time; in passes, what would lose most",
+        Order::SufferagePasses,
+        PER_TASK_AND_TIME,
+    ),
+    elleuch(
         "elleuch/lbtt-min-min",
         "the same, planned for classes of machines; the shortest first",
         Order::MinMin,
@@ -191,6 +252,12 @@ pub const PRESETS: [Preset; 23] = [
         "elleuch/lbtt-sufferage",
         "the same, planned for classes of machines; first what would lose most",
         Order::Sufferage,
+        BY_CLASS,
+    ),
+    elleuch(
+        "elleuch/lbtt-sufferage-passes",
+        "the same, planned for classes of machines; in passes, what would lose most",
+        Order::SufferagePasses,
         BY_CLASS,
     ),
     nimrod(
@@ -226,5 +293,37 @@ pub const PRESETS: [Preset; 23] = [
          is done first among those where enough is left for every task after it to have its even share of the \
          recharge.\n\
          A batch costs O(machine classes) for each task.",
+    ),
+    immediate(
+        "immediate/mct",
+        "each task as it comes to the machine that is done with it first",
+        Aim::Earliest,
+        "Minimum completion time, Maheswaran et al.: a baseline that looks at no other task. What is planned stays where \
+         it is, unless the machine is lost. Machines are exclusive, and lengths are those that were declared.\n\
+         Tasks that come together cost O(machines·log machines), and then O(machine classes) each.",
+    ),
+    immediate(
+        "immediate/met",
+        "each task as it comes to the machine that is fastest for it",
+        Aim::Fastest,
+        "Minimum execution time: the fastest machine, however much is planned for it; among equally fast ones the lowest. \
+         A baseline, which leaves all other machines idle.\n\
+         Tasks that come together cost O(machines·log machines), and then O(machines of the fastest class) each.",
+    ),
+    immediate(
+        "immediate/olb",
+        "each task as it comes to the machine that is free first",
+        Aim::FirstFree,
+        "Opportunistic load balancing: the machine that would begin first, however slow; among equals the lowest. A \
+         baseline.\n\
+         Tasks that come together cost O(machines·log machines), and then O(machine classes) each.",
+    ),
+    immediate(
+        "immediate/kpb:20",
+        "the same as mct, among the fifth of the machines that is fastest for it",
+        Aim::EarliestOfFastest { percent: 20.0 },
+        "K-percent best: of the ⌊P·machines/100⌋ machines, at least one, that are fastest for a task the one that is done \
+         first. Any P above 0 and up to 100 may be in the name: immediate/kpb:12.5.\n\
+         Tasks that come together cost O(machines·log machines), and each as much again.",
     ),
 ];

@@ -1,16 +1,16 @@
 //! The choice of parts that makes a policy.
 
-use crate::{AnyPolicy, Batcher, Matchmaker, PRESETS, Score, Spending};
+use crate::{AnyPolicy, Batcher, Matchmaker, PRESETS, Preset, Score, Spending};
 use gleaner_core::exceeds;
 use gleaner_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// When the relocator acts.
+/// When running tasks are moved, or waiting ones planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum When {
-    /// Whenever a task ends or an owner's load changes.
+    /// Whenever something happens that may call for it.
     AtEvents,
     /// At each multiple of a period.
     Every(Span),
@@ -87,10 +87,23 @@ pub enum Order {
     MaxMin,
     /// First the task that would lose most if it did not get the machine that is best for it.
     Sufferage,
+    /// The same in passes, as Maheswaran et al. have it: in each, every machine that is best for some task gets the one of
+    /// those that would lose most, by what was free when the pass began.
+    SufferagePasses,
+}
+
+impl Order {
+    /// Whether it asks what a task would lose, for which it has to know the best two machines.
+    pub(crate) fn is_by_loss(self) -> bool {
+        match self {
+            Order::Sufferage | Order::SufferagePasses => true,
+            Order::Submission | Order::MinMin | Order::MaxMin => false,
+        }
+    }
 }
 
 /// Which of the machines that the budget allows a task is given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Aim {
     /// The one that is done first, whatever the deadline.
     Earliest,
@@ -98,6 +111,15 @@ pub enum Aim {
     Cheapest,
     /// Of the cheapest that meet the deadline the one that is done first; if none does, the one that is done first.
     CheapestThenEarliest,
+    /// The one that is fastest for it, however busy: MET.
+    Fastest,
+    /// The one that is free first, however slow: OLB.
+    FirstFree,
+    /// Of so many per cent of the machines, those that are fastest for it, the one that is done first: KPB.
+    EarliestOfFastest {
+        /// Above 0 and at most 100; it is always one machine at least.
+        percent: f64,
+    },
 }
 
 /// What tasks are planned for.
@@ -110,11 +132,22 @@ pub enum Level {
     Classes,
 }
 
-/// All tasks that wait are planned together, every so often.
+/// Which of the tasks that were planned are planned anew by the next batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Replan {
+    /// All that have not begun, as the second paper has it.
+    #[default]
+    Unbegun,
+    /// Those whose machine was lost: other plans stand, however far ahead, as long as what they are for takes tasks. If
+    /// some machine that something is planned for does not as a batch begins, all that has not begun is planned anew.
+    Lost,
+}
+
+/// All tasks that wait are planned together, every so often or as soon as any come.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Batching {
-    /// R: at each multiple of it.
-    pub period: Span,
+    /// At each multiple of R, or as tasks come: plans stand then.
+    pub when: When,
     /// Which task is next.
     pub order: Order,
     /// Where it goes. The three heuristics mean the earliest.
@@ -127,6 +160,9 @@ pub struct Batching {
     pub aging: u32,
     /// By when everything should be done, for the aims that read it.
     pub deadline: Option<Time>,
+    /// Which plans do not stand.
+    #[serde(default)]
+    pub replan: Replan,
 }
 
 /// A policy, as a choice of parts.
@@ -153,7 +189,7 @@ pub struct UnknownName {
 impl Recipe {
     /// The recipe of that name, without relocation.
     pub fn preset(name: &str) -> Result<Self, UnknownName> {
-        let preset = PRESETS.iter().find(|preset| preset.name == name);
+        let preset = Preset::named(name);
         let known = || PRESETS.iter().map(|preset| preset.name).collect();
         preset.map(|preset| preset.recipe).ok_or_else(|| UnknownName {
             what: "policy",
@@ -230,27 +266,43 @@ impl fmt::Display for Matching {
 
 impl fmt::Display for Batching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { period, order, aim, spending, level, aging, deadline } = self;
+        let Self { when, order, aim, spending, level, aging, deadline, replan } = self;
         let order = match order {
             Order::Submission => "in order of submission",
             Order::MinMin => "min-min",
             Order::MaxMin => "max-min",
             Order::Sufferage => "sufferage",
+            Order::SufferagePasses => "sufferage in passes",
         };
         let aim = match aim {
             Aim::Earliest => "the earliest end",
             Aim::Cheapest => "the lowest cost",
             Aim::CheapestThenEarliest => "the lowest cost, then the earliest end",
+            Aim::Fastest => "the shortest time",
+            Aim::FirstFree => "the earliest start",
+            Aim::EarliestOfFastest { percent } => {
+                &format!("the earliest end among the fastest {percent} % of the machines")
+            }
+        };
+        let when = match when {
+            When::AtEvents => "as tasks come".to_owned(),
+            When::Every(period) => format!("batches every {} s", period.seconds()),
         };
         let level = match level {
             Level::Machines => "machines",
             Level::Classes => "classes of machines",
         };
-        write!(f, "batches every {} s, {order}, for {aim}, on {level}, {spending}", period.seconds())?;
+        write!(f, "{when}, {order}, for {aim}, on {level}, {spending}")?;
         if *aging > 0 {
             write!(f, ", the {aging} oldest first")?;
         }
-        deadline.map_or(Ok(()), |deadline| write!(f, ", by {} s", deadline.seconds()))
+        if let Some(deadline) = deadline {
+            write!(f, ", by {} s", deadline.seconds())?;
+        }
+        match replan {
+            Replan::Unbegun => Ok(()),
+            Replan::Lost => f.write_str(", plans stand"),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Policies and budgets as users write them, and what the scheduler builds from them.
 
 use gleaner_core::{Budget, Charged, Scope};
-use gleaner_policy::{Batching, Matching, Recipe, Relocate, Savings, Score, Spending, UnknownName, When};
+use gleaner_policy::{
+    Batching, Level, Matching, Recipe, Relocate, Replan, Savings, Score, Spending, UnknownName, When,
+};
 use gleaner_units::{Credits, Span, Time};
-use gleaner_wire::api::{BudgetSpec, ChargedSpec, PerSpec, PolicySpec, RelocateSpec};
+use gleaner_wire::api::{BudgetSpec, ChargedSpec, PerSpec, PolicySpec, RelocateSpec, ReplanSpec};
 use gleaner_wire::limits::PERIOD_MIN_S;
 use thiserror::Error;
 
@@ -43,8 +45,13 @@ pub enum PolicyError {
         expected: f64,
     },
     /// No rule is called so.
-    #[error("spend is \"{0}\"; expected b, bt or btt")]
-    UnknownRule(String),
+    #[error("spend is \"{found}\"; expected {}", known.join(", "))]
+    UnknownRule {
+        /// As it was given.
+        found: String,
+        /// What may be said with that policy.
+        known: Vec<&'static str>,
+    },
     /// A number that has no meaning.
     #[error("{key} is {found}; expected {expected}")]
     OutOfRange {
@@ -57,6 +64,21 @@ pub enum PolicyError {
     },
 }
 
+/// The rules for tasks that are placed each by itself.
+const RULES: [(&str, Spending); 4] = [
+    ("b", Spending::Cap),
+    ("bt", Spending::PerTask),
+    ("btt", Spending::PerTaskAndTime(Savings::AsPrinted)),
+    ("btt-as-derived", Spending::PerTaskAndTime(Savings::AsDerived)),
+];
+
+/// The rules that only batches know, besides.
+const RULES_OF_BATCHES: [(&str, Spending, Level); 3] = [
+    ("bt-within-period", Spending::PerTaskWithinPeriod, Level::Machines),
+    ("lbtt", Spending::PerTaskAndTime(Savings::AsPrinted), Level::Classes),
+    ("lbtt-as-derived", Spending::PerTaskAndTime(Savings::AsDerived), Level::Classes),
+];
+
 /// N = 3 and θ = 10 % by GREEDY, at events: what a grid starts with.
 pub fn default_relocation() -> RelocateSpec {
     let Relocate { score, moves_max, gain_min, difference_min, .. } = Relocate::by(Score::Greedy);
@@ -67,7 +89,7 @@ pub fn default_relocation() -> RelocateSpec {
 pub fn recipe(spec: &PolicySpec, budget: Option<&BudgetSpec>) -> Result<Recipe, PolicyError> {
     let recipe = match Recipe::preset(&spec.preset)? {
         Recipe::Match(preset) => Recipe::Match(matching(spec, preset)?),
-        Recipe::Batch(preset) => Recipe::Batch(batching(spec, preset, budget)?),
+        Recipe::Batch(preset) => Recipe::Batch(batching(spec, spending(spec, preset)?, budget)?),
     };
     if recipe.spending() != Spending::Free && budget.is_none() {
         return Err(PolicyError::NoBudget(spec.preset.clone()));
@@ -101,6 +123,7 @@ fn matching(spec: &PolicySpec, preset: Matching) -> Result<Matching, PolicyError
         ("period_s", spec.period_s.is_some()),
         ("aging", spec.aging.is_some()),
         ("deadline_s", spec.deadline_s.is_some()),
+        ("replan", spec.replan.is_some()),
     ];
     if let Some((key, _)) = for_batches.into_iter().find(|(_, is_given)| *is_given) {
         return Err(not_for(key, spec, "policies that plan in batches"));
@@ -109,12 +132,29 @@ fn matching(spec: &PolicySpec, preset: Matching) -> Result<Matching, PolicyError
     let spending = match spec.spend.as_deref() {
         None => preset.spending,
         Some(_) if relocate.is_some() => return Err(PolicyError::MovesAndSpends(spec.preset.clone())),
-        Some("b") => Spending::Cap,
-        Some("bt") => Spending::PerTask,
-        Some("btt") => Spending::PerTaskAndTime(Savings::AsPrinted),
-        Some(other) => return Err(PolicyError::UnknownRule(other.to_owned())),
+        Some(name) => one_of(name, &RULES)?,
     };
     Ok(Matching { relocate, spending, ..preset })
+}
+
+/// The recipe with the rule that is asked for.
+fn spending(spec: &PolicySpec, preset: Batching) -> Result<Batching, PolicyError> {
+    let Some(name) = spec.spend.as_deref() else { return Ok(preset) };
+    if preset.spending != Spending::Free {
+        return Err(not_for("spend", spec, "policies without a rule of their own, as elleuch/min-min"));
+    }
+    let for_each = RULES.map(|(name, spending)| (name, (spending, Level::Machines)));
+    let for_batches = RULES_OF_BATCHES.map(|(name, spending, level)| (name, (spending, level)));
+    let (spending, level) = one_of(name, &[&for_each[..], &for_batches].concat())?;
+    Ok(Batching { spending, level, ..preset })
+}
+
+fn one_of<T: Copy>(name: &str, known: &[(&'static str, T)]) -> Result<T, PolicyError> {
+    let named = known.iter().find(|(known, _)| *known == name);
+    named.map(|(_, rule)| *rule).ok_or_else(|| PolicyError::UnknownRule {
+        found: name.to_owned(),
+        known: known.iter().map(|(name, _)| *name).collect(),
+    })
 }
 
 fn batching(
@@ -125,14 +165,17 @@ fn batching(
     if spec.relocate.is_some() {
         return Err(PolicyError::Relocates(spec.preset.clone()));
     }
-    if spec.spend.is_some() {
-        return Err(not_for(
-            "spend",
-            spec,
-            "policies that place each task by itself; for batches, see the presets",
-        ));
+    if preset.when == When::AtEvents {
+        let for_batches = [
+            ("period_s", spec.period_s.is_some()),
+            ("aging", spec.aging.is_some()),
+            ("replan", spec.replan.is_some()),
+        ];
+        if let Some((key, _)) = for_batches.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(not_for(key, spec, "policies that plan at every so many seconds"));
+        }
     }
-    if spec.deadline_s.is_some() && spec.preset.starts_with("elleuch/") {
+    if spec.deadline_s.is_some() && !spec.preset.starts_with("nimrod/") {
         return Err(not_for("deadline_s", spec, "policies that read one, as nimrod/cost"));
     }
     let heeded = budget.filter(|_| preset.spending != Spending::Free);
@@ -147,9 +190,17 @@ fn batching(
         Time::from_seconds(found).ok_or(PolicyError::OutOfRange { key: "deadline_s", found, expected })
     });
     Ok(Batching {
-        period: period_s.map_or(Ok(preset.period), |period_s| period("period_s", period_s))?,
+        when: match (preset.when, period_s) {
+            (When::Every(_), Some(period_s)) => When::Every(period("period_s", period_s)?),
+            (when, _) => when,
+        },
         aging: spec.aging.unwrap_or(preset.aging),
         deadline: deadline.transpose()?,
+        replan: match spec.replan {
+            Some(ReplanSpec::Lost) => Replan::Lost,
+            Some(ReplanSpec::Unbegun) => Replan::Unbegun,
+            None => preset.replan,
+        },
         ..preset
     })
 }
@@ -213,6 +264,18 @@ mod tests {
             (refusal("bertasi/greedy", None, |spec| spec.spend = Some("b".into())), "`gleaner budget set"),
             (refusal("bertasi/greedy", some, |spec| spec.spend = Some("lbtt".into())), "spend is \"lbtt\""),
             (refusal("bertasi/greedy", some, |spec| spec.aging = Some(1)), "aging means nothing"),
+            (refusal("immediate/mct", None, |spec| spec.period_s = Some(5.0)), "period_s means nothing"),
+            (refusal("immediate/kpb:0", None, |_| {}), "immediate/kpb:20"),
+            (refusal("bertasi/greedy", some, |spec| spec.replan = Some(ReplanSpec::Lost)), "replan means"),
+            (
+                refusal("elleuch/min-min", None, |spec| spec.spend = Some("lbtt".into())),
+                "`gleaner budget set",
+            ),
+            (refusal("elleuch/min-min", some, |spec| spec.spend = Some("share".into())), "lbtt-as-derived"),
+            (
+                refusal("elleuch/b-min-min", some, |spec| spec.spend = Some("bt".into())),
+                "spend means nothing",
+            ),
             (refusal("elleuch/min-min", some, |spec| spec.deadline_s = Some(1.0)), "deadline_s means"),
             (refusal("elleuch/bt-min-min", some, |spec| spec.period_s = Some(7.0)), "period is 5"),
             (refusal("elleuch/min-min", None, |spec| spec.period_s = Some(0.5)), "at least 1"),
@@ -228,11 +291,22 @@ mod tests {
     #[test]
     fn a_batch_follows_the_budget() {
         let period = |preset: &str, budget| match recipe(&PolicySpec::new(preset), budget) {
-            Ok(Recipe::Batch(recipe)) => recipe.period.seconds(),
+            Ok(Recipe::Batch(Batching { when: When::Every(period), .. })) => period.seconds(),
             other => panic!("{other:?}"),
         };
         assert_eq!(period("elleuch/btt-sufferage", Some(&BUDGET)), 5.0);
         assert_eq!(period("elleuch/sufferage", Some(&BUDGET)), 120.0, "it heeds none");
+    }
+
+    #[test]
+    fn every_rule_can_be_had_with_every_heuristic_in_batches() {
+        for name in RULES.map(|rule| rule.0).into_iter().chain(RULES_OF_BATCHES.map(|rule| rule.0)) {
+            let spec = PolicySpec { spend: Some(name.to_owned()), ..PolicySpec::new("elleuch/max-min") };
+            let Ok(Recipe::Batch(built)) = recipe(&spec, Some(&BUDGET)) else { panic!("{name}") };
+            assert_eq!(built.level == Level::Classes, name.starts_with("lbtt"), "{name}");
+            assert_ne!(built.spending, Spending::Free, "{name}");
+            assert_eq!(built.when, When::Every(period("", BUDGET.period_s).expect("a period")), "{name}");
+        }
     }
 
     #[test]

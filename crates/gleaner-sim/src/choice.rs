@@ -2,7 +2,7 @@
 
 use crate::setup::Setup;
 use gleaner_core::{Budget, Charged, Scope};
-use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Savings, Score, Spending, When};
+use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Replan, Savings, Score, Spending, When};
 use gleaner_units::{Credits, TaskClassId};
 use gleaner_workload::{
     AvailableMachines, BudgetSettings, InputError, Per, PriceSettings, RelocateScore, RelocateSettings,
@@ -85,6 +85,7 @@ fn matching(scenario: &Scenario, preset: Matching) -> Result<Matching, InputErro
         ("policy.period_s", settings.period.is_some()),
         ("policy.aging", settings.aging.is_some()),
         ("policy.deadline_s", settings.deadline.is_some()),
+        ("policy.replan", settings.replan.is_some()),
     ];
     if let Some((key, _)) = for_batches.into_iter().find(|(_, given)| *given) {
         let expected = "no such key: this preset places each task by itself";
@@ -119,7 +120,19 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         let expected = "\"none\": what a batch has started is not moved";
         return Err(InputError::at_key(scenario, "policy.relocate", "relocation", expected));
     }
-    let reads_deadline = !settings.preset.starts_with("elleuch/");
+    if preset.when == When::AtEvents
+        && let Some((key, _)) = [
+            ("policy.period_s", settings.period.is_some()),
+            ("policy.aging", settings.aging.is_some()),
+            ("policy.replan", settings.replan.is_some()),
+        ]
+        .into_iter()
+        .find(|(_, given)| *given)
+    {
+        let expected = "no such key: this preset plans each task as it comes, and lets plans stand";
+        return Err(InputError::at_key(scenario, key, "a key for batches", expected));
+    }
+    let reads_deadline = settings.preset.starts_with("nimrod/");
     if settings.deadline.is_some() && !reads_deadline {
         let expected = "no deadline: these heuristics know none";
         return Err(InputError::at_key(scenario, "policy.deadline_s", "a deadline", expected));
@@ -142,11 +155,19 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         return Err(InputError::at_key(scenario, "policy.period_s", found, expected));
     }
     Ok(Batching {
-        period: settings.period.or(recharged).unwrap_or(preset.period),
+        when: match (preset.when, settings.period.or(recharged)) {
+            (When::Every(_), Some(period)) => When::Every(period),
+            (when, _) => when,
+        },
         spending,
         level,
         aging: settings.aging.unwrap_or(preset.aging),
         deadline: settings.deadline,
+        replan: match settings.replan {
+            Some(gleaner_workload::Replan::Lost) => Replan::Lost,
+            Some(gleaner_workload::Replan::Unbegun) => Replan::Unbegun,
+            None => preset.replan,
+        },
         ..preset
     })
 }

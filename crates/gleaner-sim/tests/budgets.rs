@@ -2,7 +2,7 @@
 //! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
 
 use gleaner_core::{Account, Charged, Grid};
-use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Savings, Score, Spending};
+use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending, When};
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
@@ -10,11 +10,12 @@ use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{Credits, Time};
 
-const ORDERS: [(Order, Pick); 4] = [
+const ORDERS: [(Order, Pick); 5] = [
     (Order::Submission, Pick::First),
     (Order::MinMin, Pick::MinMin),
     (Order::MaxMin, Pick::MaxMin),
     (Order::Sufferage, Pick::Sufferage),
+    (Order::SufferagePasses, Pick::SufferagePasses),
 ];
 
 const RULES: [(Spending, Rule); 8] = [
@@ -28,8 +29,14 @@ const RULES: [(Spending, Rule); 8] = [
     (Spending::LeastShare, Rule::LeastShare),
 ];
 
-const AIMS: [(Aim, Goal); 3] =
-    [(Aim::Earliest, Goal::Time), (Aim::Cheapest, Goal::Cost), (Aim::CheapestThenEarliest, Goal::CostTime)];
+const AIMS: [(Aim, Goal); 6] = [
+    (Aim::Earliest, Goal::Time),
+    (Aim::Cheapest, Goal::Cost),
+    (Aim::CheapestThenEarliest, Goal::CostTime),
+    (Aim::Fastest, Goal::Fastest),
+    (Aim::FirstFree, Goal::FirstFree),
+    (Aim::EarliestOfFastest { percent: 40.0 }, Goal::EarliestOfFastest(40)),
+];
 
 fn seeds() -> impl Iterator<Item = u64> {
     let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
@@ -46,13 +53,17 @@ fn pair(
     let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
     let period = setup.budget.expect("a budget").period;
     let by_class = choices.one_in(3);
-    let (aim, goal) = AIMS[if order == Order::Submission { choices.below(3) } else { 0 }];
+    let (aim, goal) = AIMS[if order == Order::Submission { choices.below(AIMS.len()) } else { 0 }];
     let aging = if choices.one_in(3) { choices.below(4) } else { 0 };
     let deadline = choices.one_in(2).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
+    let stands = choices.one_in(4);
+    let at_once = stands && choices.one_in(2);
+    let when = if at_once { When::AtEvents } else { When::Every(period) };
+    let replan = if stands { Replan::Lost } else { Replan::Unbegun };
     let level = if by_class { Level::Classes } else { Level::Machines };
     (
-        Batching { period, order, aim, spending, level, aging: aging as u32, deadline },
-        NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, batch: None },
+        Batching { when, order, aim, spending, level, aging: aging as u32, deadline, replan },
+        NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, stands, at_once, batch: None },
     )
 }
 

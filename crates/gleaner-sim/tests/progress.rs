@@ -76,13 +76,14 @@ fn a_task_that_ends_has_done_its_length() {
             setup.config.migration.seconds = 0.0;
             setup.task_classes.iter_mut().for_each(|class| class.restarts = false);
             let batching = setup.budget.map(|budget| Batching {
-                period: budget.period,
+                when: gleaner_policy::When::Every(budget.period),
                 order: Order::MinMin,
                 aim: gleaner_policy::Aim::Earliest,
                 spending: Spending::Cap,
                 level: Level::Machines,
                 aging: 0,
                 deadline: None,
+                replan: gleaner_policy::Replan::Unbegun,
             });
             let recipe = batching.map_or(Recipe::Match(moving(seed)), Recipe::Batch);
             again(&setup, recipe.build(), |grid, now, event| {

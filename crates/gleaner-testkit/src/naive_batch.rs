@@ -4,11 +4,12 @@
 //! A machine is ready when the first of its cores is. What figure 2 keeps as B̲ is what the grid's account has
 //! left; the rest is worked out from the plans in the grid.
 
-use gleaner_core::{
-    Account, Availability, Cause, Change, Charged, Decision, Grid, Occasion, Policy, Queue, Scope, TaskState,
-};
+mod view;
+
+use gleaner_core::{Availability, Cause, Change, Decision, Grid, Occasion, Policy, Queue, TaskState};
 use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
 use std::collections::BTreeMap;
+use view::{View, Worker};
 
 /// Metric and best metric, table 1 of the paper; and tasks as they come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +22,8 @@ pub enum Pick {
     MaxMin,
     /// The largest difference between the two least.
     Sufferage,
+    /// The same, by Maheswaran et al.: in passes over all tasks, for each worker one.
+    SufferagePasses,
 }
 
 /// Line 9 of figure 2 in its versions, and what the Nimrod/G broker allows.
@@ -53,6 +56,12 @@ pub enum Goal {
     Cost,
     /// Cheapest, then done first.
     CostTime,
+    /// Fastest for the task, MET.
+    Fastest,
+    /// Free first, OLB.
+    FirstFree,
+    /// Done first of so many per cent that are fastest for the task, KPB.
+    EarliestOfFastest(u32),
 }
 
 /// A whole reference policy.
@@ -72,6 +81,10 @@ pub struct NaiveBatch {
     pub aging: usize,
     /// By when all should be done.
     pub deadline: Option<Time>,
+    /// Whether what is scheduled stays so.
+    pub stands: bool,
+    /// Whether tasks are scheduled as they come, and not at the end of each period.
+    pub at_once: bool,
     /// Of the present batch: when it began, how many tasks are in it, and which were removed from it.
     pub batch: Option<(Time, Meta)>,
 }
@@ -88,348 +101,8 @@ pub struct Meta {
     beyond: Vec<(TaskId, Queue)>,
     /// What each user had left when it began.
     left: BTreeMap<UserId, f64>,
-}
-
-/// Who could do a task: a machine, or a class.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Worker {
-    rank: usize,
-    queue: Queue,
-    class: usize,
-    /// r − D.
-    ready: f64,
-    price: f64,
-}
-
-/// A worker that a task may go to, with its expected completion.
-type Fit = (Worker, f64);
-
-fn tied_least(values: &[f64]) -> f64 {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    least + 1e-12 * least.abs()
-}
-
-struct View<'a> {
-    grid: &'a Grid,
-    now: Time,
-    policy: &'a NaiveBatch,
-    meta: &'a Meta,
-}
-
-impl View<'_> {
-    fn length(&self, task: TaskId) -> f64 {
-        self.grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount)
-    }
-
-    fn seconds(&self, task: TaskId, class: usize) -> f64 {
-        let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
-        self.length(task) * row[class]
-    }
-
-    /// Where a task is scheduled, told or not.
-    fn queue_of(&self, task: TaskId) -> Option<Queue> {
-        let beyond = self.meta.beyond.iter().find(|(other, _)| *other == task).map(|(_, queue)| *queue);
-        self.grid.plans().queue_of(task).or(beyond)
-    }
-
-    fn ranked(&self, queue: Queue) -> Vec<TaskId> {
-        let beyond = self.meta.beyond.iter().filter(|(_, on)| *on == queue).map(|(task, _)| *task);
-        self.grid.plans().ranked(queue).chain(beyond).collect()
-    }
-
-    /// B̲, of whoever pays for a task.
-    fn left(&self, task: TaskId, account: &Account) -> f64 {
-        let left = account.left(self.now).count() as f64;
-        if account.budget().charged != Charged::Planned {
-            return left;
-        }
-        let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
-        left - self.sharing(task, &beyond).into_iter().map(|task| self.cost(task)).sum::<f64>()
-    }
-
-    /// Of a task that runs or is scheduled.
-    fn cost(&self, task: TaskId) -> f64 {
-        let class = match (self.grid.task(task).placed_on(), self.queue_of(task)) {
-            (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
-                self.grid.machine(machine).class().index()
-            }
-            (None, Some(Queue::Class(class))) => class.index(),
-            (None, None) => 0,
-        };
-        (self.length(task) * self.price(class)).ceil()
-    }
-
-    fn present(&self) -> Vec<MachineId> {
-        let all = (0..self.grid.machines().len()).map(MachineId::new);
-        let works = |id: &MachineId| {
-            let machine = self.grid.machine(*id);
-            machine.availability() == Availability::Open && machine.load() < 1.0
-        };
-        all.filter(works).collect()
-    }
-
-    /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
-    fn cores(&self, id: MachineId) -> Vec<f64> {
-        let machine = self.grid.machine(id);
-        let class = machine.class().index();
-        let share =
-            (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
-        let mut cores = Vec::new();
-        for (task_class, _) in machine.counts() {
-            for task in machine.tasks_of(task_class) {
-                let row = self.grid.classes().seconds_per_op_row(task_class);
-                let ops = self.length(task) - self.grid.ops_done(self.now, task);
-                let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
-                cores.push(left);
-            }
-        }
-        while cores.len() < machine.cores() as usize {
-            cores.push(0.0);
-        }
-        // Where a task stands still, nobody knows when another could begin.
-        cores.into_iter().filter(|ready| ready.is_finite()).collect()
-    }
-
-    fn price(&self, class: usize) -> f64 {
-        self.grid.classes().machine_classes()[class].price
-    }
-
-    fn workers(&self) -> Vec<Worker> {
-        if self.policy.by_class { self.classes() } else { self.machines() }
-    }
-
-    fn machines(&self) -> Vec<Worker> {
-        let mut workers = Vec::new();
-        for id in self.present() {
-            let class = self.grid.machine(id).class().index();
-            let mut cores = self.cores(id);
-            if cores.is_empty() {
-                continue;
-            }
-            let first = |cores: &[f64]| {
-                let mut first = 0;
-                for core in 1..cores.len() {
-                    if cores[core] < cores[first] {
-                        first = core;
-                    }
-                }
-                first
-            };
-            for task in self.ranked(Queue::Machine(id)) {
-                let core = first(&cores);
-                cores[core] += self.seconds(task, class);
-            }
-            let (price, queue) = (self.price(class), Queue::Machine(id));
-            workers.push(Worker { rank: id.index(), queue, class, ready: cores[first(&cores)], price });
-        }
-        workers
-    }
-
-    /// Equation (6).
-    fn classes(&self) -> Vec<Worker> {
-        let mut workers = Vec::new();
-        for class in 0..self.grid.classes().machine_classes().len() {
-            let machines: Vec<MachineId> = self.present();
-            let machines: Vec<MachineId> =
-                machines.into_iter().filter(|id| self.grid.machine(*id).class().index() == class).collect();
-            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
-            if cores.is_empty() {
-                continue;
-            }
-            let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
-            let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
-            let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
-            let mut assigned = 0;
-            for task in self.ranked(queue) {
-                ready += self.seconds(task, class) / cores.len() as f64;
-                assigned += 1;
-            }
-            if running + assigned < cores.len() {
-                ready = 0.0;
-            }
-            workers.push(Worker { rank: class, queue, class, ready, price: self.price(class) });
-        }
-        workers
-    }
-
-    fn tasks_left(&self) -> Vec<TaskId> {
-        let open = |task: &&TaskId| {
-            self.queue_of(**task).is_none()
-                && self.grid.task(**task).state() == TaskState::Waiting
-                && !self.meta.removed.contains(*task)
-        };
-        self.meta.all.iter().filter(open).copied().collect()
-    }
-
-    fn payer(&self, task: TaskId) -> UserId {
-        self.grid.classes().task_class(self.grid.task(task).class()).payer
-    }
-
-    fn account(&self, task: TaskId) -> Option<&Account> {
-        let accounts = self.grid.accounts().filter(|_| self.policy.rule != Rule::None)?;
-        Some(accounts.of(self.payer(task)))
-    }
-
-    /// Whether both are paid for from one account.
-    fn share(&self, one: TaskId, other: TaskId) -> bool {
-        let scope = self.grid.accounts().map(|accounts| accounts.budget().scope);
-        scope != Some(Scope::PerUser) || self.payer(one) == self.payer(other)
-    }
-
-    fn sharing(&self, task: TaskId, tasks: &[TaskId]) -> Vec<TaskId> {
-        tasks.iter().copied().filter(|other| self.share(task, *other)).collect()
-    }
-
-    /// Line 9: whether a task may be scheduled on a worker.
-    fn allowed(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
-        if !self.seconds(task, worker.class).is_finite() {
-            return false;
-        }
-        let Some(account) = self.account(task) else { return true };
-        let cost = (self.length(task) * worker.price).ceil();
-        let left = self.left(task, account);
-        if cost > left {
-            return false;
-        }
-        let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
-        let cost = self.length(task) * worker.price;
-        match self.policy.rule {
-            Rule::None | Rule::B => true,
-            Rule::Share => cost <= (left / tasks_left) * (1.0 + 1e-12),
-            Rule::LeastShare => {
-                let all = self.sharing(task, &self.meta.all).len() as f64;
-                let kept = self.meta.left[&self.payer(task)] / all * (tasks_left - 1.0);
-                cost <= (left - kept) + 1e-12 * (left - kept).abs()
-            }
-            Rule::Bt => {
-                self.is_cheapest(task, worker, workers) || self.condition(task, worker, account, false)
-            }
-            Rule::BtWithinPeriod => {
-                worker.ready <= account.budget().period.seconds()
-                    && (self.is_cheapest(task, worker, workers)
-                        || self.condition(task, worker, account, false))
-            }
-            Rule::BttPrinted | Rule::BttDerived => {
-                worker.ready <= account.budget().period.seconds()
-                    && (self.is_cheapest(task, worker, workers)
-                        || self.condition(task, worker, account, worker.ready > 0.0))
-            }
-        }
-    }
-
-    fn is_cheapest(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
-        let able = workers.iter().filter(|other| self.seconds(task, other.class).is_finite());
-        let positive = able.map(|other| other.price).filter(|price| *price > 0.0);
-        worker.price > 0.0 && worker.price <= positive.fold(f64::INFINITY, f64::min)
-    }
-
-    /// (4), or (5) for a busy worker.
-    fn condition(&self, task: TaskId, worker: Worker, account: &Account, busy: bool) -> bool {
-        let budget = account.budget();
-        // What runs and is charged only when it ends is served with this budget too.
-        let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
-        let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
-        let held = self.sharing(task, &held);
-        let meta = self.sharing(task, &self.meta.all).into_iter();
-        let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
-        let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
-        let b = budget.recharge.count() as f64;
-        let r = budget.period.seconds();
-        let allocated: f64 = scheduled.iter().map(|task| self.cost(*task)).sum();
-        let done: f64 = scheduled.iter().map(|task| self.length(*task)).sum();
-        let all: f64 = held.into_iter().chain(meta).map(|task| self.length(task)).sum();
-        let counted = match (busy, self.policy.rule) {
-            (true, Rule::BttPrinted) => b / r * worker.ready,
-            (true, _) => allocated - ((b / r - allocated / worker.ready) * worker.ready),
-            (false, _) => allocated,
-        };
-        let own = self.length(task);
-        let average = (counted + own * worker.price) / (done + own);
-        average <= b / all * (1.0 + 1e-12)
-    }
-
-    fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
-        let allowed = workers.iter().filter(|worker| self.allowed(task, **worker, workers));
-        allowed.map(|worker| (*worker, worker.ready + self.seconds(task, worker.class))).collect()
-    }
-
-    /// The one done first, the lowest of those that tie.
-    fn first_done(fits: &[Fit]) -> Worker {
-        let ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
-        let limit = tied_least(&ends);
-        let tied = fits.iter().filter(|fit| fit.1 <= limit);
-        let ranked = tied
-            .min_by(|one, other| one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready)));
-        ranked.expect("the least is among them").0
-    }
-
-    fn chosen(&self, task: TaskId, fits: &[Fit]) -> Worker {
-        let in_time = |fit: &&Fit| {
-            self.policy.deadline.is_none_or(|deadline| fit.1 <= deadline.since(self.now).seconds())
-        };
-        let in_time: Vec<Fit> = fits.iter().filter(in_time).copied().collect();
-        let old = self.policy.pick == Pick::First || self.meta.old.contains(&task);
-        if !old || self.policy.goal == Goal::Time || in_time.is_empty() {
-            return Self::first_done(fits);
-        }
-        let price = in_time.iter().map(|fit| fit.0.price).fold(f64::INFINITY, f64::min);
-        let cheap: Vec<Fit> = in_time.into_iter().filter(|fit| fit.0.price == price).collect();
-        match self.policy.goal {
-            Goal::CostTime => Self::first_done(&cheap),
-            Goal::Cost | Goal::Time => {
-                let lowest = cheap.iter().min_by(|one, other| {
-                    one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready))
-                });
-                lowest.expect("one is cheapest").0
-            }
-        }
-    }
-
-    /// One turn of the loop; the tasks to remove first.
-    fn turn(&self) -> (Vec<TaskId>, Option<(TaskId, Worker)>) {
-        let workers = self.workers();
-        let left = self.tasks_left();
-        let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
-        if let Some(&task) = old.first() {
-            let fits = self.fits(task, &workers);
-            return if fits.is_empty() {
-                (vec![task], None)
-            } else {
-                (Vec::new(), Some((task, self.chosen(task, &fits))))
-            };
-        }
-        let fits: Vec<(TaskId, Vec<Fit>)> =
-            left.into_iter().map(|task| (task, self.fits(task, &workers))).collect();
-        let removed: Vec<TaskId> =
-            fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
-        if !removed.is_empty() {
-            return (removed, None);
-        }
-        let metrics: Vec<(TaskId, f64)> =
-            fits.iter().map(|(task, fits)| (*task, self.metric(*task, fits))).collect();
-        let best = metrics.iter().map(|metric| metric.1).fold(f64::NEG_INFINITY, f64::max);
-        let tied = metrics.iter().filter(|metric| metric.1 >= best - 1e-12 * best.abs());
-        let Some(task) = tied.map(|metric| metric.0).min() else { return (Vec::new(), None) };
-        let fits = &fits.iter().find(|(other, _)| *other == task).expect("it has fits").1;
-        (Vec::new(), Some((task, self.chosen(task, fits))))
-    }
-
-    /// The largest is best.
-    fn metric(&self, task: TaskId, fits: &[Fit]) -> f64 {
-        let mut fits = fits.to_vec();
-        fits.sort_by(|one, other| one.1.total_cmp(&other.1));
-        match (self.policy.pick, fits.get(1)) {
-            (Pick::First | Pick::MinMin, _) => -fits[0].1,
-            (Pick::MaxMin, _) => fits[0].1,
-            (Pick::Sufferage, None) => 0.0,
-            (Pick::Sufferage, Some(second)) => {
-                let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
-                let slower = row[second.0.class] - row[fits[0].0.class];
-                let later = second.0.ready - fits[0].0.ready;
-                if second.1 <= tied_least(&[fits[0].1]) { 0.0 } else { later + self.length(task) * slower }
-            }
-        }
-    }
+    /// What was chosen together and is left to schedule, the last first.
+    chosen: Vec<(TaskId, Worker)>,
 }
 
 impl NaiveBatch {
@@ -452,7 +125,8 @@ impl NaiveBatch {
         };
         let left = all.iter().filter_map(|task| left(*task)).collect();
         let old = all[..count].to_vec();
-        self.batch = Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left }));
+        self.batch =
+            Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left, chosen: Vec::new() }));
     }
 
     fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -460,19 +134,27 @@ impl NaiveBatch {
             self.begin(grid, now);
         }
         loop {
+            let next = self.batch.as_mut()?.1.chosen.pop();
             let (_, meta) = self.batch.as_ref()?;
-            let (removed, next) = View { grid, now, policy: self, meta }.turn();
+            let view = View { grid, now, policy: self, meta };
             if let Some((task, worker)) = next {
-                if self.by_class || worker.ready < self.period.seconds() {
+                // What was scheduled since it was chosen may have cost too much.
+                if !view.allowed(task, worker, &view.workers()) {
+                    continue;
+                }
+                if self.by_class || self.stands || worker.ready < self.period.seconds() {
                     return Some(Decision::Plan { task, on: worker.queue });
                 }
                 self.batch.as_mut()?.1.beyond.push((task, worker.queue));
                 continue;
             }
-            if removed.is_empty() {
+            let (removed, chosen) = view.turn();
+            if removed.is_empty() && chosen.is_empty() {
                 return None;
             }
-            self.batch.as_mut()?.1.removed.extend(removed);
+            let (_, meta) = self.batch.as_mut()?;
+            meta.removed.extend(removed);
+            meta.chosen = chosen;
         }
     }
 }
@@ -488,24 +170,52 @@ fn start(grid: &Grid, now: Time, on: MachineId) -> Option<Decision> {
     Some(Decision::Start { task, on })
 }
 
+/// Whether a machine takes tasks.
+fn works(grid: &Grid, id: MachineId) -> bool {
+    grid.machine(id).availability() == Availability::Open && grid.machine(id).load() < 1.0
+}
+
 impl Policy for NaiveBatch {
     fn observe(&mut self, _: &Grid, _: &Change) {}
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let machines = (0..grid.machines().len()).map(MachineId::new);
+        let in_vain = grid.tasks().any(|(task, _)| match grid.plans().queue_of(task) {
+            None => false,
+            Some(Queue::Machine(on)) => !works(grid, on),
+            Some(Queue::Class(class)) => !(0..grid.machines().len())
+                .map(MachineId::new)
+                .any(|on| works(grid, on) && grid.machine(on).class() == class),
+        });
         let answer = match occasion.cause {
+            Cause::Freed(on) => start(grid, now, on),
+            _ if self.at_once && in_vain && grid.plans().collected_at() != Some(now) => {
+                self.batch = None;
+                return Some(Decision::Collect);
+            }
+            _ if self.at_once => {
+                let answer =
+                    self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)));
+                if answer.is_none() {
+                    self.batch = None;
+                }
+                answer
+            }
             Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
-                if grid.plans().collected_at().is_none_or(|at| at < due) {
+                let collected_at = grid.plans().collected_at();
+                let collects = match self.stands {
+                    true => in_vain && collected_at != Some(now),
+                    false => collected_at.is_none_or(|at| at < due),
+                };
+                if collects {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
-                let machines = (0..grid.machines().len()).map(MachineId::new);
                 self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)))
             }
-            Cause::Joined(on)
-            | Cause::Opened(on)
-            | Cause::LoadFell(on)
-            | Cause::Freed(on)
-            | Cause::Vacated(on) => start(grid, now, on),
+            Cause::Joined(on) | Cause::Opened(on) | Cause::LoadFell(on) | Cause::Vacated(on) => {
+                start(grid, now, on)
+            }
             Cause::Submitted(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)
@@ -514,8 +224,16 @@ impl Policy for NaiveBatch {
             | Cause::WokeUp { .. } => None,
         };
         let period = self.period.nanos();
-        let at = Time::from_nanos((now.nanos() / period + 1) * period);
-        answer.or_else(|| grid.wake_at().is_none().then_some(Decision::Wake { at }))
+        let again = self.at_once && in_vain;
+        let at = if again { now.nanos() + 1 } else { (now.nanos() / period + 1) * period };
+        let at = Time::from_nanos(at);
+        let waits = |(id, task): (TaskId, gleaner_core::Task)| {
+            task.state() == TaskState::Waiting
+                && grid.plans().queue_of(id).is_none()
+                && grid.declared_length(id).is_some()
+        };
+        let wakes = again || !self.at_once || (self.rule != Rule::None && grid.tasks().any(waits));
+        answer.or_else(|| (wakes && grid.wake_at().is_none()).then_some(Decision::Wake { at }))
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -573,8 +573,8 @@ pub struct PolicySpec {
     /// How running tasks are moved; not at all, if nothing is said. Policies that plan in batches move none.
     #[serde(default)]
     pub relocate: Option<RelocateSpec>,
-    /// For policies that place each task by itself: the rule by which they spend the budget, `b`, `bt` or `btt`; as if
-    /// there were none, if nothing is said.
+    /// The rule by which the budget is spent, where the policy has none of its own: `b`, `bt`, `btt` or `btt-as-derived`, and
+    /// for batches also `bt-within-period`, `lbtt` and `lbtt-as-derived`; as if there were no budget, if nothing is said.
     #[serde(default)]
     pub spend: Option<String>,
     /// For batches: seconds from one to the next; the period of the budget, if nothing is said and there is one.
@@ -586,6 +586,20 @@ pub struct PolicySpec {
     /// For batches that read one: by when all should be done, in seconds since 1970.
     #[serde(default)]
     pub deadline_s: Option<f64>,
+    /// For batches: which tasks that were planned the next plans anew; all that have not begun, if nothing is said.
+    #[serde(default)]
+    pub replan: Option<ReplanSpec>,
+}
+
+/// Which tasks a batch plans anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ReplanSpec {
+    /// All that have not begun.
+    Unbegun,
+    /// Those whose machine was lost; other plans stand.
+    Lost,
 }
 
 impl PolicySpec {
@@ -598,6 +612,7 @@ impl PolicySpec {
             period_s: None,
             aging: None,
             deadline_s: None,
+            replan: None,
         }
     }
 }

@@ -153,6 +153,11 @@ impl Draft {
         Self { machine, from, until: from, pieces: Vec::new() }
     }
 
+    /// Where its latest piece begins.
+    fn latest_from(&self) -> Time {
+        self.pieces.last().map_or(self.from, |piece| piece.from)
+    }
+
     /// So fast, from where it ends so far until a later moment.
     fn go_on(&mut self, until: Time, speed: f64) {
         debug_assert!(until > self.until, "a piece has a length");

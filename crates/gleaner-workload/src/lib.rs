@@ -40,7 +40,7 @@ pub use owner_load::LoadRow;
 pub use scenario::{AvailableMachines, Scenario};
 pub use settings::{
     BudgetSettings, Charged, LookSettings, Migration, Per, PolicySettings, PredictionSettings, PriceSettings,
-    RelocateScore, RelocateSettings, Savings, Sharing,
+    RelocateScore, RelocateSettings, Replan, Savings, Sharing,
 };
 pub use stream::Stream;
 pub use tasks::{TaskKind, TaskTable};

@@ -62,6 +62,17 @@ pub struct PolicySettings {
     pub aging: Option<u32>,
     /// By when everything should be done.
     pub deadline: Option<Time>,
+    /// Which plans of a batch the next does not let stand.
+    pub replan: Option<Replan>,
+}
+
+/// Which tasks a batch plans anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replan {
+    /// All that have not begun.
+    Unbegun,
+    /// Those whose machine was lost.
+    Lost,
 }
 
 /// What a relocator maximises.
@@ -199,7 +210,8 @@ pub(crate) fn availability<'a>(key: &Key<'a>) -> Result<(&'a str, LookSettings),
 }
 
 pub(crate) fn policy(root: &Section<'_>) -> Result<PolicySettings, InputError> {
-    let known = ["preset", "relocate", "budget", "period_s", "aging", "deadline_s"];
+    let known = ["preset", "relocate", "budget", "period_s", "aging", "deadline_s", "replan"];
+    let replan = [("unbegun", Replan::Unbegun), ("lost", Replan::Lost)];
     let policy = root.section("policy", &known)?;
     let expected = "the name of a preset, as \"bertasi/greedy\"";
     Ok(PolicySettings {
@@ -209,6 +221,7 @@ pub(crate) fn policy(root: &Section<'_>) -> Result<PolicySettings, InputError> {
         period: policy.find("period_s").map(|key| period(&key)).transpose()?,
         aging: policy.find("aging").map(|key| key.integer(0, COUNT)).transpose()?,
         deadline: policy.find("deadline_s").map(|key| deadline(&key)).transpose()?,
+        replan: policy.find("replan").map(|key| key.choice(&replan)).transpose()?,
     })
 }
 

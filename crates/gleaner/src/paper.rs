@@ -96,6 +96,10 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
         Interrupted::Kept(error) => error.into(),
     })?;
     bar.finish_and_clear();
+    let findings = match arguments.figure {
+        Some(number) => findings.of_figure(number),
+        None => findings,
+    };
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 

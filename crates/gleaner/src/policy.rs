@@ -4,7 +4,7 @@ use crate::cli::PolicyArguments;
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::{Outcome, stdout};
-use gleaner_policy::{PRESETS, Preset, Recipe, Spending};
+use gleaner_policy::{PRESETS, Preset, Recipe, Spending, UnknownName, When};
 use gleaner_wire::api::PolicyView;
 use serde_json::{Value, json};
 
@@ -16,11 +16,11 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
         }
         PolicyArguments::List { json: false } => stdout::print(list()),
         PolicyArguments::Show { name, json: true } => {
-            let mut document = document(find(name)?);
+            let mut document = document(&find(name)?);
             document["version"] = json!(1);
             stdout::print_json(&document)
         }
-        PolicyArguments::Show { name, json: false } => stdout::print(describe(find(name)?)),
+        PolicyArguments::Show { name, json: false } => stdout::print(describe(&find(name)?)),
         PolicyArguments::Current(arguments) => {
             tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
         }
@@ -36,9 +36,10 @@ fn tell(policy: &PolicyView, json: bool) -> Outcome {
     if json { stdout::print_json(policy) } else { stdout::print(format!("{}\n", policy.text)) }
 }
 
-fn find(name: &str) -> Result<&'static Preset, Failure> {
-    Recipe::preset(name).map_err(|unknown| Failure::Usage(unknown.to_string()))?;
-    Ok(PRESETS.iter().find(|preset| preset.name == name).expect("a preset that has a recipe"))
+fn find(name: &str) -> Result<Preset, Failure> {
+    let unknown = |error: UnknownName| Failure::Usage(error.to_string());
+    Recipe::preset(name).map_err(unknown)?;
+    Ok(Preset::named(name).expect("a preset that has a recipe"))
 }
 
 fn document(preset: &Preset) -> Value {
@@ -54,12 +55,16 @@ fn list() -> String {
 fn describe(preset: &Preset) -> String {
     let Preset { name, summary, description, .. } = preset;
     let Preset { recipe, .. } = preset;
-    if let Recipe::Batch(_) = recipe {
+    if let Recipe::Batch(batching) = recipe {
         let budget = match recipe.spending() {
             Spending::Free => "",
             _ => "budget = { recharge = 1000000, period_s = 120 }   # every machine then has a price\n\x20 ",
         };
         let set = if budget.is_empty() { "" } else { "\x20 gleaner budget set 1000000 --period 2min\n" };
+        let aging = match batching.when {
+            When::AtEvents => "",
+            When::Every(_) => "aging    = 0   # so many of the oldest tasks come first\n",
+        };
         let live = format!("{set}\x20 gleaner policy set {name}\n");
         return format!(
             "{name} — {summary}\n\n{description}\n\n\
@@ -71,7 +76,7 @@ fn describe(preset: &Preset) -> String {
              \x20 sharing  = \"exclusive\"\n\n\
              \x20 [policy]\n\
              \x20 preset   = \"{name}\"\n\
-             \x20 {budget}aging    = 0   # so many of the oldest tasks come first\n"
+             \x20 {budget}{aging}"
         );
     }
     format!(

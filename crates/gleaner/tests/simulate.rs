@@ -236,6 +236,37 @@ fn each_user_spends_their_own_budget() {
 }
 
 #[test]
+fn immediate_baselines_plan_each_task_as_it_comes() {
+    // A task takes 10 s on m0 and 40 s on m1.
+    for (preset, machines) in [
+        ("immediate/mct", ["m0", "m0", "m0", "m0", "m1"]),
+        ("immediate/met", ["m0", "m0", "m0", "m0", "m0"]),
+        ("immediate/olb", ["m0", "m1", "m0", "m0", "m0"]),
+        ("immediate/kpb:20", ["m0", "m0", "m0", "m0", "m0"]),
+        ("immediate/kpb:100", ["m0", "m0", "m0", "m0", "m1"]),
+    ] {
+        let folder = Scratch::new();
+        let tasks: String = (0..5).map(|task| format!("t{task},0,40,1\n")).collect();
+        folder.write("machines.csv", "id,cpu\nm0,4\nm1,1\n");
+        folder.write("tasks.csv", &format!("id,arrival_s,length,cpu\n{tasks}"));
+        folder.write(
+            "scenario.toml",
+            &format!(
+                "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n\
+                 [work]\ntasks = \"tasks.csv\"\nweights = {{ cpu = 1 }}\n[policy]\npreset = \"{preset}\"\n"
+            ),
+        );
+        gleaner(&folder, &["simulate", "scenario.toml", "--out", "out"]).success();
+        let table = folder.read("out/tasks.csv");
+        let ran_on: Vec<&str> =
+            table.lines().skip(1).map(|row| row.split(',').nth(1).expect("a machine")).collect();
+        assert_eq!(ran_on, machines, "{preset}");
+        let refused = ["simulate", "scenario.toml", "--set", "policy.period_s=5"];
+        gleaner(&folder, &refused).code(2);
+    }
+}
+
+#[test]
 fn budgets_for_each_user_need_users() {
     let folder = Scratch::new();
     let budget = "{ rule = \"b\", recharge = 5, period_s = 10, per = \"user\" }";

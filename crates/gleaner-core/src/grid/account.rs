@@ -1,7 +1,8 @@
 //! What may be spent, what was, and what is spoken for.
 //!
 //! **What is spent in a period is the cost of the tasks charged in it, less what was given back in it.** When a task is
-//! charged is a choice ([`Charged`]); what it costs is ⌈declared length × price⌉ of the machine it goes to. A task
+//! charged is a choice ([`Charged`]); what it costs is ⌈declared length × price⌉ of the machine it goes to, and what was
+//! charged as it was planned is not charged again as it starts for as much, be it in a later period. A task
 //! whose plan is dropped, or that leaves its machine without an end, is given back all that it was charged: in the
 //! period in which it was, or else without use to anyone, since credits are never hoarded.
 //!
@@ -194,12 +195,15 @@ impl Account {
 
     /// Whether so much is left for a task that is to start, with what was taken for it before.
     pub(super) fn can_start(&self, now: Time, task: TaskId, cost: Credits) -> bool {
-        cost <= self.left(now) + self.would_return(now, task)
+        self.has_paid(task, cost) || cost <= self.left(now) + self.would_return(now, task)
     }
 
     /// A task goes to a machine, from its plan, from another machine, or neither; or what is left for it, if that is
     /// too little.
     pub(super) fn start(&mut self, now: Time, task: TaskId, sum: Sum) -> Result<(), Credits> {
+        if self.has_paid(task, sum.credits) {
+            return Ok(());
+        }
         let left = self.left(now) + self.would_return(now, task);
         if sum.credits > left {
             return Err(left);
@@ -238,6 +242,12 @@ impl Account {
                 }
             }
         }
+    }
+
+    /// Whether a task was charged so much already.
+    fn has_paid(&self, task: TaskId, cost: Credits) -> bool {
+        let bill = self.bills.get(&task);
+        bill.is_some_and(|bill| matches!(bill.stage, Stage::Spent { .. }) && bill.sum.credits == cost)
     }
 
     fn would_return(&self, now: Time, task: TaskId) -> Credits {

@@ -56,6 +56,8 @@ impl Grid {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         }
+        // It waits already where its machine was thought lost; what was planned for it since is given up.
+        let was_planned = self.plans.queue_of(id).is_some();
         let placed = self.leave_if_placed(now, id);
         self.give_back(now, id);
         self.wait_again(id, None, changes);
@@ -63,6 +65,8 @@ impl Grid {
             changes.push(Change::ResidentsChanged(on));
             // First whoever has waited longest for that machine, then the task itself, on any.
             self.vacated(on);
+        }
+        if placed.is_some() || was_planned {
             self.ask(Cause::Submitted(self.task(id).class));
         }
     }

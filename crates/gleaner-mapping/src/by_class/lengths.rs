@@ -1,6 +1,7 @@
 //! The tasks left, by length. Tasks of equal length form a run, and leave it in task order.
 
 use crate::sorting::sort_into;
+use std::ops::Range;
 
 pub(super) struct Lengths {
     /// Tasks by length, then by number.
@@ -54,6 +55,38 @@ impl Lengths {
         let empty = self.runs[..self.high].iter().rev().take_while(|run| !run.has_tasks()).count();
         self.high -= empty;
         self.high.checked_sub(1)
+    }
+
+    /// How many runs there were at the start.
+    pub(super) fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// The run of each task, before any left.
+    pub(super) fn run_of_each(&self) -> Vec<u32> {
+        let mut run_of = vec![0; self.sorted.len()];
+        for (at, run) in (0..).zip(&self.runs) {
+            for task in &self.sorted[run.from as usize..run.to as usize] {
+                run_of[*task as usize] = at;
+            }
+        }
+        run_of
+    }
+
+    /// The first run of at least that length, which is one of these or the one after them.
+    pub(super) fn first_from(&self, length: f64, among: Range<usize>) -> usize {
+        among.start + self.runs[among].partition_point(|run| run.length < length)
+    }
+
+    /// The first run of more than that length, which is one of these or the one after them.
+    pub(super) fn first_after(&self, length: f64, among: Range<usize>) -> usize {
+        among.start + self.runs[among].partition_point(|run| run.length <= length)
+    }
+
+    /// The lowest task left of a run leaves it; which one is the lowest then.
+    pub(super) fn drop_lowest(&mut self, run: usize) -> Option<u32> {
+        self.runs[run].from += 1;
+        self.runs[run].has_tasks().then(|| self.lowest(run))
     }
 
     /// The runs that are not empty, from `run` on.

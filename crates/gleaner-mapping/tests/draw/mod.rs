@@ -77,4 +77,29 @@ impl Choices {
         let tasks = 1 + self.below(90);
         ClassedGrid::new(lengths[..tasks].to_vec(), classes).expect("a grid")
     }
+
+    /// Speeds of which some differ by a few units in 2⁻⁵², by less than a tie, or by little more.
+    pub(crate) fn close_grid(&mut self) -> ClassedGrid {
+        let (tasks, classes) = (1 + self.below(40), 1 + self.below(6));
+        let step = [2.3e-16, 1e-15, 1e-13, 3e-12][self.below(4)];
+        let class = |_| {
+            let speed = (1 + self.below(3)) as f64 * 0.37 * (1.0 + self.below(4) as f64 * step);
+            MachineClass { speed, machines: 1 + self.below(3) }
+        };
+        let classes = (0..classes).map(class).collect();
+        let lengths = (0..tasks).map(|_| self.below(500) as f64 * 0.037).collect();
+        ClassedGrid::new(lengths, classes).expect("a grid")
+    }
+
+    /// Speeds and lengths of which all sums and quotients are exact.
+    pub(crate) fn exact_grid(&mut self) -> ClassedGrid {
+        let (tasks, classes, lengths) = (1 + self.below(60), 1 + self.below(6), 1 + self.below(50));
+        let class = |_| {
+            let speed = [0.5, 1.0, 2.0, 4.0][self.below(4)];
+            MachineClass { speed, machines: 1 + self.below(4) }
+        };
+        let classes = (0..classes).map(class).collect();
+        let lengths = (0..tasks).map(|_| self.below(lengths) as f64).collect();
+        ClassedGrid::new(lengths, classes).expect("a grid")
+    }
 }

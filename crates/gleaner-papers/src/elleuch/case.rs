@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Aim, Batching, Level, Order, Recipe, Savings, Spending};
+use gleaner_policy::{Aim, Batching, Level, Order, Recipe, Replan, Savings, Spending, When};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -57,6 +57,8 @@ pub enum Variant {
     ChargedAtStart,
     /// A task is charged as it ends.
     ChargedAtEnd,
+    /// What is planned and has not begun does not rejoin the next batch.
+    PlansStand,
     /// Speeds are forecast from what was measured, and not known in advance.
     Forecast,
     /// Prices follow supply and demand.
@@ -159,6 +161,7 @@ impl Variant {
             | Variant::Period(_)
             | Variant::AsDerived
             | Variant::WithinPeriod
+            | Variant::PlansStand
             | Variant::Forecast
             | Variant::DemandPrices
             | Variant::Saboteurs
@@ -242,13 +245,14 @@ impl Case {
             Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
         };
         Recipe::Batch(Batching {
-            period: Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000),
+            when: When::Every(Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000)),
             order: self.heuristic.order(),
             aim: Aim::Earliest,
             spending,
             level,
             aging: 0,
             deadline: None,
+            replan: if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun },
         })
     }
 }
@@ -268,6 +272,7 @@ impl fmt::Display for Case {
             Variant::WithinPeriod => f.write_str(" within-period"),
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
+            Variant::PlansStand => f.write_str(" plans-stand"),
             Variant::Forecast => f.write_str(" forecast"),
             Variant::DemandPrices => f.write_str(" demand-prices"),
             Variant::Saboteurs => f.write_str(" saboteurs"),

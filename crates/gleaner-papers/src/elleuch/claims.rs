@@ -40,8 +40,10 @@ fn id(name: String, reading: Variant) -> String {
 /// All claims of the parts that were run.
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let mut claims = Vec::new();
-    if findings.has(Part::Figures) {
+    if findings.shows(4) {
         claims.extend(figure_4::claims(findings));
+    }
+    if findings.shows(5) {
         claims.extend(figure_5::claims(findings));
     }
     if findings.has(Part::Periods) {

@@ -18,7 +18,7 @@ pub enum Part {
     Periods,
     /// The same versions of Max-Min and Sufferage.
     Heuristics,
-    /// When a task is charged.
+    /// When a task is charged, and whether what has not begun is planned anew.
     Readings,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,
@@ -69,7 +69,8 @@ pub(super) fn readings() -> Vec<Case> {
     let mut cases = vec![Case::free(Month::September, Heuristic::MinMin)];
     for budget in [SCARCE, AMPLE] {
         for rule in Rule::BUDGETED {
-            let variants = [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd];
+            let variants =
+                [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd, Variant::PlansStand];
             cases.extend(variants.map(|variant| case(rule, budget).with(variant)));
         }
     }
@@ -165,11 +166,11 @@ impl Experiments {
         let seeds = 1..=self.seeds;
         let inputs: Vec<(Case, u64)> =
             seeds.flat_map(|seed| cases.iter().map(move |case| (*case, seed))).collect();
-        let one = |&(case, seed): &(Case, u64)| -> Result<Outcome, Interrupted> {
+        let one = |(case, seed): (Case, u64)| -> Result<(Case, u64, Outcome), Interrupted> {
             let simulation = format!("{case} days-{} seed-{seed}", self.days);
             if let Some(outcome) = kept.find(&simulation) {
                 (watch.done)();
-                return Ok(outcome);
+                return Ok((case, seed, outcome));
             }
             let stop = || (watch.stop)();
             if stop() {
@@ -178,13 +179,15 @@ impl Experiments {
             let outcome = setups::simulate(case, seed, &traces, &stop).ok_or(Interrupted::Stopped)?;
             kept.keep(simulation, outcome)?;
             (watch.done)();
-            Ok(outcome)
+            Ok((case, seed, outcome))
         };
-        // One at a time to each thread: they take from a second to minutes.
-        let outcomes: Vec<Outcome> =
-            inputs.par_iter().with_max_len(1).map(one).collect::<Result<_, Interrupted>>()?;
+        // One at a time to each thread, in this order: they take from a second to minutes.
+        let mut outcomes: Vec<(Case, u64, Outcome)> =
+            inputs.into_iter().par_bridge().map(one).collect::<Result<_, Interrupted>>()?;
+        // They come as they end.
+        outcomes.sort_unstable_by_key(|&(case, seed, _)| (case, seed));
         let mut by_case: BTreeMap<Case, Vec<Outcome>> = BTreeMap::new();
-        for ((case, _), outcome) in inputs.into_iter().zip(outcomes) {
+        for (case, _, outcome) in outcomes {
             by_case.entry(case).or_default().push(outcome);
         }
         Ok(Findings::new(self.parts.clone(), self.seeds, self.days, by_case))

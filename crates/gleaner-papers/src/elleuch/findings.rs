@@ -12,6 +12,8 @@ pub struct Findings {
     parts: Vec<Part>,
     seeds: u64,
     days: f64,
+    /// Of [`Part::Figures`] this one only, and not both.
+    figure: Option<u32>,
     /// By seed.
     outcomes: BTreeMap<Case, Vec<Outcome>>,
 }
@@ -19,12 +21,23 @@ pub struct Findings {
 impl Findings {
     /// From results: of each case of the parts, one a seed; tasks arrived for so many days.
     pub fn new(parts: Vec<Part>, seeds: u64, days: f64, outcomes: BTreeMap<Case, Vec<Outcome>>) -> Self {
-        Self { parts, seeds, days, outcomes }
+        Self { parts, seeds, days, figure: None, outcomes }
     }
 
     /// Whether a part was asked for.
     pub fn has(&self, part: Part) -> bool {
         self.parts.contains(&part)
+    }
+
+    /// The same without what belongs to the paper's other figures.
+    #[must_use]
+    pub fn of_figure(self, number: u32) -> Self {
+        Self { figure: Some(number), ..self }
+    }
+
+    /// Whether a figure was asked for.
+    pub(super) fn shows(&self, number: u32) -> bool {
+        self.has(Part::Figures) && self.figure.is_none_or(|figure| figure == number)
     }
 
     /// The patterns of the seeds 1 to this.

@@ -10,7 +10,7 @@ use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};
 /// Each with the name of its file and a caption.
 pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)> {
     let mut all = Vec::new();
-    if findings.has(Part::Figures) {
+    if findings.shows(4) {
         all.push((
             "figure-4",
             "Makespan in units of that without a budget, by budget. Bars show the smallest and the largest of the \
@@ -19,6 +19,8 @@ pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)>
                 findings.normalized(case, seed)
             }),
         ));
+    }
+    if findings.shows(5) {
         all.push((
             "figure-5",
             "The part of the machines' time that is used until the makespan, by budget; the line without markers is \

@@ -109,6 +109,7 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::WithinPeriod => "machines ready within the period only",
             Variant::ChargedAtStart => "charged as it starts",
             Variant::ChargedAtEnd => "charged as it ends",
+            Variant::PlansStand => "plans stand",
             Variant::Forecast => "speeds forecast",
             Variant::DemandPrices => "prices follow demand",
             Variant::Saboteurs => "one machine in ten gives up every task",

@@ -1,5 +1,7 @@
-//! Which task is next: Min-Min, Max-Min and Sufferage among what the conditions allow.
+//! Which task is next, or which are: Min-Min, Max-Min and Sufferage among what the conditions allow.
 
+mod losses;
+mod passes;
 mod sufferage;
 
 use super::kinds::{Bid, Kind};
@@ -8,6 +10,8 @@ use crate::backlog::{Size, Waiting};
 use crate::recipe::Order;
 use gleaner_core::tie_threshold;
 use std::iter::successors;
+
+pub(super) use passes::pass;
 
 /// From the first size to the last.
 type Sizes = (Size, Size);
@@ -29,7 +33,7 @@ pub(super) fn set_impossible_aside(batch: &mut Batch<'_>) {
 /// The next task, where each that is left has a place; and the one offer by which it is done first, where that is known.
 pub(super) fn next(batch: &Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
     match batch.recipe.order {
-        Order::Submission => None,
+        Order::Submission | Order::SufferagePasses => None,
         Order::MinMin => min_min(batch),
         Order::MaxMin => Some((max_min(batch)?, None)),
         Order::Sufferage => Some((sufferage::next(batch)?, None)),

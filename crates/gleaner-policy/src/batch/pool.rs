@@ -246,6 +246,16 @@ impl Pool {
         Place::One(lowest.1, lowest.0.seconds())
     }
 
+    /// Each of its machines, or all as one, and when that is ready.
+    pub(super) fn places(&self) -> impl Iterator<Item = (f64, Place)> + '_ {
+        let (each, shared) = match &self.machines {
+            Machines::Each { ready, .. } => (Some(ready.all()), None),
+            Machines::Shared { .. } => (None, Some((self.offers[0].ready_s, Place::Any(self.class)))),
+        };
+        let each = each.into_iter().flatten();
+        each.map(|(moment, machine)| (moment.seconds(), Place::One(machine, moment.seconds()))).chain(shared)
+    }
+
     /// The lowest machine that is ready at a moment that is `wanted`. Costs O(machines).
     pub(super) fn lowest(&self, wanted: impl Fn(f64) -> bool) -> Option<Place> {
         match &self.machines {

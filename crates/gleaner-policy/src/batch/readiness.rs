@@ -67,6 +67,12 @@ impl Readiness {
         std::iter::successors(self.first_from(from), next)
     }
 
+    /// All machines, each at its moment.
+    pub(super) fn all(&self) -> impl Iterator<Item = Ready> + '_ {
+        let idle = self.idle.as_slice().iter().map(|&machine| (Moment::NOW, machine));
+        idle.chain(self.later.iter().copied())
+    }
+
     /// Whether more than one is ready at that moment.
     fn has_several(&self, moment: Moment) -> bool {
         let idle = if moment == Moment::NOW { self.idle.len() } else { 0 };

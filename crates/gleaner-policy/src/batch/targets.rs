@@ -13,10 +13,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Whether a task there is planned: machines that are ready only with the next batch are given nothing by this one.
-    pub(super) fn is_planned(self, period_s: f64) -> bool {
+    /// Whether a task there is planned, where plans for what begins later do not stand.
+    pub(super) fn is_planned(self, stands_s: f64) -> bool {
         match self.place {
-            Place::One(_, ready_s) => ready_s < period_s,
+            Place::One(_, ready_s) => ready_s < stands_s,
             Place::Any(_) => true,
         }
     }
@@ -29,6 +29,9 @@ impl Batch<'_> {
             Aim::Earliest => None,
             Aim::Cheapest => self.cheapest(kind, length),
             Aim::CheapestThenEarliest => self.earliest_of_cheapest(kind, length),
+            Aim::Fastest => return self.fastest(kind, length),
+            Aim::FirstFree => return self.first_free(kind, length),
+            Aim::EarliestOfFastest { percent } => return self.earliest_of_fastest(kind, length, percent),
         };
         in_time.or_else(|| self.earliest(kind, length))
     }
@@ -72,6 +75,17 @@ impl Batch<'_> {
         first.tied().map(|bid| self.lowest_tied(bid, ties)).min_by_key(|target| target.place.rank())
     }
 
+    /// Whether a task of that length may still go where it could, as long as the machine has not been given another.
+    pub(super) fn still_allows(&self, kind: usize, length: f64, target: Target) -> bool {
+        let tasks = &self.kinds[kind];
+        let bid = tasks.bids.iter().find(|bid| bid.pool == target.pool).expect("a pool that made an offer");
+        let bid = match target.place {
+            Place::One(_, ready_s) => bid.at(ready_s),
+            Place::Any(_) => *bid,
+        };
+        self.allows(tasks, length, &bid)
+    }
+
     /// The same, where it is known that no other offer would end as early.
     pub(super) fn earliest_by(&self, kind: usize, length: f64, bid: &Bid) -> Target {
         let (tasks, limit) = (&self.kinds[kind], highest_tie(bid.end(length)));
@@ -79,7 +93,7 @@ impl Batch<'_> {
     }
 
     /// The lowest machine of those that make an offer, or one like it that is ready little later and ties as well.
-    fn lowest_tied(&self, bid: &Bid, ties: impl Fn(&Bid) -> bool) -> Target {
+    pub(super) fn lowest_tied(&self, bid: &Bid, ties: impl Fn(&Bid) -> bool) -> Target {
         let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
         Target { pool: bid.pool, place }
     }

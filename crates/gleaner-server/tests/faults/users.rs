@@ -6,7 +6,7 @@ use super::history::Seen;
 use gleaner_server::desk::{Answer, Order, OrderId, Rejection, Requester};
 use gleaner_server::policy::default_relocation;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec};
+use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec, ReplanSpec};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
 use std::collections::BTreeMap;
 
@@ -14,16 +14,19 @@ pub(crate) const ADMIN: &str = "admin";
 const USERS: [&str; 2] = ["ann", "bob"];
 const JOBS_MAX: usize = 7;
 const MOVING: [&str; 3] = ["bertasi/greedy", "bertasi/social", "bertasi/min-num"];
-const IN_BATCHES: [&str; 8] = [
+const IN_BATCHES: [&str; 9] = [
     "elleuch/min-min",
     "elleuch/b-max-min",
     "elleuch/bt-sufferage",
+    "elleuch/b-sufferage-passes",
     "elleuch/btt-min-min",
     "elleuch/lbtt-min-min",
     "nimrod/cost",
     "nimrod/time",
     "nimrod/conservative-time",
 ];
+
+const AT_ONCE: [&str; 3] = ["immediate/mct", "immediate/met", "immediate/kpb:40"];
 
 /// A request whose answer has not come yet.
 #[derive(Clone, Debug)]
@@ -173,6 +176,9 @@ fn budget(chance: &mut Chance) -> BudgetSpec {
 }
 
 fn planning(chance: &mut Chance) -> PolicySpec {
+    if chance.one_in(8) {
+        return PolicySpec::new(*chance.pick(&AT_ONCE));
+    }
     if chance.one_in(4) {
         let spend = Some((*chance.pick(&["b", "bt"])).to_owned());
         return PolicySpec { spend, ..PolicySpec::new(*chance.pick(&MOVING)) };
@@ -181,7 +187,8 @@ fn planning(chance: &mut Chance) -> PolicySpec {
     // Where the preset heeds a budget, its period is the batches'.
     let is_free = preset == "elleuch/min-min";
     let period_s = if is_free { Some(*chance.pick(&[4.0, 20.0])) } else { None };
-    PolicySpec { period_s, aging: chance.one_in(2).then_some(2), ..PolicySpec::new(preset) }
+    let replan = chance.one_in(4).then_some(ReplanSpec::Lost);
+    PolicySpec { period_s, aging: chance.one_in(2).then_some(2), replan, ..PolicySpec::new(preset) }
 }
 
 fn policy(chance: &mut Chance) -> PolicySpec {

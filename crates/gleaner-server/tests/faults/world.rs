@@ -418,7 +418,9 @@ impl World {
         let open = tasks.filter(|&task| !ledger.record(task).phase.is_over());
         let open: Vec<String> = open
             .map(|task| {
-                format!("{task}: {:?}, in the grid {:?}", ledger.record(task), ledger.grid().task(task))
+                let (record, grid) = (ledger.record(task), ledger.grid());
+                let planned = grid.plans().queue_of(task);
+                format!("{task}: {record:?}, in the grid {:?}, planned for {planned:?}", grid.task(task))
             })
             .collect();
         let agents: Vec<String> = self.agents.iter().map(Agent::state).collect();

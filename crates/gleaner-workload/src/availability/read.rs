@@ -66,12 +66,13 @@ impl Reading {
         }
         let expected = "operations a second as a finite number, 0 or more";
         let speed = row.number(columns.speed, expected, |speed| speed.is_finite() && speed >= 0.0)?;
-        let end = if interval == 0 { Time::ZERO } else { self.drafts[draft].until };
         let draft = if number == interval {
-            check_follows(row, columns.from, from, end)?;
+            check_follows(row, columns.from, (from, until), &self.drafts[draft])?;
             draft
         } else {
-            check_after(row, columns.from, from, end)?;
+            if interval > 0 {
+                check_after(row, columns.from, (from, until), &self.drafts[draft])?;
+            }
             self.latest[machine] = (number, self.drafts.len());
             self.drafts.push(Draft::new(machine as u32, from));
             self.drafts.len() - 1
@@ -100,21 +101,44 @@ fn number(row: &Row<'_>, column: Column, latest: u64) -> Result<u64, InputError>
 }
 
 /// A piece begins where the one before it ends.
-fn check_follows(row: &Row<'_>, column: Column, from: Time, end: Time) -> Result<(), InputError> {
+fn check_follows(
+    row: &Row<'_>,
+    column: Column,
+    (from, until): (Time, Time),
+    before: &Draft,
+) -> Result<(), InputError> {
+    let end = before.until;
     if from == end {
         return Ok(());
     }
-    let what = if from > end { "a gap inside the interval" } else { "an overlap inside the interval" };
+    let what = if from > end {
+        "a gap inside the interval"
+    } else if until <= before.latest_from() {
+        OUT_OF_ORDER
+    } else {
+        "an overlap inside the interval"
+    };
     let found = format!("{}, {what}", row.text(column));
     Err(row.error(column, found, format!("{end}, where this machine's row before ends")))
 }
 
+/// What is over before the row before it begins.
+const OUT_OF_ORDER: &str = "a row out of order";
+
 /// An interval begins no earlier than the one before it ends.
-fn check_after(row: &Row<'_>, column: Column, from: Time, end: Time) -> Result<(), InputError> {
+fn check_after(
+    row: &Row<'_>,
+    column: Column,
+    (from, until): (Time, Time),
+    before: &Draft,
+) -> Result<(), InputError> {
+    let end = before.until;
     if from >= end {
         return Ok(());
     }
-    let found = format!("{}, an overlap with the interval before", row.text(column));
+    let is_before = until <= before.latest_from();
+    let what = if is_before { OUT_OF_ORDER } else { "an overlap with the interval before" };
+    let found = format!("{}, {what}", row.text(column));
     Err(row.error(column, found, format!("{end} or more, where this machine's interval before ends")))
 }
 
@@ -135,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_line_and_column() {
-        let goes_on = "a,1,0,10,5\n";
+        let goes_on = "a,1,5,10,5\n";
         let cases = [
             ("", " : no pieces of intervals; pieces of intervals, one a line below the header"),
             ("a,1,0,10\n", "2 speed: 4 fields; 5, one a column"),
@@ -163,6 +187,14 @@ mod tests {
             (
                 "a,2,8,20,5\n",
                 "3 from_s: 8, an overlap with the interval before; 10.000000000 or more, where this machine's interval before ends",
+            ),
+            (
+                "a,1,1,4,5\n",
+                "3 from_s: 1, a row out of order; 10.000000000, where this machine's row before ends",
+            ),
+            (
+                "a,2,1,5,5\n",
+                "3 from_s: 1, a row out of order; 10.000000000 or more, where this machine's interval before ends",
             ),
             ("a,3,20,30,5\n", "3 interval: \"3\"; 1, which goes on, or 2, this machine's next interval"),
             ("a,0,20,30,5\n", "3 interval: \"0\"; 1, which goes on, or 2, this machine's next interval"),

@@ -2,8 +2,8 @@
 
 use super::live::{GridArguments, seconds};
 use crate::moments::parse_moment;
-use clap::Args;
-use gleaner_wire::api::{PolicySpec, RelocateSpec};
+use clap::{Args, ValueEnum};
+use gleaner_wire::api::{PolicySpec, RelocateSpec, ReplanSpec};
 use std::path::PathBuf;
 
 /// Whether and how running tasks are moved.
@@ -47,7 +47,8 @@ pub(crate) struct PolicySetArguments {
     pub(crate) preset: String,
     #[command(flatten)]
     pub(crate) relocate: RelocateArguments,
-    /// Spend the budget by this rule, where the preset places each task by itself: b, bt or btt
+    /// Spend the budget by this rule, where the preset has none of its own: b, bt, btt or btt-as-derived,
+    /// and for batches also bt-within-period, lbtt or lbtt-as-derived
     #[arg(long, value_name = "RULE", conflicts_with = "relocate")]
     spend: Option<String>,
     /// From one batch to the next; as the budget has it, if there is one that the preset heeds
@@ -59,8 +60,17 @@ pub(crate) struct PolicySetArguments {
     /// By when all should be done, for nimrod's presets
     #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
     deadline: Option<f64>,
+    /// Which planned tasks a batch plans anew: all that have not begun, or those whose machine was lost
+    #[arg(long, value_name = "WHICH")]
+    replan: Option<Replanned>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Replanned {
+    Unbegun,
+    Lost,
 }
 
 impl PolicySetArguments {
@@ -70,6 +80,10 @@ impl PolicySetArguments {
             period_s: self.batch,
             aging: self.aging,
             deadline_s: self.deadline,
+            replan: self.replan.map(|replan| match replan {
+                Replanned::Unbegun => ReplanSpec::Unbegun,
+                Replanned::Lost => ReplanSpec::Lost,
+            }),
             ..self.relocate.with(&self.preset)
         }
     }

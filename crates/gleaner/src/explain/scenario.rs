@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
-use gleaner_policy::Recipe;
 use gleaner_policy::placement::ratings;
+use gleaner_policy::{Recipe, When};
 
 use gleaner_sim::{Experiment, Simulation};
 use gleaner_units::{MachineId, TaskId};
@@ -113,9 +113,11 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
         text += &format!("  {}\n", change(remedy, &experiment.dimensions));
     }
     if let Recipe::Batch(recipe) = experiment.recipe {
-        let period = recipe.period.seconds();
-        return text
-            + &format!("\nunder {policy} it is planned with all tasks that wait, every {period} s\n");
+        let when = match recipe.when {
+            When::AtEvents => "as soon as any comes".to_owned(),
+            When::Every(period) => format!("every {} s", period.seconds()),
+        };
+        return text + &format!("\nunder {policy} it is planned with all tasks that wait, {when}\n");
     }
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {

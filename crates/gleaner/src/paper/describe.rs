@@ -28,8 +28,11 @@ pub(super) fn describe(document: &Document, out: Option<&Path>) -> String {
     }
     let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
     let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
-    let all = claims.len();
-    text += &format!("\n{all} claims, {seeds} seeds: {hold} hold, {partly} partly, {not} not\n");
+    let all = match claims.len() {
+        1 => "1 claim".to_owned(),
+        count => format!("{count} claims"),
+    };
+    text += &format!("\n{all}, {seeds} seeds: {hold} hold, {partly} partly, {not} not\n");
     text += &match out {
         Some(dir) => format!("report: {}\n", dir.join("report.html").display()),
         None => "plots, tables and a report: --out DIR\n".to_owned(),

@@ -1,0 +1,418 @@
+//! What the naive batch sees at one moment, and what it would do next.
+
+use super::{Goal, Meta, NaiveBatch, Pick, Rule, works};
+use gleaner_core::{Account, Charged, Grid, Queue, Scope, TaskState};
+use gleaner_units::{MachineId, TaskId, Time, UserId};
+use std::collections::BTreeMap;
+
+/// Who could do a task: a machine, or a class.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Worker {
+    rank: usize,
+    pub(super) queue: Queue,
+    class: usize,
+    /// r − D.
+    pub(super) ready: f64,
+    price: f64,
+}
+
+/// A worker that a task may go to, with its expected completion.
+type Fit = (Worker, f64);
+
+/// A task with all its fits.
+type Fits = (TaskId, Vec<Fit>);
+
+fn tied_least(values: &[f64]) -> f64 {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    least + 1e-12 * least.abs()
+}
+
+pub(super) struct View<'a> {
+    pub(super) grid: &'a Grid,
+    pub(super) now: Time,
+    pub(super) policy: &'a NaiveBatch,
+    pub(super) meta: &'a Meta,
+}
+
+impl View<'_> {
+    fn length(&self, task: TaskId) -> f64 {
+        self.grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount)
+    }
+
+    fn seconds(&self, task: TaskId, class: usize) -> f64 {
+        let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+        self.length(task) * row[class]
+    }
+
+    /// Where a task is scheduled, told or not.
+    fn queue_of(&self, task: TaskId) -> Option<Queue> {
+        let beyond = self.meta.beyond.iter().find(|(other, _)| *other == task).map(|(_, queue)| *queue);
+        self.grid.plans().queue_of(task).or(beyond)
+    }
+
+    fn ranked(&self, queue: Queue) -> Vec<TaskId> {
+        let beyond = self.meta.beyond.iter().filter(|(_, on)| *on == queue).map(|(task, _)| *task);
+        self.grid.plans().ranked(queue).chain(beyond).collect()
+    }
+
+    /// B̲, of whoever pays for a task.
+    fn left(&self, task: TaskId, account: &Account) -> f64 {
+        let left = account.left(self.now).count() as f64;
+        if account.budget().charged != Charged::Planned {
+            return left;
+        }
+        let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
+        left - self.sharing(task, &beyond).into_iter().map(|task| self.cost(task)).sum::<f64>()
+    }
+
+    /// Of a task that runs or is scheduled.
+    fn cost(&self, task: TaskId) -> f64 {
+        let class = match (self.grid.task(task).placed_on(), self.queue_of(task)) {
+            (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
+                self.grid.machine(machine).class().index()
+            }
+            (None, Some(Queue::Class(class))) => class.index(),
+            (None, None) => 0,
+        };
+        (self.length(task) * self.price(class)).ceil()
+    }
+
+    fn present(&self) -> Vec<MachineId> {
+        let all = (0..self.grid.machines().len()).map(MachineId::new);
+        all.filter(|id| works(self.grid, *id)).collect()
+    }
+
+    /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
+    fn cores(&self, id: MachineId) -> Vec<f64> {
+        let machine = self.grid.machine(id);
+        let class = machine.class().index();
+        let share =
+            (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
+        let mut cores = Vec::new();
+        for (task_class, _) in machine.counts() {
+            for task in machine.tasks_of(task_class) {
+                let row = self.grid.classes().seconds_per_op_row(task_class);
+                let ops = self.length(task) - self.grid.ops_done(self.now, task);
+                let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
+                cores.push(left);
+            }
+        }
+        while cores.len() < machine.cores() as usize {
+            cores.push(0.0);
+        }
+        // Where a task stands still, nobody knows when another could begin.
+        cores.into_iter().filter(|ready| ready.is_finite()).collect()
+    }
+
+    fn price(&self, class: usize) -> f64 {
+        self.grid.classes().machine_classes()[class].price
+    }
+
+    pub(super) fn workers(&self) -> Vec<Worker> {
+        if self.policy.by_class { self.classes() } else { self.machines() }
+    }
+
+    fn machines(&self) -> Vec<Worker> {
+        let mut workers = Vec::new();
+        for id in self.present() {
+            let class = self.grid.machine(id).class().index();
+            let mut cores = self.cores(id);
+            if cores.is_empty() {
+                continue;
+            }
+            let first = |cores: &[f64]| {
+                let mut first = 0;
+                for core in 1..cores.len() {
+                    if cores[core] < cores[first] {
+                        first = core;
+                    }
+                }
+                first
+            };
+            for task in self.ranked(Queue::Machine(id)) {
+                let core = first(&cores);
+                cores[core] += self.seconds(task, class);
+            }
+            let (price, queue) = (self.price(class), Queue::Machine(id));
+            workers.push(Worker { rank: id.index(), queue, class, ready: cores[first(&cores)], price });
+        }
+        workers
+    }
+
+    /// Equation (6).
+    fn classes(&self) -> Vec<Worker> {
+        let mut workers = Vec::new();
+        for class in 0..self.grid.classes().machine_classes().len() {
+            let machines: Vec<MachineId> = self.present();
+            let machines: Vec<MachineId> =
+                machines.into_iter().filter(|id| self.grid.machine(*id).class().index() == class).collect();
+            let cores: Vec<f64> = machines.iter().flat_map(|id| self.cores(*id)).collect();
+            if cores.is_empty() {
+                continue;
+            }
+            let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
+            let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
+            let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
+            let mut assigned = 0;
+            for task in self.ranked(queue) {
+                ready += self.seconds(task, class) / cores.len() as f64;
+                assigned += 1;
+            }
+            if running + assigned < cores.len() {
+                ready = 0.0;
+            }
+            workers.push(Worker { rank: class, queue, class, ready, price: self.price(class) });
+        }
+        workers
+    }
+
+    fn tasks_left(&self) -> Vec<TaskId> {
+        let open = |task: &&TaskId| {
+            self.queue_of(**task).is_none()
+                && self.grid.task(**task).state() == TaskState::Waiting
+                && !self.meta.removed.contains(*task)
+        };
+        self.meta.all.iter().filter(open).copied().collect()
+    }
+
+    fn payer(&self, task: TaskId) -> UserId {
+        self.grid.classes().task_class(self.grid.task(task).class()).payer
+    }
+
+    fn account(&self, task: TaskId) -> Option<&Account> {
+        let accounts = self.grid.accounts().filter(|_| self.policy.rule != Rule::None)?;
+        Some(accounts.of(self.payer(task)))
+    }
+
+    /// Whether both are paid for from one account.
+    fn share(&self, one: TaskId, other: TaskId) -> bool {
+        let scope = self.grid.accounts().map(|accounts| accounts.budget().scope);
+        scope != Some(Scope::PerUser) || self.payer(one) == self.payer(other)
+    }
+
+    fn sharing(&self, task: TaskId, tasks: &[TaskId]) -> Vec<TaskId> {
+        tasks.iter().copied().filter(|other| self.share(task, *other)).collect()
+    }
+
+    /// Line 9: whether a task may be scheduled on a worker.
+    pub(super) fn allowed(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
+        if !self.seconds(task, worker.class).is_finite() {
+            return false;
+        }
+        let Some(account) = self.account(task) else { return true };
+        let cost = (self.length(task) * worker.price).ceil();
+        let left = self.left(task, account);
+        if cost > left {
+            return false;
+        }
+        let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
+        let cost = self.length(task) * worker.price;
+        match self.policy.rule {
+            Rule::None | Rule::B => true,
+            Rule::Share => cost <= (left / tasks_left) * (1.0 + 1e-12),
+            Rule::LeastShare => {
+                let all = self.sharing(task, &self.meta.all).len() as f64;
+                let kept = self.meta.left[&self.payer(task)] / all * (tasks_left - 1.0);
+                cost <= (left - kept) + 1e-12 * (left - kept).abs()
+            }
+            Rule::Bt => {
+                self.is_cheapest(task, worker, workers) || self.condition(task, worker, account, false)
+            }
+            Rule::BtWithinPeriod => {
+                worker.ready <= account.budget().period.seconds()
+                    && (self.is_cheapest(task, worker, workers)
+                        || self.condition(task, worker, account, false))
+            }
+            Rule::BttPrinted | Rule::BttDerived => {
+                worker.ready <= account.budget().period.seconds()
+                    && (self.is_cheapest(task, worker, workers)
+                        || self.condition(task, worker, account, worker.ready > 0.0))
+            }
+        }
+    }
+
+    fn is_cheapest(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
+        let able = workers.iter().filter(|other| self.seconds(task, other.class).is_finite());
+        let positive = able.map(|other| other.price).filter(|price| *price > 0.0);
+        worker.price > 0.0 && worker.price <= positive.fold(f64::INFINITY, f64::min)
+    }
+
+    /// (4), or (5) for a busy worker.
+    fn condition(&self, task: TaskId, worker: Worker, account: &Account, busy: bool) -> bool {
+        let budget = account.budget();
+        // What runs and is charged only when it ends is served with this budget too.
+        let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
+        let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
+        let held = self.sharing(task, &held);
+        let meta = self.sharing(task, &self.meta.all).into_iter();
+        let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
+        // So are plans of earlier batches that stand and are not charged yet.
+        let before = self.grid.tasks().map(|(id, _)| id).filter(|id| {
+            self.grid.plans().queue_of(*id).is_some()
+                && !self.meta.all.contains(id)
+                && budget.charged != Charged::Planned
+        });
+        let held: Vec<TaskId> =
+            held.into_iter().chain(self.sharing(task, &before.collect::<Vec<_>>())).collect();
+        let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
+        // Between two recharges: what was paid for in this period is nobody's task any more.
+        let before =
+            if self.policy.at_once { self.paid_before(task, account, &scheduled) } else { (0.0, 0.0) };
+        let b = budget.recharge.count() as f64;
+        let r = budget.period.seconds();
+        let allocated: f64 = before.0 + scheduled.iter().map(|task| self.cost(*task)).sum::<f64>();
+        let done: f64 = before.1 + scheduled.iter().map(|task| self.length(*task)).sum::<f64>();
+        let all: f64 = before.1 + held.into_iter().chain(meta).map(|task| self.length(task)).sum::<f64>();
+        let counted = match (busy, self.policy.rule) {
+            (true, Rule::BttPrinted) => b / r * worker.ready,
+            (true, _) => allocated - ((b / r - allocated / worker.ready) * worker.ready),
+            (false, _) => allocated,
+        };
+        let own = self.length(task);
+        let average = (counted + own * worker.price) / (done + own);
+        average <= b / all * (1.0 + 1e-12)
+    }
+
+    /// Credits and operations allocated in this period to other tasks than those.
+    fn paid_before(&self, task: TaskId, account: &Account, scheduled: &[TaskId]) -> (f64, f64) {
+        let allocated = account.allocated(self.now);
+        let counted = self.sharing(task, scheduled);
+        let cost: f64 = counted.iter().map(|task| self.cost(*task)).sum();
+        let ops: f64 = counted.iter().map(|task| self.length(*task)).sum();
+        (allocated.credits.amount() - cost, allocated.ops.amount() - ops)
+    }
+
+    fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
+        let kept = self.kept(task, workers);
+        let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers));
+        allowed.map(|worker| (*worker, worker.ready + self.seconds(task, worker.class))).collect()
+    }
+
+    /// Whom the goal looks at: all workers, or some that are fast for the task.
+    fn kept(&self, task: TaskId, workers: &[Worker]) -> Vec<Worker> {
+        let Goal::EarliestOfFastest(percent) = self.policy.goal else { return workers.to_vec() };
+        let able = |worker: &&Worker| self.seconds(task, worker.class).is_finite();
+        let mut others: Vec<Worker> = workers.iter().filter(able).copied().collect();
+        let count = (percent as usize * others.len() / 100).max(1).min(others.len());
+        let mut kept = Vec::new();
+        for _ in 0..count {
+            let seconds: Vec<f64> = others.iter().map(|other| self.seconds(task, other.class)).collect();
+            let next = Self::lowest_least(&others, &seconds);
+            others.retain(|other| *other != next);
+            kept.push(next);
+        }
+        kept
+    }
+
+    /// The lowest of the workers whose value ties with the least.
+    fn lowest_least(workers: &[Worker], values: &[f64]) -> Worker {
+        let limit = tied_least(values);
+        let tied = workers.iter().zip(values).filter(|(_, value)| **value <= limit);
+        tied.map(|(worker, _)| *worker).min_by_key(|worker| worker.rank).expect("the least is among them")
+    }
+
+    /// The one done first, the lowest of those that tie.
+    fn first_done(fits: &[Fit]) -> Worker {
+        let ends: Vec<f64> = fits.iter().map(|fit| fit.1).collect();
+        let limit = tied_least(&ends);
+        let tied = fits.iter().filter(|fit| fit.1 <= limit);
+        let ranked = tied
+            .min_by(|one, other| one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready)));
+        ranked.expect("the least is among them").0
+    }
+
+    fn chosen(&self, task: TaskId, fits: &[Fit]) -> Worker {
+        let in_time = |fit: &&Fit| {
+            self.policy.deadline.is_none_or(|deadline| fit.1 <= deadline.since(self.now).seconds())
+        };
+        let in_time: Vec<Fit> = fits.iter().filter(in_time).copied().collect();
+        let old = self.policy.pick == Pick::First || self.meta.old.contains(&task);
+        let workers: Vec<Worker> = fits.iter().map(|fit| fit.0).collect();
+        if old && self.policy.goal == Goal::Fastest {
+            let seconds: Vec<f64> = workers.iter().map(|worker| self.seconds(task, worker.class)).collect();
+            return Self::lowest_least(&workers, &seconds);
+        }
+        if old && self.policy.goal == Goal::FirstFree {
+            let ready: Vec<f64> = workers.iter().map(|worker| worker.ready).collect();
+            return Self::lowest_least(&workers, &ready);
+        }
+        let by_time = matches!(self.policy.goal, Goal::Time | Goal::EarliestOfFastest(_));
+        if !old || by_time || in_time.is_empty() {
+            return Self::first_done(fits);
+        }
+        let price = in_time.iter().map(|fit| fit.0.price).fold(f64::INFINITY, f64::min);
+        let cheap: Vec<Fit> = in_time.into_iter().filter(|fit| fit.0.price == price).collect();
+        match self.policy.goal {
+            Goal::CostTime => Self::first_done(&cheap),
+            _ => {
+                let lowest = cheap.iter().min_by(|one, other| {
+                    one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready))
+                });
+                lowest.expect("one is cheapest").0
+            }
+        }
+    }
+
+    /// One turn of the loop: the tasks to remove first, or what to schedule, the last first.
+    pub(super) fn turn(&self) -> (Vec<TaskId>, Vec<(TaskId, Worker)>) {
+        let workers = self.workers();
+        let left = self.tasks_left();
+        let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
+        if let Some(&task) = old.first() {
+            let fits = self.fits(task, &workers);
+            return if fits.is_empty() {
+                (vec![task], Vec::new())
+            } else {
+                (Vec::new(), vec![(task, self.chosen(task, &fits))])
+            };
+        }
+        let fits: Vec<Fits> = left.into_iter().map(|task| (task, self.fits(task, &workers))).collect();
+        let removed: Vec<TaskId> =
+            fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
+        if !removed.is_empty() {
+            return (removed, Vec::new());
+        }
+        let fits: Vec<&Fits> = fits.iter().collect();
+        if self.policy.pick == Pick::SufferagePasses {
+            return (Vec::new(), self.pass(&fits));
+        }
+        let next = self.largest(&fits).map(|(task, fits)| (*task, self.chosen(*task, fits)));
+        (Vec::new(), next.into_iter().collect())
+    }
+
+    /// The lowest of the tasks whose metric ties with the best.
+    fn largest<'f>(&self, fits: &[&'f Fits]) -> Option<&'f Fits> {
+        let metrics: Vec<f64> = fits.iter().map(|(task, fits)| self.metric(*task, fits)).collect();
+        let best = metrics.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let tied = fits.iter().zip(&metrics).filter(|(_, metric)| **metric >= best - 1e-12 * best.abs());
+        tied.map(|(fits, _)| *fits).min_by_key(|(task, _)| *task)
+    }
+
+    /// One pass: of the tasks that each worker is first for, the one with the largest metric.
+    fn pass(&self, fits: &[&Fits]) -> Vec<(TaskId, Worker)> {
+        let mut suitors: BTreeMap<usize, (Worker, Vec<&Fits>)> = BTreeMap::new();
+        for &task in fits {
+            let worker = Self::first_done(&task.1);
+            suitors.entry(worker.rank).or_insert((worker, Vec::new())).1.push(task);
+        }
+        let chosen = suitors.into_values().rev();
+        chosen.filter_map(|(worker, tasks)| Some((self.largest(&tasks)?.0, worker))).collect()
+    }
+
+    /// The largest is best.
+    fn metric(&self, task: TaskId, fits: &[Fit]) -> f64 {
+        let mut fits = fits.to_vec();
+        fits.sort_by(|one, other| one.1.total_cmp(&other.1));
+        match (self.policy.pick, fits.get(1)) {
+            (Pick::First | Pick::MinMin, _) => -fits[0].1,
+            (Pick::MaxMin, _) => fits[0].1,
+            (Pick::Sufferage | Pick::SufferagePasses, None) => 0.0,
+            (Pick::Sufferage | Pick::SufferagePasses, Some(second)) => {
+                let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+                let slower = row[second.0.class] - row[fits[0].0.class];
+                let later = second.0.ready - fits[0].0.ready;
+                if second.1 <= tied_least(&[fits[0].1]) { 0.0 } else { later + self.length(task) * slower }
+            }
+        }
+    }
+}
