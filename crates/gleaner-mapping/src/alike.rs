@@ -8,8 +8,8 @@
 //!
 //! Cost: O(t·w) to begin with and each time that half of the tasks are gone; in each step a test of every block; in those
 //! that list the machine (most) one vectorised test for eight tasks, and for those eight of which it concerns one (every
-//! second time) one comparison a machine on the list: some thirty of 256. Lists of 8,192 tasks are more than a core's own
-//! cache holds, and reading them is what takes longest. Memory: as much as the matrix again.
+//! second time) one comparison a machine on the list: some thirty of 256. These comparisons, of lists that for 8,192
+//! tasks take two megabytes, are what takes longest. Memory: as much as the matrix again.
 
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
@@ -28,6 +28,7 @@ use gleaner_core::tie_threshold;
 const SAMPLED: usize = 1024;
 /// Tasks are alike if of so many machines no more than one has to be compared.
 const ALIKE_ONE_IN: usize = 4;
+
 /// Whether blocks pay, as one in the middle shows, of a sample of the tasks.
 pub(crate) fn are_alike(matrix: &Matrix, ready: &[f64]) -> bool {
     let every = matrix.tasks().div_ceil(SAMPLED);
