@@ -54,7 +54,7 @@ pub(crate) fn least_sum(left: &[f64], right: &[f64]) -> f64 {
 }
 
 #[inline(always)]
-fn least_of_sums(left: &[f64], right: &[f64]) -> f64 {
+pub(crate) fn least_of_sums(left: &[f64], right: &[f64]) -> f64 {
     let ((lefts, left_rest), (rights, right_rest)) = (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
     let mut lanes = [f64::INFINITY; LANES];
     for (left, right) in lefts.iter().zip(rights) {

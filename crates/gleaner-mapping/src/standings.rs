@@ -14,10 +14,11 @@ use crate::scan::{LANES, any_within};
 use fearless_simd::dispatch;
 
 /// How many machines are on a short list.
-const LISTED: usize = 12;
+const LISTED: usize = 8;
 
-/// Where a task could go best.
+/// Where a task could go best: two cache lines.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Standing {
     /// The short list, with the task's time on each; where there are fewer machines, infinite times at the end.
     machines: [u32; LISTED],
@@ -79,8 +80,12 @@ impl Standing {
         (self.second_end, self.second) = second;
     }
 
+    fn best_two(&self) -> [u32; 2] {
+        [self.first, self.second]
+    }
+
     fn has(&self, machine: u32) -> bool {
-        self.first == machine || self.second == machine
+        self.best_two().contains(&machine)
     }
 
     /// How much the second choice costs; 0 with one machine.
@@ -150,9 +155,9 @@ impl<'a> Standings<'a> {
                 return false;
             }
             *known = self.changes;
-            let before = self.of[task];
+            let before = self.of[task].best_two();
             self.of[task].compare(ready);
-            self.follow(task, &before);
+            self.follow(task, before);
             changed(task, &self.of[task]);
             self.of[task].has(machine as u32)
         });
@@ -165,18 +170,18 @@ impl<'a> Standings<'a> {
         if self.of[task].is_exact() {
             return false;
         }
-        let before = self.of[task];
-        let known = &before.machines[..LISTED.min(ready.len())];
+        let before = self.of[task].best_two();
+        let known = self.of[task].machines;
+        let known = &known[..LISTED.min(ready.len())];
         self.of[task] = Standing::look(ready, self.matrix.row(task), known, &mut self.room);
-        self.follow(task, &before);
+        self.follow(task, before);
         true
     }
 
     /// Has a task follow the machines that are among its best two now and were not before.
-    fn follow(&mut self, task: usize, before: &Standing) {
-        let Standing { first, second, .. } = self.of[task];
-        for machine in [first, second] {
-            if !before.has(machine) {
+    fn follow(&mut self, task: usize, before: [u32; 2]) {
+        for machine in self.of[task].best_two() {
+            if !before.contains(&machine) {
                 self.followers[machine as usize].push(task as u32);
             }
         }

@@ -12,9 +12,8 @@ use crate::tournament::Tournament;
 use crate::{Matrix, alike};
 
 pub(crate) fn map(matrix: &Matrix, building: Building) -> Mapping {
-    let order = alike::by_total(matrix);
-    if alike::are_alike(matrix, &order, &building.ready) {
-        alike::map(matrix, building, order)
+    if alike::are_alike(matrix, &building.ready) {
+        alike::map(matrix, building)
     } else {
         one_by_one(matrix, building)
     }
