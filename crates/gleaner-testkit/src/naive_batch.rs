@@ -203,9 +203,10 @@ impl Policy for NaiveBatch {
             }
             Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
                 let collected_at = grid.plans().collected_at();
-                let collects = match self.stands {
-                    true => in_vain && collected_at != Some(now),
-                    false => collected_at.is_none_or(|at| at < due),
+                let collects = if self.stands {
+                    in_vain && collected_at != Some(now)
+                } else {
+                    collected_at.is_none_or(|at| at < due)
                 };
                 if collects {
                     self.batch = None;

@@ -342,15 +342,13 @@ impl View<'_> {
         }
         let price = in_time.iter().map(|fit| fit.0.price).fold(f64::INFINITY, f64::min);
         let cheap: Vec<Fit> = in_time.into_iter().filter(|fit| fit.0.price == price).collect();
-        match self.policy.goal {
-            Goal::CostTime => Self::first_done(&cheap),
-            _ => {
-                let lowest = cheap.iter().min_by(|one, other| {
-                    one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready))
-                });
-                lowest.expect("one is cheapest").0
-            }
+        if self.policy.goal == Goal::CostTime {
+            return Self::first_done(&cheap);
         }
+        let lowest = cheap
+            .iter()
+            .min_by(|one, other| one.0.rank.cmp(&other.0.rank).then(one.0.ready.total_cmp(&other.0.ready)));
+        lowest.expect("one is cheapest").0
     }
 
     /// One turn of the loop: the tasks to remove first, or what to schedule, the last first.
