@@ -320,7 +320,7 @@ pub const PRESETS: [Preset; 32] = [
     ),
     immediate(
         "immediate/kpb:20",
-        "the same as mct, among the fifth of the machines that is fastest for it",
+        "the same as mct, among the P % of the machines that are fastest for it",
         Aim::EarliestOfFastest { percent: 20.0 },
         "K-percent best: of the ⌊P·machines/100⌋ machines, at least one, that are fastest for a task the one that is done \
          first. Any P above 0 and up to 100 may be in the name: immediate/kpb:12.5.\n\

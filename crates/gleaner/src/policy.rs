@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
     match arguments {
         PolicyArguments::List { json: true } => {
-            let policies: Vec<Value> = PRESETS.iter().map(document).collect();
+            let policies: Vec<Value> = PRESETS.iter().map(|preset| document(preset.name, preset)).collect();
             stdout::print_json(&json!({ "version": 1, "policies": policies }))
         }
         PolicyArguments::List { json: false } => stdout::print(list()),
         PolicyArguments::Show { name, json: true } => {
-            let mut document = document(&find(name)?);
+            let mut document = document(name, &find(name)?);
             document["version"] = json!(1);
             stdout::print_json(&document)
         }
-        PolicyArguments::Show { name, json: false } => stdout::print(describe(&find(name)?)),
+        PolicyArguments::Show { name, json: false } => stdout::print(describe(name, &find(name)?)),
         PolicyArguments::Current(arguments) => {
             tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
         }
@@ -42,8 +42,8 @@ fn find(name: &str) -> Result<Preset, Failure> {
     Ok(Preset::named(name).expect("a preset that has a recipe"))
 }
 
-fn document(preset: &Preset) -> Value {
-    let Preset { name, summary, description, .. } = preset;
+fn document(name: &str, preset: &Preset) -> Value {
+    let Preset { summary, description, .. } = preset;
     json!({ "name": name, "summary": summary, "description": description })
 }
 
@@ -52,9 +52,9 @@ fn list() -> String {
     PRESETS.iter().map(|Preset { name, summary, .. }| format!("{name:width$}  {summary}\n")).collect()
 }
 
-fn describe(preset: &Preset) -> String {
-    let Preset { name, summary, description, .. } = preset;
-    let Preset { recipe, .. } = preset;
+/// By the name that was asked for, which may say more than the preset's own.
+fn describe(name: &str, preset: &Preset) -> String {
+    let Preset { summary, description, recipe, .. } = preset;
     if let Recipe::Batch(batching) = recipe {
         let budget = match recipe.spending() {
             Spending::Free => "",
