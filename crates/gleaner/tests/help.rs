@@ -13,7 +13,7 @@ fn stdout(assert: &Assert) -> String {
 #[test]
 fn every_policy_listed_can_be_shown() {
     let listed = stdout(&gleaner(&["policy", "list"]).success());
-    assert_eq!(listed.lines().count(), 23, "{listed}");
+    assert_eq!(listed.lines().count(), 32, "{listed}");
     for line in listed.lines() {
         let name = line.split_whitespace().next().expect("a name");
         let shown = stdout(&gleaner(&["policy", "show", name]).success());
@@ -21,6 +21,15 @@ fn every_policy_listed_can_be_shown() {
         let document = stdout(&gleaner(&["policy", "show", name, "--json"]).success());
         let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
         assert_eq!((&document["version"], &document["name"]), (&1.into(), &name.into()));
+    }
+}
+
+#[test]
+fn what_a_policy_is_called_may_say_a_number() {
+    let shown = stdout(&gleaner(&["policy", "show", "immediate/kpb:12.5"]).success());
+    assert!(shown.starts_with("immediate/kpb:12.5 "), "{shown}");
+    for wrong in ["immediate/kpb:0", "immediate/kpb:101", "immediate/kpb:", "immediate/kpb:NaN"] {
+        gleaner(&["policy", "show", wrong]).code(2);
     }
 }
 
