@@ -59,7 +59,7 @@ fn unknown_keys() {
         (
             "preset =",
             "presets =",
-            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, budget, period_s, relocate, aging, …",
+            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, budget, period_s, replan, relocate, …",
         ),
         (
             "[policy]",
@@ -201,6 +201,7 @@ fn settings_out_of_bounds() {
         ("policy.budget.per", "team", "\"team\"", "one of grid, user"),
         ("policy.period_s", "0", "0", period),
         ("policy.aging", "-1", "-1", "a whole number, 0 or more, below 2^32"),
+        ("policy.replan", "all", "\"all\"", "one of lost, unbegun"),
         ("policy.deadline_s", "0", "0", "seconds above 0, before the end of time"),
         ("policy.budget.period_s", "0", "0", period),
         ("migration.seconds", "-1", "-1", seconds),
