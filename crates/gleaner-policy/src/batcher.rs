@@ -85,9 +85,7 @@ impl Batcher {
         }
         None
     }
-}
 
-impl Batcher {
     /// Whether something is planned for what takes no tasks. Costs O(queues).
     fn is_in_vain(&self, grid: &Grid) -> bool {
         grid.plans().queues().any(|queue| match queue {

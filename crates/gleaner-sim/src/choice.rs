@@ -87,10 +87,7 @@ fn matching(scenario: &Scenario, preset: Matching) -> Result<Matching, InputErro
         ("policy.deadline_s", settings.deadline.is_some()),
         ("policy.replan", settings.replan.is_some()),
     ];
-    if let Some((key, _)) = for_batches.into_iter().find(|(_, given)| *given) {
-        let expected = "no such key: this preset places each task by itself";
-        return Err(InputError::at_key(scenario, key, "a key for batches", expected));
-    }
+    refuse_given(scenario, &for_batches, "no such key: this preset places each task by itself")?;
     let relocate = settings.relocate.as_ref().map(relocate);
     let Some(budget) = &settings.budget else { return Ok(Matching { relocate, ..preset }) };
     if relocate.is_some() {
@@ -120,17 +117,14 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         let expected = "\"none\": what a batch has started is not moved";
         return Err(InputError::at_key(scenario, "policy.relocate", "relocation", expected));
     }
-    if preset.when == When::AtEvents
-        && let Some((key, _)) = [
+    if preset.when == When::AtEvents {
+        let periodic = [
             ("policy.period_s", settings.period.is_some()),
             ("policy.aging", settings.aging.is_some()),
             ("policy.replan", settings.replan.is_some()),
-        ]
-        .into_iter()
-        .find(|(_, given)| *given)
-    {
+        ];
         let expected = "no such key: this preset plans each task as it comes, and lets plans stand";
-        return Err(InputError::at_key(scenario, key, "a key for batches", expected));
+        refuse_given(scenario, &periodic, expected)?;
     }
     let reads_deadline = settings.preset.starts_with("nimrod/");
     if settings.deadline.is_some() && !reads_deadline {
@@ -170,6 +164,18 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         },
         ..preset
     })
+}
+
+/// The first of these keys that is given means nothing here.
+fn refuse_given(
+    scenario: &Scenario,
+    keys: &[(&'static str, bool)],
+    expected: &str,
+) -> Result<(), InputError> {
+    match keys.iter().find(|(_, given)| *given) {
+        Some((key, _)) => Err(InputError::at_key(scenario, key, "a key for batches", expected)),
+        None => Ok(()),
+    }
 }
 
 /// The rule that the scenario names, where the preset leaves the choice; else that of the preset.
