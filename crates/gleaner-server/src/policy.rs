@@ -125,9 +125,7 @@ fn matching(spec: &PolicySpec, preset: Matching) -> Result<Matching, PolicyError
         ("deadline_s", spec.deadline_s.is_some()),
         ("replan", spec.replan.is_some()),
     ];
-    if let Some((key, _)) = for_batches.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(not_for(key, spec, "policies that plan in batches"));
-    }
+    refuse_given(spec, &for_batches, "policies that plan in batches")?;
     let relocate = spec.relocate.as_ref().map(relocate).transpose()?;
     let spending = match spec.spend.as_deref() {
         None => preset.spending,
@@ -166,14 +164,12 @@ fn batching(
         return Err(PolicyError::Relocates(spec.preset.clone()));
     }
     if preset.when == When::AtEvents {
-        let for_batches = [
+        let periodic = [
             ("period_s", spec.period_s.is_some()),
             ("aging", spec.aging.is_some()),
             ("replan", spec.replan.is_some()),
         ];
-        if let Some((key, _)) = for_batches.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(not_for(key, spec, "policies that plan at every so many seconds"));
-        }
+        refuse_given(spec, &periodic, "policies that plan at every so many seconds")?;
     }
     if spec.deadline_s.is_some() && !spec.preset.starts_with("nimrod/") {
         return Err(not_for("deadline_s", spec, "policies that read one, as nimrod/cost"));
@@ -203,6 +199,18 @@ fn batching(
         },
         ..preset
     })
+}
+
+/// The first of these keys that is given means nothing here.
+fn refuse_given(
+    spec: &PolicySpec,
+    keys: &[(&'static str, bool)],
+    what: &'static str,
+) -> Result<(), PolicyError> {
+    match keys.iter().find(|(_, is_given)| *is_given) {
+        Some((key, _)) => Err(not_for(key, spec, what)),
+        None => Ok(()),
+    }
 }
 
 fn not_for(key: &'static str, spec: &PolicySpec, what: &'static str) -> PolicyError {

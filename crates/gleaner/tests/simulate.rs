@@ -213,6 +213,13 @@ fn spending(folder: &Scratch, users: &str, policy: &str) {
     );
 }
 
+/// A column of the table of tasks that a run left.
+fn column(folder: &Scratch, number: usize) -> Vec<String> {
+    let table = folder.read("out/tasks.csv");
+    let cells = table.lines().skip(1).filter_map(|row| row.split(',').nth(number));
+    cells.map(str::to_owned).collect()
+}
+
 #[test]
 fn each_user_spends_their_own_budget() {
     for (users, preset, budget, starts) in [
@@ -228,9 +235,8 @@ fn each_user_spends_their_own_budget() {
         let policy = format!("preset = \"{preset}\"\nbudget = {{ recharge = 5, period_s = 10, {budget} }}");
         spending(&folder, users, &policy);
         gleaner(&folder, &["simulate", "scenario.toml", "--out", "out"]).success();
-        let table = folder.read("out/tasks.csv");
-        let started = table.lines().skip(1).map(|row| row.split(',').nth(3).expect("a start"));
-        let started: Vec<f64> = started.map(|second| second.parse().expect("a number")).collect();
+        let started = column(&folder, 3);
+        let started: Vec<f64> = started.iter().map(|second| second.parse().expect("a number")).collect();
         assert_eq!(started, starts.map(f64::from), "{users} {preset} {budget}");
     }
 }
@@ -257,10 +263,7 @@ fn immediate_baselines_plan_each_task_as_it_comes() {
             ),
         );
         gleaner(&folder, &["simulate", "scenario.toml", "--out", "out"]).success();
-        let table = folder.read("out/tasks.csv");
-        let ran_on: Vec<&str> =
-            table.lines().skip(1).map(|row| row.split(',').nth(1).expect("a machine")).collect();
-        assert_eq!(ran_on, machines, "{preset}");
+        assert_eq!(column(&folder, 1), machines, "{preset}");
         let refused = ["simulate", "scenario.toml", "--set", "policy.period_s=5"];
         gleaner(&folder, &refused).code(2);
     }

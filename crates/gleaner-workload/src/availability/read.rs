@@ -67,11 +67,11 @@ impl Reading {
         let expected = "operations a second as a finite number, 0 or more";
         let speed = row.number(columns.speed, expected, |speed| speed.is_finite() && speed >= 0.0)?;
         let draft = if number == interval {
-            check_follows(row, columns.from, (from, until), &self.drafts[draft])?;
+            Times { from, until, before: &self.drafts[draft] }.check_follows(row, columns.from)?;
             draft
         } else {
             if interval > 0 {
-                check_after(row, columns.from, (from, until), &self.drafts[draft])?;
+                Times { from, until, before: &self.drafts[draft] }.check_after(row, columns.from)?;
             }
             self.latest[machine] = (number, self.drafts.len());
             self.drafts.push(Draft::new(machine as u32, from));
@@ -100,46 +100,41 @@ fn number(row: &Row<'_>, column: Column, latest: u64) -> Result<u64, InputError>
     })
 }
 
-/// A piece begins where the one before it ends.
-fn check_follows(
-    row: &Row<'_>,
-    column: Column,
-    (from, until): (Time, Time),
-    before: &Draft,
-) -> Result<(), InputError> {
-    let end = before.until;
-    if from == end {
-        return Ok(());
-    }
-    let what = if from > end {
-        "a gap inside the interval"
-    } else if until <= before.latest_from() {
-        OUT_OF_ORDER
-    } else {
-        "an overlap inside the interval"
-    };
-    let found = format!("{}, {what}", row.text(column));
-    Err(row.error(column, found, format!("{end}, where this machine's row before ends")))
+/// Where a row's time begins and ends, and what its machine had before.
+struct Times<'a> {
+    from: Time,
+    until: Time,
+    before: &'a Draft,
 }
 
-/// What is over before the row before it begins.
-const OUT_OF_ORDER: &str = "a row out of order";
-
-/// An interval begins no earlier than the one before it ends.
-fn check_after(
-    row: &Row<'_>,
-    column: Column,
-    (from, until): (Time, Time),
-    before: &Draft,
-) -> Result<(), InputError> {
-    let end = before.until;
-    if from >= end {
-        return Ok(());
+impl Times<'_> {
+    /// A piece begins where the one before it ends.
+    fn check_follows(&self, row: &Row<'_>, column: Column) -> Result<(), InputError> {
+        let end = self.before.until;
+        if self.from == end {
+            return Ok(());
+        }
+        let gap = "a gap inside the interval";
+        let what = if self.from > end { gap } else { self.too_early("an overlap inside the interval") };
+        let found = format!("{}, {what}", row.text(column));
+        Err(row.error(column, found, format!("{end}, where this machine's row before ends")))
     }
-    let is_before = until <= before.latest_from();
-    let what = if is_before { OUT_OF_ORDER } else { "an overlap with the interval before" };
-    let found = format!("{}, {what}", row.text(column));
-    Err(row.error(column, found, format!("{end} or more, where this machine's interval before ends")))
+
+    /// An interval begins no earlier than the one before it ends.
+    fn check_after(&self, row: &Row<'_>, column: Column) -> Result<(), InputError> {
+        let end = self.before.until;
+        if self.from >= end {
+            return Ok(());
+        }
+        let found =
+            format!("{}, {}", row.text(column), self.too_early("an overlap with the interval before"));
+        Err(row.error(column, found, format!("{end} or more, where this machine's interval before ends")))
+    }
+
+    /// What is over before the row before it begins only stands in the wrong place.
+    fn too_early(&self, overlap: &'static str) -> &'static str {
+        if self.until <= self.before.latest_from() { "a row out of order" } else { overlap }
+    }
 }
 
 #[cfg(test)]
