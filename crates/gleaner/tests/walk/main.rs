@@ -8,6 +8,7 @@
 //! GLEANER_KILLS=200 GLEANER_TASKS=5000 cargo test -p gleaner --test walk kills -- --nocapture
 //! ```
 
+mod attacks;
 mod bad_luck;
 mod budget;
 mod checker;

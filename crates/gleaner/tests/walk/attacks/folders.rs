@@ -1,0 +1,1 @@
+//! Tasks that leave hostile folders behind.

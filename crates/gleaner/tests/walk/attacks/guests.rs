@@ -1,0 +1,1 @@
+//! Tasks that do not obey the owner.

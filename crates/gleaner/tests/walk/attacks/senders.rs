@@ -1,0 +1,1 @@
+//! Clients and agents that send slowly, endlessly, or what is not theirs.
