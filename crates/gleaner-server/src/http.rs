@@ -25,16 +25,20 @@ mod metrics;
 mod output;
 mod page;
 mod probe;
+mod quotas;
+mod rates;
 mod refusal;
 mod tasks;
 mod tokens;
 mod waiting;
 
+use crate::limits::{LARGE_JOBS_MAX, REQUESTS_MAX, STREAMS_MAX, STUDIES_MAX, TRANSFERS_MAX, WAITS_MAX};
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
 use axum::{Router, middleware};
 use gleaner_units::Time;
 use metrics::Metrics;
+use rates::Rates;
 use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -42,18 +46,6 @@ use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Requests answered at once; one more is told to come back.
-const REQUESTS_MAX: usize = 512;
-/// Of those, the ones that wait for something to happen, so that others always get through.
-const WAITS_MAX: usize = 384;
-/// Streams of events.
-const STREAMS_MAX: usize = 256;
-/// Files on their way in or out.
-const TRANSFERS_MAX: usize = 64;
-/// Jobs too large to be read in one go that are read at the same time: each takes a multiple of its bytes in memory.
-const LARGE_JOBS_MAX: usize = 2;
-/// Looks into the past, which read the whole journal, and previews, which copy the ledger.
-const STUDIES_MAX: usize = 2;
 
 /// What all handlers share.
 struct Api {
@@ -66,8 +58,9 @@ struct Api {
     waits: Semaphore,
     streams: Arc<Semaphore>,
     transfers: Arc<Semaphore>,
-    large_jobs: Semaphore,
+    large_jobs: Arc<Semaphore>,
     studies: Semaphore,
+    rates: Rates,
 }
 
 impl Api {
@@ -96,8 +89,9 @@ pub fn router(app: Arc<App>) -> Router {
         waits: Semaphore::new(WAITS_MAX),
         streams: Arc::new(Semaphore::new(STREAMS_MAX)),
         transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
-        large_jobs: Semaphore::new(LARGE_JOBS_MAX),
+        large_jobs: Arc::new(Semaphore::new(LARGE_JOBS_MAX)),
         studies: Semaphore::new(STUDIES_MAX),
+        rates: Rates::default(),
     });
     router
         .fallback(async || {
@@ -132,6 +126,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(machines::set_price))
         .routes(routes!(grid::policy, grid::set_policy))
         .routes(routes!(grid::budget, grid::set_budget))
+        .routes(routes!(quotas::list, quotas::set))
         .routes(routes!(grid::labels))
         .routes(routes!(grid::grid))
         .routes(routes!(tokens::join))

@@ -1,5 +1,6 @@
 //! Accepts connections, plain or under TLS, and serves HTTP on them. All that a stranger can make it hold is bounded.
 
+use crate::limits::{CONNECTIONS_MAX, HANDSHAKE_MAX};
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,10 +15,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
-/// Connections at once: every agent has one, users come and go.
-const CONNECTIONS_MAX: usize = 16_384;
-/// How long a handshake, or the head of a request, may take.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no file descriptor to give.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -60,7 +57,7 @@ async fn accept(
 
 async fn connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, router: Router) {
     let Some(acceptor) = acceptor else { return http(stream, router).await };
-    match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
+    match tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => http(stream, router).await,
         Ok(Err(error)) => tracing::debug!("a TLS handshake failed: {error}"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -70,7 +67,7 @@ async fn connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, router: Ro
 async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, router: Router) {
     let service = TowerToHyperService::new(router);
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX);
     let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
     if let Err(error) = connection.await {
         tracing::debug!("a connection ended: {error}");

@@ -1,8 +1,9 @@
 //! The agents' connections: who an agent is gets proven here, what it says goes to the desk.
 
+use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
 use crate::app::App;
 use crate::desk::{Input, SessionId};
-use crate::driver::Stopped;
+use crate::driver::{Outgoing, Stopped};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use futures_util::FutureExt as _;
@@ -11,24 +12,17 @@ use gleaner_net::{
 };
 use gleaner_units::MachineId;
 use gleaner_wire::SESSION_VERSION;
-use gleaner_wire::limits::{FRAME_BYTES_MAX, SLOTS_MAX};
-use gleaner_wire::session::{FrameError, FromAgent, Hello, ToAgent, decode, encode};
+use gleaner_wire::limits::FRAME_BYTES_MAX;
+use gleaner_wire::session::{
+    Attempt, End, FrameError, FromAgent, Hello, Outcome, Tail, ToAgent, Usage, decode, encode,
+};
 use std::sync::Arc;
-use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::mpsc;
 
-/// How long an agent may take to say who it is.
-const GREETING: Duration = Duration::from_secs(10);
-/// Messages on their way to an agent: as many runs as a machine may have, and some more.
-const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 /// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
 /// say no more than that they live.
 const READ_BYTES: usize = 4 << 10;
-/// Messages of one agent that are handed in together.
-const TOGETHER_MAX: usize = 16;
-/// How long a message may take to leave.
-const SENDING: Duration = Duration::from_secs(30);
 
 /// Why a session ends before it begins, or later.
 #[derive(Debug, Error)]
@@ -57,7 +51,7 @@ pub fn open(app: Arc<App>, upgrade: WebSocketUpgrade) -> Response {
 }
 
 async fn serve(app: Arc<App>, mut socket: WebSocket) {
-    let greeting = tokio::time::timeout(GREETING, greet(&app, &mut socket)).await;
+    let greeting = tokio::time::timeout(GREETING_MAX, greet(&app, &mut socket)).await;
     let end = match greeting.unwrap_or(Err(SessionEnd::Late)) {
         Ok(hello) => talk(&app, &mut socket, hello).await,
         Err(end) => Err(end),
@@ -121,12 +115,20 @@ async fn relay(
     app: &App,
     socket: &mut WebSocket,
     session: SessionId,
-    mut outgoing: mpsc::Receiver<ToAgent>,
+    mut outgoing: mpsc::Receiver<Outgoing>,
 ) -> Result<(), SessionEnd> {
     loop {
         tokio::select! {
             message = outgoing.recv() => match message {
-                Some(message) => say(socket, &message).await?,
+                Some(Outgoing::Message(message)) => say(socket, &message).await?,
+                Some(Outgoing::Run(order)) => match order.filled_in() {
+                    Ok(run) => say(socket, &ToAgent::Run(Box::new(run))).await?,
+                    // The run has failed; the agent never hears of it, and goes on with the others.
+                    Err(why) => {
+                        let frame = Box::new(not_started(order.attempt, why));
+                        app.desk.input(Input::Frame { session, frame }).await?;
+                    }
+                },
                 // The desk closed the session.
                 None => return Ok(()),
             },
@@ -154,9 +156,22 @@ fn with_all_that_came(first: FromAgent, socket: &mut WebSocket) -> (Vec<FromAgen
     (frames, Ok(()))
 }
 
+/// As if the agent had said so.
+fn not_started(attempt: Attempt, why: String) -> FromAgent {
+    let end = End {
+        outcome: Outcome::NotStarted { why },
+        usage: Usage::default(),
+        checkpoint: None,
+        files: None,
+        stdout: Tail::default(),
+        stderr: Tail::default(),
+    };
+    FromAgent::Ended { attempt, end }
+}
+
 async fn say(socket: &mut WebSocket, message: &ToAgent) -> Result<(), SessionEnd> {
     let sent = socket.send(Message::Binary(encode(message).into()));
-    Ok(tokio::time::timeout(SENDING, sent).await.map_err(|_| SessionEnd::Closed)??)
+    Ok(tokio::time::timeout(SENDING_MAX, sent).await.map_err(|_| SessionEnd::Closed)??)
 }
 
 /// The next message that is not about the connection itself. Nothing is lost if it is not awaited to its end.

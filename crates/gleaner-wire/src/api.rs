@@ -1,5 +1,6 @@
 //! What the HTTP API under `/api/v1` answers. Times are seconds since 1970.
 
+use crate::limits::{QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
 use crate::JobId;
 use crate::session::{Outcome, Profile, Sample, Stored, Usage};
 use serde::{Deserialize, Serialize};
@@ -423,14 +424,18 @@ pub struct PolicyView {
 pub struct LabelList {
     /// 1.
     pub version: u32,
-    /// Each with the shares of CPU, disk and network.
-    pub labels: BTreeMap<String, LabelView>,
+    /// By user and name: the caller's own, or for an administrator all.
+    pub labels: Vec<LabelView>,
 }
 
 /// What was learnt of a label.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LabelView {
+    /// Whose.
+    pub user: String,
+    /// Its name.
+    pub label: String,
     /// The shares of CPU, disk and network that the scheduler counts with.
     pub composition: [f64; 3],
     /// From how many runs.
@@ -667,6 +672,59 @@ pub enum PerSpec {
 pub struct BudgetSetting {
     /// None: running costs nothing.
     pub budget: Option<BudgetSpec>,
+}
+
+/// How much a user may have of the coordinator at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Quota {
+    /// Tasks that are not over.
+    pub tasks: u64,
+    /// Requests in a second, on average; twice as many at once.
+    pub requests_per_s: u32,
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self { tasks: QUOTA_TASKS, requests_per_s: QUOTA_REQUESTS_PER_S }
+    }
+}
+
+/// A quota to be set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuotaSetting {
+    /// For whom; none: for everyone who has none of their own.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// How much.
+    pub quota: Quota,
+}
+
+/// Who may have how much, and has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuotaList {
+    /// 1.
+    pub version: u32,
+    /// What holds for everyone who has none of their own.
+    pub everyone: Quota,
+    /// The caller, or for an administrator all who have a quota of their own or ever submitted anything.
+    pub users: Vec<QuotaView>,
+}
+
+/// A user's quota, and what they have of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuotaView {
+    /// Who.
+    pub user: String,
+    /// What they may have.
+    pub quota: Quota,
+    /// Their tasks that are not over.
+    pub tasks: u64,
 }
 
 /// The budget, and what became of it in the period that is running.

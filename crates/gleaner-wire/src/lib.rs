@@ -9,6 +9,7 @@ mod bytes;
 pub mod job;
 pub mod limits;
 pub mod session;
+pub mod text;
 mod words;
 
 pub use words::Words;

@@ -1,5 +1,9 @@
 //! How much anyone may hand in. What is larger is refused with the limit's name.
 
+/// Tasks of one user that are not over, unless an administrator says otherwise.
+pub const QUOTA_TASKS: u64 = 20_000_000;
+/// Requests of one user in a second, on average, unless an administrator says otherwise; twice as many at once.
+pub const QUOTA_REQUESTS_PER_S: u32 = 2_000;
 /// Tasks of one job.
 pub const TASKS_PER_JOB_MAX: u32 = 10_000_000;
 /// Bytes of a job's description as JSON.
@@ -22,16 +26,34 @@ pub const BLOB_BYTES_MAX: u64 = 16 << 30;
 pub const NAME_BYTES_MAX: usize = 128;
 /// Bytes of one argument, or of one variable's value.
 pub const WORD_BYTES_MAX: usize = 128 << 10;
+/// Bytes of an order to run one task, parameters filled in. Linux passes no more than that to a program.
+pub const ORDER_BYTES_MAX: u64 = 2 << 20;
+/// How often the lengths of a job's tasks may change from one task to the next.
+pub const LENGTHS_PER_JOB_MAX: usize = 100_000;
+/// Parameters of a job's tasks: axes of a sweep, columns of a table.
+pub const PARAMETERS_MAX: usize = 256;
 /// Arguments, variables, inputs or outputs of a job, each.
 pub const ITEMS_MAX: usize = 4_096;
 /// Bytes of requirements or of a rank.
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
+/// Bytes of what an agent says for people: why a machine is closed, or a run failed.
+pub const REASON_BYTES_MAX: usize = 500;
 /// Agents of one grid.
 pub const AGENTS_MAX: usize = 100_000;
 /// Machines' slots, tags or attributes, each.
 pub const PROFILE_ITEMS_MAX: usize = 1_024;
 /// Places on one machine, or that one task takes.
 pub const SLOTS_MAX: u32 = 65_536;
+/// Bytes of all attributes of a machine together.
+pub const PROFILE_BYTES_MAX: usize = 256 << 10;
+/// Millions of operations a second, of any kind: a thousand times what the largest machine does.
+pub const SPEED_MAX: f64 = 1e9;
+/// Bytes of a machine's memory: a pebibyte.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 50;
+/// How many times faster than its tasks show a machine may say that it is.
+pub const SPEED_DOUBT: f64 = 16.0;
+/// Runs of declared length that it takes to doubt a machine's speed.
+pub const SPEED_RUNS_MIN: u32 = 8;
 /// Operations of one task.
 pub const LENGTH_MAX: f64 = 1e24;
 /// Credits for a million operations.

@@ -3,6 +3,7 @@
 mod hosting;
 mod live;
 mod measuring;
+mod quota;
 mod rule;
 mod spending;
 mod trace;
@@ -10,6 +11,7 @@ mod trace;
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
+pub(crate) use quota::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
@@ -104,6 +106,9 @@ pub(crate) enum Command {
     /// What may be spent on running tasks, what was, and what is left
     #[command(subcommand)]
     Budget(BudgetArguments),
+    /// How much each user may have of the coordinator at a time
+    #[command(subcommand)]
+    Quota(QuotaArguments),
     /// Measure how fast this program is on this machine
     Bench(BenchArguments),
     /// Print a script that completes commands in your shell

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
+    BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList, QuotaList, QuotaSetting,
     MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, Submitted,
     TaskList, TaskPhase, TaskView,
 };
@@ -179,6 +179,14 @@ impl Grid {
 
     pub(crate) fn set_budget(&self, budget: Option<BudgetSpec>) -> Answer<BudgetView> {
         Ok(self.client.put("/api/v1/budget", &BudgetSetting { budget })?)
+    }
+
+    pub(crate) fn quotas(&self) -> Answer<QuotaList> {
+        Ok(self.client.get("/api/v1/quotas")?)
+    }
+
+    pub(crate) fn set_quota(&self, setting: &QuotaSetting) -> Answer<QuotaList> {
+        Ok(self.client.put("/api/v1/quotas", setting)?)
     }
 
     pub(crate) fn set_price(&self, name: &str, price: f64) -> Answer<MachineView> {

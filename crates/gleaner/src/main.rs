@@ -27,6 +27,7 @@ mod owner;
 mod paper;
 mod policy;
 mod progress;
+mod quota;
 mod replay;
 mod serve;
 mod settings;
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
         Command::Budget(arguments) => (arguments.json(), budget::run(&arguments)),
+        Command::Quota(arguments) => (arguments.json(), quota::run(&arguments)),
         Command::Bench(arguments) => (arguments.json(), bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),
     };

@@ -1,5 +1,6 @@
 //! Why a task can or cannot run, in words.
 
+use crate::ad::STEPS_PER_EVALUATION;
 use crate::{Condition, Explanation, Remedy};
 
 /// What machines that fail a condition are like. `dimensions` names the kinds of operations.
@@ -9,6 +10,9 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
         Condition::HasSpeed(kind) => format!("have no {} speed", dimensions[*kind]),
         Condition::TaskRequires(clause) => format!("fail the task's clause {clause}"),
         Condition::MachineRequires(clause) => format!("have an owner whose clause {clause} the task fails"),
+        Condition::EvaluatesSoon(clause) => {
+            format!("would take more than {STEPS_PER_EVALUATION} steps to evaluate the clause {clause}, or than there are for all")
+        }
         Condition::HasCores(cores) => format!("have fewer than {cores} cores for tasks"),
         Condition::HasMemory(bytes) => format!("have less than {bytes} bytes of memory for tasks"),
         Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
@@ -30,7 +34,9 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
             Condition::IsOpen => return "once it takes tasks again".to_owned(),
             Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
             Condition::MemoryIsFree(bytes) => return format!("once {bytes} bytes of its memory are free"),
-            Condition::TaskRequires(clause) | Condition::MachineRequires(clause) => clause,
+            Condition::TaskRequires(clause)
+            | Condition::MachineRequires(clause)
+            | Condition::EvaluatesSoon(clause) => clause,
         };
         match instead {
             Some(instead) => format!("with {instead} instead of {written}"),

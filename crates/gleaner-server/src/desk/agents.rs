@@ -1,13 +1,14 @@
 //! What agents say, and what they are told.
 
-use super::{Desk, Effect, Session, SessionId, Written, check_profile, run};
+use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
 use crate::ledger::{Errand, Live, Wish};
 use gleaner_core::TaskState;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
-use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Profile, Sample, StopCause, Stream, ToAgent};
+use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
+use gleaner_wire::text::tamed;
+use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stream, ToAgent};
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -92,9 +93,9 @@ impl Desk {
     }
 
     fn tell_to_run(&mut self, attempt: Attempt, on: MachineId) {
-        if self.by_agent.contains_key(&on) {
-            let run = run::of(&self.ledger, attempt);
-            self.tell(on, ToAgent::Run(Box::new(run)));
+        if let Some(&session) = self.by_agent.get(&on) {
+            let order = RunOrder::of(&self.ledger, attempt);
+            self.batch.effects.push(Effect::Run(session, Box::new(order)));
         }
     }
 
@@ -115,6 +116,7 @@ impl Desk {
         if incarnation != Some(hello.incarnation) {
             let profile = hello.profile.clone();
             self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
+            self.doubt(now, id);
             return Ok(());
         }
         if lost {
@@ -122,6 +124,7 @@ impl Desk {
         }
         if self.ledger.agent(id).profile != hello.profile {
             self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
+            self.doubt(now, id);
         }
         Ok(())
     }
@@ -172,19 +175,20 @@ impl Desk {
             self.close(session);
         } else if self.ledger.agent(agent).profile != profile {
             self.record(now, Fact::MachineProfiled { agent, profile });
+            self.doubt(now, agent);
         }
     }
 
     fn owner_load(&mut self, now: Time, agent: MachineId, load: f64, why: String) {
         if (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load {
-            self.record(now, Fact::OwnerLoadReported { agent, load, why: bounded(why) });
+            self.record(now, Fact::OwnerLoadReported { agent, load, why: tamed(&why, REASON_BYTES_MAX) });
         }
     }
 
     fn open(&mut self, now: Time, agent: MachineId, open: bool, why: String) {
         if self.ledger.agent(agent).closed_by_owner == open {
             let by = Actor::Agent(self.ledger.agent(agent).name.clone());
-            self.record(now, Fact::MachineOpened { agent, open, why: bounded(why), by });
+            self.record(now, Fact::MachineOpened { agent, open, why: tamed(&why, REASON_BYTES_MAX), by });
         }
     }
 
@@ -215,6 +219,7 @@ impl Desk {
         let accepted = if self.ledger.is_awaited(attempt, agent) {
             let end = Box::new(self.keep_tails(attempt, sound(end)));
             self.record(now, Fact::AttemptEnded { attempt, agent, end });
+            self.doubt(now, agent);
             true
         } else if let Some(counted) = self.ledger.record(attempt.task).counted(run) {
             counted
@@ -224,6 +229,16 @@ impl Desk {
             false
         };
         self.send(session, ToAgent::Settled { attempt, accepted });
+    }
+
+    /// Counts a machine with the speeds that its tasks show, where it says many times more.
+    fn doubt(&mut self, now: Time, agent: MachineId) {
+        if let Some(share) = self.ledger.due_share(agent) {
+            let why = format!(
+                "it is counted with {share} of the speeds that it says: its tasks show no more than a {SPEED_DOUBT}th"
+            );
+            self.record(now, Fact::SpeedDoubted { agent, share, why });
+        }
     }
 
     fn is_live(&self, attempt: Attempt, agent: MachineId) -> bool {
@@ -256,9 +271,15 @@ fn sound(mut end: End) -> End {
         tail.bytes.truncate(OUTPUT_CHUNK_MAX);
     }
     for seconds in [&mut end.usage.elapsed_s, &mut end.usage.cpu_s] {
-        if !seconds.is_finite() {
+        if !(seconds.is_finite() && *seconds >= 0.0) {
             *seconds = 0.0;
         }
+    }
+    match &mut end.outcome {
+        Outcome::OverLimit { what: text } | Outcome::Abandoned { why: text } | Outcome::NotStarted { why: text } => {
+            *text = tamed(text, REASON_BYTES_MAX);
+        }
+        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}
     }
     end
 }
@@ -268,14 +289,4 @@ fn without_tails(mut end: End) -> End {
     end.stdout.bytes = Vec::new();
     end.stderr.bytes = Vec::new();
     end
-}
-
-/// What agents say for people is cut where it is longer than anyone reads.
-fn bounded(mut why: String) -> String {
-    const WHY_MAX: usize = 500;
-    if why.len() > WHY_MAX {
-        let end = (0..=WHY_MAX).rev().find(|&at| why.is_char_boundary(at)).unwrap_or(0);
-        why.truncate(end);
-    }
-    why
 }

@@ -1,5 +1,6 @@
 //! What comes in bodies: JSON of bounded length, and bytes at a pace that somebody still sends.
 
+use crate::limits::SILENCE_MAX;
 use super::Api;
 use super::refusal::Refusal;
 use axum::body::{Body, Bytes};
@@ -13,18 +14,19 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// A sender who is silent for so long is taken to be gone.
-const SILENCE: Duration = Duration::from_secs(30);
 
 /// A document of the usual length.
 pub(super) struct Document<T>(pub(super) T);
 
-/// A job, which may be long.
-pub(super) struct JobDocument(pub(super) Box<JobSpec>);
+/// A job, which may be long. A long one has its turn until the request is answered: while it waits, it takes memory.
+pub(super) struct JobDocument {
+    pub(super) spec: Box<JobSpec>,
+    pub(super) turn: Option<OwnedSemaphorePermit>,
+}
 
 impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Document<T> {
     type Rejection = Refusal;
@@ -41,19 +43,21 @@ impl FromRequest<Arc<Api>> for JobDocument {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Refusal> {
         check_json(request.headers())?;
         if length(request.headers()).is_some_and(|length| length <= BODY_BYTES_MAX as u64) {
-            return parse(&whole(request, BODY_BYTES_MAX).await?).map(Self);
+            let spec = parse(&whole(request, BODY_BYTES_MAX).await?)?;
+            return Ok(Self { spec, turn: None });
         }
-        let _turn = api.large_jobs.acquire().await.map_err(|_| Refusal::busy("large jobs"))?;
+        let turn = Arc::clone(&api.large_jobs).acquire_owned().await.map_err(|_| Refusal::busy("large jobs"))?;
         let bytes = whole(request, JOB_BYTES_MAX).await?;
         let parsed = spawn_blocking(move || parse(&bytes)).await;
-        parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))?.map(Self)
+        let spec = parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))??;
+        Ok(Self { spec, turn: Some(turn) })
     }
 }
 
 /// The body as it comes, until its end or until its sender is silent for too long.
 pub(super) fn paced(body: Body) -> impl Stream<Item = io::Result<Bytes>> {
     stream::try_unfold(body.into_data_stream(), |mut pieces| async move {
-        match timeout(SILENCE, pieces.next()).await {
+        match timeout(SILENCE_MAX, pieces.next()).await {
             Ok(Some(piece)) => Ok(Some((piece.map_err(io::Error::other)?, pieces))),
             Ok(None) => Ok(None),
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "its sender fell silent")),

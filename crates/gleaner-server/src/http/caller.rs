@@ -8,6 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use gleaner_net::{Token, TokenKind};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A user.
 pub(super) struct Caller(pub(super) Requester);
@@ -23,7 +24,9 @@ impl FromRequestParts<Arc<Api>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(parts)?;
-        user(api, &token).map(Self).ok_or_else(unknown)
+        let by = user(api, &token).ok_or_else(unknown)?;
+        within_rate(api, &by.user)?;
+        Ok(Self(by))
     }
 }
 
@@ -33,7 +36,10 @@ impl FromRequestParts<Arc<Api>> for FileCaller {
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(parts)?;
         let known = match token.kind() {
-            TokenKind::User => user(api, &token).is_some(),
+            TokenKind::User => match user(api, &token) {
+                Some(by) => within_rate(api, &by.user).map(|()| true)?,
+                None => false,
+            },
             TokenKind::Session => api.app.agents.agent(&token).is_some(),
             TokenKind::Join => false,
         };
@@ -58,6 +64,12 @@ impl FromRequestParts<Arc<Api>> for Joining {
 /// A token's hash as the ledger has it.
 pub(super) fn stored_hash(token: &Token) -> String {
     token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn within_rate(api: &Api, user: &str) -> Result<(), Refusal> {
+    let quota = api.app.desk.people().quota(user);
+    let may = api.rates.admit(user, quota, Instant::now());
+    if may { Ok(()) } else { Err(Refusal::too_often(user, quota.requests_per_s)) }
 }
 
 fn user(api: &Api, token: &Token) -> Option<Requester> {

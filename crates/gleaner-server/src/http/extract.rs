@@ -1,13 +1,12 @@
 //! What comes in addresses: parts of paths, and queries.
 
+use crate::limits::WAIT_MAX_S;
 use super::refusal::Refusal;
 use axum::extract::FromRequestParts;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The longest that a request waits for something to happen.
-pub(super) const WAIT_MAX_S: u64 = 60;
 
 /// The parts of a path.
 #[derive(FromRequestParts)]

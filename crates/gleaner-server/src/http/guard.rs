@@ -1,5 +1,6 @@
 //! What happens around every request: it gets a number, is counted, and is turned away where it is too much.
 
+use crate::limits::HEAD_MAX;
 use super::Api;
 use super::refusal::Refusal;
 use axum::extract::{MatchedPath, Request, State};
@@ -13,8 +14,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tracing::Instrument as _;
 
-/// Bytes of address and headers together.
-const HEAD_MAX: usize = 16 << 10;
 
 pub(super) async fn guard(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let number = api.requests_so_far.fetch_add(1, Ordering::Relaxed) + 1;

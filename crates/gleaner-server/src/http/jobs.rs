@@ -1,11 +1,12 @@
 //! Jobs: submitting, looking at, and ordering about.
 
+use crate::limits::JOBS_LISTED_MAX;
 use super::body::{Document, JobDocument};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
 use super::refusal::Refusal;
 use super::{Api, waiting};
-use crate::desk::{Answer, Desk, Order, Requester};
+use crate::desk::{Admitted, Answer, Desk, Order, Requester};
 use crate::ledger::Job;
 use crate::view;
 use axum::Json;
@@ -22,7 +23,6 @@ use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
-const JOBS_MAX: usize = 1_000;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -72,14 +72,21 @@ pub(super) async fn submit(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
     headers: HeaderMap,
-    JobDocument(spec): JobDocument,
+    JobDocument { spec, turn: _turn }: JobDocument,
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
-    let missing = missing_blobs(&api, &spec).await?;
-    let Answer::Submitted(submitted) = api.order(by, Order::Submit { spec, key, missing }).await? else {
+    let job = admitted(*spec).await?;
+    let missing = missing_blobs(&api, job.spec()).await?;
+    let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, missing }).await? else {
         unreachable!("a submission is answered by its job");
     };
     Ok((StatusCode::CREATED, Json(submitted)))
+}
+
+/// A job may be long, and what it costs to check it is nobody else's time.
+async fn admitted(spec: JobSpec) -> Result<Admitted, Refusal> {
+    let checked = spawn_blocking(move || Admitted::check(spec)).await;
+    Ok(checked.map_err(|panic| Refusal::internal(format!("a job could not be checked: {panic}")))??)
 }
 
 fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
@@ -117,12 +124,13 @@ async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refus
 pub(super) async fn preview(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
-    JobDocument(spec): JobDocument,
+    JobDocument { spec, turn: _turn }: JobDocument,
 ) -> Result<Json<Preview>, Refusal> {
+    let job = admitted(*spec).await?;
     let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("previews"))?;
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
     let (ledger, now) = api.look(|desk, now| (desk.ledger().clone(), now)).await?;
-    let preview = spawn_blocking(move || view::preview(ledger, now, &by.user, &spec)).await;
+    let preview = spawn_blocking(move || view::preview(ledger, now, &by.user, job.spec())).await;
     Ok(Json(preview.map_err(|panic| Refusal::internal(format!("a preview: {panic}")))??))
 }
 
@@ -136,7 +144,7 @@ pub(super) async fn list(
     Caller(by): Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
-    let limit = within("limit", query.limit, &(1..=JOBS_MAX))?;
+    let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX))?;
     let look = move |desk: &Desk, _| {
         let user = (!by.admin).then_some(by.user.as_str());
         view::jobs(desk, user, query.state, limit)

@@ -1,6 +1,7 @@
 //! What a task writes, while it runs and afterwards. Short output is in the journal with the run's end; long output is
 //! in a file, to which a run that goes on adds.
 
+use crate::limits::OUTPUT_PIECE_MAX;
 use super::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
@@ -28,8 +29,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 use utoipa::IntoParams;
 
-/// Bytes of one answer.
-const PIECE_MAX: usize = 256 << 10;
 /// How often a file that grows is looked at while somebody waits: what programs write is no event.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Rows of the journal read at once while looking for a run's end.
@@ -169,12 +168,12 @@ fn of_ended(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<
         }
         _ => from_file(app, attempt, stream, offset)?,
     };
-    let is_last = bytes.len() < PIECE_MAX;
+    let is_last = bytes.len() < OUTPUT_PIECE_MAX;
     Ok(Piece { bytes, is_last, dropped })
 }
 
 fn from_file(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<Vec<u8>, Refusal> {
-    let read = outputs::read(&app.home, attempt, stream, offset, PIECE_MAX);
+    let read = outputs::read(&app.home, attempt, stream, offset, OUTPUT_PIECE_MAX);
     read.map_err(|error: io::Error| Refusal::internal(format!("the output of {attempt:?}: {error}")))
 }
 

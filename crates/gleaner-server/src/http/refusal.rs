@@ -87,6 +87,15 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     }
 
+    /// Who asks does so more often than they may.
+    pub(super) fn too_often(user: &str, per_s: u32) -> Self {
+        let message = format!(
+            "{user} has made more requests than the quota of {per_s} in a second; wait a second, or ask an administrator \
+             for more (`gleaner quota set --user {user} --requests N`)"
+        );
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "quota", message)
+    }
+
     /// Something went wrong here, and the details are for the log.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         let message = message.into();
@@ -108,7 +117,7 @@ impl IntoResponse for Refusal {
         let mut response = (self.status, Json(Problem { version: VERSION, error })).into_response();
         let header = match self.status {
             StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
-            StatusCode::SERVICE_UNAVAILABLE => Some((RETRY_AFTER, "1")),
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => Some((RETRY_AFTER, "1")),
             _ => None,
         };
         if let Some((name, value)) = header {
@@ -125,6 +134,7 @@ impl From<Rejection> for Refusal {
             Kind::Invalid => Self::invalid(message),
             Kind::Forbidden => Self::forbidden(message),
             Kind::NotFound => Self::not_found(message),
+            Kind::Quota => Self::new(StatusCode::FORBIDDEN, "quota", message),
             Kind::Conflict => Self::new(StatusCode::CONFLICT, "conflict", message),
         }
     }

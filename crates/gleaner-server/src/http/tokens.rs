@@ -1,5 +1,6 @@
 //! New tokens. Each is shown once: what is kept is its hash.
 
+use crate::limits::JOIN_TOKEN_MAX_S;
 use super::Api;
 use super::caller::{Caller, stored_hash};
 use super::extract::{Query, within};
@@ -15,8 +16,6 @@ use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
 
-/// Thirty days.
-const EXPIRES_MAX_S: u32 = 2_592_000;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -56,7 +55,7 @@ pub(super) async fn join(
     Caller(by): Caller,
     Query(query): Query<JoinQuery>,
 ) -> Result<(StatusCode, Json<NewToken>), Refusal> {
-    let seconds = within("expires_s", query.expires_s, &(1..=EXPIRES_MAX_S))?;
+    let seconds = within("expires_s", query.expires_s, &(1..=JOIN_TOKEN_MAX_S))?;
     let expires = api.app.desk.now().after_seconds(f64::from(seconds));
     let token = Token::generate(TokenKind::Join)?;
     api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires }).await?;

@@ -1,6 +1,7 @@
 //! Who may do what: users and join tokens, known by the hashes of their tokens only.
 
 use gleaner_units::{MachineId, Time};
+use gleaner_wire::api::Quota;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,14 @@ pub struct People {
     join_tokens: BTreeMap<String, Time>,
     /// Which agent joined with each that was used.
     joined: BTreeMap<String, MachineId>,
+    quotas: Quotas,
+}
+
+/// How much each user may have.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Quotas {
+    everyone: Quota,
+    of: BTreeMap<String, Quota>,
 }
 
 impl People {
@@ -41,6 +50,28 @@ impl People {
     /// Whose token it is. The hash is compared, so its time says nothing of the token.
     pub fn user(&self, token_hash: &str) -> Option<&User> {
         self.by_token.get(token_hash)
+    }
+
+    pub(super) fn set_quota(&mut self, user: Option<&str>, quota: Quota) {
+        match user {
+            Some(user) => drop(self.quotas.of.insert(user.to_owned(), quota)),
+            None => self.quotas.everyone = quota,
+        }
+    }
+
+    /// How much a user may have.
+    pub fn quota(&self, user: &str) -> Quota {
+        self.quotas.of.get(user).copied().unwrap_or(self.quotas.everyone)
+    }
+
+    /// How much everyone may have who has no quota of their own.
+    pub fn usual_quota(&self) -> Quota {
+        self.quotas.everyone
+    }
+
+    /// Whoever has a quota of their own.
+    pub fn with_own_quota(&self) -> impl Iterator<Item = &String> {
+        self.quotas.of.keys()
     }
 
     /// Whether nobody can sign in yet.

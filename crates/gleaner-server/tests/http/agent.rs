@@ -3,6 +3,7 @@
 use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
+use gleaner_server::driver::Outgoing;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
 };
@@ -12,7 +13,7 @@ use tokio::sync::mpsc;
 
 pub(crate) struct Agent {
     session: SessionId,
-    inbox: mpsc::Receiver<ToAgent>,
+    inbox: mpsc::Receiver<Outgoing>,
 }
 
 pub(crate) fn profile() -> Profile {
@@ -58,7 +59,10 @@ impl Agent {
     }
 
     pub(crate) async fn hear(&mut self) -> ToAgent {
-        self.inbox.recv().await.expect("the session goes on")
+        match self.inbox.recv().await.expect("the session goes on") {
+            Outgoing::Message(message) => message,
+            Outgoing::Run(order) => ToAgent::Run(Box::new(order.filled_in().expect("a short order"))),
+        }
     }
 
     async fn hear_beat(&mut self, number: u64) {

@@ -9,5 +9,6 @@ mod document;
 mod events;
 mod jobs;
 mod output;
+mod quotas;
 mod schemathesis;
 mod world;

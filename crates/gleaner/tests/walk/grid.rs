@@ -216,6 +216,31 @@ impl Grid {
         Some(serde_json::from_slice(&output.stdout).expect("JSON"))
     }
 
+    /// What the API itself answers the first user: the status, and the document. `body` is sent if there is one.
+    pub(crate) fn api(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let output = self.request(method, path, body).output().expect("curl");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let (document, status) = text.rsplit_once('\n').expect("a status");
+        (status.parse().expect("a number"), serde_json::from_str(document).unwrap_or_default())
+    }
+
+    /// What asks so, and prints the answer and its status.
+    pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Command {
+        let token = fs::read_to_string(self.home.join("token")).expect("the first user's token");
+        let sent = self.folder.path().join("request.json");
+        let mut command = self.within();
+        // Whose certificate it is is not what is tried here.
+        command.args(["curl", "-ks", "-w", "\n%{http_code}", "-X", method, "-H"]);
+        command.arg(format!("Authorization: Bearer {}", token.trim()));
+        if let Some(body) = body {
+            fs::write(&sent, body.to_string()).expect("room for a request");
+            command.args(["-H", "Content-Type: application/json", "--data-binary"]);
+            command.arg(format!("@{}", sent.display()));
+        }
+        command.arg(format!("https://{ADDRESS}{path}"));
+        command
+    }
+
     /// The facts of the journal, in order.
     pub(crate) fn facts(&self) -> Vec<Value> {
         let lines = self.ok(&["journal", "export"]);
