@@ -50,7 +50,14 @@ pub struct Context {
 impl Context {
     /// No ads, the default limits, the clock of the machine, and random numbers that nobody can repeat.
     pub fn new() -> Self {
-        Self { my: None, target: None, limits: Limits::DEFAULT, clock: Clock::System, seed: None, budget: None }
+        Self {
+            my: None,
+            target: None,
+            limits: Limits::DEFAULT,
+            clock: Clock::System,
+            seed: None,
+            budget: None,
+        }
     }
 
     /// The ad in which bare names and `MY.` are looked up.

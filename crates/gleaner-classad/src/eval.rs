@@ -175,7 +175,10 @@ impl Evaluator {
     /// An evaluator and the scope in which to start.
     pub(crate) fn new(context: &Context) -> (Self, Option<Scope>) {
         let mut evaluator = Self {
-            limits: Limits { steps: context.budget.as_ref().map_or(u64::MAX, Budget::left).min(context.limits.steps), ..context.limits },
+            limits: Limits {
+                steps: context.budget.as_ref().map_or(u64::MAX, Budget::left).min(context.limits.steps),
+                ..context.limits
+            },
             clock: context.clock,
             seed: context.seed,
             budget: context.budget.clone(),
@@ -215,6 +218,13 @@ impl Evaluator {
         // What is not affordable is not done, and costs no more than all that is left.
         self.steps = self.steps.saturating_add(steps).min(self.limits.steps.saturating_add(1));
         if self.steps > self.limits.steps { Err(Halt::Exhausted) } else { Ok(()) }
+    }
+
+    /// Something was left out for want of steps, and has no value.
+    pub(crate) fn give_up(&self) {
+        if let Some(budget) = &self.budget {
+            budget.exceed();
+        }
     }
 
     /// How many more steps may be taken.

@@ -66,7 +66,7 @@ impl Budget {
         self.0.left.load(Ordering::Relaxed)
     }
 
-    /// Whether an evaluation was ended since the last call, because it took more steps than it had.
+    /// Whether an evaluation was ended since the last call, or a part of it, because it took more steps than it had.
     pub fn take_exceeded(&self) -> bool {
         self.0.is_exceeded.swap(false, Ordering::Relaxed)
     }

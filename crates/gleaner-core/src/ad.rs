@@ -159,7 +159,10 @@ mod tests {
         let machine = ad(&format!("[ Name = \"{}\"; Memory = 8 ]", "a".repeat(64)));
         let endless = "[ Requirements = size(split(TARGET.Name)) + sum({1, 2, 3}) > 0 && regexp(\"a\", TARGET.Name) && \
                        anyCompare(\"==\", split(strcat(TARGET.Name, \",\", TARGET.Name)), TARGET.Name) ]";
-        assert!(agree(ad(endless).as_ref(), machine.as_ref(), &mut Work::of(1)), "what is usual is affordable");
+        assert!(
+            agree(ad(endless).as_ref(), machine.as_ref(), &mut Work::of(1)),
+            "what is usual is affordable"
+        );
         let mut work = Work::of(1_000);
         for _ in 0..999 {
             agree(ad(ENDLESS).as_ref(), machine.as_ref(), &mut work);
@@ -170,7 +173,8 @@ mod tests {
 
     #[test]
     fn what_takes_too_much_work_is_an_error() {
-        let doubling = (0..90).fold(String::from("[ "), |text, at| format!("{text}a{at} = a{0} + a{0}; ", at + 1));
+        let doubling =
+            (0..90).fold(String::from("[ "), |text, at| format!("{text}a{at} = a{0} + a{0}; ", at + 1));
         let endless = ad(&format!("{doubling} a90 = 1; Requirements = a0 > 0 ]"));
         let accepts = |context| accepts(endless.as_ref(), None, &context);
         assert_eq!(Work::of(1).try_evaluate(accepts), (false, true));

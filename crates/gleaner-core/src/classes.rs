@@ -206,14 +206,16 @@ impl Classes {
         let class = &mut self.tasks[id.index()];
         class.composition = composition;
         let mut work = Work::of(self.machines.len());
-        let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, class, machine, &mut work));
+        let row =
+            self.machines.iter().map(|machine| seconds_per_op(&self.weights, class, machine, &mut work));
         self.seconds_per_op[id.index()] = row.collect();
     }
 
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
         let ranked = class.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some());
         let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
-        let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine, &mut work));
+        let row =
+            self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine, &mut work));
         self.seconds_per_op.push(row.collect());
         let ranks =
             self.machines.iter().map(|machine| liking(class.ad.as_ref(), machine.ad.as_ref(), &mut work));

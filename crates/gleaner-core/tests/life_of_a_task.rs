@@ -271,4 +271,3 @@ fn tasks_are_withdrawn_and_return_together() {
         }
     }
 }
-

@@ -98,9 +98,7 @@ impl Backlog {
             }
             Change::Unplanned(task) => self.add(grid, task),
             // A task that starts was planned before, or is none of this policy's.
-            Change::Planned(task, _)
-            | Change::Started(task)
-            | Change::Finished(task) => {
+            Change::Planned(task, _) | Change::Started(task) | Change::Finished(task) => {
                 self.remove(grid, task);
             }
             Change::MachineClassMet(_)

@@ -8,11 +8,11 @@ use gleaner_server::store::TaskRange;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, PolicySpec};
-use std::sync::Arc;
 use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::session::{Attempt, Profile};
 use serde_json::json;
 use std::io::Write as _;
+use std::sync::Arc;
 
 /// Machines, by their numbers.
 const FAST: usize = 0;

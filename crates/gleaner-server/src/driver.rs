@@ -3,14 +3,13 @@
 //! Many inputs share one commit: while a commit is on its way to the disk, the next inputs gather. **A commit that
 //! fails ends the thread**, and with it the coordinator: what was acknowledged is on the disk, and nothing else left.
 
-use crate::limits::{BATCH_MAX, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::clock::Clock;
 use crate::desk::{
-    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder,
-    SessionId,
+    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder, SessionId,
 };
 use crate::journal::Fact;
 use crate::ledger::{People, ReplayError};
+use crate::limits::{BATCH_MAX, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, recover};

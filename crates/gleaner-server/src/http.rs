@@ -32,9 +32,9 @@ mod tasks;
 mod tokens;
 mod waiting;
 
-use crate::limits::{LARGE_JOBS_MAX, REQUESTS_MAX, STREAMS_MAX, STUDIES_MAX, TRANSFERS_MAX, WAITS_MAX};
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
+use crate::limits::{LARGE_JOBS_MAX, REQUESTS_MAX, STREAMS_MAX, STUDIES_MAX, TRANSFERS_MAX, WAITS_MAX};
 use axum::{Router, middleware};
 use gleaner_units::Time;
 use metrics::Metrics;
@@ -45,7 +45,6 @@ use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
 
 /// What all handlers share.
 struct Api {

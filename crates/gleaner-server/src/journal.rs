@@ -3,8 +3,8 @@
 //! **Everything the coordinator knows for longer than a connection lives follows from these alone.** The core's events
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
-use gleaner_core::{Command, Settled};
 use crate::store::TaskRange;
+use gleaner_core::{Command, Settled};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec, Quota};

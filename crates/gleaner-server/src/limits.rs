@@ -24,7 +24,7 @@ pub(crate) const CONNECTIONS_MAX: usize = 16_384;
 pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Requests answered at once; one more is told to come back.
 pub(crate) const REQUESTS_MAX: usize = 512;
-/// Of those, the ones that wait for something to happen, so that others always get through.
+/// Of the requests, the ones that wait for something to happen, so that others always get through.
 pub(crate) const WAITS_MAX: usize = 384;
 /// Streams of events.
 pub(crate) const STREAMS_MAX: usize = 256;
@@ -44,9 +44,9 @@ pub(crate) const JOBS_LISTED_MAX: usize = 1_000;
 pub(crate) const TASKS_LISTED_MAX: usize = 10_000;
 /// Steps of a task's life that are told at most.
 pub(crate) const HISTORY_TOLD_MAX: usize = 10_000;
-/// Thirty days.
+/// Seconds for which a join token is good: thirty days.
 pub(crate) const JOIN_TOKEN_MAX_S: u32 = 2_592_000;
-/// The longest that a request waits for something to happen.
+/// Seconds that a request waits for something to happen.
 pub(crate) const WAIT_MAX_S: u64 = 60;
-/// Bytes of one answer.
+/// Bytes of output in one answer.
 pub(crate) const OUTPUT_PIECE_MAX: usize = 256 << 10;

@@ -1,9 +1,9 @@
 //! The agents' connections: who an agent is gets proven here, what it says goes to the desk.
 
-use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
 use crate::app::App;
 use crate::desk::{Input, SessionId};
 use crate::driver::{Outgoing, Stopped};
+use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use futures_util::FutureExt as _;

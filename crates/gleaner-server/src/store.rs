@@ -120,7 +120,9 @@ impl TaskRange {
         let mut merged: Vec<Self> = Vec::new();
         for range in ranges {
             match merged.last_mut() {
-                Some(last) if range.first.index() <= last.last.index() + 1 => last.last = last.last.max(range.last),
+                Some(last) if range.first.index() <= last.last.index() + 1 => {
+                    last.last = last.last.max(range.last)
+                }
                 Some(_) | None => merged.push(range),
             }
         }

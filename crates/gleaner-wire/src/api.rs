@@ -1,7 +1,7 @@
 //! What the HTTP API under `/api/v1` answers. Times are seconds since 1970.
 
-use crate::limits::{QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
 use crate::JobId;
+use crate::limits::{QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
 use crate::session::{Outcome, Profile, Sample, Stored, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -224,7 +224,8 @@ impl JobSpec {
             TaskList::Sweep { axes } if self.tasks.has(LENGTH) => {
                 let place = axes.iter().position(|(name, _)| name == LENGTH).unwrap_or_default();
                 // Those behind it change faster.
-                let in_a_row = axes[place + 1..].iter().map(|(_, values)| values.len() as u32).product::<u32>();
+                let in_a_row =
+                    axes[place + 1..].iter().map(|(_, values)| values.len() as u32).product::<u32>();
                 let values = &axes[place].1;
                 for stretch in 0..(count / in_a_row.max(1)) as usize {
                     add(in_a_row, &values[stretch % values.len()])?;
@@ -451,7 +452,10 @@ mod tests {
         let lengths = |tasks| JobSpec { tasks, ..JobSpec::new(["run"]) }.lengths();
         let last = lengths(sweep(&[("a", LENGTHS_PER_JOB_MAX / 100), (LENGTH, 100)]));
         assert_eq!(last.expect("just as many").len(), LENGTHS_PER_JOB_MAX);
-        assert_eq!(lengths(sweep(&[("a", 1 + LENGTHS_PER_JOB_MAX / 100), (LENGTH, 100)])), Err(InvalidLengths::TooMany));
+        assert_eq!(
+            lengths(sweep(&[("a", 1 + LENGTHS_PER_JOB_MAX / 100), (LENGTH, 100)])),
+            Err(InvalidLengths::TooMany)
+        );
         // Ten million tasks of a hundred lengths.
         assert_eq!(lengths(sweep(&[(LENGTH, 100), ("a", 100_000)])).expect("lengths").len(), 100);
     }

@@ -29,7 +29,9 @@ mod tests {
 
     #[test]
     fn what_deceives_the_eye_is_hidden() {
-        for deceiving in ['\n', '\x1b', '\u{9b}', '\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{e0041}', '\u{ad}'] {
+        for deceiving in
+            ['\n', '\x1b', '\u{9b}', '\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{e0041}', '\u{ad}']
+        {
             assert!(is_hidden(deceiving), "{deceiving:?}");
         }
         for plain in ['a', ' ', 'ü', '日', 'א', '—', '😀', '\u{a0}'] {

@@ -4,8 +4,8 @@ use gleaner_units::TaskId;
 use gleaner_wire::api::{BudgetSpec, Choice, Enrolment, PolicySpec};
 use gleaner_wire::job::{Input, JobSpec, TaskList};
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage, decode,
-    encode,
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
+    decode, encode,
 };
 use gleaner_wire::{BlobHash, SESSION_VERSION};
 use proptest::prelude::*;
@@ -15,9 +15,22 @@ use std::sync::LazyLock;
 
 /// What tends to upset readers: lengths that nothing follows, other kinds of values, depth.
 const INSERTS: [&[u8]; 16] = [
-    b"", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b"\xc0",
-    b"\xc1", b"\xcb\x7f\xf8\0\0\0\0\0\0", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xff", b"\x91\x91\x91\x91\x91\x91",
-    b"\xa1\xff", b"[[[[[[", b"1e999", b"\"\\ud800\"", b"null",
+    b"",
+    b"\xdd\xff\xff\xff\xff",
+    b"\xdf\xff\xff\xff\xff",
+    b"\xc6\xff\xff\xff\xff",
+    b"\xdb\xff\xff\xff\xff",
+    b"\xc0",
+    b"\xc1",
+    b"\xcb\x7f\xf8\0\0\0\0\0\0",
+    b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\xff",
+    b"\x91\x91\x91\x91\x91\x91",
+    b"\xa1\xff",
+    b"[[[[[[",
+    b"1e999",
+    b"\"\\ud800\"",
+    b"null",
 ];
 
 fn blob() -> BlobHash {
@@ -42,7 +55,21 @@ fn run() -> Run {
     let (name, user) = ("1/0".to_owned(), "ada".to_owned());
     let resume_from = Some(Stored { blob: blob(), size: 9 });
     let (attempt, cwd, stdin) = (attempt(), None, Some(blob()));
-    Run { attempt, name, user, command, env, cwd, stdin, inputs, outputs, needs, checkpoint, resume_from, confinement }
+    Run {
+        attempt,
+        name,
+        user,
+        command,
+        env,
+        cwd,
+        stdin,
+        inputs,
+        outputs,
+        needs,
+        checkpoint,
+        resume_from,
+        confinement,
+    }
 }
 
 fn profile() -> Profile {
@@ -57,7 +84,8 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let (checkpoint, files) = (Some(Stored { blob: blob(), size: 1 }), None);
     let end = End { outcome, usage: Usage::default(), checkpoint, files, stdout: tail.clone(), stderr: tail };
     let (agent, running) = (1, vec![attempt()]);
-    let hello = Hello { version: SESSION_VERSION, agent, incarnation: 1, epoch: 1, profile: profile(), running };
+    let hello =
+        Hello { version: SESSION_VERSION, agent, incarnation: 1, epoch: 1, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);
     [
         encode(&FromAgent::Hello(hello)),
@@ -103,10 +131,16 @@ fn edited(good: &[u8], edits: Edits, cut: Option<prop::sample::Index>) -> Vec<u8
 /// What can be read can be written, and says the same again.
 fn read_as_anything(bytes: &[u8]) -> Result<(), TestCaseError> {
     if let Ok(message) = decode::<FromAgent>(bytes) {
-        prop_assert_eq!(encode(&decode::<FromAgent>(&encode(&message)).expect("it was written")), encode(&message));
+        prop_assert_eq!(
+            encode(&decode::<FromAgent>(&encode(&message)).expect("it was written")),
+            encode(&message)
+        );
     }
     if let Ok(message) = decode::<ToAgent>(bytes) {
-        prop_assert_eq!(encode(&decode::<ToAgent>(&encode(&message)).expect("it was written")), encode(&message));
+        prop_assert_eq!(
+            encode(&decode::<ToAgent>(&encode(&message)).expect("it was written")),
+            encode(&message)
+        );
     }
     if let Ok(job) = serde_json::from_slice::<JobSpec>(bytes) {
         let _ = (job.order_bytes_max(), job.tasks.count(), job.lengths());
@@ -146,7 +180,12 @@ proptest! {
 #[test]
 fn what_is_said_to_be_long_takes_no_room_before_it_is_there() {
     let before = peak_megabytes();
-    for length in [&b"\xdd\xff\xff\xff\xff"[..], b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff"] {
+    for length in [
+        &b"\xdd\xff\xff\xff\xff"[..],
+        b"\xdf\xff\xff\xff\xff",
+        b"\xc6\xff\xff\xff\xff",
+        b"\xdb\xff\xff\xff\xff",
+    ] {
         for good in FRAMES.iter() {
             for at in 0..good.len() {
                 let bytes = [&good[..at], length].concat();

@@ -107,8 +107,14 @@ mod tests {
         for (job, expected) in [
             (JobDescription::new(spec("{a}")), ""),
             (JobDescription::new(spec(&endless)), "variables and file names would have 1024"),
-            (JobDescription { inputs: vec![source(&endless)], ..JobDescription::new(spec("")) }, "the name of a file"),
-            (JobDescription { stdout: Some(endless.clone()), ..JobDescription::new(spec("")) }, "the name of a file"),
+            (
+                JobDescription { inputs: vec![source(&endless)], ..JobDescription::new(spec("")) },
+                "the name of a file",
+            ),
+            (
+                JobDescription { stdout: Some(endless.clone()), ..JobDescription::new(spec("")) },
+                "the name of a file",
+            ),
             (JobDescription { stdin: Some("{b}".to_owned()), ..JobDescription::new(spec("")) }, ""),
         ] {
             let refused = job.check_size().err().map_or(String::new(), |error| error.to_string());

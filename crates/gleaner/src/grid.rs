@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList, QuotaList, QuotaSetting,
-    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, Submitted,
-    TaskList, TaskPhase, TaskView,
+    BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
+    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, QuotaList,
+    QuotaSetting, Submitted, TaskList, TaskPhase, TaskView,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;

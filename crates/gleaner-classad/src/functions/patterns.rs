@@ -202,7 +202,8 @@ fn replaced(
         }
         let search = if was_empty { pattern.after_empty(evaluator)? } else { &pattern.search };
         let Some(found) = search.run(evaluator, text, from)? else { return Ok(None) };
-        let Some((groups, whole)) = found.and_then(|groups| groups.get(0).map(|whole| (groups, whole))) else {
+        let Some((groups, whole)) = found.and_then(|groups| groups.get(0).map(|whole| (groups, whole)))
+        else {
             if was_empty {
                 written.extend(text.get(from));
                 from += 1;

@@ -25,7 +25,9 @@ pub(super) struct Instead {
 pub fn obstacles(grid: &Grid, task: TaskClassId, on: MachineId) -> Vec<Condition> {
     let (task, machine) = (grid.classes().task_class(task), grid.machine(on));
     let class = grid.classes().machine_class(machine.class());
-    let lasting = failures(task, class, &mut Work::of(clauses(task, class))).into_iter().map(|failure| failure.condition);
+    let lasting = failures(task, class, &mut Work::of(clauses(task, class)))
+        .into_iter()
+        .map(|failure| failure.condition);
     lasting.chain(passing(machine, class.room, task.needs)).collect()
 }
 
@@ -69,7 +71,8 @@ pub(super) fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize
 
 /// How many clauses there are to evaluate.
 fn clauses(task: &TaskClass, machine: &MachineClass) -> usize {
-    let requirements = [&task.ad, &machine.ad].map(|ad| ad.as_ref().and_then(|ad| ad.class_ad().get(REQUIREMENTS)));
+    let requirements =
+        [&task.ad, &machine.ad].map(|ad| ad.as_ref().and_then(|ad| ad.class_ad().get(REQUIREMENTS)));
     requirements.into_iter().flatten().map(|requirements| requirements.clauses().len()).sum()
 }
 
@@ -102,7 +105,8 @@ fn failed_clauses(
             let alone = context.with_my(wanting);
             let met = alone.clone().with_target(or_nothing(other));
             let holds = clause.evaluate(&met).as_condition() == Some(true);
-            let compared = || clause.as_comparison().and_then(|comparison| nearest(&comparison, &alone, &met));
+            let compared =
+                || clause.as_comparison().and_then(|comparison| nearest(&comparison, &alone, &met));
             (!holds).then(compared)
         };
         match work.try_evaluate(failure) {

@@ -3,8 +3,9 @@
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList, is_length};
 use gleaner_wire::limits::{
-    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, MEMORY_BYTES_MAX, ORDER_BYTES_MAX,
-    PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
+    PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX,
+    WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
@@ -203,7 +204,10 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
 
 fn check_lengths(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.length.is_some_and(|length| !is_length(length)), || {
-        format!("length is {:?}; expected operations as a number above 0, at most {LENGTH_MAX:e}", spec.length)
+        format!(
+            "length is {:?}; expected operations as a number above 0, at most {LENGTH_MAX:e}",
+            spec.length
+        )
     })?;
     spec.lengths().map(drop).map_err(|error| Rejection::invalid(error.to_string()))
 }

@@ -7,8 +7,10 @@ use gleaner_core::TaskState;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
+use gleaner_wire::session::{
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stream, ToAgent,
+};
 use gleaner_wire::text::tamed;
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stream, ToAgent};
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -276,7 +278,9 @@ fn sound(mut end: End) -> End {
         }
     }
     match &mut end.outcome {
-        Outcome::OverLimit { what: text } | Outcome::Abandoned { why: text } | Outcome::NotStarted { why: text } => {
+        Outcome::OverLimit { what: text }
+        | Outcome::Abandoned { why: text }
+        | Outcome::NotStarted { why: text } => {
             *text = tamed(text, REASON_BYTES_MAX);
         }
         Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}

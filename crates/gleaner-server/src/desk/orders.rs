@@ -197,8 +197,10 @@ impl Desk {
     ) -> Result<Answer, Rejection> {
         let job = self.own_job(by, id)?;
         let user = job.user.clone();
-        let wanted = |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
-        let named = if choice.tasks.is_empty() { vec![job.range()] } else { numbered(id, job, &choice.tasks)? };
+        let wanted =
+            |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
+        let named =
+            if choice.tasks.is_empty() { vec![job.range()] } else { numbered(id, job, &choice.tasks)? };
         let stretches = named.into_iter().flat_map(|range| self.ledger.stretches(range));
         let tasks = stretches.filter(|(_, record)| wanted(record)).map(|(tasks, _)| tasks);
         let tasks = TaskRange::merged(tasks.collect());

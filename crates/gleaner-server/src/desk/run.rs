@@ -58,7 +58,11 @@ impl RunOrder {
             env,
             cwd: spec.cwd.as_ref().map(fill),
             stdin: spec.stdin.clone(),
-            inputs: spec.inputs.iter().map(|input| Input { path: fill(&input.path), ..input.clone() }).collect(),
+            inputs: spec
+                .inputs
+                .iter()
+                .map(|input| Input { path: fill(&input.path), ..input.clone() })
+                .collect(),
             outputs: spec.outputs.iter().map(fill).collect(),
             needs: spec.needs.clone(),
             checkpoint: spec.checkpoint.clone(),
@@ -72,7 +76,7 @@ impl RunOrder {
 mod tests {
     use super::*;
     use gleaner_units::TaskId;
-    use gleaner_wire::job::{TaskList, LENGTH};
+    use gleaner_wire::job::{LENGTH, TaskList};
     use gleaner_wire::limits::{FRAME_BYTES_MAX, ITEMS_MAX};
     use gleaner_wire::session::{ToAgent, encode};
 

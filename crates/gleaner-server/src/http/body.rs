@@ -1,8 +1,8 @@
 //! What comes in bodies: JSON of bounded length, and bytes at a pace that somebody still sends.
 
-use crate::limits::SILENCE_MAX;
 use super::Api;
 use super::refusal::Refusal;
+use crate::limits::SILENCE_MAX;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
@@ -17,7 +17,6 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
-
 
 /// A document of the usual length.
 pub(super) struct Document<T>(pub(super) T);
@@ -46,10 +45,12 @@ impl FromRequest<Arc<Api>> for JobDocument {
             let spec = parse(&whole(request, BODY_BYTES_MAX).await?)?;
             return Ok(Self { spec, turn: None });
         }
-        let turn = Arc::clone(&api.large_jobs).acquire_owned().await.map_err(|_| Refusal::busy("large jobs"))?;
+        let turn =
+            Arc::clone(&api.large_jobs).acquire_owned().await.map_err(|_| Refusal::busy("large jobs"))?;
         let bytes = whole(request, JOB_BYTES_MAX).await?;
         let parsed = spawn_blocking(move || parse(&bytes)).await;
-        let spec = parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))??;
+        let spec =
+            parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))??;
         Ok(Self { spec, turn: Some(turn) })
     }
 }

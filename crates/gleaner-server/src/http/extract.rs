@@ -1,12 +1,11 @@
 //! What comes in addresses: parts of paths, and queries.
 
-use crate::limits::WAIT_MAX_S;
 use super::refusal::Refusal;
+use crate::limits::WAIT_MAX_S;
 use axum::extract::FromRequestParts;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
-
 
 /// The parts of a path.
 #[derive(FromRequestParts)]

@@ -1,8 +1,8 @@
 //! What happens around every request: it gets a number, is counted, and is turned away where it is too much.
 
-use crate::limits::HEAD_MAX;
 use super::Api;
 use super::refusal::Refusal;
+use crate::limits::HEAD_MAX;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tracing::Instrument as _;
-
 
 pub(super) async fn guard(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let number = api.requests_so_far.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,6 +1,5 @@
 //! Jobs: submitting, looking at, and ordering about.
 
-use crate::limits::JOBS_LISTED_MAX;
 use super::body::{Document, JobDocument};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
@@ -8,6 +7,7 @@ use super::refusal::Refusal;
 use super::{Api, waiting};
 use crate::desk::{Admitted, Answer, Desk, Order, Requester};
 use crate::ledger::Job;
+use crate::limits::JOBS_LISTED_MAX;
 use crate::view;
 use axum::Json;
 use axum::extract::State;

@@ -1,7 +1,6 @@
 //! What a task writes, while it runs and afterwards. Short output is in the journal with the run's end; long output is
 //! in a file, to which a run that goes on adds.
 
-use crate::limits::OUTPUT_PIECE_MAX;
 use super::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
@@ -11,6 +10,7 @@ use super::waiting::{place, task_changed};
 use crate::app::App;
 use crate::desk::{Desk, Requester};
 use crate::journal::Fact;
+use crate::limits::OUTPUT_PIECE_MAX;
 use crate::outputs;
 use crate::store::{ReadError, Reader, Seq};
 use axum::extract::State;

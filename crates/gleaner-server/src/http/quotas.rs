@@ -16,7 +16,10 @@ use std::sync::Arc;
     get, path = "/api/v1/quotas", tag = "grid",
     responses((status = 200, description = "The quotas, and what is used of them", body = QuotaList))
 )]
-pub(super) async fn list(State(api): State<Arc<Api>>, Caller(by): Caller) -> Result<Json<QuotaList>, Refusal> {
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+) -> Result<Json<QuotaList>, Refusal> {
     api.look(move |desk, _| view::quotas(desk, &by)).await.map(Json)
 }
 

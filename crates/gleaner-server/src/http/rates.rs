@@ -43,12 +43,16 @@ mod tests {
     fn a_user_asks_so_often_and_another_as_often() {
         let (rates, start) = (Rates::default(), Instant::now());
         let quota = Quota { requests_per_s: 3, ..Quota::default() };
-        let mut asked = |user: &str, after_ms: u64| rates.admit(user, quota, start + Duration::from_millis(after_ms));
+        let asked =
+            |user: &str, after_ms: u64| rates.admit(user, quota, start + Duration::from_millis(after_ms));
         assert!((0..6).all(|_| asked("ada", 0)));
         assert!(!asked("ada", 0), "a seventh");
         assert!(asked("bob", 0), "another");
         assert!(!asked("ada", 300));
         assert!(asked("ada", 340), "a third of a second later");
-        assert!((0..6).all(|_| asked("ada", 60_000)) && !asked("ada", 60_000), "no more than two seconds are saved up");
+        assert!(
+            (0..6).all(|_| asked("ada", 60_000)) && !asked("ada", 60_000),
+            "no more than two seconds are saved up"
+        );
     }
 }

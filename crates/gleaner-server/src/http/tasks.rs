@@ -1,6 +1,5 @@
 //! Tasks: how they stand, what became of them, and why they are where they are.
 
-use crate::limits::{HISTORY_TOLD_MAX, TASKS_LISTED_MAX};
 use super::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
@@ -8,6 +7,7 @@ use super::jobs::own_job;
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
 use crate::driver::DriverError;
+use crate::limits::{HISTORY_TOLD_MAX, TASKS_LISTED_MAX};
 use crate::store::{ReadError, Reader, Seq};
 use crate::view::{self, HistoryNames, Story};
 use axum::Json;

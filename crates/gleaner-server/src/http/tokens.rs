@@ -1,11 +1,11 @@
 //! New tokens. Each is shown once: what is kept is its hash.
 
-use crate::limits::JOIN_TOKEN_MAX_S;
 use super::Api;
 use super::caller::{Caller, stored_hash};
 use super::extract::{Query, within};
 use super::refusal::Refusal;
 use crate::desk::Order;
+use crate::limits::JOIN_TOKEN_MAX_S;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,7 +15,6 @@ use gleaner_wire::api::{NewToken, Problem};
 use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
-
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

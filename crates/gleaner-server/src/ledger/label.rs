@@ -142,13 +142,23 @@ mod tests {
         let mut labels = Labels::default();
         labels.follow("ada", "sort", TaskClassId::new(0));
         assert_eq!(labels.composition("ada", "sort"), UNKNOWN);
-        assert!(labels.learn(("ada", "sort"), &usage(1.0, 0.0, [0, 0, 0]), RATES).is_none(), "nothing was done");
+        assert!(
+            labels.learn(("ada", "sort"), &usage(1.0, 0.0, [0, 0, 0]), RATES).is_none(),
+            "nothing was done"
+        );
         // 500 operations of CPU and 1,500 of disk.
-        let learnt = labels.learn(("ada", "sort"), &usage(5.0, 0.5, [0, 1500, 0]), RATES).expect("it changed");
+        let learnt =
+            labels.learn(("ada", "sort"), &usage(5.0, 0.5, [0, 1500, 0]), RATES).expect("it changed");
         assert_eq!(learnt.composition, [0.25, 0.75, 0.0]);
-        assert!(labels.learn(("ada", "sort"), &usage(5.0, 0.5, [0, 1510, 0]), RATES).is_none(), "it hardly changed");
+        assert!(
+            labels.learn(("ada", "sort"), &usage(5.0, 0.5, [0, 1510, 0]), RATES).is_none(),
+            "it hardly changed"
+        );
         assert!(labels.learn(("ada", "other"), &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none());
-        assert!(labels.learn(("bob", "sort"), &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none(), "another's label");
+        assert!(
+            labels.learn(("bob", "sort"), &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none(),
+            "another's label"
+        );
     }
 
     #[test]

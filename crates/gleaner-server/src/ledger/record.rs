@@ -255,9 +255,16 @@ mod tests {
         assert_eq!(records.alike_from(range(3, 9_999_999)), range(3, 9_999_999), "all untouched");
         records.fill(range(10, 9_999_999), Record { phase: TaskPhase::Held, ..UNTOUCHED });
         let apart = 2 * PAGE;
-        assert_eq!(records.all().count(), apart + 9_999_999 / PAGE - 1, "the first and the last page, and one for each other");
+        assert_eq!(
+            records.all().count(),
+            apart + 9_999_999 / PAGE - 1,
+            "the first and the last page, and one for each other"
+        );
         assert_eq!(records.alike_from(range(20, 9_999_999)), range(20, 20));
-        assert_eq!(records.alike_from(range(PAGE + 1, 9_999_999)), range(PAGE + 1, 9_999_999 / PAGE * PAGE - 1));
+        assert_eq!(
+            records.alike_from(range(PAGE + 1, 9_999_999)),
+            range(PAGE + 1, 9_999_999 / PAGE * PAGE - 1)
+        );
         let before = records.clone();
         records.own(TaskId::new(5_000)).phase = TaskPhase::Done;
         assert_eq!(records.alike_from(range(PAGE, 9_000)), range(PAGE, 5_000 / PAGE * PAGE - 1));

@@ -49,7 +49,8 @@ impl Shown {
 
     /// The machine says other speeds from now on. What it has shown stands, as the kind has it that changes most.
     pub(super) fn said(&mut self, before: [f64; 3], now: [f64; 3]) {
-        let times = before.iter().zip(now).filter(|(before, _)| **before > 0.0).map(|(before, now)| now / before);
+        let times =
+            before.iter().zip(now).filter(|(before, _)| **before > 0.0).map(|(before, now)| now / before);
         let most = times.fold(0.0, f64::max);
         if most > 0.0 {
             self.least *= most;

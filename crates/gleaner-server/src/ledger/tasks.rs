@@ -11,8 +11,8 @@ use gleaner_units::{MachineId, Ops, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use std::sync::Arc;
 use gleaner_wire::session::{Attempt, End, Outcome, StopCause};
+use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
 pub(crate) const OPERATIONS_EACH: f64 = 1e6;
@@ -25,7 +25,14 @@ impl Ledger {
         record.live == run || (record.live.is_none() && record.lost == run && !record.phase.is_over())
     }
 
-    pub(super) fn submitted(&mut self, at: Time, id: JobId, user: &str, spec: &Arc<JobSpec>, key: Option<&str>) {
+    pub(super) fn submitted(
+        &mut self,
+        at: Time,
+        id: JobId,
+        user: &str,
+        spec: &Arc<JobSpec>,
+        key: Option<&str>,
+    ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
         let learnt = spec.label.as_deref().filter(|_| spec.composition.is_none());
         let composition = spec.composition.unwrap_or_else(|| {

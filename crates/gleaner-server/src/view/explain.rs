@@ -50,7 +50,11 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
     let fact = Fact::JobSubmitted {
         job: ledger.next_job(),
         user: user.to_owned(),
-        spec: if spec.hold { Arc::new(JobSpec { hold: false, ..(**spec).clone() }) } else { Arc::clone(spec) },
+        spec: if spec.hold {
+            Arc::new(JobSpec { hold: false, ..(**spec).clone() })
+        } else {
+            Arc::clone(spec)
+        },
         key: None,
     };
     ledger.apply(&Entry { at: now, fact });

@@ -8,7 +8,6 @@ use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::limits::SPEED_RUNS_MIN;
 use gleaner_wire::session::{Attempt, FromAgent, Outcome, Profile};
 
-
 fn speed(small: &Small) -> f64 {
     let grid = small.desk.ledger().grid();
     grid.classes().machine_class(grid.machine(MachineId::new(0)).class()).speeds[0]
@@ -84,7 +83,13 @@ fn what_no_machine_is_is_not_recorded() {
         Profile { cores: u32::MAX, ..usual.clone() },
         Profile { memory: u64::MAX, ..usual.clone() },
         Profile { attributes: [("A".to_owned(), "\u{202e}".to_owned())].into(), ..usual.clone() },
-        Profile { attributes: [("A".to_owned(), format!("\"{}\"", "x".repeat(60_000)))].into_iter().chain((0..5).map(|at| (format!("B{at}"), format!("\"{}\"", "x".repeat(60_000))))).collect(), ..usual.clone() },
+        Profile {
+            attributes: [("A".to_owned(), format!("\"{}\"", "x".repeat(60_000)))]
+                .into_iter()
+                .chain((0..5).map(|at| (format!("B{at}"), format!("\"{}\"", "x".repeat(60_000)))))
+                .collect(),
+            ..usual.clone()
+        },
         Profile { tags: vec!["a\u{200b}".to_owned()], ..usual.clone() },
     ] {
         small.connect(2);

@@ -1,6 +1,8 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
-use gleaner_server::desk::{Admitted, Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Terms};
+use gleaner_server::desk::{
+    Admitted, Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Terms,
+};
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, TaskId, Time};
@@ -59,7 +61,11 @@ impl Small {
             "tasks": { "array": { "first": 0, "last": 1, "step": 1 } },
         });
         let spec: JobSpec = serde_json::from_value(spec).expect("a job");
-        small.order(Order::Submit { job: Admitted::check(spec).expect("a job"), key: None, missing: Vec::new() });
+        small.order(Order::Submit {
+            job: Admitted::check(spec).expect("a job"),
+            key: None,
+            missing: Vec::new(),
+        });
         small.say(FromAgent::Started(one()));
         small.say(FromAgent::Started(Attempt { task: TaskId::new(1), number: 1 }));
         small

@@ -102,7 +102,11 @@ impl Users {
         if self.submitted < JOBS_MAX && (self.jobs.is_empty() || chance.one_in(3)) {
             self.submitted += 1;
             let key = (!chance.one_in(4)).then(|| format!("key-{}", self.submitted));
-            let order = Order::Submit { job: Admitted::check(job(chance, plans)).expect("a job"), key, missing: Vec::new() };
+            let order = Order::Submit {
+                job: Admitted::check(job(chance, plans)).expect("a job"),
+                key,
+                missing: Vec::new(),
+            };
             return ((*chance.pick(&USERS)).to_owned(), order);
         }
         if self.jobs.is_empty() || chance.one_in(5) {

@@ -4,8 +4,8 @@ use crate::agent::Agent;
 use crate::world::{World, request};
 use axum::body::Body;
 use gleaner_net::{Token, TokenKind};
-use gleaner_units::MachineId;
 use gleaner_server::store::Seq;
+use gleaner_units::MachineId;
 use gleaner_wire::api::{JobList, LabelList};
 
 /// Each route that is not about one job, with what it answers a user who is no administrator.
@@ -149,7 +149,8 @@ async fn labels_are_seen_by_whoever_submitted_under_them() {
         (&world.root, vec![("alice", "render"), ("alice", "secret-plan"), ("bob", "render")]),
     ] {
         let list: LabelList = world.get("/api/v1/labels", token).await.json();
-        let seen: Vec<_> = list.labels.iter().map(|label| (label.user.as_str(), label.label.as_str())).collect();
+        let seen: Vec<_> =
+            list.labels.iter().map(|label| (label.user.as_str(), label.label.as_str())).collect();
         assert_eq!(seen, expected);
     }
 }
@@ -181,7 +182,8 @@ async fn names_have_no_characters_that_are_not_seen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_journal_says_who_lets_somebody_in() {
     let world = World::new().await;
-    let reply = world.call("POST", "/api/v1/tokens/user?name=eve&admin=true", &world.root, Body::empty()).await;
+    let reply =
+        world.call("POST", "/api/v1/tokens/user?name=eve&admin=true", &world.root, Body::empty()).await;
     assert_eq!(reply.status, 201, "{reply}");
     let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).expect("rows");
     let added = rows.iter().find(|row| row.row.body.contains("\"eve\"")).expect("it is recorded");

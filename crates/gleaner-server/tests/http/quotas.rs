@@ -22,7 +22,10 @@ async fn a_user_has_so_many_tasks_and_hears_who_can_raise_it() {
     let reply = world.post("/api/v1/jobs", &world.alice, &job(4)).await;
     assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
     let said = reply.to_string();
-    assert!(said.contains("7 tasks") && said.contains("quota of 10") && said.contains("ask an administrator"), "{said}");
+    assert!(
+        said.contains("7 tasks") && said.contains("quota of 10") && said.contains("ask an administrator"),
+        "{said}"
+    );
     assert_eq!(world.post("/api/v1/jobs", &world.bob, &job(4)).await.status, 201, "another's quota");
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &job(3)).await.status, 201);
     // What is over does not count, and to run it again does.
@@ -31,7 +34,8 @@ async fn a_user_has_so_many_tasks_and_hears_who_can_raise_it() {
     let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
     assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
     let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
-    let seen: Vec<_> = list.users.iter().map(|view| (view.user.as_str(), view.quota.tasks, view.tasks)).collect();
+    let seen: Vec<_> =
+        list.users.iter().map(|view| (view.user.as_str(), view.quota.tasks, view.tasks)).collect();
     assert_eq!(seen, [("alice", 10, 10)]);
     let all: QuotaList = world.get("/api/v1/quotas", &world.root).await.json();
     assert_eq!(all.users.iter().map(|view| view.tasks).collect::<Vec<_>>(), [10, 4, 0]);

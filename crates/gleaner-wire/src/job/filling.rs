@@ -191,14 +191,18 @@ mod tests {
             TaskList::Array { first: 7, last: 1_000, step: 3 },
             TaskList::Rows {
                 names: vec!["a".into(), "b".into()],
-                values: [value(1_000), value(3), value(4), value(5_000)].iter().map(String::as_str).collect::<Words>(),
+                values: [value(1_000), value(3), value(4), value(5_000)]
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Words>(),
             },
             TaskList::Sweep {
                 axes: vec![("a".into(), vec![value(1), value(900)]), ("b".into(), vec![value(50), value(7)])],
             },
         ];
         for tasks in lists {
-            let mut spec = JobSpec { tasks, ..JobSpec::new(["run", "{a}-{a}", "{b} {c} {", "{GLEANER_INDEX}"]) };
+            let mut spec =
+                JobSpec { tasks, ..JobSpec::new(["run", "{a}-{a}", "{b} {c} {", "{GLEANER_INDEX}"]) };
             spec.env.insert("HOW".into(), "{a}{b}{{}}".into());
             spec.outputs = vec!["out/{GLEANER_INDEX}/{b}".into()];
             let items = 4 + 1 + 1 + spec.tasks.names().len() as u64;
@@ -214,7 +218,8 @@ mod tests {
     fn what_would_fill_the_memory_is_measured_at_once() {
         // 40,000 times 128 KiB in each of 4,000 arguments.
         let argument = "{a}".repeat(40_000);
-        let mut spec = JobSpec::new(std::iter::once("echo").chain(std::iter::repeat_n(argument.as_str(), 4_000)));
+        let mut spec =
+            JobSpec::new(std::iter::once("echo").chain(std::iter::repeat_n(argument.as_str(), 4_000)));
         spec.tasks = TaskList::Sweep { axes: vec![("a".into(), vec!["x".repeat(128 << 10)])] };
         assert!(spec.order_bytes_max() - spec.order_bytes(0) < 20, "but for the number of the task");
         assert!(spec.order_bytes_max() > 19_000 << 30);

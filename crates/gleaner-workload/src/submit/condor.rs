@@ -110,7 +110,8 @@ pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submissi
             folding.add(process, translate(batch, scope, &mut refused, &mut notes));
             process += 1;
             if process > TASKS_PER_JOB_MAX || folding.bytes() > JOB_BYTES_MAX {
-                let expected = format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
+                let expected =
+                    format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
                 let found = format!("more than {} processes", process - 1);
                 return Err(source.place().error("queue", found, expected).into());
             }

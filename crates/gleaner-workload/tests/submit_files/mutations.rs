@@ -49,9 +49,38 @@ seed = [1, 2, 3]
 const ROWS: &str = "[{\"a\": \"x\", \"b\": 1}, {\"b\": 2.50, \"a\": true}]";
 /// What tends to upset readers.
 const INSERTS: [&str; 32] = [
-    "", "\n", "\"", "'", "\0", "$(", "$(x)$(x)$(x)$(x)", "x = $(x)$(x)\n", "$$(", ")", "queue 4294967295\n", "queue 99999999\n", "queue x in (",
-    "if 1\n", "endif\n", "$INT(", "%099d", "1e999", "-1", "99999999999999999999", "{", "}", "[[", "= ", "\\\n", ",", "é", "[[[[[[[[",
-    "\u{202e}", "$ENV(HOME)", "0-4294967295", "include : x\n",
+    "",
+    "\n",
+    "\"",
+    "'",
+    "\0",
+    "$(",
+    "$(x)$(x)$(x)$(x)",
+    "x = $(x)$(x)\n",
+    "$$(",
+    ")",
+    "queue 4294967295\n",
+    "queue 99999999\n",
+    "queue x in (",
+    "if 1\n",
+    "endif\n",
+    "$INT(",
+    "%099d",
+    "1e999",
+    "-1",
+    "99999999999999999999",
+    "{",
+    "}",
+    "[[",
+    "= ",
+    "\\\n",
+    ",",
+    "é",
+    "[[[[[[[[",
+    "\u{202e}",
+    "$ENV(HOME)",
+    "0-4294967295",
+    "include : x\n",
 ];
 
 type Edits = Vec<(prop::sample::Index, usize, usize)>;
@@ -104,7 +133,8 @@ proptest! {
 #[test]
 fn macros_that_double_end() {
     for (value, expected) in [("", "take too long"), ("x", "more than 1 MiB")] {
-        let doubling = (0..31).map(|level| format!("m{level} = $(m{0})$(m{0})\n", level + 1)).collect::<String>();
+        let doubling =
+            (0..31).map(|level| format!("m{level} = $(m{0})$(m{0})\n", level + 1)).collect::<String>();
         let text = format!("{doubling}m31 = {value}\nexecutable = $(m0)\nqueue\n");
         let error = read_in(Path::new("/nonexistent"), "job.sub", &text, &[]).expect_err("no end");
         assert!(error.to_string().contains(expected), "{error}");

@@ -227,7 +227,9 @@ impl Grid {
     /// What asks so, and prints the answer and its status.
     pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Command {
         let token = fs::read_to_string(self.home.join("token")).expect("the first user's token");
-        let sent = self.folder.path().join("request.json");
+        static REQUESTS: AtomicU32 = AtomicU32::new(0);
+        let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
+        let sent = self.folder.path().join(format!("request-{number}.json"));
         let mut command = self.within();
         // Whose certificate it is is not what is tried here.
         command.args(["curl", "-ks", "-w", "\n%{http_code}", "-X", method, "-H"]);

@@ -61,6 +61,7 @@ impl Search {
             ways = (ways * WAYS_TIMES).min(WAYS_MAX);
             let steps = compiling(&self.source).saturating_add(self.steps(text, from, ways));
             if steps > evaluator.steps_left() {
+                evaluator.give_up();
                 return Ok(None);
             }
             evaluator.spend(steps)?;

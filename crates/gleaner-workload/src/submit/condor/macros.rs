@@ -233,8 +233,14 @@ mod tests {
         let settings = settings.map(|(name, value)| (name.to_owned(), setting(value))).into();
         let environment = [("HOME".to_owned(), "/root".to_owned())].into();
         let process = vec![("process".to_owned(), "7".to_owned())];
-        let scope =
-            Scope { settings: &settings, given: &[], environment: &environment, process, cluster: None, looks: Cell::new(0) };
+        let scope = Scope {
+            settings: &settings,
+            given: &[],
+            environment: &environment,
+            process,
+            cluster: None,
+            looks: Cell::new(0),
+        };
         for (text, expected) in [
             ("$(a)$(A) $(b:x) $(none:y) $(none:$(b))", Ok("BB B y B")),
             (

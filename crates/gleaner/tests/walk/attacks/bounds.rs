@@ -67,7 +67,7 @@ fn parameters_that_would_fill_the_memory_are_refused() {
     // As files have it, no coordinator is needed to see it.
     let file = format!("command = [\"echo\", \"{argument}\"]\n[tasks.sweep]\nA = [\"{value}\"]\n");
     fs::write(grid.folder.path().join("job.toml"), file).expect("a job file");
-    let output = grid.cli(&["submit", "job.toml"]);
+    let output = grid.cli(&["submit", "-f", "job.toml"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("with its parameters filled in"), "{said}");
     expect_others_are_served(&mut grid);
@@ -78,7 +78,8 @@ fn parameters_that_would_fill_the_memory_are_refused() {
 fn begin_with(grid: &Grid, spec: JobSpec) {
     let home = Home::open(&grid.home, NetworkFolder::Accept).expect("the coordinator's folder");
     let mut store = SqliteStore::open(&home).expect("a new journal");
-    let submitted = Fact::JobSubmitted { job: JobId(1), user: USER.to_owned(), spec: Arc::new(spec), key: None };
+    let submitted =
+        Fact::JobSubmitted { job: JobId(1), user: USER.to_owned(), spec: Arc::new(spec), key: None };
     let started = Fact::CoordinatorStarted { epoch: 1, program: "another".to_owned() };
     let fact = |fact, tasks| row(&Recorded { entry: Entry { at: Time::from_nanos(1), fact }, tasks });
     let rows = [fact(started, Vec::new()), fact(submitted, vec![TaskRange::one(TaskId::new(0))])];
@@ -156,7 +157,9 @@ fn ten_million_held_tasks_are_a_few_megabytes_and_so_are_previews_with_them() {
         let answer = preview.wait_with_output().expect("it is ours").stdout;
         assert!(String::from_utf8_lossy(&answer).ends_with("200"), "{}", String::from_utf8_lossy(&answer));
     }
-    for (order, phase) in [("release", "waiting"), ("hold", "held"), ("cancel", "cancelled"), ("rerun", "waiting")] {
+    for (order, phase) in
+        [("release", "waiting"), ("hold", "held"), ("cancel", "cancelled"), ("rerun", "waiting")]
+    {
         grid.ok(&[order, &job]);
         assert_eq!(grid.json(&["status", &job])["tasks"][phase], TASKS, "{order}");
     }
