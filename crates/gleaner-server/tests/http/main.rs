@@ -10,4 +10,5 @@ mod events;
 mod jobs;
 mod output;
 mod schemathesis;
+mod senders;
 mod world;
