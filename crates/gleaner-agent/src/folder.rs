@@ -73,7 +73,7 @@ pub(crate) fn prepare(
     if has_checkpoint(&run.checkpoint) {
         make(&folder.join(CHECKPOINT))?;
     }
-    let client = client.ok_or_else(|| TransferError::Unreachable("there is no session".into()))?;
+    let client = client.ok_or_else(|| TransferError::Later("there is no session".into()))?;
     let fetch = |blob: &BlobHash, into: &mut dyn Write, limit| {
         client.download(&address_of(blob), into, limit).map(drop)
     };
@@ -241,8 +241,17 @@ fn from_cache(error: CacheError<ClientError>) -> TransferError {
 
 fn from_client(error: &ClientError) -> TransferError {
     match error {
-        ClientError::Unreachable { .. } => TransferError::Unreachable(error.to_string()),
+        ClientError::Unreachable { .. } | ClientError::Tls { .. } | ClientError::Malformed { .. } => {
+            TransferError::Later(error.to_string())
+        }
+        ClientError::Refused { status, .. } if is_for_now(*status) => TransferError::Later(error.to_string()),
         ClientError::TooLarge { .. } => TransferError::TooLarge(error.to_string()),
         _ => TransferError::Failed(error.to_string()),
     }
+}
+
+/// Whether a coordinator that answers so may answer otherwise later: the token ended with its connection and the next
+/// brings a new one, bytes came too slowly, too much goes on, its disk is full, or something is wrong with it.
+fn is_for_now(status: u16) -> bool {
+    matches!(status, 401 | 408 | 429 | 500..=599)
 }

@@ -169,6 +169,11 @@ impl Home {
         self.folder.join(format!("tasks/{task}.{number}.{}", name_of(stream)))
     }
 
+    /// Where is tried whether the disk takes something.
+    pub fn trial(&self) -> PathBuf {
+        self.folder.join("tasks/.trial")
+    }
+
     /// A pipe for what a program writes.
     pub fn pipe(&self, number: u64, stream: Stream) -> PathBuf {
         self.folder.join(format!("pipes/{number}.{}", name_of(stream)))

@@ -14,7 +14,7 @@ use crate::live;
 use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, recover};
 use crate::snapshotter::Snapshotter;
-use crate::store::{CommitError, ReadError, Row, Seq, SnapshotError, Store};
+use crate::store::{CommitError, Home, ReadError, Row, Seq, SnapshotError, Store};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -98,6 +98,7 @@ pub struct Handle {
     people: Arc<RwLock<Arc<People>>>,
     live: broadcast::Sender<Arc<LiveEvent>>,
     clock: Clock,
+    began: Time,
 }
 
 impl Handle {
@@ -154,6 +155,11 @@ impl Handle {
         self.live.subscribe()
     }
 
+    /// When the grid began.
+    pub fn began(&self) -> Time {
+        self.began
+    }
+
     /// The present moment on the coordinator's clock.
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -187,7 +193,7 @@ impl Driver {
     /// Reads the journal and starts the thread. Takes as long as the facts since the last snapshot take.
     pub fn start(
         store: Box<dyn Store>,
-        outputs: Outputs,
+        home: &Home,
         terms: crate::desk::Terms,
         program: &str,
     ) -> Result<(Self, Handle), DriverError> {
@@ -196,12 +202,14 @@ impl Driver {
         let snapshotter = Snapshotter::start(reader, snapshots)?;
         let clock = Clock::start(ledger.now());
         let desk = Desk::new(ledger, terms, clock.now(), program);
+        let began = desk.ledger().began();
+        let outputs = Outputs::open(home, began);
         let (queue, inbox) = std::sync::mpsc::channel();
         let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
         let (live, _) = broadcast::channel(LIVE_BACKLOG_MAX);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
         let ended = Arc::new(Semaphore::new(0));
-        let handle = Handle { queue, room, ended, people, live, clock };
+        let handle = Handle { queue, room, ended, people, live, clock, began };
         let work = Work {
             desk,
             store,
@@ -315,6 +323,12 @@ impl Work {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<(), DriverError> {
+        // A run writes nothing before it begins.
+        for recorded in &batch.recorded {
+            if let Fact::AttemptStarted(attempt) = recorded.entry.fact {
+                self.outputs.begin(attempt)?;
+            }
+        }
         for written in &batch.written {
             self.outputs.keep(written)?;
         }

@@ -2,8 +2,9 @@
 //!
 //! - **Who asks is known before anything else is looked at**, and sees and acts on their own jobs only; to all but an
 //!   administrator a job of someone else does not exist.
-//! - **Everything is bounded**: headers, bodies, numbers in queries, requests in flight, and of those the ones that take
-//!   long (waits, streams of events, files, large jobs).
+//! - **Everything is bounded** (`limits`): headers, bodies and how slow they may be, numbers in queries, requests in flight,
+//!   and of those the ones that take long (waits, streams of events, files, large jobs); in all, and for each caller.
+//! - **Nothing of a body is read before a token that is good.**
 //! - A handler asks the desk or the disk and says what it heard; what may be done is decided by the desk. Nothing that
 //!   blocks runs on the threads that serve connections.
 //! - Routes and document are one table: [`routes!`] takes both from the same attribute.
@@ -23,26 +24,34 @@ mod jobs;
 mod machines;
 mod metrics;
 mod output;
+mod pace;
 mod page;
+mod places;
 mod probe;
 mod quotas;
 mod rates;
 mod refusal;
 mod tasks;
 mod tokens;
+mod uploads;
 mod waiting;
 
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
-use crate::limits::{LARGE_JOBS_MAX, REQUESTS_MAX, STREAMS_MAX, STUDIES_MAX, TRANSFERS_MAX, WAITS_MAX};
 use axum::{Router, middleware};
 use gleaner_units::Time;
+use crate::limits::{
+    FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
+    REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
+};
 use metrics::Metrics;
 use rates::Rates;
+use places::{Place, Places, Who};
 use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
+use uploads::Uploads;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -53,13 +62,17 @@ struct Api {
     metrics: Metrics,
     page: page::Page,
     requests_so_far: AtomicU64,
-    requests: Semaphore,
-    waits: Semaphore,
-    streams: Arc<Semaphore>,
-    transfers: Arc<Semaphore>,
-    large_jobs: Arc<Semaphore>,
+    /// Of users, agents and strangers.
+    requests: [Arc<Places>; 3],
+    waits: Arc<Places>,
+    streams: Arc<Places>,
+    files_of_users: Arc<Places>,
+    files_of_agents: Arc<Places>,
+    large_jobs: Arc<Places>,
+    large_jobs_read: Arc<Semaphore>,
     studies: Semaphore,
     rates: Rates,
+    uploads: Uploads,
 }
 
 impl Api {
@@ -68,6 +81,24 @@ impl Api {
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         Ok(self.app.desk.look(look).await?)
+    }
+
+    fn request_place(&self, who: &Who) -> Result<Place, Refusal> {
+        let [of_users, of_agents, of_strangers] = &self.requests;
+        let places = match who {
+            Who::User(_) => of_users,
+            Who::Agent(_) => of_agents,
+            Who::Stranger => of_strangers,
+        };
+        places.take(who).ok_or_else(|| Refusal::busy("other requests"))
+    }
+
+    fn file_place(&self, who: &Who) -> Result<Place, Refusal> {
+        let places = match who {
+            Who::Agent(_) => &self.files_of_agents,
+            Who::User(_) | Who::Stranger => &self.files_of_users,
+        };
+        places.take(who).ok_or_else(|| Refusal::busy("other files"))
     }
 
     async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
@@ -84,13 +115,16 @@ pub fn router(app: Arc<App>) -> Router {
         metrics: Metrics::new(),
         page: page::Page::new(),
         requests_so_far: AtomicU64::new(0),
-        requests: Semaphore::new(REQUESTS_MAX),
-        waits: Semaphore::new(WAITS_MAX),
-        streams: Arc::new(Semaphore::new(STREAMS_MAX)),
-        transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
-        large_jobs: Arc::new(Semaphore::new(LARGE_JOBS_MAX)),
+        requests: [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS].map(Places::new),
+        waits: Places::new(WAITS),
+        streams: Places::new(STREAMS),
+        files_of_users: Places::new(FILES_OF_USERS),
+        files_of_agents: Places::new(FILES_OF_AGENTS),
+        large_jobs: Places::new(LARGE_JOBS),
+        large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
         studies: Semaphore::new(STUDIES_MAX),
         rates: Rates::default(),
+        uploads: Uploads::default(),
     });
     router
         .fallback(async || {
@@ -115,6 +149,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(tasks::history))
         .routes(routes!(tasks::explain))
         .routes(routes!(output::output))
+        .routes(routes!(blobs::of_task))
         .routes(routes!(machines::list))
         .routes(routes!(machines::pause))
         .routes(routes!(machines::unpause))

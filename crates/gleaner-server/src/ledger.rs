@@ -62,15 +62,20 @@ pub enum Errand {
 pub struct Ledger {
     scheduler: Scheduler<AnyPolicy>,
     books: Books,
+    /// Which users have jobs that read which files. It follows from the jobs.
+    named: Named,
     errands: Vec<Errand>,
     /// The tasks that the fact at hand is about.
     touched: Vec<TaskRange>,
 }
 
+type Named = BTreeSet<(BlobHash, UserId)>;
+
 /// The ledger less the scheduler.
 #[derive(Clone, Serialize, Deserialize)]
 struct Books {
     epoch: u32,
+    began: Time,
     policy: PolicySpec,
     budget: Option<BudgetSpec>,
     jobs: Jobs,
@@ -120,6 +125,7 @@ impl Ledger {
         let grid = Grid::new(GridConfig { weights: vec![1.0; 3], migration });
         let books = Books {
             epoch: 0,
+            began: Time::ZERO,
             policy: default_policy(),
             budget: None,
             jobs: Jobs::default(),
@@ -141,7 +147,8 @@ impl Ledger {
     fn of(grid: Grid, books: Books) -> Self {
         let recipe = recipe_of(&books);
         let scheduler = Scheduler::new(grid, recipe.build());
-        Self { scheduler, books, errands: Vec::new(), touched: Vec::new() }
+        let named = named_by(&books);
+        Self { scheduler, books, named, errands: Vec::new(), touched: Vec::new() }
     }
 
     /// From a snapshot.
@@ -213,6 +220,9 @@ impl Ledger {
             if let Some(stray) = agent.live.iter().find(|task| !here(task)) {
                 return Err(format!("{} is listed on {} and not live there", stray, agent.name));
             }
+        }
+        if self.named != named_by(&self.books) {
+            return Err("the files that jobs name are not those that are listed".to_owned());
         }
         for (id, job) in self.books.jobs.newest_first() {
             let mut tally = Tally { waiting: job.count, ..Tally::default() };
@@ -343,6 +353,29 @@ impl Ledger {
         read.chain(left.map(|stored| &stored.blob))
     }
 
+    /// Whether a job of this user's reads a file.
+    pub fn is_named_by(&self, user: &str, file: &BlobHash) -> bool {
+        let payer = self.books.payers.get(user);
+        payer.is_some_and(|&payer| self.named.contains(&(file.clone(), payer)))
+    }
+
+    /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs and
+    /// their jobs' files).
+    pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
+        let mut seen = BTreeSet::new();
+        self.agent(agent).live.iter().any(|&task| {
+            let goes_on_from = self.record(task).checkpoint.as_ref();
+            let (id, job) = self.job_of(task);
+            goes_on_from.is_some_and(|stored| stored.blob == *file)
+                || (seen.insert(id) && job.spec.files().any(|read| read == file))
+        })
+    }
+
+    /// When the grid began: no other grid that was ever in this folder began then.
+    pub fn began(&self) -> Time {
+        self.books.began
+    }
+
     /// What was learnt of labels, by user and name.
     pub fn labels(&self) -> impl Iterator<Item = (&(String, String), &Label)> {
         self.books.labels.iter()
@@ -371,7 +404,12 @@ impl Ledger {
     fn write(&mut self, at: Time, fact: &Fact) {
         self.books.now = at;
         match fact {
-            Fact::CoordinatorStarted { epoch, .. } => self.books.epoch = *epoch,
+            Fact::CoordinatorStarted { epoch, .. } => {
+                if self.books.epoch == 0 {
+                    self.books.began = at;
+                }
+                self.books.epoch = *epoch;
+            }
             Fact::PolicySet { policy, .. } => self.set_rule(at, policy.clone(), self.books.budget.clone()),
             Fact::BudgetSet { budget, .. } => self.set_rule(at, self.books.policy.clone(), budget.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
@@ -454,6 +492,15 @@ impl Ledger {
             }
         }
     }
+}
+
+fn named_by(books: &Books) -> Named {
+    let jobs = books.jobs.newest_first();
+    let named = jobs.flat_map(|(_, job)| {
+        let payer = books.payers[&job.user];
+        job.spec.files().map(move |file| (file.clone(), payer))
+    });
+    named.collect()
 }
 
 fn recipe_of(books: &Books) -> Recipe {

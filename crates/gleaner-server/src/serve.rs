@@ -6,7 +6,6 @@ use crate::desk::{Order, Requester, Terms};
 use crate::driver::{Driver, DriverError, Handle, Stopped};
 use crate::http;
 use crate::listener;
-use crate::outputs::Outputs;
 use crate::sessions;
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
 use crate::tidying::keep_tidy;
@@ -154,7 +153,7 @@ pub fn serve<F: Future<Output = ()>>(
         tracing::warn!("{torn}");
     }
     let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
-    let (driver, desk) = Driver::start(Box::new(store), Outputs::open(&home), options.terms, program)?;
+    let (driver, desk) = Driver::start(Box::new(store), &home, options.terms, program)?;
     let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, ready));
     desk.stop();
     driver.join()?;
@@ -177,8 +176,7 @@ async fn listen<F: Future<Output = ()>>(
     let reached = reached(options, bound, authority);
     let text = serde_json::to_string(&reached).expect("plain data");
     write_private(&home.folder().join(ADDRESS_FILE), &text)?;
-    let folder = home.folder().to_owned();
-    let database = folder.clone();
+    let database = home.folder().to_owned();
     let app = App {
         desk: desk.clone(),
         blobs,
@@ -187,7 +185,7 @@ async fn listen<F: Future<Output = ()>>(
             let failure = |error: OpenError| ReadError::Io { source: error.into() };
             Ok(Box::new(reader.map_err(failure)?))
         }),
-        home: folder,
+        home: home.clone(),
         agents: AgentTokens::default(),
         authority,
         address: reached.address.clone(),

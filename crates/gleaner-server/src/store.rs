@@ -18,6 +18,7 @@ mod error;
 mod home;
 mod limits;
 mod memory;
+mod room;
 mod span_tree;
 mod sqlite;
 mod verify;
@@ -27,6 +28,8 @@ pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};
+pub(crate) use room::Promise;
+pub use room::Room;
 pub use sqlite::{DATABASE, SqliteReader, SqliteStore};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
 

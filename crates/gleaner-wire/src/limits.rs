@@ -22,6 +22,10 @@ pub const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 pub const PROBE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a checkpoint, or of one input or output file.
 pub const BLOB_BYTES_MAX: u64 = 16 << 30;
+/// Bytes that a coordinator keeps free on its disk for its journal: uploads and jobs that would take them are refused.
+pub const DISK_RESERVE_BYTES: u64 = 256 << 20;
+/// On a small disk it keeps one in so many bytes.
+pub const DISK_RESERVE_PART: u64 = 8;
 /// Bytes of a name: of a job, a label, a machine, a user, a key.
 pub const NAME_BYTES_MAX: usize = 128;
 /// Bytes of one argument, or of one variable's value.

@@ -47,7 +47,18 @@ fn fetch_into(grid: &Grid, (job, task): (JobId, u32), folder: &Path) -> Result<O
     let failed = |error| Failure::io("write to", folder, error);
     // In a file, since it may be large; without a name, so that nothing of it stays.
     let mut archive = tempfile::tempfile_in(folder).map_err(failed)?;
-    grid.download(&files.blob, &mut archive)?;
+    grid.files_of((job, task), &mut archive)?;
+    let mut hasher = blake3::Hasher::new();
+    archive
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| hasher.update_reader(&archive).map(drop))
+        .map_err(failed)?;
+    if hasher.finalize().to_hex().as_str() != files.blob.as_str() {
+        return Err(Failure::Difference(format!(
+            "what came as the files of {job}/{task} is not what the task left: nothing of it was unpacked; fetch it \
+             again, and if that does not help look at the coordinator's disk with `gleaner journal verify --files`"
+        )));
+    }
     archive.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut archive = tar::Archive::new(archive);
     // The archive is a task's: its owners and extended attributes mean nothing here. Paths that lead out are skipped.

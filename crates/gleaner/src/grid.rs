@@ -214,8 +214,9 @@ impl Grid {
         Ok(self.client.upload(&format!("/api/v1/blobs/{blob}"), file, size)?)
     }
 
-    pub(crate) fn download(&self, blob: &BlobHash, into: &mut dyn Write) -> Answer<u64> {
-        Ok(self.client.download(&format!("/api/v1/blobs/{blob}"), into, BLOB_BYTES_MAX)?)
+    /// The archive of the files that a task left.
+    pub(crate) fn files_of(&self, (job, task): (JobId, u32), into: &mut dyn Write) -> Answer<u64> {
+        Ok(self.client.download(&format!("/api/v1/jobs/{job}/tasks/{task}/files"), into, BLOB_BYTES_MAX)?)
     }
 
     /// What happens from now on, to one job or to the grid.

@@ -16,6 +16,10 @@ pub(crate) struct Held {
     pub(crate) active: Active,
     /// Standard output and standard error.
     pub(crate) logs: [Log; 2],
+    /// How often in a row the coordinator could not give or take its files.
+    pub(crate) rests: u32,
+    /// Why output of it is missing.
+    pub(crate) lost_output: Option<String>,
 }
 
 /// How far a run has come.
@@ -23,8 +27,8 @@ pub(crate) struct Held {
 pub(crate) enum Stage {
     /// An older run of the same task has still to end here.
     Queued,
-    /// What it needs could not be fetched for want of a connection.
-    Unprepared,
+    /// What it needs could not be fetched; that is tried again at that time, if there is a connection.
+    Unprepared { retry_at: Time },
     /// Its folder is being made.
     Preparing,
     /// The keeper was told to start it.
@@ -69,6 +73,8 @@ impl Held {
             ending: None,
             active: Active::default(),
             logs: [Log::default(), Log::default()],
+            rests: 0,
+            lost_output: None,
         }
     }
 
@@ -79,7 +85,12 @@ impl Held {
 
     /// Whether a program may yet be started.
     pub(crate) fn is_before_its_start(&self) -> bool {
-        matches!(self.stage, Stage::Queued | Stage::Unprepared | Stage::Preparing)
+        matches!(self.stage, Stage::Queued | Stage::Unprepared { .. } | Stage::Preparing)
+    }
+
+    /// Whether nothing can be done about it without a connection.
+    pub(crate) fn waits_for_the_coordinator(&self) -> bool {
+        matches!(self.stage, Stage::Unprepared { .. } | Stage::Uncollected { .. })
     }
 
     /// How long it may take to end once it is asked to.
@@ -103,12 +114,8 @@ impl Held {
                 let kill_at = self.ending.and_then(|ending| ending.kill_at);
                 [kill_at, self.time_limit()].into_iter().flatten().min()
             }
-            Stage::Uncollected { retry_at, .. } => Some(*retry_at),
-            Stage::Queued
-            | Stage::Unprepared
-            | Stage::Preparing
-            | Stage::Collecting { .. }
-            | Stage::Over { .. } => None,
+            Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => Some(*retry_at),
+            Stage::Queued | Stage::Preparing | Stage::Collecting { .. } | Stage::Over { .. } => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the coordinator says, and how a run comes to its start.
 
 use super::held::{Held, Stage};
+use super::rests::rest;
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use gleaner_units::{Span, Time};
@@ -60,13 +61,9 @@ impl Duties {
             held.logs.iter_mut().for_each(|log| log.reconnected(now));
             match &mut held.stage {
                 Stage::Over { is_sent, .. } => *is_sent = false,
-                Stage::Uncollected { retry_at, .. } => *retry_at = now,
+                Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => *retry_at = now,
                 Stage::Running => {
                     self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.attempt)));
-                }
-                Stage::Unprepared => {
-                    held.stage = Stage::Preparing;
-                    self.deeds.push_back(Deed::Prepare(held.run.clone()));
                 }
                 Stage::Queued | Stage::Preparing | Stage::Launched | Stage::Collecting { .. } => {}
             }
@@ -115,6 +112,18 @@ impl Duties {
         }
     }
 
+    pub(super) fn prepare_what_is_due(&mut self, now: Time) {
+        if !self.link.is_up() {
+            return;
+        }
+        for held in self.runs.values_mut() {
+            if matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now) {
+                held.stage = Stage::Preparing;
+                self.deeds.push_back(Deed::Prepare(held.run.clone()));
+            }
+        }
+    }
+
     pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
         else {
@@ -124,11 +133,16 @@ impl Duties {
         };
         match result {
             Ok(()) => {
+                held.rests = 0;
                 held.stage = Stage::Launched;
                 held.active.go(now);
                 self.deeds.push_back(Deed::Launch(held.run.clone()));
             }
-            Err(TransferError::Unreachable(_)) if !self.link.is_up() => held.stage = Stage::Unprepared,
+            Err(TransferError::Later(_)) => {
+                held.rests += 1;
+                let retry_at = now + rest(self.agent, attempt, held.rests);
+                held.stage = Stage::Unprepared { retry_at };
+            }
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
                 self.over(attempt, Outcome::NotStarted { why });

@@ -20,6 +20,7 @@ use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
 use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -125,7 +126,9 @@ impl Worker {
             if let Some(ended) = self.act() {
                 break ended;
             }
-            self.send_pieces();
+            if !self.send_pieces() {
+                continue;
+            }
             alarm.set(self.duties.due()).map_err(system("the timer cannot be set"))?;
             tokio::select! {
                 Some(event) = inbox.recv() => self.take(event),
@@ -152,7 +155,7 @@ impl Worker {
 
     fn take(&mut self, event: Event) {
         self.seats.observe(&event);
-        if let Event::Wrote { attempt, .. } = event {
+        if let Event::Wrote { attempt, .. } | Event::OutputLost(attempt, _) = event {
             self.spooled.insert(attempt);
         }
         self.duties.handle(now(), event);
@@ -203,6 +206,10 @@ impl Worker {
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
             self.measure_folders();
+            if self.duties.has_disk_fault() {
+                let home = self.home.clone();
+                self.on_thread(move || if spool::can_keep(&home) { Event::DiskWorks } else { Event::Tick });
+            }
         }
     }
 
@@ -327,8 +334,12 @@ impl Worker {
         self.on_thread(move || {
             let result = match client {
                 Some(client) => folder::collect(&run, &path, wanted, &client),
-                None => Err(TransferError::Unreachable("there is no token for files".into())),
+                None => Err(TransferError::Later("there is no token for files".into())),
             };
+            if let Err(TransferError::Later(why)) = &result {
+                let Attempt { task, number: attempt } = run.attempt;
+                tracing::warn!(%task, attempt, why, "what it left is kept here until it can be stored");
+            }
             Event::Collected(run.attempt, result)
         });
     }
@@ -378,24 +389,37 @@ impl Worker {
         });
     }
 
-    /// Sends output as far as what was sent before has left.
-    fn send_pieces(&mut self) {
+    /// Sends output as far as what was sent before has left; false if some of it is lost, about which something is to be
+    /// done.
+    fn send_pieces(&mut self) -> bool {
         while let Some(outgoing) = &self.outgoing
             && outgoing.has_room()
             && let Some(piece) = self.duties.next_piece(now())
         {
-            let message = match piece {
-                Piece::Output(attempt, stream, range) => {
-                    let bytes = spool::read_range(&self.home.spool(attempt, stream), range);
-                    FromAgent::Output { attempt, stream, offset: range.offset, bytes }
+            let (Piece::Output(attempt, ..) | Piece::End(attempt, ..)) = piece;
+            match self.message_of(piece) {
+                Ok(message) => self.send(message),
+                Err(why) => {
+                    self.take(Event::OutputLost(attempt, why.to_string()));
+                    return false;
                 }
-                Piece::End(attempt, mut end, [stdout, stderr]) => {
-                    end.stdout.bytes = spool::read_range(&self.home.spool(attempt, Stream::Stdout), stdout);
-                    end.stderr.bytes = spool::read_range(&self.home.spool(attempt, Stream::Stderr), stderr);
-                    FromAgent::Ended { attempt, end: *end }
-                }
-            };
-            self.send(message);
+            }
         }
+        true
+    }
+
+    fn message_of(&self, piece: Piece) -> io::Result<FromAgent> {
+        let read = |attempt, stream, range| spool::read_range(&self.home.spool(attempt, stream), range);
+        Ok(match piece {
+            Piece::Output(attempt, stream, range) => {
+                let bytes = read(attempt, stream, range)?;
+                FromAgent::Output { attempt, stream, offset: range.offset, bytes }
+            }
+            Piece::End(attempt, mut end, [stdout, stderr]) => {
+                end.stdout.bytes = read(attempt, Stream::Stdout, stdout)?;
+                end.stderr.bytes = read(attempt, Stream::Stderr, stderr)?;
+                FromAgent::Ended { attempt, end: *end }
+            }
+        })
     }
 }

@@ -1,29 +1,35 @@
 //! Who asks: each handler names whom it answers among its arguments.
 
 use super::Api;
+use super::places::Who;
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use gleaner_net::{Token, TokenKind};
+use gleaner_units::MachineId;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// A user.
 pub(super) struct Caller(pub(super) Requester);
 
-/// A user or a connected agent; files are the same for all who know their names.
-pub(super) struct FileCaller;
+/// A user or a connected agent.
+pub(super) enum FileCaller {
+    User(Requester),
+    Agent(MachineId),
+}
 
-/// Whoever has a join token, whether or not it is still good.
+/// Whoever has a join token that is good, or was until they joined with it.
 pub(super) struct Joining(pub(super) Token);
 
 impl FromRequestParts<Arc<Api>> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let token = bearer(parts)?;
+        let token = bearer(&parts.headers)?;
         let by = user(api, &token).ok_or_else(unknown)?;
         within_rate(api, &by.user)?;
         Ok(Self(by))
@@ -34,26 +40,38 @@ impl FromRequestParts<Arc<Api>> for FileCaller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let token = bearer(parts)?;
+        let token = bearer(&parts.headers)?;
         let known = match token.kind() {
             TokenKind::User => match user(api, &token) {
-                Some(by) => within_rate(api, &by.user).map(|()| true)?,
-                None => false,
+                Some(by) => within_rate(api, &by.user).map(|()| Some(Self::User(by)))?,
+                None => None,
             },
-            TokenKind::Session => api.app.agents.agent(&token).is_some(),
-            TokenKind::Join => false,
+            TokenKind::Session => api.app.agents.agent(&token).map(Self::Agent),
+            TokenKind::Join => None,
         };
-        if known { Ok(Self) } else { Err(unknown()) }
+        known.ok_or_else(unknown)
+    }
+}
+
+impl FileCaller {
+    pub(super) fn who(&self) -> Who {
+        match self {
+            Self::User(by) => Who::User(by.user.clone()),
+            Self::Agent(agent) => Who::Agent(*agent),
+        }
     }
 }
 
 impl FromRequestParts<Arc<Api>> for Joining {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<Api>) -> Result<Self, Refusal> {
-        let token = bearer(parts)?;
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let token = bearer(&parts.headers)?;
         match token.kind() {
-            TokenKind::Join => Ok(Self(token)),
+            TokenKind::Join if may_join(api, &token) => Ok(Self(token)),
+            TokenKind::Join => Err(Refusal::forbidden(
+                "this join token has expired or was never issued; `gleaner token join` issues one",
+            )),
             TokenKind::User | TokenKind::Session => Err(Refusal::unknown_caller(
                 "a join token (glj_…) is needed; `gleaner token join` issues one",
             )),
@@ -78,8 +96,25 @@ fn user(api: &Api, token: &Token) -> Option<Requester> {
     Some(Requester { user: user.name.clone(), admin: user.admin })
 }
 
-fn bearer(parts: &Parts) -> Result<Token, Refusal> {
-    let text = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+/// Who asks, for the places that they take.
+pub(super) fn who(api: &Api, headers: &HeaderMap) -> Who {
+    let Ok(token) = bearer(headers) else { return Who::Stranger };
+    let known = match token.kind() {
+        TokenKind::User => user(api, &token).map(|by| Who::User(by.user)),
+        TokenKind::Session => api.app.agents.agent(&token).map(Who::Agent),
+        TokenKind::Join => None,
+    };
+    known.unwrap_or(Who::Stranger)
+}
+
+/// One whose answer was lost asks again, after the token was used up.
+fn may_join(api: &Api, token: &Token) -> bool {
+    let (people, hash) = (api.app.desk.people(), stored_hash(token));
+    people.may_join(&hash, api.app.desk.now()) || people.find_joined(&hash).is_some()
+}
+
+fn bearer(headers: &HeaderMap) -> Result<Token, Refusal> {
+    let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = text
         .and_then(|text| text.split_once(' '))
         .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then_some(token));

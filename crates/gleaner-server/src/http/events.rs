@@ -4,6 +4,7 @@ use super::Api;
 use super::caller::Caller;
 use super::extract::Query;
 use super::jobs::own_job;
+use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
 use axum::extract::State;
@@ -18,7 +19,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::select;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use utoipa::IntoParams;
@@ -45,7 +45,7 @@ struct Watch {
     live: Receiver<Arc<LiveEvent>>,
     /// Whether jobs that came by are to be shown.
     shown: BTreeMap<JobId, bool>,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
@@ -59,8 +59,8 @@ pub(super) async fn events(
     Caller(by): Caller,
     Query(query): Query<EventsQuery>,
 ) -> Result<Response, Refusal> {
-    let place = Arc::clone(&api.streams).try_acquire_owned();
-    let place = place.map_err(|_| Refusal::busy("other streams of events"))?;
+    let place = api.streams.take(&Who::User(by.user.clone()));
+    let place = place.ok_or_else(|| Refusal::busy("other streams of events"))?;
     let live = api.app.desk.live();
     let job = query.job.map(JobId);
     if let Some(job) = job {

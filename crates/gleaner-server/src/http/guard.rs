@@ -1,6 +1,7 @@
 //! What happens around every request: it gets a number, is counted, and is turned away where it is too much.
 
 use super::Api;
+use super::caller::who;
 use super::refusal::Refusal;
 use crate::limits::HEAD_MAX;
 use axum::extract::{MatchedPath, Request, State};
@@ -30,8 +31,9 @@ async fn answer(api: &Api, number: u64, request: Request, next: Next) -> Respons
     if head_length(&request) > HEAD_MAX {
         return Refusal::long_headers(HEAD_MAX).into_response();
     }
-    let Ok(_place) = api.requests.try_acquire() else {
-        return Refusal::busy("other requests").into_response();
+    let _place = match api.request_place(&who(api, request.headers())) {
+        Ok(place) => place,
+        Err(refusal) => return refusal.into_response(),
     };
     let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     answer.unwrap_or_else(|_| Refusal::panicked(number).into_response())

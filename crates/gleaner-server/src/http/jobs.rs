@@ -1,10 +1,11 @@
 //! Jobs: submitting, looking at, and ordering about.
 
-use super::body::{Document, JobDocument};
+use super::body::{Document, JobDocument, length};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
 use super::refusal::Refusal;
 use super::{Api, waiting};
+use crate::blobs::BlobId;
 use crate::desk::{Admitted, Answer, Desk, Order, Requester};
 use crate::ledger::Job;
 use crate::limits::JOBS_LISTED_MAX;
@@ -14,7 +15,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Submitted};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::ITEMS_MAX;
+use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX};
 use gleaner_wire::{BlobHash, JobId};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// What a byte of a job costs on the disk, in the journal, its log and a snapshot.
+const JOURNAL_BYTES_PER_BYTE: u64 = 4;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -76,7 +79,14 @@ pub(super) async fn submit(
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
     let job = admitted(*spec).await?;
-    let missing = missing_blobs(&api, job.spec()).await?;
+    let missing = missing_blobs(&api, &by, job.spec()).await?;
+    let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
+    let room = api.app.home.room().has(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
+    if !room.map_err(|error| Refusal::internal(format!("the coordinator's disk: {error}")))? {
+        return Err(Refusal::disk_full(
+            "no space is left on the coordinator's disk for it; free some space and submit it again",
+        ));
+    }
     let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, missing }).await? else {
         unreachable!("a submission is answered by its job");
     };
@@ -94,19 +104,28 @@ fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     key.transpose().map_err(|_| Refusal::malformed("the header Idempotency-Key is not plain text"))
 }
 
-/// The files it needs that are not here. Those that are stay at least until the job is recorded.
-async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
+/// The files it needs that are not here for its user. Those that are stay at least until the job is recorded.
+async fn missing_blobs(api: &Api, by: &Requester, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
     // Where there are more, the desk refuses the job anyway.
     let inputs = spec.inputs.iter().take(ITEMS_MAX).map(|input| &input.blob);
     let needed: BTreeSet<BlobHash> = inputs.chain(&spec.stdin).cloned().collect();
     if needed.is_empty() {
         return Ok(Vec::new());
     }
+    // What somebody else sent is not here, or a job would be a way to read it.
+    let sent = |hash: &BlobHash| api.uploads.has(&by.user, id_of(hash));
+    let (mut needed, others): (Vec<_>, Vec<_>) = needed.into_iter().partition(sent);
+    let user = by.user.clone();
+    let look = move |desk: &Desk, _| {
+        let is_named = |hash: &BlobHash| desk.ledger().is_named_by(&user, hash);
+        others.into_iter().partition::<Vec<_>, _>(is_named)
+    };
+    let (named, mut missing) = api.look(look).await?;
+    needed.extend(named);
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
     let look = move || {
-        let mut missing = Vec::new();
         for hash in needed {
-            let id = hash.as_str().parse().expect("a hash names a blob");
+            let id = id_of(&hash);
             if blobs.renew(id, now)?.is_none() {
                 missing.push(hash);
             }
@@ -114,6 +133,10 @@ async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refus
         Ok(missing)
     };
     spawn_blocking(look).await.map_err(|panic| Refusal::internal(format!("looking for files: {panic}")))?
+}
+
+fn id_of(hash: &BlobHash) -> BlobId {
+    hash.as_str().parse().expect("a hash names a blob")
 }
 
 /// Where the tasks of a job would go if it were submitted now.

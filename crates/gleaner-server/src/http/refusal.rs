@@ -1,5 +1,6 @@
 //! Why a request is refused, as an answer.
 
+use crate::limits::{BODY_BYTES_MIN, PATIENCE};
 use crate::blobs::{BlobError, PutError};
 use crate::desk::{Kind, Rejection};
 use crate::driver::Stopped;
@@ -12,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use gleaner_net::NoRandomness;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Problem, ProblemDetail};
+use std::io;
 
 /// A status, and what the body says: a word for programs, a sentence for people.
 #[derive(Debug)]
@@ -57,10 +59,25 @@ impl Refusal {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
     }
 
-    /// Its sender was silent for too long.
-    pub(super) fn silent() -> Self {
-        let message = "the rest of the request did not come; send it again";
-        Self::new(StatusCode::REQUEST_TIMEOUT, "silent", message)
+    /// Its sender was silent for too long, or sends too little at a time.
+    pub(super) fn slow() -> Self {
+        let message = format!(
+            "the rest of the request did not come, or not at {} KiB a second; send it again",
+            BODY_BYTES_MIN / PATIENCE.as_secs() >> 10
+        );
+        Self::new(StatusCode::REQUEST_TIMEOUT, "slow", message)
+    }
+
+    /// What was kept is not there any more, or not whole.
+    pub(super) fn damaged(message: impl Into<String>) -> Self {
+        let message = message.into();
+        tracing::error!("{message}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", message)
+    }
+
+    /// There is no room for it.
+    pub(super) fn disk_full(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message)
     }
 
     /// It is longer than what is taken.
@@ -165,8 +182,9 @@ impl From<PutError> for Refusal {
         match error {
             PutError::TooLarge { at_most } => Self::too_large(at_most),
             PutError::OtherContent { .. } => Self::invalid(message),
+            PutError::Body { source } if source.kind() == io::ErrorKind::TimedOut => Self::slow(),
             PutError::Body { .. } => Self::malformed(message),
-            PutError::DiskFull => Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message),
+            PutError::DiskFull => Self::disk_full(message),
             PutError::Io(_) => Self::internal(message),
         }
     }

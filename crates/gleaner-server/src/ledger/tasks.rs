@@ -61,6 +61,7 @@ impl Ledger {
         if let Some(key) = key {
             self.books.keys.insert((user.clone(), key.to_owned()), id);
         }
+        self.named.extend(spec.files().map(|file| (file.clone(), payer)));
         let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
         let tasks = job.range();
         self.books.jobs.add(job);

@@ -5,7 +5,7 @@ use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
 use gleaner_server::driver::Outgoing;
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
 use gleaner_wire::{SESSION_VERSION, api::Enrolled};
 use serde_json::{Value, json};
@@ -75,11 +75,22 @@ impl Agent {
     }
 
     pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
+        self.end_with(world, attempt, code, stdout, None).await;
+    }
+
+    pub(crate) async fn end_with(
+        &self,
+        world: &World,
+        attempt: Attempt,
+        code: i32,
+        stdout: Tail,
+        files: Option<Stored>,
+    ) {
         let end = End {
             outcome: Outcome::Exited { code },
             usage: Usage::default(),
             checkpoint: None,
-            files: None,
+            files,
             stdout,
             stderr: Tail::default(),
         };
@@ -157,7 +168,8 @@ async fn who_may_enrol() {
         (&world.root, enrolment("m1"), 401),
         (&String::new(), enrolment("m1"), 401),
         (&never_issued, enrolment("m1"), 403),
-        (&never_issued, bad_key, 422),
+        (&never_issued, bad_key.clone(), 403),
+        (&issued, bad_key, 422),
         (&issued, of_nobody, 201),
     ] {
         let reply = world.post("/api/v1/agents", token, &body).await;

@@ -11,4 +11,5 @@ mod jobs;
 mod output;
 mod quotas;
 mod schemathesis;
+mod senders;
 mod world;

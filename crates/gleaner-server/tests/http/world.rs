@@ -10,7 +10,6 @@ use gleaner_server::blobs::MemoryBlobs;
 use gleaner_server::desk::{Order, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::http::router;
-use gleaner_server::outputs::Outputs;
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -68,7 +67,7 @@ impl World {
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
         let disk = MemoryDisk::default();
         let store = Box::new(MemoryStore::open(&disk));
-        let (driver, desk) = Driver::start(store, Outputs::open(&home), Terms::default(), "test").unwrap();
+        let (driver, desk) = Driver::start(store, &home, Terms::default(), "test").unwrap();
         let [root, alice, bob] = [("root", true), ("alice", false), ("bob", false)]
             .map(|(name, admin)| (name, admin, Token::generate(TokenKind::User).unwrap()));
         for (name, admin, token) in [&root, &alice, &bob] {
@@ -78,7 +77,7 @@ impl World {
             desk,
             blobs: Arc::new(MemoryBlobs::with_space(SPACE)),
             readers: Readers::new(move || Ok(Box::new(disk.clone()))),
-            home: folder.path().to_owned(),
+            home,
             agents: AgentTokens::default(),
             authority: None,
             address: "http://127.0.0.1:1".to_owned(),

@@ -141,12 +141,22 @@ pub(crate) struct OwnMachineArguments {
 /// `gleaner journal`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum JournalArguments {
-    /// Check every row, and that the scheduler would decide the same again
-    Verify(JournalFolderArguments),
+    /// Check every row, that the scheduler would decide the same again, and that the files it names are there
+    Verify(JournalVerifyArguments),
     /// Derive everything from the journal afresh, and save that as the snapshot to start from
     Rebuild(JournalFolderArguments),
     /// Write the journal as JSON Lines, one fact a line
     Export(JournalFolderArguments),
+}
+
+/// `gleaner journal verify`.
+#[derive(Args, Debug)]
+pub(crate) struct JournalVerifyArguments {
+    #[command(flatten)]
+    pub(crate) of: JournalFolderArguments,
+    /// Read the files too, and check that their content is what it was: takes as long as reading them takes
+    #[arg(long)]
+    pub(crate) files: bool,
 }
 
 /// Which journal.

@@ -260,7 +260,8 @@ impl Grid {
         eprintln!("journal verify: {}", verified.trim());
     }
 
-    fn within(&self) -> Command {
+    /// A command in the coordinator's namespace, which dies with this test: its arguments are the program and its words.
+    pub(crate) fn within(&self) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]).args(self.hub.prefix());
         for name in ["GLEANER_SERVER", "GLEANER_TOKEN", "GLEANER_FINGERPRINT", "GLEANER_HOME"] {
