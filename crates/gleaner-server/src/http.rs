@@ -26,9 +26,12 @@ mod output;
 mod page;
 mod probe;
 mod refusal;
+mod site;
 mod tasks;
 mod tokens;
 mod waiting;
+
+pub(crate) use site::own_site;
 
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
@@ -104,6 +107,7 @@ pub fn router(app: Arc<App>) -> Router {
             Refusal::not_found("there is nothing here; /api/v1/openapi.json lists what there is")
         })
         .method_not_allowed_fallback(async || Refusal::method())
+        .layer(middleware::from_fn_with_state(Arc::clone(&api.app), own_site))
         .layer(middleware::from_fn_with_state(Arc::clone(&api), guard::guard))
         .with_state(api)
 }

@@ -8,6 +8,14 @@ pub const JOB_BYTES_MAX: usize = 192 << 20;
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// Bytes of one message between coordinator and agent.
 pub const FRAME_BYTES_MAX: usize = 8 << 20;
+/// Bytes of one message of an agent that has not proven yet who it is.
+pub const GREETING_BYTES_MAX: usize = 2 << 10;
+/// Agents of one address that are about to prove who they are. Many share one: a machine's, or that of a whole building.
+pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
+/// Agents that are about to prove who they are, whatever their addresses.
+pub const GREETINGS_MAX: usize = 4_096;
+/// Starts of the coordinator between two that an agent meets. One that claims more is not believed.
+pub const EPOCH_JUMP_MAX: u32 = 100_000;
 /// Bytes of output in one message.
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 /// Bytes of a run's output that are kept in the journal; longer output has files of its own.

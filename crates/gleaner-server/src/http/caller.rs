@@ -4,6 +4,7 @@ use super::Api;
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use gleaner_net::{Token, TokenKind};
@@ -11,6 +12,12 @@ use std::sync::Arc;
 
 /// A user.
 pub(super) struct Caller(pub(super) Requester);
+
+/// A user who asks for what takes long, and has to be let in all the while.
+pub(super) struct LastingCaller {
+    pub(super) by: Requester,
+    token: Token,
+}
 
 /// A user or a connected agent; files are the same for all who know their names.
 pub(super) struct FileCaller;
@@ -22,8 +29,31 @@ impl FromRequestParts<Arc<Api>> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let token = bearer(parts)?;
+        let token = bearer(&parts.headers)?;
         user(api, &token).map(Self).ok_or_else(unknown)
+    }
+}
+
+impl FromRequestParts<Arc<Api>> for LastingCaller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let token = bearer(&parts.headers)?;
+        let by = user(api, &token).ok_or_else(unknown)?;
+        Ok(Self { by, token })
+    }
+}
+
+impl LastingCaller {
+    /// Who asks with these headers; none if that is no user.
+    pub(super) fn find(api: &Api, headers: &HeaderMap) -> Option<Self> {
+        let token = bearer(headers).ok()?;
+        Some(Self { by: user(api, &token)?, token })
+    }
+
+    /// Whether the token is still good, for the same.
+    pub(super) fn is_let_in(&self, api: &Api) -> bool {
+        user(api, &self.token).as_ref() == Some(&self.by)
     }
 }
 
@@ -31,7 +61,7 @@ impl FromRequestParts<Arc<Api>> for FileCaller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let token = bearer(parts)?;
+        let token = bearer(&parts.headers)?;
         let known = match token.kind() {
             TokenKind::User => user(api, &token).is_some(),
             TokenKind::Session => api.app.agents.agent(&token).is_some(),
@@ -45,7 +75,7 @@ impl FromRequestParts<Arc<Api>> for Joining {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Api>) -> Result<Self, Refusal> {
-        let token = bearer(parts)?;
+        let token = bearer(&parts.headers)?;
         match token.kind() {
             TokenKind::Join => Ok(Self(token)),
             TokenKind::User | TokenKind::Session => Err(Refusal::unknown_caller(
@@ -66,8 +96,8 @@ fn user(api: &Api, token: &Token) -> Option<Requester> {
     Some(Requester { user: user.name.clone(), admin: user.admin })
 }
 
-fn bearer(parts: &Parts) -> Result<Token, Refusal> {
-    let text = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+fn bearer(headers: &HeaderMap) -> Result<Token, Refusal> {
+    let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = text
         .and_then(|text| text.split_once(' '))
         .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then_some(token));
@@ -81,6 +111,6 @@ fn bearer(parts: &Parts) -> Result<Token, Refusal> {
     token.parse().map_err(|error: gleaner_net::TokenError| Refusal::unknown_caller(error.to_string()))
 }
 
-fn unknown() -> Refusal {
+pub(super) fn unknown() -> Refusal {
     Refusal::unknown_caller("nobody has this token, or not any more")
 }

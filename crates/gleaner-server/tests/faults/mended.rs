@@ -7,7 +7,7 @@ use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::{Choice, Enrolment, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
-use gleaner_wire::{JobId, SESSION_VERSION};
+use gleaner_wire::JobId;
 
 const JOB: JobId = JobId(1);
 
@@ -86,8 +86,7 @@ impl Small {
 
     fn connected(&mut self, incarnation: u64) -> Input {
         self.sessions += 1;
-        let (version, running) = (SESSION_VERSION, Vec::new());
-        let hello = Hello { version, agent: 0, incarnation, epoch: 0, profile: profile(), running };
+        let hello = Hello { agent: 0, incarnation, epoch: 0, profile: profile(), running: Vec::new() };
         Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
     }
 

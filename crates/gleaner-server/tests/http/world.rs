@@ -2,9 +2,9 @@
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, Method, Request};
-use gleaner_net::{Token, TokenKind};
+use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
 use gleaner_server::blobs::MemoryBlobs;
 use gleaner_server::desk::{Order, Requester, Terms};
@@ -19,6 +19,8 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
+/// What the coordinator is called.
+pub(crate) const NAME: &str = "grid.test";
 /// Bytes of all files together.
 const SPACE: u64 = 1 << 20;
 /// More than any answer of a test has.
@@ -80,8 +82,9 @@ impl World {
             readers: Readers::new(move || Ok(Box::new(disk.clone()))),
             home: folder.path().to_owned(),
             agents: AgentTokens::default(),
-            authority: None,
-            address: "http://127.0.0.1:1".to_owned(),
+            authority: Fingerprint::of_der(b"authority"),
+            address: format!("https://{NAME}:1"),
+            names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
         });
         let router = router(Arc::clone(&app));
         let [root, alice, bob] = [root, alice, bob].map(|(_, _, token)| token.reveal());
@@ -128,7 +131,8 @@ impl Drop for World {
 
 pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Request<Body> {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
-    let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header(HOST, format!("{NAME}:1")).header(CONTENT_TYPE, "application/json");
     request.header(AUTHORIZATION, format!("Bearer {token}")).body(body).unwrap()
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct GridArguments {
     /// The coordinator's address instead of the one in the folder
     #[arg(long, value_name = "URL", env = "GLEANER_SERVER", help_heading = "Which grid")]
     pub(crate) server: Option<String>,
-    /// The fingerprint of its authority, for an https address
+    /// The fingerprint of its authority instead of the one in the folder
     #[arg(long, value_name = "HEX", env = "GLEANER_FINGERPRINT", help_heading = "Which grid")]
     pub(crate) fingerprint: Option<String>,
     /// Your token instead of the one in the folder
