@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_weak_key_vouches_for_nothing() {
-        let challenge = Challenge { authority: Fingerprint::of_der(b"ours"), agent: 1, nonce: SessionNonce([1; 32]) };
+        let challenge =
+            Challenge { authority: Fingerprint::of_der(b"ours"), agent: 1, nonce: SessionNonce([1; 32]) };
         // The neutral element: under plain verification it accepts a signature anybody can make.
         let mut neutral = [0; 32];
         neutral[0] = 1;

@@ -132,7 +132,8 @@ impl Authority {
     /// Likewise in PEM.
     pub fn certificate_pem(&self) -> String {
         let text = STANDARD.encode(&self.certificate);
-        let lines = text.as_bytes().chunks(PEM_LINE).map(|line| format!("{}\n", String::from_utf8_lossy(line)));
+        let lines =
+            text.as_bytes().chunks(PEM_LINE).map(|line| format!("{}\n", String::from_utf8_lossy(line)));
         format!("-----BEGIN CERTIFICATE-----\n{}-----END CERTIFICATE-----\n", lines.collect::<String>())
     }
 

@@ -71,12 +71,7 @@ impl Client {
     }
 
     /// A client with limits of its own.
-    pub fn with_limits(
-        address: Address,
-        authority: Fingerprint,
-        token: &Token,
-        limits: Limits,
-    ) -> Self {
+    pub fn with_limits(address: Address, authority: Fingerprint, token: &Token, limits: Limits) -> Self {
         let connector = PinnedConnector::new(address.clone(), authority, limits);
         // The connector keeps time by silence, not by call: an upload or an event stream may take hours.
         let config = Agent::config_builder()

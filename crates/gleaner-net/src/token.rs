@@ -53,7 +53,9 @@ pub enum TokenError {
     #[error("after its prefix a token has 43 letters, digits, - or _; this has not: was a part of it lost?")]
     Secret,
     /// What follows the dot is not a fingerprint.
-    #[error("in a join token a dot and 64 hexadecimal digits follow the secret; here they do not: was a part of it lost?")]
+    #[error(
+        "in a join token a dot and 64 hexadecimal digits follow the secret; here they do not: was a part of it lost?"
+    )]
     Fingerprint,
 }
 

@@ -110,8 +110,7 @@ async fn a_message_beyond_the_limit_is_refused() {
 async fn a_refusal_carries_what_the_server_said() {
     let (_home, identity) = identity();
     let (address, served) = start(acceptor(&identity), refuse).await;
-    let outcome =
-        connect_session(&address, identity.authority().fingerprint(), "/", None, LIMITS).await;
+    let outcome = connect_session(&address, identity.authority().fingerprint(), "/", None, LIMITS).await;
     match outcome {
         Err(ClientError::Refused { status, code, message }) => {
             assert_eq!((status, &*code, &*message), (403, "revoked", "this agent was revoked"));

@@ -387,7 +387,13 @@ impl Work {
 }
 
 fn is_about_people(fact: &Fact) -> bool {
-    matches!(fact, Fact::UserAdded { .. } | Fact::JoinTokenIssued { .. } | Fact::AgentEnrolled { .. })
+    matches!(
+        fact,
+        Fact::UserAdded { .. }
+            | Fact::UserRemoved { .. }
+            | Fact::JoinTokenIssued { .. }
+            | Fact::AgentEnrolled { .. }
+    )
 }
 
 /// A fact as the journal keeps it.

@@ -29,6 +29,7 @@ mod refusal;
 mod site;
 mod tasks;
 mod tokens;
+mod users;
 mod waiting;
 
 pub(crate) use site::own_site;
@@ -140,6 +141,8 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(grid::grid))
         .routes(routes!(tokens::join))
         .routes(routes!(tokens::user))
+        .routes(routes!(users::list))
+        .routes(routes!(users::remove))
         .routes(routes!(blobs::put, blobs::get, blobs::head))
         .routes(routes!(probe::probe))
         .routes(routes!(agents::enrol))

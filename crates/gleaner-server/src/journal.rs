@@ -6,7 +6,7 @@
 use gleaner_core::{Command, Settled};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec};
+use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Profile};
 use serde::{Deserialize, Serialize};
@@ -60,8 +60,17 @@ pub enum Fact {
         user: String,
         /// SHA-256 of the token.
         token: String,
-        /// Whether the user may act on what is not their own.
-        admin: bool,
+        /// What the user may do.
+        role: Role,
+        /// When the token is of no use any more, if ever.
+        expires: Option<Time>,
+    },
+    /// A user may not sign in any more.
+    UserRemoved {
+        /// The name.
+        user: String,
+        /// By whose order.
+        by: Actor,
     },
     /// Whoever has this token may enrol one agent.
     JoinTokenIssued {

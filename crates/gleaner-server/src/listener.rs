@@ -1,10 +1,10 @@
 //! Accepts connections under TLS and serves HTTP on them. All that a stranger can make it hold is bounded.
 
 use axum::Router;
+use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
-use hyper::Request;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;

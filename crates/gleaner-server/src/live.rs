@@ -67,6 +67,7 @@ fn text(fact: &Fact) -> &'static str {
         Fact::BudgetSet { .. } => "another budget was set",
         Fact::PriceSet { .. } => "the machine's price was set",
         Fact::UserAdded { .. } => "a user was added",
+        Fact::UserRemoved { .. } => "a user was removed",
         Fact::JoinTokenIssued { .. } => "a join token was issued",
         Fact::AgentEnrolled { .. } => "the machine was enrolled",
         Fact::AgentRevoked { .. } => "the machine was revoked",

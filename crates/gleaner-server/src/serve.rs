@@ -10,14 +10,15 @@ use crate::outputs::Outputs;
 use crate::sessions::{self, Lobby};
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
 use crate::tidying::keep_tidy;
-use axum::{Extension, Router};
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
+use axum::{Extension, Router};
 use gleaner_net::{
     Authority, AuthorityError, Fingerprint, JoinToken, NoRandomness, ServerIdentity, Token, TokenError,
     TokenKind,
 };
+use gleaner_wire::api::Role;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -222,9 +223,8 @@ async fn listen<F: Future<Output = ()>>(
 /// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
 fn router(app: Arc<App>) -> Router {
     let lobby = Lobby::new(Arc::clone(&app));
-    let open = async move |Extension(peer): Extension<Peer>, request: Request| {
-        sessions::open(&lobby, peer, request)
-    };
+    let open =
+        async move |Extension(peer): Extension<Peer>, request: Request| sessions::open(&lobby, peer, request);
     let open = get(open).layer(from_fn_with_state(Arc::clone(&app), http::own_site));
     http::router(app).route("/api/v1/session", open)
 }
@@ -246,7 +246,8 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;
-    let order = Order::AddUser { user: user.to_owned(), token: hash_text(&token), admin: true };
+    let order =
+        Order::AddUser { user: user.to_owned(), token: hash_text(&token), role: Role::Admin, expires: None };
     if let Err(rejection) = desk.order(operator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
         return Err(ServeError::File { path, source });
@@ -256,7 +257,7 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
 
 /// The coordinator's own orders.
 fn operator() -> Requester {
-    Requester { user: "coordinator".to_owned(), admin: true }
+    Requester { user: "coordinator".to_owned(), role: Role::Admin }
 }
 
 /// A token's hash as facts have it.

@@ -34,6 +34,8 @@ pub const WORD_BYTES_MAX: usize = 128 << 10;
 pub const ITEMS_MAX: usize = 4_096;
 /// Bytes of requirements or of a rank.
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
+/// Seconds that a user's token with an end is good for, at most: ten years.
+pub const USER_TOKEN_SECONDS_MAX: u32 = 315_360_000;
 /// Agents of one grid.
 pub const AGENTS_MAX: usize = 100_000;
 /// Machines' slots, tags or attributes, each.

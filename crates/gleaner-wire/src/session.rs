@@ -456,8 +456,10 @@ mod tests {
 
     #[test]
     fn what_a_stranger_says_is_short() {
-        let greetings =
-            [FromAgent::Knock { version: u32::MAX, agent: u32::MAX }, FromAgent::Proof { signature: vec![255; 64] }];
+        let greetings = [
+            FromAgent::Knock { version: u32::MAX, agent: u32::MAX },
+            FromAgent::Proof { signature: vec![255; 64] },
+        ];
         for greeting in greetings {
             assert!(encode(&greeting).len() < GREETING_BYTES_MAX / 4, "{greeting:?}");
         }

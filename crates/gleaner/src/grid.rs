@@ -6,8 +6,8 @@ use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
     BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
-    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, Submitted,
-    TaskList, TaskPhase, TaskView,
+    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, Role, Submitted,
+    TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -196,9 +196,20 @@ impl Grid {
         Ok(self.client.post("/api/v1/tokens/join", &json!({}))?)
     }
 
-    pub(crate) fn user_token(&self, name: &str, is_admin: bool) -> Answer<NewToken> {
-        let path = format!("/api/v1/tokens/user?name={}&admin={is_admin}", escaped(name));
+    /// Good for so many seconds, or for ever.
+    pub(crate) fn user_token(&self, name: &str, role: Role, expires_s: Option<u32>) -> Answer<NewToken> {
+        let role = role.name();
+        let expires = expires_s.map_or(String::new(), |seconds| format!("&expires_s={seconds}"));
+        let path = format!("/api/v1/tokens/user?name={}&role={role}{expires}", escaped(name));
         Ok(self.client.post(&path, &json!({}))?)
+    }
+
+    pub(crate) fn users(&self) -> Answer<UserList> {
+        Ok(self.client.get("/api/v1/users")?)
+    }
+
+    pub(crate) fn remove_user(&self, name: &str) -> Answer<UserList> {
+        Ok(self.client.post(&format!("/api/v1/users/{}/remove", escaped(name)), &json!({}))?)
     }
 
     pub(crate) fn has_blob(&self, blob: &BlobHash) -> Answer<bool> {

@@ -15,7 +15,8 @@ pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
     Ok(serve(&options, |ready| async move {
         // Where nobody reads, there is nobody to tell.
         let (address, home) = (&ready.reached.address, home.display());
-        let _ = stdout::print(format!("listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\n"));
+        let _ =
+            stdout::print(format!("listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\n"));
         stop_requested().await;
     })?)
 }

@@ -72,8 +72,7 @@ impl Coordinator {
         let keys = TempDir::new().unwrap();
         let authority = Authority::open_or_create(keys.path(), SystemTime::now()).unwrap();
         let fingerprint = authority.fingerprint();
-        let identity =
-            ServerIdentity::new(authority, vec!["127.0.0.1".into()], SystemTime::now()).unwrap();
+        let identity = ServerIdentity::new(authority, vec!["127.0.0.1".into()], SystemTime::now()).unwrap();
         thread::spawn(move || {
             for tcp in listener.incoming().map_while(Result::ok) {
                 let (dialled, blobs, identity) = (dialled.clone(), kept.clone(), identity.clone());

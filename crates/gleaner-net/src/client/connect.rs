@@ -101,7 +101,7 @@ impl Stream {
             match conn.read_tls(sock) {
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
                 Err(why) => return Err(silence(why)),
-                Ok(_) => drop(conn.process_new_packets().map_err(io::Error::other)?),
+                Ok(_) => _ = conn.process_new_packets().map_err(io::Error::other)?,
             }
         }
     }

@@ -42,10 +42,11 @@ const PIECES_AHEAD: usize = 4;
 )]
 pub(super) async fn put(
     State(api): State<Arc<Api>>,
-    _: FileCaller,
+    caller: FileCaller,
     Path(hash): Path<String>,
     request: Request,
 ) -> Result<Json<Stored>, Refusal> {
+    caller.may_write()?;
     let id = blob_id(&hash)?;
     if length(request.headers()).is_some_and(|length| length > BLOB_BYTES_MAX) {
         return Err(Refusal::too_large(BLOB_BYTES_MAX));

@@ -8,6 +8,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use gleaner_net::{Token, TokenKind};
+use gleaner_wire::api::Role;
 use std::sync::Arc;
 
 /// A user.
@@ -20,7 +21,19 @@ pub(super) struct LastingCaller {
 }
 
 /// A user or a connected agent; files are the same for all who know their names.
-pub(super) struct FileCaller;
+pub(super) struct FileCaller(Option<Requester>);
+
+impl FileCaller {
+    /// Refuses who may only read.
+    pub(super) fn may_write(&self) -> Result<(), Refusal> {
+        match &self.0 {
+            Some(Requester { role: Role::Reader, .. }) => {
+                Err(Refusal::forbidden("a reader of this grid sees everything and changes nothing"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Whoever has a join token, whether or not it is still good.
 pub(super) struct Joining(pub(super) Token);
@@ -30,7 +43,7 @@ impl FromRequestParts<Arc<Api>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
-        user(api, &token).map(Self).ok_or_else(unknown)
+        user(api, &token).map(Self)
     }
 }
 
@@ -39,7 +52,7 @@ impl FromRequestParts<Arc<Api>> for LastingCaller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
-        let by = user(api, &token).ok_or_else(unknown)?;
+        let by = user(api, &token)?;
         Ok(Self { by, token })
     }
 }
@@ -48,12 +61,12 @@ impl LastingCaller {
     /// Who asks with these headers; none if that is no user.
     pub(super) fn find(api: &Api, headers: &HeaderMap) -> Option<Self> {
         let token = bearer(headers).ok()?;
-        Some(Self { by: user(api, &token)?, token })
+        Some(Self { by: user(api, &token).ok()?, token })
     }
 
     /// Whether the token is still good, for the same.
     pub(super) fn is_let_in(&self, api: &Api) -> bool {
-        user(api, &self.token).as_ref() == Some(&self.by)
+        user(api, &self.token).is_ok_and(|by| by == self.by)
     }
 }
 
@@ -63,11 +76,11 @@ impl FromRequestParts<Arc<Api>> for FileCaller {
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
         let known = match token.kind() {
-            TokenKind::User => user(api, &token).is_some(),
+            TokenKind::User => return user(api, &token).map(|by| Self(Some(by))),
             TokenKind::Session => api.app.agents.agent(&token).is_some(),
             TokenKind::Join => false,
         };
-        if known { Ok(Self) } else { Err(unknown()) }
+        if known { Ok(Self(None)) } else { Err(unknown()) }
     }
 }
 
@@ -90,10 +103,13 @@ pub(super) fn stored_hash(token: &Token) -> String {
     token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn user(api: &Api, token: &Token) -> Option<Requester> {
+fn user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
     let people = api.app.desk.people();
-    let user = people.user(&stored_hash(token))?;
-    Some(Requester { user: user.name.clone(), admin: user.admin })
+    let user = people.user(&stored_hash(token)).ok_or_else(unknown)?;
+    if !user.is_let_in(api.app.desk.now()) {
+        return Err(Refusal::expired(&user.name));
+    }
+    Ok(Requester { user: user.name.clone(), role: user.role })
 }
 
 fn bearer(headers: &HeaderMap) -> Result<Token, Refusal> {

@@ -108,7 +108,7 @@ impl Watch {
             return Some(false);
         }
         // The one job that is asked for was looked at before.
-        if self.caller.by.admin || self.job.is_some() {
+        if self.caller.by.role.sees_all() || self.job.is_some() {
             return Some(true);
         }
         if let Some(&is_shown) = self.shown.get(&job) {

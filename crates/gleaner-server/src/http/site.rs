@@ -26,7 +26,7 @@ fn check(names: &[String], request: &Request) -> Result<(), Refusal> {
         return Err(Refusal::misdirected("a request has one header \"Host\""));
     };
     let host = host.to_str().unwrap_or_default();
-    let named: Option<Authority> = host.parse().ok();
+    let named: Option<Authority> = host.parse().ok().filter(|_| !host.contains('@'));
     // The first line of a request may name a host too.
     let others = request.uri().authority().map(Authority::host);
     let mut all = named.iter().map(Authority::host).chain(others);

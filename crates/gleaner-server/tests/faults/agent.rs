@@ -7,10 +7,10 @@ use super::history::Seen;
 use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
 use gleaner_units::{Span, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
-use gleaner_wire::BlobHash;
 use std::collections::BTreeMap;
 
 /// What a program that wants to be run again exits with.

@@ -4,10 +4,10 @@ use gleaner_server::desk::{Answer, Desk, Effect, Input, Order, OrderId, Requeste
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::api::{Choice, Enrolment, TaskPhase};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
-use gleaner_wire::JobId;
 
 const JOB: JobId = JobId(1);
 
@@ -76,7 +76,7 @@ impl Small {
     }
 
     fn order(&mut self, order: Order) -> Option<Answer> {
-        let by = Requester { user: "root".into(), admin: true };
+        let by = Requester { user: "root".into(), role: Role::Admin };
         self.put(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }]);
         self.effects.iter().find_map(|effect| match effect {
             Effect::Reply(_, answer) => answer.clone().ok(),

@@ -3,10 +3,10 @@
 use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
+use gleaner_wire::api::Enrolled;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
 };
-use gleaner_wire::api::Enrolled;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

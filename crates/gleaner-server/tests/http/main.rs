@@ -10,4 +10,6 @@ mod events;
 mod jobs;
 mod output;
 mod schemathesis;
+mod site;
+mod users;
 mod world;

@@ -12,6 +12,7 @@ use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::http::router;
 use gleaner_server::outputs::Outputs;
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
+use gleaner_wire::api::Role;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -71,10 +72,10 @@ impl World {
         let disk = MemoryDisk::default();
         let store = Box::new(MemoryStore::open(&disk));
         let (driver, desk) = Driver::start(store, Outputs::open(&home), Terms::default(), "test").unwrap();
-        let [root, alice, bob] = [("root", true), ("alice", false), ("bob", false)]
-            .map(|(name, admin)| (name, admin, Token::generate(TokenKind::User).unwrap()));
-        for (name, admin, token) in [&root, &alice, &bob] {
-            add_user(&desk, name, *admin, token).await;
+        let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
+            .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
+        for (name, role, token) in [&root, &alice, &bob] {
+            add_user(&desk, name, *role, token).await;
         }
         let app = Arc::new(App {
             desk,
@@ -140,8 +141,8 @@ pub(crate) fn hex(token: &Token) -> String {
     token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn add_user(desk: &Handle, name: &str, admin: bool, token: &Token) {
-    let by = Requester { user: "setup".to_owned(), admin: true };
-    let order = Order::AddUser { user: name.to_owned(), token: hex(token), admin };
+async fn add_user(desk: &Handle, name: &str, role: Role, token: &Token) {
+    let by = Requester { user: "setup".to_owned(), role: Role::Admin };
+    let order = Order::AddUser { user: name.to_owned(), token: hex(token), role, expires: None };
     desk.order(by, order).await.unwrap().unwrap();
 }

@@ -9,10 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Other programs on this machine are no owner.
-const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\n\
-                     run_below_load = 1.0\nbusy_cores = 64.0\nidle_seconds = 1\n";
-
 /// Ended when dropped.
 pub(super) struct Coordinator {
     folder: TempDir,
@@ -54,18 +50,13 @@ impl Coordinator {
     pub(super) fn start_agent(&mut self) -> PathBuf {
         let folder = self.folder.path().join("agent");
         fs::create_dir(&folder).expect("a folder");
-        fs::write(folder.join("rules.toml"), RULES).expect("the owner's rules");
+        fs::write(folder.join("rules.toml"), "sessions = \"ignore\"\n").expect("the owner's rules");
         let token = self.ok(&["token", "join"])["token"].as_str().expect("a token").to_owned();
         let mut command = self.program("agent.log");
         command.args(["work", "--join", &format!("https://{}", self.authority()), "--home"]).arg(&folder);
         command.args(["--name", "lab"]).env("GLEANER_JOIN_TOKEN", token);
         self.agent = Some(command.spawn().expect("an agent"));
         folder
-    }
-
-    pub(super) fn machine_is(&self, state: &str) -> Option<()> {
-        let machines = self.ok(&["machines"]);
-        (machines["machines"][0]["state"] == state).then_some(())
     }
 
     /// A new token for that user, in place of an old one.
@@ -140,7 +131,8 @@ impl Coordinator {
 
     /// The program, which dies with this test.
     fn program(&self, log: &str) -> Command {
-        let log = File::options().append(true).create(true).open(self.folder.path().join(log)).expect("a log");
+        let log =
+            File::options().append(true).create(true).open(self.folder.path().join(log)).expect("a log");
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", PROGRAM]).env_remove("GLEANER_HOME").env("GLEANER_LOG", "info");
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
