@@ -14,7 +14,7 @@ pub(super) struct Coordinator {
     folder: TempDir,
     home: PathBuf,
     port: u16,
-    coordinator: Option<Child>,
+    process: Option<Child>,
     agent: Option<Child>,
 }
 
@@ -23,7 +23,7 @@ impl Coordinator {
     pub(super) fn start() -> Self {
         let folder = tempfile::Builder::new().prefix("gleaner-loopback-").tempdir().expect("a folder");
         let home = folder.path().join("coordinator");
-        let mut this = Self { folder, home, port: 0, coordinator: None, agent: None };
+        let mut this = Self { folder, home, port: 0, process: None, agent: None };
         this.serve();
         this
     }
@@ -35,7 +35,7 @@ impl Coordinator {
         command.args(["serve", "--listen", &listen, "--home"]).arg(&self.home);
         let coordinator = command.spawn().expect("a coordinator");
         let pid = coordinator.id();
-        self.coordinator = Some(coordinator);
+        self.process = Some(coordinator);
         until("the coordinator listens", PATIENCE, || (self.said()?["pid"] == pid).then_some(()));
         let address = self.said().expect("it listens")["address"].as_str().expect("text").to_owned();
         self.port = address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
@@ -43,7 +43,7 @@ impl Coordinator {
     }
 
     pub(super) fn kill(&mut self) {
-        end(self.coordinator.take());
+        end(self.process.take());
     }
 
     /// Starts an agent that joins, and tells its folder.
@@ -143,7 +143,7 @@ impl Coordinator {
 impl Drop for Coordinator {
     fn drop(&mut self) {
         end(self.agent.take());
-        end(self.coordinator.take());
+        end(self.process.take());
         if std::thread::panicking() {
             for log in ["coordinator.log", "agent.log"] {
                 let text = fs::read_to_string(self.folder.path().join(log)).unwrap_or_default();
