@@ -316,8 +316,13 @@ impl Duties {
 
     fn greet(&mut self, now: Time) {
         self.link.greet(now);
+        let knock = FromAgent::Knock { version: SESSION_VERSION, agent: self.agent };
+        self.deeds.push_back(Deed::Send(knock));
+    }
+
+    /// The coordinator knows who this is, and listens.
+    fn introduce(&mut self) {
         self.deeds.push_back(Deed::Send(FromAgent::Hello(Hello {
-            version: SESSION_VERSION,
             agent: self.agent,
             incarnation: self.incarnation,
             epoch: self.link.epoch(),

@@ -91,8 +91,8 @@ pub struct Identity {
     pub name: String,
     /// Where the coordinator is.
     pub address: Address,
-    /// The coordinator's authority; none on plain loopback.
-    pub authority: Option<Fingerprint>,
+    /// The coordinator's authority.
+    pub authority: Fingerprint,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,7 +101,7 @@ struct StoredIdentity {
     agent: u32,
     name: String,
     address: String,
-    authority: Option<String>,
+    authority: String,
 }
 
 impl Home {
@@ -188,12 +188,11 @@ impl Home {
         };
         let read = || -> Result<Identity, String> {
             let stored: StoredIdentity = serde_json::from_str(&text).map_err(|why| why.to_string())?;
-            let authority = stored.authority.map(|text| text.parse::<Fingerprint>()).transpose();
             Ok(Identity {
                 agent: stored.agent,
                 name: stored.name,
                 address: stored.address.parse::<Address>().map_err(|why| why.to_string())?,
-                authority: authority.map_err(|why| why.to_string())?,
+                authority: stored.authority.parse::<Fingerprint>().map_err(|why| why.to_string())?,
             })
         };
         read().map(Some).map_err(|why| HomeError::Damaged { path, why })
@@ -202,11 +201,11 @@ impl Home {
     /// Remembers who this agent is.
     pub fn enrol(&self, identity: &Identity) -> Result<(), HomeError> {
         let stored = StoredIdentity {
-            version: 1,
+            version: 2,
             agent: identity.agent,
             name: identity.name.clone(),
             address: identity.address.to_string(),
-            authority: identity.authority.map(|authority| authority.to_string()),
+            authority: identity.authority.to_string(),
         };
         let text = serde_json::to_string_pretty(&stored).expect("it is plain data");
         self.replace("identity.json", &text)
@@ -306,8 +305,8 @@ mod tests {
         let identity = Identity {
             agent: 3,
             name: "lab".into(),
-            address: "http://127.0.0.1:1".parse().unwrap(),
-            authority: None,
+            address: "https://127.0.0.1:1".parse().unwrap(),
+            authority: Fingerprint::of_der(b"authority"),
         };
         home.enrol(&identity).unwrap();
         home.remember_epoch(7).unwrap();

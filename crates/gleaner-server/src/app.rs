@@ -20,10 +20,12 @@ pub struct App {
     pub home: Home,
     /// The tokens of agents that are connected.
     pub agents: AgentTokens,
-    /// The authority that agents and users pin; none on plain loopback.
-    pub authority: Option<Fingerprint>,
+    /// The authority that agents and users pin.
+    pub authority: Fingerprint,
     /// How others reach this coordinator.
     pub address: String,
+    /// Host names and addresses under which it may be asked: those of its certificate.
+    pub names: Vec<String>,
 }
 
 /// Readers of the journal, opened when needed and used again.

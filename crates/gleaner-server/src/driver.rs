@@ -411,6 +411,7 @@ fn is_about_people(fact: &Fact) -> bool {
         fact,
         Fact::UserAdded { .. }
             | Fact::QuotaSet { .. }
+            | Fact::UserRemoved { .. }
             | Fact::JoinTokenIssued { .. }
             | Fact::AgentEnrolled { .. }
     )

@@ -31,10 +31,14 @@ mod probe;
 mod quotas;
 mod rates;
 mod refusal;
+mod site;
 mod tasks;
 mod tokens;
 mod uploads;
+mod users;
 mod waiting;
+
+pub(crate) use site::own_site;
 
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
@@ -131,6 +135,7 @@ pub fn router(app: Arc<App>) -> Router {
             Refusal::not_found("there is nothing here; /api/v1/openapi.json lists what there is")
         })
         .method_not_allowed_fallback(async || Refusal::method())
+        .layer(middleware::from_fn_with_state(Arc::clone(&api.app), own_site))
         .layer(middleware::from_fn_with_state(Arc::clone(&api), guard::guard))
         .with_state(api)
 }
@@ -165,6 +170,8 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(grid::grid))
         .routes(routes!(tokens::join))
         .routes(routes!(tokens::user))
+        .routes(routes!(users::list))
+        .routes(routes!(users::remove))
         .routes(routes!(blobs::put, blobs::get, blobs::head))
         .routes(routes!(probe::probe))
         .routes(routes!(agents::enrol))

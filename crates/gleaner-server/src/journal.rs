@@ -7,7 +7,7 @@ use crate::store::TaskRange;
 use gleaner_core::{Command, Settled};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec, Quota};
+use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Profile};
 use serde::{Deserialize, Serialize};
@@ -71,8 +71,17 @@ pub enum Fact {
         user: String,
         /// SHA-256 of the token.
         token: String,
-        /// Whether the user may act on what is not their own.
-        admin: bool,
+        /// What the user may do.
+        role: Role,
+        /// When the token is of no use any more, if ever.
+        expires: Option<Time>,
+        /// By whose order.
+        by: Actor,
+    },
+    /// A user may not sign in any more.
+    UserRemoved {
+        /// The name.
+        user: String,
         /// By whose order.
         by: Actor,
     },

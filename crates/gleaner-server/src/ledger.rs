@@ -46,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -414,9 +414,11 @@ impl Ledger {
             Fact::BudgetSet { budget, .. } => self.set_rule(at, self.books.policy.clone(), budget.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
             Fact::QuotaSet { user, quota, .. } => self.books.people.set_quota(user.as_deref(), *quota),
-            Fact::UserAdded { user, token, admin, .. } => {
-                self.books.people.add(User { name: user.clone(), admin: *admin }, token.clone());
+            Fact::UserAdded { user, token, role, expires, .. } => {
+                let user = User { name: user.clone(), role: *role, expires: *expires };
+                self.books.people.add(user, token.clone());
             }
+            Fact::UserRemoved { user, .. } => self.books.people.remove(user),
             Fact::JoinTokenIssued { token, expires, .. } => self.books.people.issue(token.clone(), *expires),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {
                 self.books.people.use_up(token.clone(), *agent);

@@ -69,6 +69,7 @@ fn text(fact: &Fact) -> &'static str {
         Fact::PriceSet { .. } => "the machine's price was set",
         Fact::QuotaSet { .. } => "a quota was set",
         Fact::UserAdded { .. } => "a user was added",
+        Fact::UserRemoved { .. } => "a user was removed",
         Fact::JoinTokenIssued { .. } => "a join token was issued",
         Fact::AgentEnrolled { .. } => "the machine was enrolled",
         Fact::AgentRevoked { .. } => "the machine was revoked",

@@ -47,7 +47,7 @@ pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
     let (ledger, people) = (desk.ledger(), desk.ledger().people());
     let payers = ledger.payers().map(|(user, _)| user);
     let all: BTreeSet<&String> = people.with_own_quota().chain(payers).chain([&by.user]).collect();
-    let shown = all.into_iter().filter(|user| by.admin || **user == by.user);
+    let shown = all.into_iter().filter(|user| by.role.sees_all() || **user == by.user);
     let users = shown.map(|user| QuotaView {
         user: user.clone(),
         quota: people.quota(user),

@@ -454,6 +454,60 @@ pub struct NewToken {
     pub expires_s: Option<f64>,
 }
 
+/// What a user may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Role {
+    /// Act on their own jobs, on what is not their own, and on machines, users and the policy.
+    Admin,
+    /// Submit jobs, and act on these.
+    #[default]
+    User,
+    /// See everything, and change nothing.
+    Reader,
+}
+
+impl Role {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::User => "user",
+            Self::Reader => "reader",
+        }
+    }
+
+    /// Whether jobs of others exist for them.
+    pub fn sees_all(self) -> bool {
+        matches!(self, Self::Admin | Self::Reader)
+    }
+}
+
+/// Who may sign in, and how many may join. No answer has a secret in it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UserList {
+    /// 1.
+    pub version: u32,
+    /// By name.
+    pub users: Vec<UserView>,
+    /// When each join token ends that is still good.
+    pub join_tokens_expire_s: Vec<f64>,
+}
+
+/// A user.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UserView {
+    /// Unique.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// When their token is of no use any more, if ever.
+    pub expires_s: Option<f64>,
+}
+
 /// How an agent asks to be enrolled, with a join token.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,6 +12,14 @@ pub const JOB_BYTES_MAX: usize = 192 << 20;
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// Bytes of one message between coordinator and agent.
 pub const FRAME_BYTES_MAX: usize = 8 << 20;
+/// Bytes of one message of an agent that has not proven yet who it is.
+pub const GREETING_BYTES_MAX: usize = 2 << 10;
+/// Agents of one address that are about to prove who they are. Many share one: a machine's, or that of a whole building.
+pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
+/// Agents that are about to prove who they are, whatever their addresses.
+pub const GREETINGS_MAX: usize = 4_096;
+/// Starts of the coordinator between two that an agent meets. One that claims more is not believed.
+pub const EPOCH_JUMP_MAX: u32 = 100_000;
 /// Bytes of output in one message.
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 /// Bytes of a run's output that are kept in the journal; longer output has files of its own.
@@ -42,6 +50,8 @@ pub const ITEMS_MAX: usize = 4_096;
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 /// Bytes of what an agent says for people: why a machine is closed, or a run failed.
 pub const REASON_BYTES_MAX: usize = 500;
+/// Seconds that a user's token with an end is good for, at most: ten years.
+pub const USER_TOKEN_SECONDS_MAX: u32 = 315_360_000;
 /// Agents of one grid.
 pub const AGENTS_MAX: usize = 100_000;
 /// Machines' slots, tags or attributes, each.

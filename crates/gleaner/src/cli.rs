@@ -84,6 +84,9 @@ pub(crate) enum Command {
     /// Make a token, for a machine that joins or for a user
     #[command(subcommand)]
     Token(TokenArguments),
+    /// See who may sign in, and remove users
+    #[command(subcommand)]
+    User(UserArguments),
     /// What a live grid's history would have been under another policy
     Replay(ReplayArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has

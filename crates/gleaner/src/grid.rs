@@ -7,7 +7,7 @@ use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
     BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
     MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, QuotaList,
-    QuotaSetting, Submitted, TaskList, TaskPhase, TaskView,
+    QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -50,23 +50,26 @@ type Answer<T> = Result<T, Failure>;
 impl Grid {
     /// The coordinator that the arguments, the environment or the folder name. Nothing is connected yet.
     pub(crate) fn open(arguments: &GridArguments) -> Answer<Self> {
-        let (address, fingerprint) = if let Some(server) = &arguments.server {
-            (server.clone(), arguments.fingerprint.clone())
-        } else {
-            let found = home::coordinator(&home::folder(arguments.home.as_deref())?)?;
-            (found.address, found.fingerprint)
-        };
-        let token = match &arguments.token {
-            Some(token) => token.clone(),
-            None => home::token(&home::folder(arguments.home.as_deref())?)?,
+        let folder = || home::folder(arguments.home.as_deref());
+        let address = match &arguments.server {
+            Some(server) => server.clone(),
+            None => home::coordinator(&folder()?)?.address,
         };
         let address: Address =
             address.parse().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
-        let fingerprint = fingerprint
-            .map(|text| text.parse::<Fingerprint>().map_err(|error| Failure::Usage(error.to_string())))
-            .transpose()?;
+        // On the coordinator's own machine its folder has it, whatever name it is reached under.
+        let fingerprint = match &arguments.fingerprint {
+            Some(fingerprint) => fingerprint.clone(),
+            None => home::coordinator(&folder()?).map_err(|_| no_fingerprint(&address))?.fingerprint,
+        };
+        let fingerprint =
+            fingerprint.parse::<Fingerprint>().map_err(|error| Failure::Usage(error.to_string()))?;
+        let token = match &arguments.token {
+            Some(token) => token.clone(),
+            None => home::token(&folder()?)?,
+        };
         let token: Token = token.parse().map_err(|error| Failure::Usage(format!("the token: {error}")))?;
-        Ok(Self { client: Client::new(address, fingerprint, &token)? })
+        Ok(Self { client: Client::new(address, fingerprint, &token) })
     }
 
     pub(crate) fn submit(&self, job: &JobSpec, key: Option<&str>) -> Answer<Submitted> {
@@ -201,9 +204,20 @@ impl Grid {
         Ok(self.client.post("/api/v1/tokens/join", &json!({}))?)
     }
 
-    pub(crate) fn user_token(&self, name: &str, is_admin: bool) -> Answer<NewToken> {
-        let path = format!("/api/v1/tokens/user?name={}&admin={is_admin}", escaped(name));
+    /// Good for so many seconds, or for ever.
+    pub(crate) fn user_token(&self, name: &str, role: Role, expires_s: Option<u32>) -> Answer<NewToken> {
+        let role = role.name();
+        let expires = expires_s.map_or(String::new(), |seconds| format!("&expires_s={seconds}"));
+        let path = format!("/api/v1/tokens/user?name={}&role={role}{expires}", escaped(name));
         Ok(self.client.post(&path, &json!({}))?)
+    }
+
+    pub(crate) fn users(&self) -> Answer<UserList> {
+        Ok(self.client.get("/api/v1/users")?)
+    }
+
+    pub(crate) fn remove_user(&self, name: &str) -> Answer<UserList> {
+        Ok(self.client.post(&format!("/api/v1/users/{}/remove", escaped(name)), &json!({}))?)
     }
 
     pub(crate) fn has_blob(&self, blob: &BlobHash) -> Answer<bool> {
@@ -230,6 +244,13 @@ impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         Failure::Grid(error)
     }
+}
+
+fn no_fingerprint(address: &Address) -> Failure {
+    Failure::Usage(format!(
+        "without its authority's fingerprint nobody can tell whether {address} is the right server: pass it as \
+         --fingerprint or GLEANER_FINGERPRINT; it is the part behind the dot in a join token"
+    ))
 }
 
 /// A name within a path or a query.

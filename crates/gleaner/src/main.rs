@@ -38,6 +38,7 @@ mod submit;
 mod token;
 mod trace;
 mod up;
+mod user;
 mod wait;
 mod watch;
 mod work;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Machine(arguments) => (arguments.json(), machines::order(&arguments)),
         Command::Labels(arguments) => (arguments.grid.json, labels::run(&arguments)),
         Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
+        Command::User(arguments) => (arguments.json(), user::run(&arguments)),
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
         Command::Map(arguments) => (arguments.json, map::run(&arguments)),
         Command::Trace(arguments) => (arguments.json(), trace::run(&arguments)),

@@ -7,7 +7,8 @@ use crate::demo;
 use crate::failure::Failure;
 use crate::serve::{join_line, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
-use gleaner_server::serve::{Ready, ServeOptions, serve};
+use gleaner_net::Address;
+use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeOptions, TOKEN_FILE, serve};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io;
@@ -84,7 +85,7 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
 async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
     let line = join_line(ready).await?;
     let address = &ready.reached.address;
-    let alone = ready.reached.fingerprint.is_none();
+    let alone = address.parse::<Address>().is_ok_and(|address| address.is_loopback());
     let join = if alone {
         "  Other machines cannot reach it: start it with --listen 0.0.0.0:7717 to let them join.\n".to_owned()
     } else {
@@ -99,10 +100,12 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
         "The grid is up at {address}, and keeps everything in {}.\n{elsewhere}\
          \x20 Submit something:       gleaner submit -- echo hello\n\
          \x20 See how it is doing:    gleaner status\n\
-         \x20 In a browser:           {address}/   (token: {})\n{join}\
+         \x20 In a browser:           {address}/   (token: {})\n\
+         \x20 Its authority, for browsers and curl --cacert: {}\n{join}\
          \x20 Ctrl-C ends it; start it again and it goes on where it was.\n",
         home.display(),
-        home.join("token").display(),
+        home.join(TOKEN_FILE).display(),
+        home.join(CERTIFICATE_FILE).display(),
     ))
 }
 

@@ -47,8 +47,10 @@ fn without_a_coordinator_the_exit_code_is_3() {
         assert!(error.contains("start one with `gleaner up`"), "{line}: {error}");
         let (command, rest) = line.split_once(" -- ").unwrap_or((line, ""));
         let rest = if rest.is_empty() { String::new() } else { format!(" -- {rest}") };
-        let token = token();
-        let line = format!("{command} --json --server http://{address} --token {token}{rest}");
+        let (token, fingerprint) = (token(), "0".repeat(64));
+        let line = format!(
+            "{command} --json --server https://{address} --fingerprint {fingerprint} --token {token}{rest}"
+        );
         let (code, error) = gleaner(home.path(), &line);
         assert_eq!(code, 3, "{line}: {error}");
         let error: serde_json::Value = serde_json::from_str(&error).expect(&line);

@@ -15,6 +15,7 @@ impl Duties {
             ToAgent::Challenge { nonce } if self.link.is_greeting() => {
                 self.deeds.push_back(Deed::Prove(nonce));
             }
+            ToAgent::Proven if self.link.is_greeting() => self.introduce(),
             ToAgent::Welcome { epoch, lease_s, heartbeat_s, token } => {
                 match self.link.welcomed(now, epoch, lease_s, heartbeat_s) {
                     Ok(()) => self.resume_session(now, token),
@@ -45,7 +46,10 @@ impl Duties {
                 self.tell_open();
             }
             ToAgent::SetPaused { paused } => self.set_paused(now, paused),
-            ToAgent::Challenge { .. } | ToAgent::Welcome { .. } | ToAgent::Refused { .. } => {
+            ToAgent::Challenge { .. }
+            | ToAgent::Proven
+            | ToAgent::Welcome { .. }
+            | ToAgent::Refused { .. } => {
                 self.close("it greets twice");
             }
         }
@@ -211,6 +215,7 @@ fn unknown_here() -> End {
 fn name_of(message: &ToAgent) -> &'static str {
     match message {
         ToAgent::Challenge { .. } => "challenge",
+        ToAgent::Proven => "proven",
         ToAgent::Welcome { .. } => "welcome",
         ToAgent::Refused { .. } => "refused",
         ToAgent::Beat { .. } => "beat",

@@ -125,7 +125,7 @@ impl Stage {
 fn in_words(deed: &Deed) -> Option<String> {
     let name = |attempt: &Attempt| format!("{}.{}", attempt.task.index(), attempt.number);
     Some(match deed {
-        Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Hello(_))
+        Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
         | Deed::UseToken(_)
         | Deed::Remember(_) => {
             return None;

@@ -57,7 +57,7 @@ fn enrol(
     let (name, key) = (join.name.clone(), key.public().to_string());
     let enrolment = Enrolment { name, key, profile: profile.clone() };
     let failed = |why| WorkError::Joining(Box::new(why));
-    let client = Client::new(join.address.clone(), authority, join.token.token()).map_err(failed)?;
+    let client = Client::new(join.address.clone(), authority, join.token.token());
     loop {
         match client.post::<_, Enrolled>("/api/v1/agents", &enrolment) {
             Ok(Enrolled { agent, name, .. }) => {

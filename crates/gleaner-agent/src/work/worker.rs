@@ -290,19 +290,16 @@ impl Worker {
 
     fn use_token(&mut self, token: &str) {
         let Identity { address, authority, .. } = self.identity.clone();
-        let client = token
-            .parse::<Token>()
-            .map_err(|why| why.to_string())
-            .and_then(|token| Client::new(address, authority, &token).map_err(|why| why.to_string()));
-        match client {
-            Ok(client) => {
+        match token.parse::<Token>() {
+            Ok(token) => {
+                let client = Client::new(address, authority, &token);
                 if joining::lacks_network(&self.home, &client) {
                     let (home, client) = (self.home.clone(), client.clone());
                     self.measure(move || joining::measure_network_too(&home, &client));
                 }
                 self.client = Some(client);
             }
-            Err(why) => tracing::warn!(why, "the coordinator's token for files is of no use"),
+            Err(why) => tracing::warn!(%why, "the coordinator's token for files is of no use"),
         }
     }
 

@@ -55,7 +55,7 @@ impl Desk {
             }
             FromAgent::Ended { attempt, end } => self.ended(now, id, agent, attempt, end),
             // Said once, before the session was ours.
-            FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
+            FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::policy::{budget, recipe};
 use crate::store::TaskRange;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
-    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, QuotaSetting, Submitted, TaskPhase,
+    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, QuotaSetting, Role, Submitted, TaskPhase,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
@@ -21,8 +21,8 @@ use std::sync::Arc;
 pub struct Requester {
     /// Their name.
     pub user: String,
-    /// Whether they may act on what is not their own.
-    pub admin: bool,
+    /// What they may do.
+    pub role: Role,
 }
 
 /// What someone wants done. Secrets come in as hashes.
@@ -82,9 +82,13 @@ pub enum Order {
         user: String,
         /// SHA-256 of the token.
         token: String,
-        /// Whether they may act on what is not their own.
-        admin: bool,
+        /// What they may do.
+        role: Role,
+        /// When the token is of no use any more, if ever.
+        expires: Option<Time>,
     },
+    /// Let a user sign in no more. Their jobs go on.
+    RemoveUser(String),
     /// Let an agent join.
     IssueJoinToken {
         /// SHA-256 of the token.
@@ -116,6 +120,10 @@ pub enum Answer {
 
 impl Desk {
     pub(super) fn order(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
+        if by.role == Role::Reader {
+            let message = "a reader of this grid sees everything and changes nothing";
+            return Err(Rejection::of(Kind::Forbidden, message));
+        }
         match order {
             Order::Submit { job, key, missing } => self.submit(now, by, &job, key, &missing),
             Order::Cancel(job, choice) => self.choose(
@@ -145,6 +153,7 @@ impl Desk {
             | Order::Measure(_)
             | Order::Revoke(_)
             | Order::AddUser { .. }
+            | Order::RemoveUser(_)
             | Order::IssueJoinToken { .. } => self.administer(now, by, order),
         }
     }
@@ -234,7 +243,7 @@ impl Desk {
     }
 
     fn own_job(&self, by: &Requester, id: JobId) -> Result<&Job, Rejection> {
-        let job = self.ledger.find_job(id).filter(|job| by.admin || job.user == by.user);
+        let job = self.ledger.find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
         // Whether it exists is nobody else's business.
         job.ok_or_else(|| {
             Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`"))
@@ -282,7 +291,7 @@ impl Desk {
     }
 
     fn administer(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
-        if !by.admin {
+        if by.role != Role::Admin {
             let message = "only an administrator of this grid may do that";
             return Err(Rejection::of(Kind::Forbidden, message));
         }
@@ -345,9 +354,20 @@ impl Desk {
                 }
                 self.record(now, Fact::AgentRevoked { agent, by: actor });
             }
-            Order::AddUser { user, token, admin } => {
+            Order::AddUser { user, token, role, expires } => {
                 check_name("a user", &user)?;
-                self.record(now, Fact::UserAdded { user, token, admin, by: actor });
+                if role != Role::Admin {
+                    self.check_administered_without(&user)?;
+                }
+                self.record(now, Fact::UserAdded { user, token, role, expires, by: actor });
+            }
+            Order::RemoveUser(user) => {
+                if !self.ledger.people().users().any(|known| known.name == user) {
+                    let message = format!("no user is called \"{user}\"; see `gleaner user list`");
+                    return Err(Rejection::of(Kind::NotFound, message));
+                }
+                self.check_administered_without(&user)?;
+                self.record(now, Fact::UserRemoved { user, by: actor });
             }
             Order::IssueJoinToken { token, expires } => {
                 self.record(now, Fact::JoinTokenIssued { token, expires, by: actor });
@@ -356,6 +376,16 @@ impl Desk {
             _ => {}
         }
         Ok(Answer::Done)
+    }
+
+    /// Somebody has to be left who can let others in.
+    fn check_administered_without(&self, user: &str) -> Result<(), Rejection> {
+        let admins = || self.ledger.people().users().filter(|known| known.role == Role::Admin);
+        if admins().any(|known| known.name == user) && admins().all(|known| known.name == user) {
+            let message = format!("{user} is the only administrator; make another first");
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        Ok(())
     }
 
     /// What is told and not recorded has to have someone who hears it.

@@ -56,6 +56,7 @@ pub(super) async fn put(
     Path(hash): Path<String>,
     request: Request,
 ) -> Result<Json<Stored>, Refusal> {
+    caller.may_write()?;
     let id = blob_id(&hash)?;
     let announced = length(request.headers());
     if announced.is_some_and(|length| length > BLOB_BYTES_MAX) {
@@ -137,7 +138,7 @@ async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Re
 async fn may_read(api: &Api, caller: &FileCaller, id: BlobId) -> Result<bool, Refusal> {
     let hash = hash_of(id);
     match caller {
-        FileCaller::User(by) if by.admin || api.uploads.has(&by.user, id) => Ok(true),
+        FileCaller::User(by) if by.role.sees_all() || api.uploads.has(&by.user, id) => Ok(true),
         FileCaller::User(by) => {
             let user = by.user.clone();
             api.look(move |desk, _| desk.ledger().is_named_by(&user, &hash)).await

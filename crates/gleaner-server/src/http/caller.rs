@@ -10,11 +10,18 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use gleaner_net::{Token, TokenKind};
 use gleaner_units::MachineId;
+use gleaner_wire::api::Role;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// A user.
 pub(super) struct Caller(pub(super) Requester);
+
+/// A user who asks for what takes long, and has to be let in all the while.
+pub(super) struct LastingCaller {
+    pub(super) by: Requester,
+    token: Token,
+}
 
 /// A user or a connected agent.
 pub(super) enum FileCaller {
@@ -30,9 +37,33 @@ impl FromRequestParts<Arc<Api>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
-        let by = user(api, &token).ok_or_else(unknown)?;
+        let by = user(api, &token)?;
         within_rate(api, &by.user)?;
         Ok(Self(by))
+    }
+}
+
+impl FromRequestParts<Arc<Api>> for LastingCaller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let token = bearer(&parts.headers)?;
+        let by = user(api, &token)?;
+        within_rate(api, &by.user)?;
+        Ok(Self { by, token })
+    }
+}
+
+impl LastingCaller {
+    /// Who asks with these headers; none if that is no user.
+    pub(super) fn find(api: &Api, headers: &HeaderMap) -> Option<Self> {
+        let token = bearer(headers).ok()?;
+        Some(Self { by: user(api, &token).ok()?, token })
+    }
+
+    /// Whether the token is still good, for the same.
+    pub(super) fn is_let_in(&self, api: &Api) -> bool {
+        user(api, &self.token).is_ok_and(|by| by == self.by)
     }
 }
 
@@ -42,10 +73,11 @@ impl FromRequestParts<Arc<Api>> for FileCaller {
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
         let known = match token.kind() {
-            TokenKind::User => match user(api, &token) {
-                Some(by) => within_rate(api, &by.user).map(|()| Some(Self::User(by)))?,
-                None => None,
-            },
+            TokenKind::User => {
+                let by = user(api, &token)?;
+                within_rate(api, &by.user)?;
+                Some(Self::User(by))
+            }
             TokenKind::Session => api.app.agents.agent(&token).map(Self::Agent),
             TokenKind::Join => None,
         };
@@ -54,6 +86,16 @@ impl FromRequestParts<Arc<Api>> for FileCaller {
 }
 
 impl FileCaller {
+    /// Refuses who may only read.
+    pub(super) fn may_write(&self) -> Result<(), Refusal> {
+        match self {
+            Self::User(Requester { role: Role::Reader, .. }) => {
+                Err(Refusal::forbidden("a reader of this grid sees everything and changes nothing"))
+            }
+            Self::User(_) | Self::Agent(_) => Ok(()),
+        }
+    }
+
     pub(super) fn who(&self) -> Who {
         match self {
             Self::User(by) => Who::User(by.user.clone()),
@@ -90,17 +132,20 @@ fn within_rate(api: &Api, user: &str) -> Result<(), Refusal> {
     if may { Ok(()) } else { Err(Refusal::too_often(user, quota.requests_per_s)) }
 }
 
-fn user(api: &Api, token: &Token) -> Option<Requester> {
+fn user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
     let people = api.app.desk.people();
-    let user = people.user(&stored_hash(token))?;
-    Some(Requester { user: user.name.clone(), admin: user.admin })
+    let user = people.user(&stored_hash(token)).ok_or_else(unknown)?;
+    if !user.is_let_in(api.app.desk.now()) {
+        return Err(Refusal::expired(&user.name));
+    }
+    Ok(Requester { user: user.name.clone(), role: user.role })
 }
 
 /// Who asks, for the places that they take.
 pub(super) fn who(api: &Api, headers: &HeaderMap) -> Who {
     let Ok(token) = bearer(headers) else { return Who::Stranger };
     let known = match token.kind() {
-        TokenKind::User => user(api, &token).map(|by| Who::User(by.user)),
+        TokenKind::User => user(api, &token).ok().map(|by| Who::User(by.user)),
         TokenKind::Session => api.app.agents.agent(&token).map(Who::Agent),
         TokenKind::Join => None,
     };
@@ -128,6 +173,6 @@ fn bearer(headers: &HeaderMap) -> Result<Token, Refusal> {
     token.parse().map_err(|error: gleaner_net::TokenError| Refusal::unknown_caller(error.to_string()))
 }
 
-fn unknown() -> Refusal {
+pub(super) fn unknown() -> Refusal {
     Refusal::unknown_caller("nobody has this token, or not any more")
 }

@@ -68,7 +68,7 @@ pub(super) async fn labels(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
 ) -> Result<Json<LabelList>, Refusal> {
-    api.look(move |desk, _| view::labels(desk, (!by.admin).then_some(&by.user))).await.map(Json)
+    api.look(move |desk, _| view::labels(desk, (!by.role.sees_all()).then_some(&by.user))).await.map(Json)
 }
 
 /// The grid at a glance.

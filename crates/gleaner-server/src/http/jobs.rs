@@ -56,7 +56,7 @@ pub(super) struct OneQuery {
 
 /// A job of the caller's, or any for an administrator.
 pub(super) fn own_job<'a>(desk: &'a Desk, by: &Requester, id: JobId) -> Result<&'a Job, Refusal> {
-    let job = desk.ledger().find_job(id).filter(|job| by.admin || job.user == by.user);
+    let job = desk.ledger().find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
     job.ok_or_else(|| Refusal::not_found(format!("no job {id} of yours; see `gleaner status`")))
 }
 
@@ -169,7 +169,7 @@ pub(super) async fn list(
 ) -> Result<Json<JobList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX))?;
     let look = move |desk: &Desk, _| {
-        let user = (!by.admin).then_some(by.user.as_str());
+        let user = (!by.role.sees_all()).then_some(by.user.as_str());
         view::jobs(desk, user, query.state, limit)
     };
     api.look(look).await.map(Json)

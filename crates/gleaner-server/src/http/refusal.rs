@@ -43,9 +43,23 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
 
+    /// It was known who asks.
+    pub(super) fn expired(user: &str) -> Self {
+        let message = format!(
+            "this token has expired; an administrator makes a new one with `gleaner token user {user}`, and you pass \
+             it as GLEANER_TOKEN"
+        );
+        Self::new(StatusCode::UNAUTHORIZED, "expired", message)
+    }
+
     /// Who asks may not.
     pub(super) fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    /// It is for another server.
+    pub(super) fn misdirected(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::MISDIRECTED_REQUEST, "misdirected", message)
     }
 
     /// It does not exist, or not for who asks.

@@ -6,10 +6,10 @@ use gleaner_server::desk::{
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::api::{Choice, Enrolment, TaskPhase};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
-use gleaner_wire::{JobId, SESSION_VERSION};
 
 const JOB: JobId = JobId(1);
 
@@ -82,7 +82,7 @@ impl Small {
     }
 
     pub(crate) fn order(&mut self, order: Order) -> Option<Answer> {
-        let by = Requester { user: "root".into(), admin: true };
+        let by = Requester { user: "root".into(), role: Role::Admin };
         self.put(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }]);
         self.effects.iter().find_map(|effect| match effect {
             Effect::Reply(_, answer) => answer.clone().ok(),
@@ -92,8 +92,7 @@ impl Small {
 
     fn connected(&mut self, incarnation: u64) -> Input {
         self.sessions += 1;
-        let (version, running) = (SESSION_VERSION, Vec::new());
-        let hello = Hello { version, agent: 0, incarnation, epoch: 0, profile: profile(), running };
+        let hello = Hello { agent: 0, incarnation, epoch: 0, profile: profile(), running: Vec::new() };
         Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
     }
 

@@ -6,7 +6,7 @@ use super::history::Seen;
 use gleaner_server::desk::{Admitted, Answer, Order, OrderId, Rejection, Requester};
 use gleaner_server::policy::default_relocation;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec, ReplanSpec};
+use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec, ReplanSpec, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Users {
     pub(crate) fn ask(&mut self, by: &str, order: Order) -> (OrderId, Asked) {
         self.asked += 1;
         let id = OrderId(self.asked);
-        let by = Requester { user: by.to_owned(), admin: by == ADMIN };
+        let by = Requester { user: by.to_owned(), role: if by == ADMIN { Role::Admin } else { Role::User } };
         let asked = Asked { by, order };
         self.open.insert(id, asked.clone());
         (id, asked)

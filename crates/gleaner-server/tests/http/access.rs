@@ -20,6 +20,8 @@ const ROUTES: &[(&str, &str, u16)] = &[
     ("GET", "/metrics", 200),
     ("POST", "/api/v1/tokens/join", 403),
     ("POST", "/api/v1/tokens/user?name=eve", 403),
+    ("GET", "/api/v1/users", 403),
+    ("POST", "/api/v1/users/eve/remove", 403),
     ("POST", "/api/v1/machines/m1/pause", 403),
     ("POST", "/api/v1/machines/m1/unpause", 403),
     ("POST", "/api/v1/machines/m1/resume", 403),

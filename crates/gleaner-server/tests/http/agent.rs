@@ -4,10 +4,10 @@ use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
 use gleaner_server::driver::Outgoing;
+use gleaner_wire::api::Enrolled;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
-use gleaner_wire::{SESSION_VERSION, api::Enrolled};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -36,7 +36,6 @@ impl Agent {
         let enrolled: Enrolled = reply.json();
         assert_eq!(enrolled.name, name);
         let hello = Hello {
-            version: SESSION_VERSION,
             agent: enrolled.agent,
             incarnation: 1,
             epoch: 0,

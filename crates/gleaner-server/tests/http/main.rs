@@ -12,4 +12,6 @@ mod output;
 mod quotas;
 mod schemathesis;
 mod senders;
+mod site;
+mod users;
 mod world;

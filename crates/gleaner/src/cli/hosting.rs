@@ -10,7 +10,7 @@ Start it again, also after a crash, and it goes on where it was.
 
 Examples:
   gleaner up                              # on this machine alone
-  gleaner up --listen 0.0.0.0:7717        # others may join; all is under TLS then
+  gleaner up --listen 0.0.0.0:7717        # others may join
   gleaner up --demo                       # and watch a few tasks being placed and moved";
 
 /// `gleaner up`.
@@ -33,7 +33,7 @@ pub(crate) struct ServeArguments {
     /// The folder in which everything is kept
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
     pub(crate) home: Option<PathBuf>,
-    /// Where to listen; beyond loopback everything is under TLS
+    /// Where to listen
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// A name under which others reach this machine; may be given several times
