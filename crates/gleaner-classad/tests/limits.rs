@@ -154,7 +154,7 @@ fn a_pattern_costs_what_it_may_try() {
         for call in
             ["regexp(\"P\", \"T\")", "replaceAll(\"P\", \"T\", \"x\")", "regexpMember(\"P\", {\"T\", \"T\"})"]
         {
-            let call = call.replace('P', pattern).replace('T', &format!("{text}c"));
+            let call = call.replace('T', &format!("{text}c")).replace('P', pattern);
             let budget = Budget::new(2_000_000);
             let context = Context::new().with_limits(limits).with_budget(&budget);
             let value = Expr::parse(&call).expect("an expression").evaluate(&context);

@@ -17,15 +17,15 @@ this table with the sources, and writes it anew with `GLEANER_WRITE=1`.
 ";
 
 /// A value as people read it: `64 << 10` of something that is counted in bytes is 64 KiB.
-fn plain(name: &str, value: &str) -> String {
+fn plain(name: &str, said: &str, value: &str) -> String {
     let (number, shift) = value.split_once(" << ").unwrap_or((value, "0"));
     let digits = number.replace('_', "");
     let (Ok(number), Ok(shift)) = (digits.parse::<u64>(), shift.parse::<u32>()) else {
         let seconds = value.strip_prefix("Duration::from_secs(").and_then(|rest| rest.strip_suffix(')'));
-        return seconds.map_or(value.replace('_', " "), |seconds| format!("{seconds} s"));
+        return seconds.map_or(format!("`{value}`"), |seconds| format!("{seconds} s"));
     };
     let number = number << shift;
-    let is_bytes = name.contains("BYTES") || value.contains("<<");
+    let is_bytes = name.contains("BYTES") || said.starts_with("Bytes") || said.contains("in bytes");
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let unit = (0..units.len()).rev().find(|unit| is_bytes && number % (1 << (10 * unit)) == 0 && number > 0);
     match unit {
@@ -53,7 +53,8 @@ fn table(source: &str) -> String {
         if let Some((name, rest)) = constant.and_then(|constant| constant.split_once(": ")) {
             let value = rest.split_once(" = ").expect("a value").1.trim_end_matches(';');
             assert!(!said.is_empty(), "{name} says of nothing what it limits");
-            writeln!(table, "| `{name}` | {} | {} |", plain(name, value), said.join(" ")).expect("memory");
+            let said = said.join(" ");
+            writeln!(table, "| `{name}` | {} | {said} |", plain(name, &said, value)).expect("memory");
         }
         said.clear();
     }

@@ -5,7 +5,7 @@ mod search;
 use std::fmt::Write as _;
 
 use pcre2::bytes::CaptureLocations;
-use search::Search;
+use search::{Found, Search};
 
 use crate::eval::{At, Evaluator, Halt, Outcome};
 use crate::expr::Call;
@@ -67,8 +67,11 @@ impl Pattern {
 
     /// Whether the pattern is found; `None` where the search gives up.
     pub(super) fn is_match(&self, evaluator: &mut Evaluator, text: &[u8]) -> Result<Option<bool>, Halt> {
-        let found = self.search.run(evaluator, text, 0)?;
-        Ok(found.map(|groups| groups.is_some()))
+        Ok(match self.search.run(evaluator, text, 0)? {
+            Found::Match(_) => Some(true),
+            Found::Nothing => Some(false),
+            Found::GivenUp => None,
+        })
     }
 
     /// What searches on after an empty match.
@@ -201,8 +204,12 @@ fn replaced(
             return Ok(None);
         }
         let search = if was_empty { pattern.after_empty(evaluator)? } else { &pattern.search };
-        let Some(found) = search.run(evaluator, text, from)? else { return Ok(None) };
-        let Some((groups, whole)) = found.and_then(|groups| groups.get(0).map(|whole| (groups, whole)))
+        let groups = match search.run(evaluator, text, from)? {
+            Found::Match(groups) => Some(groups),
+            Found::Nothing => None,
+            Found::GivenUp => return Ok(None),
+        };
+        let Some((groups, whole)) = groups.and_then(|groups| groups.get(0).map(|whole| (groups, whole)))
         else {
             if was_empty {
                 written.extend(text.get(from));

@@ -24,6 +24,16 @@ const REPEATED_STEPS: u64 = 2_000;
 /// PCRE2's names for a limit that was met.
 const LIMITS_MET: [i32; 2] = [-47, -53];
 
+/// What a search comes to.
+pub(super) enum Found {
+    /// The first match, by its groups.
+    Match(CaptureLocations),
+    /// There is none.
+    Nothing,
+    /// It would take more than it may.
+    GivenUp,
+}
+
 pub(super) struct Search {
     pub(super) source: String,
     options: Options,
@@ -42,30 +52,26 @@ impl Search {
         Ok(build(&source, options, WAYS_FIRST).map(|first| Self { source, options, first }))
     }
 
-    /// The groups of the first match from a place on, if there is one; `None` where the search gives up.
-    pub(super) fn run(
-        &self,
-        evaluator: &mut Evaluator,
-        text: &[u8],
-        from: usize,
-    ) -> Result<Option<Option<CaptureLocations>>, Halt> {
+    /// The first match from a place on.
+    pub(super) fn run(&self, evaluator: &mut Evaluator, text: &[u8], from: usize) -> Result<Found, Halt> {
         let mut ways = WAYS_FIRST;
         evaluator.spend(self.steps(text, from, ways))?;
         let mut attempt = attempt(&self.first, text, from);
         loop {
             match attempt {
-                Ok(found) => return Ok(Some(found)),
+                Ok(Some(groups)) => return Ok(Found::Match(groups)),
+                Ok(None) => return Ok(Found::Nothing),
                 Err(error) if LIMITS_MET.contains(&error.code()) && ways < WAYS_MAX => {}
-                Err(_) => return Ok(None),
+                Err(_) => return Ok(Found::GivenUp),
             }
             ways = (ways * WAYS_TIMES).min(WAYS_MAX);
             let steps = compiling(&self.source).saturating_add(self.steps(text, from, ways));
             if steps > evaluator.steps_left() {
                 evaluator.give_up();
-                return Ok(None);
+                return Ok(Found::GivenUp);
             }
             evaluator.spend(steps)?;
-            let Some(regex) = build(&self.source, self.options, ways) else { return Ok(None) };
+            let Some(regex) = build(&self.source, self.options, ways) else { return Ok(Found::GivenUp) };
             attempt = self::attempt(&regex, text, from);
         }
     }
