@@ -13,8 +13,12 @@
 //! cache/          inputs, by their hashes
 //! pipes/          what running programs write goes through these
 //! tasks/          a folder for each run, and what its program has written
+//! trouble/        what runs left that is yet to be removed, or cannot be
 //! ```
+//!
+//! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works.
 
+use crate::beneath;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
@@ -26,6 +30,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,6 +39,10 @@ const RUNS_END_S: u64 = 30;
 
 /// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
 const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
+
+/// Leftovers that are put aside: with as many as that the agent takes no new tasks, so that no more come.
+const TROUBLE_MAX: usize = 16;
+const TROUBLE: &str = "trouble";
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +89,7 @@ pub struct Home {
     folder: PathBuf,
     _lock: File,
     runs: File,
+    is_full_of_trouble: AtomicBool,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -111,21 +121,68 @@ impl Home {
             let path = path.to_owned();
             move |why| HomeError::File { path, why }
         };
-        let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-        private(folder).map_err(failed(folder))?;
+        make_private(folder).map_err(failed(folder))?;
         let own = lock(&folder.join("lock"), LOCK_OUTLASTS)?;
         let own = own.ok_or_else(|| HomeError::InUse(folder.into()))?;
         let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
         let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
-        for name in ["tasks", "pipes"] {
-            let path = folder.join(name);
-            match fs::remove_dir_all(&path) {
-                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(why)),
-                Ok(()) | Err(_) => private(&path).map_err(failed(&path))?,
+        let folder = folder.canonicalize().map_err(failed(folder))?;
+        let is_full_of_trouble = AtomicBool::new(false);
+        let home = Self { folder, _lock: own, runs, is_full_of_trouble };
+        let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
+        beneath::remove(&pipes).map_err(failed(&pipes))?;
+        match fs::remove_dir(&tasks) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                home.put_aside(&tasks).map(drop).map_err(failed(&tasks))?;
+            }
+            Ok(()) | Err(_) => {}
+        }
+        for path in [tasks, pipes, home.cache()] {
+            make_private(&path).map_err(failed(&path))?;
+        }
+        home.count_trouble();
+        Ok(home)
+    }
+
+    /// Removes what earlier runs left, as far as it can be. A task can leave so much that this takes hours.
+    pub(crate) fn clear_leftovers(&self) {
+        let trouble = self.folder.join(TROUBLE);
+        for left in fs::read_dir(&trouble).into_iter().flatten().flatten() {
+            let path = left.path();
+            if let Err(why) = beneath::remove(&path) {
+                tracing::error!(%why, path = %path.display(), "what a task left cannot be removed: remove it by hand");
             }
         }
-        let folder = folder.canonicalize().map_err(failed(folder))?;
-        Ok(Self { folder, _lock: own, runs })
+        let _ = fs::remove_dir(&trouble);
+        self.count_trouble();
+    }
+
+    /// Removes the folder of a run. If it cannot be, what is left of it is put where it is in nobody's way.
+    pub(crate) fn clear(&self, path: &Path) {
+        let Err(why) = beneath::remove(path) else { return };
+        let aside =
+            self.put_aside(path).map_or_else(|why| why.to_string(), |aside| aside.display().to_string());
+        tracing::error!(%why, path = %path.display(), aside, "what a task left cannot be removed: remove it by hand");
+        self.count_trouble();
+    }
+
+    fn put_aside(&self, path: &Path) -> io::Result<PathBuf> {
+        let trouble = self.folder.join(TROUBLE);
+        make_private(&trouble)?;
+        let mut names = (1_u32..).map(|number| trouble.join(number.to_string()));
+        let aside = names.find(|name| !name.exists()).expect("a number is free");
+        fs::rename(path, &aside)?;
+        Ok(aside)
+    }
+
+    /// Whether so much is put aside that no more may come.
+    pub(crate) fn is_full_of_trouble(&self) -> bool {
+        self.is_full_of_trouble.load(Ordering::Relaxed)
+    }
+
+    fn count_trouble(&self) {
+        let count = fs::read_dir(self.folder.join(TROUBLE)).map_or(0, Iterator::count);
+        self.is_full_of_trouble.store(count >= TROUBLE_MAX, Ordering::Relaxed);
     }
 
     /// The lock of runs once more, for whoever ends them when this agent is gone.
@@ -262,6 +319,11 @@ impl Home {
     }
 }
 
+/// Makes a folder that is nobody else's, if it is not there; one that is there stays open to whom its owner let in.
+fn make_private(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 /// The file, locked; none if another still holds it after so long.
 fn lock(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
     let failed = |why| HomeError::File { path: path.to_owned(), why };
@@ -291,6 +353,7 @@ fn name_of(stream: Stream) -> &'static str {
 mod tests {
     use super::*;
     use gleaner_units::TaskId;
+    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 
     #[test]
     fn what_it_remembers_outlasts_it_and_what_ran_does_not() {
@@ -325,6 +388,41 @@ mod tests {
         drop(home);
         Home::open(folder.path()).unwrap();
         assert!(keeper.try_wait().unwrap().is_some(), "it did not wait");
+    }
+
+    /// Only root can make a file that cannot be removed, and only some file systems know the mark.
+    #[test]
+    fn an_agent_starts_whatever_is_left_and_says_when_it_is_too_much() {
+        let folder = tempfile::tempdir().unwrap();
+        let marked = || {
+            let home = Home::open(folder.path()).unwrap();
+            let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
+            fs::create_dir_all(run.join("a")).unwrap();
+            let file = File::create(run.join("a/fast")).unwrap();
+            let mark = ioctl_getflags(&file)
+                .and_then(|flags| ioctl_setflags(&file, flags | IFlags::IMMUTABLE).map(|()| flags));
+            mark.map(|flags| (home, file, flags))
+        };
+        let mut kept = Vec::new();
+        for number in 1..=TROUBLE_MAX {
+            let Ok((home, file, flags)) = marked() else {
+                eprintln!("SKIPPED: no file can be made immutable here");
+                return;
+            };
+            kept.push((file, flags));
+            drop(home);
+            let home = Home::open(folder.path()).unwrap();
+            home.clear_leftovers();
+            assert_eq!(fs::read_dir(folder.path().join("trouble")).unwrap().count(), number);
+            assert_eq!(fs::read_dir(folder.path().join("tasks")).unwrap().count(), 0);
+            assert_eq!(home.is_full_of_trouble(), number == TROUBLE_MAX);
+        }
+        for (file, flags) in kept {
+            ioctl_setflags(&file, flags).unwrap();
+        }
+        let home = Home::open(folder.path()).unwrap();
+        home.clear_leftovers();
+        assert!(!folder.path().join("trouble").exists() && !home.is_full_of_trouble());
     }
 
     #[test]

@@ -233,9 +233,14 @@ impl Grid {
         eprintln!("journal verify: {}", verified.trim());
     }
 
+    /// What to write before a command so that it runs where the coordinator does.
+    pub(crate) fn prefix(&self) -> [String; 2] {
+        self.hub.prefix()
+    }
+
     fn within(&self) -> Command {
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL"]).args(self.hub.prefix());
+        command.args(["--pdeathsig", "KILL"]).args(self.prefix());
         for name in ["GLEANER_SERVER", "GLEANER_TOKEN", "GLEANER_FINGERPRINT", "GLEANER_HOME"] {
             command.env_remove(name);
         }
