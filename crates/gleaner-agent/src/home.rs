@@ -18,6 +18,8 @@
 //!
 //! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works.
 
+mod leftovers;
+
 use crate::beneath;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
@@ -30,7 +32,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,10 +41,6 @@ const RUNS_END_S: u64 = 30;
 
 /// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
 const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
-
-/// Leftovers that are put aside: with as many as that the agent takes no new tasks, so that no more come.
-const TROUBLE_MAX: usize = 16;
-const TROUBLE: &str = "trouble";
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -142,47 +140,6 @@ impl Home {
         }
         home.count_trouble();
         Ok(home)
-    }
-
-    /// Removes what earlier runs left, as far as it can be. A task can leave so much that this takes hours.
-    pub(crate) fn clear_leftovers(&self) {
-        let trouble = self.folder.join(TROUBLE);
-        for left in fs::read_dir(&trouble).into_iter().flatten().flatten() {
-            let path = left.path();
-            if let Err(why) = beneath::remove(&path) {
-                tracing::error!(%why, path = %path.display(), "what a task left cannot be removed: remove it by hand");
-            }
-        }
-        let _ = fs::remove_dir(&trouble);
-        self.count_trouble();
-    }
-
-    /// Removes the folder of a run. If it cannot be, what is left of it is put where it is in nobody's way.
-    pub(crate) fn clear(&self, path: &Path) {
-        let Err(why) = beneath::remove(path) else { return };
-        let aside =
-            self.put_aside(path).map_or_else(|why| why.to_string(), |aside| aside.display().to_string());
-        tracing::error!(%why, path = %path.display(), aside, "what a task left cannot be removed: remove it by hand");
-        self.count_trouble();
-    }
-
-    fn put_aside(&self, path: &Path) -> io::Result<PathBuf> {
-        let trouble = self.folder.join(TROUBLE);
-        make_private(&trouble)?;
-        let mut names = (1_u32..).map(|number| trouble.join(number.to_string()));
-        let aside = names.find(|name| !name.exists()).expect("a number is free");
-        fs::rename(path, &aside)?;
-        Ok(aside)
-    }
-
-    /// Whether so much is put aside that no more may come.
-    pub(crate) fn is_full_of_trouble(&self) -> bool {
-        self.is_full_of_trouble.load(Ordering::Relaxed)
-    }
-
-    fn count_trouble(&self) {
-        let count = fs::read_dir(self.folder.join(TROUBLE)).map_or(0, Iterator::count);
-        self.is_full_of_trouble.store(count >= TROUBLE_MAX, Ordering::Relaxed);
     }
 
     /// The lock of runs once more, for whoever ends them when this agent is gone.
@@ -353,7 +310,6 @@ fn name_of(stream: Stream) -> &'static str {
 mod tests {
     use super::*;
     use gleaner_units::TaskId;
-    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 
     #[test]
     fn what_it_remembers_outlasts_it_and_what_ran_does_not() {
@@ -388,41 +344,6 @@ mod tests {
         drop(home);
         Home::open(folder.path()).unwrap();
         assert!(keeper.try_wait().unwrap().is_some(), "it did not wait");
-    }
-
-    /// Only root can make a file that cannot be removed, and only some file systems know the mark.
-    #[test]
-    fn an_agent_starts_whatever_is_left_and_says_when_it_is_too_much() {
-        let folder = tempfile::tempdir().unwrap();
-        let marked = || {
-            let home = Home::open(folder.path()).unwrap();
-            let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
-            fs::create_dir_all(run.join("a")).unwrap();
-            let file = File::create(run.join("a/fast")).unwrap();
-            let mark = ioctl_getflags(&file)
-                .and_then(|flags| ioctl_setflags(&file, flags | IFlags::IMMUTABLE).map(|()| flags));
-            mark.map(|flags| (home, file, flags))
-        };
-        let mut kept = Vec::new();
-        for number in 1..=TROUBLE_MAX {
-            let Ok((home, file, flags)) = marked() else {
-                eprintln!("SKIPPED: no file can be made immutable here");
-                return;
-            };
-            kept.push((file, flags));
-            drop(home);
-            let home = Home::open(folder.path()).unwrap();
-            home.clear_leftovers();
-            assert_eq!(fs::read_dir(folder.path().join("trouble")).unwrap().count(), number);
-            assert_eq!(fs::read_dir(folder.path().join("tasks")).unwrap().count(), 0);
-            assert_eq!(home.is_full_of_trouble(), number == TROUBLE_MAX);
-        }
-        for (file, flags) in kept {
-            ioctl_setflags(&file, flags).unwrap();
-        }
-        let home = Home::open(folder.path()).unwrap();
-        home.clear_leftovers();
-        assert!(!folder.path().join("trouble").exists() && !home.is_full_of_trouble());
     }
 
     #[test]
