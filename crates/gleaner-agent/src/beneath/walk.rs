@@ -144,7 +144,7 @@ pub(super) mod tests {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE;
         let file = super::super::open(&at, Path::new("deep"), flags, Mode::RWXU).unwrap();
-        rustix::io::write(&file, &[1; 100_000]).unwrap();
+        rustix::io::write(&file, &vec![1; 100_000]).unwrap();
     }
 
     #[test]
@@ -155,7 +155,7 @@ pub(super) mod tests {
         let deep = size(scratch.path(), u64::MAX).unwrap().unwrap();
         assert!(deep > 100_000, "{deep}");
         let wide = tempfile::tempdir().unwrap();
-        fs::write(wide.path().join("0"), [1; 1 << 20]).unwrap();
+        fs::write(wide.path().join("0"), vec![1; 1 << 20]).unwrap();
         for link in 1..10 {
             fs::hard_link(wide.path().join("0"), wide.path().join(link.to_string())).unwrap();
         }
