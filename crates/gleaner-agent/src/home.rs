@@ -13,8 +13,14 @@
 //! cache/          inputs, by their hashes
 //! pipes/          what running programs write goes through these
 //! tasks/          a folder for each run, and what its program has written
+//! trouble/        what runs left that is yet to be removed, or cannot be
 //! ```
+//!
+//! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works.
 
+mod leftovers;
+
+use crate::beneath;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
@@ -26,6 +32,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,6 +87,7 @@ pub struct Home {
     folder: PathBuf,
     _lock: File,
     runs: File,
+    is_full_of_trouble: AtomicBool,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -111,21 +119,27 @@ impl Home {
             let path = path.to_owned();
             move |why| HomeError::File { path, why }
         };
-        let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-        private(folder).map_err(failed(folder))?;
+        make_private(folder).map_err(failed(folder))?;
         let own = lock(&folder.join("lock"), LOCK_OUTLASTS)?;
         let own = own.ok_or_else(|| HomeError::InUse(folder.into()))?;
         let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
         let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
-        for name in ["tasks", "pipes"] {
-            let path = folder.join(name);
-            match fs::remove_dir_all(&path) {
-                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(why)),
-                Ok(()) | Err(_) => private(&path).map_err(failed(&path))?,
-            }
-        }
         let folder = folder.canonicalize().map_err(failed(folder))?;
-        Ok(Self { folder, _lock: own, runs })
+        let is_full_of_trouble = AtomicBool::new(false);
+        let home = Self { folder, _lock: own, runs, is_full_of_trouble };
+        let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
+        beneath::remove(&pipes).map_err(failed(&pipes))?;
+        match fs::remove_dir(&tasks) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                home.put_aside(&tasks).map(drop).map_err(failed(&tasks))?;
+            }
+            Ok(()) | Err(_) => {}
+        }
+        for path in [tasks, pipes, home.cache()] {
+            make_private(&path).map_err(failed(&path))?;
+        }
+        home.count_trouble();
+        Ok(home)
     }
 
     /// The lock of runs once more, for whoever ends them when this agent is gone.
@@ -264,6 +278,11 @@ impl Home {
         };
         write().map_err(|why| HomeError::File { path: path.clone(), why })
     }
+}
+
+/// Makes a folder that is nobody else's, if it is not there; one that is there stays open to whom its owner let in.
+fn make_private(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// The file, locked; none if another still holds it after so long.

@@ -6,8 +6,10 @@
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
+mod family;
 mod folders;
 mod joining;
+mod room;
 mod seats;
 mod spec;
 mod spool;
@@ -45,6 +47,8 @@ pub struct WorkOptions {
     pub cache_bytes: u64,
     /// The cgroup that the owner's load is measured in, if it is to be chosen by hand.
     pub measure_cgroup: Option<String>,
+    /// Bytes of memory of a task that names none, if they are to be chosen; otherwise its slot's share of the machine's.
+    pub task_memory: Option<u64>,
     /// How fast the machine is, if it is not to be measured.
     pub speeds: Option<Speeds>,
 }
@@ -112,6 +116,8 @@ pub enum WorkError {
 pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), WorkError> {
     let system = |what| move |why| WorkError::System { what, why };
     let home = Arc::new(Home::open(&options.home)?);
+    let leftovers = home.clone();
+    std::thread::spawn(move || leftovers.clear_leftovers());
     let rules = watch::rules_of(&home)?;
     if options.join.is_none() && home.identity()?.is_none() {
         // Said before anything is measured.

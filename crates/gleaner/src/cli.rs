@@ -46,6 +46,8 @@ pub(crate) enum Command {
     /// Tell this machine's agent whether you are here
     #[command(subcommand)]
     Owner(OwnerArguments),
+    /// Which walls around tasks stand on this machine; exits with 1 where an agent would refuse the tasks of others
+    Doctor(DoctorArguments),
     /// Check, rebuild or export a coordinator's journal
     #[command(subcommand)]
     Journal(JournalArguments),

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use gleaner_net::read_private;
 use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
+use rustix::fs::Mode;
 use std::path::{Path, PathBuf};
 
 /// The folder that was given, or else the one that commands look in by themselves: `GLEANER_HOME`, or the usual one.
@@ -15,6 +16,11 @@ pub(crate) fn folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
     variable("GLEANER_HOME").or_else(|| Some(state()?.join("gleaner"))).ok_or_else(|| {
         Failure::Usage("there is no HOME to keep anything in: name a folder with --home DIR".to_owned())
     })
+}
+
+/// From now on this process makes no file and no folder that others can read, whatever it was started with.
+pub(crate) fn keep_private() {
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
 /// Whether a coordinator was ever started in `folder`.

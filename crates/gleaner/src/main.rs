@@ -8,6 +8,7 @@ mod columns;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod explain;
 mod failure;
 mod fetch;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => (false, serve::run(&arguments)),
         Command::Work(arguments) => (false, work::run(&arguments)),
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
+        Command::Doctor(arguments) => (arguments.json, doctor::run(&arguments)),
         Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),

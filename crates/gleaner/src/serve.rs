@@ -10,6 +10,7 @@ use tracing_subscriber::EnvFilter;
 
 pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
     start_log(arguments.log);
+    home::keep_private();
     let options = settings::serve_options(home::folder(arguments.home.as_deref())?, arguments)?;
     let home = options.home.clone();
     Ok(serve(&options, |ready| async move {

@@ -3,7 +3,7 @@
 //! The agent is a process of its own: it outlives a coordinator that crashes, and goes on working until its lease ends.
 
 use crate::cli::UpArguments;
-use crate::demo;
+use crate::demo::Demonstration;
 use crate::failure::Failure;
 use crate::serve::{join_line, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
@@ -35,18 +35,25 @@ const RULES: &str =
 pub(crate) struct LocalAgent {
     pub(crate) home: PathBuf,
     pub(crate) name: Option<String>,
+    /// The user whose tasks may run outside the sandbox.
+    pub(crate) user: Option<String>,
     pub(crate) slots: Option<u32>,
 }
 
 pub(crate) fn run(arguments: &UpArguments) -> Outcome {
     start_log(arguments.serve.log);
+    home::keep_private();
     let folder = home::folder(arguments.serve.home.as_deref())?;
     let options = settings::serve_options(folder, &arguments.serve)?;
     let agents = agents(&options, arguments);
     for agent in &agents {
         write_rules(&agent.home)?;
     }
-    let (demo, user) = (arguments.demo, options.user.clone());
+    let demo = arguments.demo.then(|| Demonstration {
+        home: options.home.clone(),
+        agents: agents.iter().map(|agent| agent.home.clone()).collect(),
+        may_leave_sandbox: arguments.user.as_ref() == Some(&options.user),
+    });
     let home = options.home.clone();
     serve(&options, |ready| async move {
         if let Err(error) = announce(&ready, &home).await {
@@ -54,12 +61,11 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
         }
         let mut running = tokio::task::JoinSet::new();
         let (stop, _) = tokio::sync::watch::channel(false);
-        for agent in agents.clone() {
-            running.spawn(keep_up(agent, ready.clone(), user.clone(), stop.subscribe()));
+        for agent in agents {
+            running.spawn(keep_up(agent, ready.clone(), stop.subscribe()));
         }
-        if demo {
-            let homes: Vec<PathBuf> = agents.into_iter().map(|agent| agent.home).collect();
-            std::thread::spawn(move || demo::show(&home, &homes));
+        if let Some(demonstration) = demo {
+            std::thread::spawn(move || demonstration.show());
         }
         stop_requested().await;
         stop.send_replace(true);
@@ -72,6 +78,7 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
     let agent = |folder: &str, name: Option<&str>| LocalAgent {
         home: options.home.join(folder),
         name: name.map(str::to_owned),
+        user: arguments.user.clone(),
         // The demonstration needs room on either agent for what moves to it.
         slots: arguments.slots.or(arguments.demo.then_some(DEMO_SLOTS)),
     };
@@ -110,14 +117,9 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
 }
 
 /// Starts the agent, and starts it again should it end.
-async fn keep_up(
-    agent: LocalAgent,
-    ready: Ready,
-    user: String,
-    mut stop: tokio::sync::watch::Receiver<bool>,
-) {
+async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: tokio::sync::watch::Receiver<bool>) {
     loop {
-        let ended = match start(&agent, &ready, &user).await {
+        let ended = match start(&agent, &ready).await {
             Ok(mut child) => {
                 tokio::select! {
                     status = child.wait() => status,
@@ -142,15 +144,18 @@ fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>) {
     }
 }
 
-async fn start(agent: &LocalAgent, ready: &Ready, user: &str) -> io::Result<Child> {
+async fn start(agent: &LocalAgent, ready: &Ready) -> io::Result<Child> {
     // Not by the path of the program, which may have been replaced by a newer one since.
     let mut command = Command::new("/proc/self/exe");
-    command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
+    command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home);
     // Who has joined needs no token, but must know where the coordinator listens now.
     let token = ready.join_token().await.map_err(io::Error::other)?;
     command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);
     if let Some(name) = &agent.name {
         command.args(["--name", name]);
+    }
+    if let Some(user) = &agent.user {
+        command.args(["--as", user]);
     }
     if let Some(slots) = agent.slots {
         command.args(["--slots", &slots.to_string()]);

@@ -77,3 +77,17 @@ fn mistakes_need_no_coordinator_to_be_found() {
         assert!(error.contains(expected), "{line}: {error}");
     }
 }
+
+#[test]
+fn the_doctor_says_whether_tasks_of_others_are_taken() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut command = Command::cargo_bin("gleaner").expect("the program");
+    let output = command.args(["doctor", "--json", "--home"]).arg(home.path()).output().expect("it runs");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let walls = found["walls"].as_array().expect("a list");
+    assert_eq!(walls[0]["wall"], "sandbox");
+    assert_eq!(walls[0]["stands"], found["takes_tasks_of_others"]);
+    assert_eq!(output.status.success(), found["takes_tasks_of_others"] == true, "{found}");
+    assert!(walls.iter().all(|wall| wall["why"].as_str().is_some_and(|why| !why.is_empty())), "{found}");
+    assert_eq!(std::fs::read_dir(home.path()).expect("a folder").count(), 0, "nothing stays");
+}

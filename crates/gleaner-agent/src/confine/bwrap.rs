@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::TransientUser;
-use crate::keeper::{Network, Sandbox, TASK_FOLDER};
+use crate::keeper::{Limits, Network, Sandbox, TASK_FOLDER};
 
 /// The system's programs and libraries.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -41,7 +41,7 @@ const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
 pub(crate) const LAUNCHER: &str = "/proc/self/fd/1";
 
 /// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
-const TEMPORARY_BYTES_MAX: &str = "1073741824";
+const TEMPORARY_BYTES_MAX: u64 = 1 << 30;
 
 /// Who makes the namespace of a task without a network.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,9 +52,13 @@ enum EmptyNetworkBy {
 
 /// A command that builds the sandbox and runs the launcher in it, which must be its standard output. With a user of its
 /// own and no network, it is to be started within an [`EmptyNetwork`](super::EmptyNetwork).
-pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Command> {
+pub(crate) fn bwrap_command(
+    sandbox: &Sandbox,
+    limits: &Limits,
+    user: Option<&TransientUser>,
+) -> io::Result<Command> {
     let by = if user.is_some() { EmptyNetworkBy::Minder } else { EmptyNetworkBy::Bubblewrap };
-    let mut command = frame(sandbox, user, by)?;
+    let mut command = frame(sandbox, limits, user, by)?;
     command.args([LAUNCHER, "launch"]);
     Ok(command)
 }
@@ -63,14 +67,19 @@ pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> 
 /// the sandbox is measured beside.
 pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
     let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
-    let mut command =
-        frame(&sandbox, TransientUser::for_folder(folder)?.as_ref(), EmptyNetworkBy::Bubblewrap)?;
+    let user = TransientUser::for_folder(folder)?;
+    let mut command = frame(&sandbox, &Limits::default(), user.as_ref(), EmptyNetworkBy::Bubblewrap)?;
     command.arg(program);
     Ok(command)
 }
 
 /// Bubblewrap with all its options; what follows is what runs inside.
-fn frame(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) -> io::Result<Command> {
+fn frame(
+    sandbox: &Sandbox,
+    limits: &Limits,
+    user: Option<&TransientUser>,
+    by: EmptyNetworkBy,
+) -> io::Result<Command> {
     let mut command = Command::new(find_bwrap()?);
     command.args([
         "--unshare-ipc",
@@ -108,18 +117,11 @@ fn frame(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) ->
     for path in SYSTEM.iter().chain(&SETTINGS).chain(settings) {
         show(&mut command, Path::new(path));
     }
-    command.args([
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "--perms",
-        "1777",
-        "--size",
-        TEMPORARY_BYTES_MAX,
-        "--tmpfs",
-    ]);
-    command.args(["/dev/shm", "--perms", "1777", "--size", TEMPORARY_BYTES_MAX, "--tmpfs", "/tmp"]);
+    command.args(["--proc", "/proc", "--dev", "/dev"]);
+    let most = temporary_bytes(limits).to_string();
+    for at in ["/dev/shm", "/tmp"] {
+        command.args(["--perms", "1777", "--size", &most, "--tmpfs", at]);
+    }
     bind(&mut command, "--bind", &sandbox.folder, TASK_FOLDER);
     for input in &sandbox.inputs {
         bind(&mut command, "--ro-bind", &input.from, &input.at);
@@ -127,6 +129,12 @@ fn frame(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) ->
     // What bubblewrap made to mount upon is memory too, and without a bound.
     command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--"]);
     Ok(command)
+}
+
+/// What a task may keep in each of its two folders in memory. Where no cgroup counts it, that is the only bound; so both
+/// together are not more than its memory.
+fn temporary_bytes(limits: &Limits) -> u64 {
+    limits.memory().map_or(TEMPORARY_BYTES_MAX, |memory| (memory / 2).clamp(1, TEMPORARY_BYTES_MAX))
 }
 
 fn bind(command: &mut Command, how: &str, from: &Path, at: impl AsRef<OsStr>) {

@@ -92,6 +92,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::OutsideHours => "the owner's hours do not include this one",
         Reason::Draining => "the owner drains it",
         Reason::DiskFull => "its disk is full: free some space",
+        Reason::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
         Reason::LoadTooHigh => "the owner's load is too high",
         Reason::LoadUnknown => "the owner's load is not known yet",
     }

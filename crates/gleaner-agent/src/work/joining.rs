@@ -143,7 +143,7 @@ pub(super) fn in_order(measured: &Benchmark) -> ([f64; 3], Option<f64>) {
 fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {
     let scratch = home.path().join("tasks/trial");
     let level = fs::create_dir(&scratch).map_err(confine::Why::Folder).and_then(|()| trial(keeper, &scratch));
-    let _ = fs::remove_dir_all(&scratch);
+    home.clear(&scratch);
     level.map_err(|why| why.to_string())
 }
 

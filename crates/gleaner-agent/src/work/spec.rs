@@ -9,9 +9,18 @@ use gleaner_wire::session::{Profile, Run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Memory of a task that names none, at least: less than that starts no interpreter.
+const MEMORY_MIN: u64 = 256 << 20;
 /// Processes and threads of one sandboxed task.
 const PROCESSES_MAX: u32 = 4_096;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The memory of a task that names none: what the owner says, or else its slot's share of the machine's. None where it is
+/// not known how much the machine has.
+pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Option<u64> {
+    let share = profile.memory / u64::from(profile.slots.max(1));
+    owners.or((profile.memory > 0).then_some(share.max(MEMORY_MIN)))
+}
 
 /// What is to be started; the error says why this agent will not.
 pub(crate) fn spec_of(
@@ -19,6 +28,7 @@ pub(crate) fn spec_of(
     folder: &Path,
     profile: &Profile,
     limiter: &Limiter,
+    memory_unless_named: Option<u64>,
     outputs: [PathBuf; 2],
 ) -> Result<RunSpec, String> {
     let confinement = walls(run, profile, folder)?;
@@ -34,7 +44,7 @@ pub(crate) fn spec_of(
         stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
         stdout,
         stderr,
-        limits: limits(run, &confinement),
+        limits: limits(run, memory_unless_named, &confinement),
         limiter: limiter.clone(),
         confinement,
     })
@@ -89,10 +99,11 @@ fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
     env.into_iter().collect()
 }
 
-fn limits(run: &Run, walls: &Walls) -> Limits {
+fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls) -> Limits {
     let given = |amount: u64| (amount > 0).then_some(amount);
     Limits {
         memory_bytes: given(run.needs.memory),
+        memory_unless_named,
         processes: matches!(walls, Walls::Sandbox(_)).then_some(PROCESSES_MAX),
         cpu_milli: None,
         file_bytes: given(run.needs.disk),

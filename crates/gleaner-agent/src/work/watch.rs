@@ -1,5 +1,6 @@
 //! Looks at the machine and at its owner, and says what changed.
 
+use super::family::family;
 use crate::duties::Event;
 use crate::home::{Home, HomeError};
 use crate::owner::{Attendance, DayMinute, Programs, Reason, Rules, Verdict, Word, decide};
@@ -9,14 +10,13 @@ use gleaner_wire::session;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
 use std::time::SystemTime;
-
-/// Processes that are looked for below this one; those of one run beyond it count as the owner's.
-const PROCESSES_MAX: usize = 16_384;
 
 /// What is known of machine and owner.
 #[derive(Debug)]
 pub(crate) struct Watch {
+    home: Arc<Home>,
     sampler: Sampler,
     filter: LoadFilter,
     attendance: Attendance,
@@ -27,8 +27,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(sampler: Sampler, rules: Rules) -> Self {
+    pub(crate) fn new(home: Arc<Home>, sampler: Sampler, rules: Rules) -> Self {
         Self {
+            home,
             sampler,
             filter: LoadFilter::new(),
             attendance: Attendance::new(),
@@ -71,6 +72,9 @@ impl Watch {
 
     fn judge(&mut self) -> Event {
         self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_day(), self.verdict);
+        if self.verdict == Verdict::Run && self.home.is_full_of_trouble() {
+            self.verdict = Verdict::NoNewTasks(Reason::Leftovers);
+        }
         Event::Judged(self.verdict)
     }
 
@@ -118,22 +122,6 @@ fn is_this_program(pid: u32) -> bool {
     its.is_ok_and(|its| ours.is_ok_and(|ours| its == ours))
 }
 
-/// A process and all that it and they have started and that still live.
-fn family(first: u32) -> Vec<u32> {
-    let mut found = vec![first];
-    let mut looked_at = 0;
-    while looked_at < found.len() && found.len() < PROCESSES_MAX {
-        let tasks = format!("/proc/{}/task", found[looked_at]);
-        looked_at += 1;
-        // Whoever is gone by now has left its use to its parent.
-        for thread in fs::read_dir(tasks).into_iter().flatten().flatten() {
-            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-            found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
-        }
-    }
-    found
-}
-
 fn minute_of_day() -> DayMinute {
     let now = jiff::Zoned::now();
     let (hour, minute) = (now.hour().unsigned_abs(), now.minute().unsigned_abs());
@@ -155,17 +143,6 @@ fn for_the_wire(sample: &Sample) -> session::Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_family_includes_children_that_live_and_no_others() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let found = family(std::process::id());
-        let (has_self, has_child) = (found.contains(&std::process::id()), found.contains(&child.id()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(has_self && has_child && !found.contains(&1));
-        assert!(!family(std::process::id()).contains(&child.id()));
-    }
 
     #[test]
     fn only_a_parent_of_the_same_program_is_the_grids() {

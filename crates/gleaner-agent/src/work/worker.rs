@@ -4,8 +4,9 @@ use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining::{self, Machine};
 use super::seats::Seats;
+use super::spec::memory_unless_named;
 use super::watch::Watch;
-use super::{Stop, WorkError, WorkOptions, spool};
+use super::{Stop, WorkError, WorkOptions, room, spool};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
@@ -21,7 +22,7 @@ use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::MissedTickBehavior;
@@ -60,6 +61,8 @@ pub(super) struct Worker {
     outgoing: Option<Outgoing>,
     transfers: Arc<Semaphore>,
     looks: u64,
+    /// Runs whose folders are being measured.
+    measuring: Arc<Mutex<BTreeSet<Attempt>>>,
     /// Runs of which something was written, and is kept in files.
     spooled: BTreeSet<Attempt>,
     /// What came of deeds that were done at once.
@@ -82,9 +85,12 @@ impl Worker {
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
         let limiter = Limiter::find(&place.as_str()[..16]);
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
-        let seats = Seats::new(options.program, keeper, limiter.clone(), home.clone(), events.clone());
+        let memory = memory_unless_named(options.task_memory, &machine.profile);
+        tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
+        let seats =
+            Seats::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
-        let watch = Watch::new(Sampler::new(machine.domain, home.path()), rules);
+        let watch = Watch::new(home.clone(), Sampler::new(machine.domain, home.path()), rules);
         let mut duties = Duties::new(identity.agent, incarnation, epoch, machine.profile);
         duties.handle(now(), Event::Judged(watch.verdict()));
         Ok(Self {
@@ -102,6 +108,7 @@ impl Worker {
             outgoing: None,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             looks: 0,
+            measuring: Arc::default(),
             spooled: BTreeSet::new(),
             results: VecDeque::new(),
             events,
@@ -213,12 +220,28 @@ impl Worker {
         }
     }
 
+    /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
         for (attempt, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
-            let folder = self.folders.of(attempt);
-            self.on_thread(move || {
-                let is_too_large = folder::size(&folder).is_some_and(|size| size > limit);
-                if is_too_large { Event::FolderTooLarge(attempt) } else { Event::Tick }
+            let measuring = self.measuring.clone();
+            let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
+            if !under_way.insert(attempt) {
+                continue;
+            }
+            drop(under_way);
+            let (folder, first) = (self.folders.of(attempt), self.seats.first_process(attempt));
+            let events = self.events.clone();
+            tokio::task::spawn_blocking(move || {
+                let found = room::takes_more_than(limit, &folder, first);
+                measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&attempt);
+                match found {
+                    Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(attempt))),
+                    Ok(false) => {}
+                    // Most often it has just ended, and its folder is gone.
+                    Err(why) => {
+                        tracing::debug!(%why, path = %folder.display(), "a folder cannot be measured");
+                    }
+                }
             });
         }
     }
@@ -351,11 +374,8 @@ impl Worker {
         if let Some(path) = self.folders.take_back(attempt)
             && !folder::remove_if_empty(&path)
         {
-            tokio::task::spawn_blocking(move || {
-                if let Err(why) = fs::remove_dir_all(&path) {
-                    tracing::warn!(%why, path = %path.display(), "a task's folder cannot be removed");
-                }
-            });
+            let home = self.home.clone();
+            tokio::task::spawn_blocking(move || home.clear(&path));
         }
     }
 

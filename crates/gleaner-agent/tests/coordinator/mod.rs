@@ -150,6 +150,7 @@ impl Agent {
             attributes: BTreeMap::new(),
             cache_bytes: 1 << 20,
             measure_cgroup: None,
+            task_memory: None,
             speeds: Some(Speeds { cpu: 1.0, disk: 1.0, net: 1.0 }),
         };
         let (stop, stopping) = watch::channel(Stop::No);

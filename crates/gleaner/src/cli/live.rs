@@ -385,6 +385,9 @@ pub(crate) struct FetchArguments {
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,
+    /// Put them in the place of files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }

@@ -260,10 +260,15 @@ impl Grid {
         eprintln!("journal verify: {}", verified.trim());
     }
 
+    /// What to write before a command so that it runs where the coordinator does.
+    pub(crate) fn prefix(&self) -> [String; 2] {
+        self.hub.prefix()
+    }
+
     /// A command in the coordinator's namespace, which dies with this test: its arguments are the program and its words.
     pub(crate) fn within(&self) -> Command {
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL"]).args(self.hub.prefix());
+        command.args(["--pdeathsig", "KILL"]).args(self.prefix());
         for name in ["GLEANER_SERVER", "GLEANER_TOKEN", "GLEANER_FINGERPRINT", "GLEANER_HOME"] {
             command.env_remove(name);
         }
