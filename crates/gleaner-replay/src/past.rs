@@ -160,7 +160,7 @@ impl Reading {
     fn again(&mut self, at: Time, chosen: &Chosen) {
         let job = self.ledger.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
         let ranges = if chosen.tasks.is_empty() { vec![job.range()] } else { chosen.tasks.clone() };
-        let tasks = ranges.into_iter().flat_map(|range| range.tasks());
+        let tasks = ranges.into_iter().flat_map(gleaner_server::store::TaskRange::tasks);
         for task in tasks.filter(|&task| self.ledger.record(task).phase == TaskPhase::Waiting) {
             self.tasks[task.index()] = Noted { came: at, ..Noted::default() };
         }

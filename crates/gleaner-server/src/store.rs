@@ -124,7 +124,7 @@ impl TaskRange {
         for range in ranges {
             match merged.last_mut() {
                 Some(last) if range.first.index() <= last.last.index() + 1 => {
-                    last.last = last.last.max(range.last)
+                    last.last = last.last.max(range.last);
                 }
                 Some(_) | None => merged.push(range),
             }

@@ -261,7 +261,9 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     refuse_if(profile.memory > MEMORY_BYTES_MAX, || {
         format!("memory is {} bytes; at most {MEMORY_BYTES_MAX} are taken", profile.memory)
     })?;
-    let reason = profile.sandbox.as_ref().map_or_else(|why| why, |how| how);
+    let reason = match &profile.sandbox {
+        Ok(said) | Err(said) => said,
+    };
     refuse_if(reason.len() > WORD_BYTES_MAX, || "what is said of the sandbox is too long".to_owned())?;
     let counts = [profile.cores, profile.slots];
     refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {

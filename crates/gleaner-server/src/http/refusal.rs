@@ -1,9 +1,9 @@
 //! Why a request is refused, as an answer.
 
-use crate::limits::{BODY_BYTES_MIN, PATIENCE};
 use crate::blobs::{BlobError, PutError};
 use crate::desk::{Kind, Rejection};
 use crate::driver::Stopped;
+use crate::limits::{BODY_BYTES_MIN, PATIENCE};
 use crate::store::ReadError;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -77,7 +77,7 @@ impl Refusal {
     pub(super) fn slow() -> Self {
         let message = format!(
             "the rest of the request did not come, or not at {} KiB a second; send it again",
-            BODY_BYTES_MIN / PATIENCE.as_secs() >> 10
+            (BODY_BYTES_MIN / PATIENCE.as_secs()) >> 10
         );
         Self::new(StatusCode::REQUEST_TIMEOUT, "slow", message)
     }
