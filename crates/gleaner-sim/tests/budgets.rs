@@ -2,7 +2,7 @@
 //! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
 
 use gleaner_core::{Account, Charged, Grid};
-use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending, When};
+use gleaner_policy::{Aim, Level, Order, Recipe, Replan, Savings, Score, Spending, When};
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
@@ -49,20 +49,31 @@ fn pair(
     (order, pick): (Order, Pick),
     (spending, rule): (Spending, Rule),
     seed: u64,
-) -> (Batching, NaiveBatch) {
+) -> (Recipe, NaiveBatch) {
     let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
     let period = setup.budget.expect("a budget").period;
-    let by_class = choices.one_in(3);
+    let by_class = choices.one_in(3) && spending.heeds_budget();
     let (aim, goal) = AIMS[if order == Order::Submission { choices.below(AIMS.len()) } else { 0 }];
-    let aging = if choices.one_in(3) { choices.below(4) } else { 0 };
-    let deadline = choices.one_in(2).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
+    let aging = if choices.one_in(3) && order != Order::Submission { choices.below(4) } else { 0 };
+    let reads_deadline = matches!(aim, Aim::Cheapest | Aim::CheapestThenEarliest);
+    let deadline =
+        (choices.one_in(2) && reads_deadline).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
     let stands = choices.one_in(4);
     let at_once = stands && choices.one_in(2);
     let when = if at_once { When::AtEvents } else { When::Every(period) };
     let replan = if stands { Replan::Lost } else { Replan::Unbegun };
     let level = if by_class { Level::Classes } else { Level::Machines };
     (
-        Batching { when, order, aim, spending, level, aging: aging as u32, deadline, replan },
+        Recipe {
+            when,
+            score: gleaner_policy::Goal::End(aim),
+            spending,
+            level,
+            aging: aging as u32,
+            deadline,
+            replan,
+            ..Recipe::in_batches(order, period)
+        },
         NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, stands, at_once, batch: None },
     )
 }
@@ -78,9 +89,9 @@ fn batches_equal_their_references() {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
             let (recipe, naive) = pair(&setup, order, rule, seed);
             // Without a rule there is no budget.
-            let budget = setup.budget.filter(|_| recipe.spending != Spending::Free);
+            let budget = setup.budget.filter(|_| recipe.heeds_budget());
             let setup = Setup { budget, ..setup.clone() };
-            let fast = run_checked(&setup, Recipe::Batch(recipe).build())
+            let fast = run_checked(&setup, recipe.build())
                 .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
             if let Some(difference) = first_difference(&fast, &run(&setup, naive)) {
                 panic!("seed {seed}, {recipe:?}: {difference}");
@@ -105,11 +116,9 @@ fn check_account(account: &Account, now: Time) -> Result<(), String> {
 fn what_is_spent_never_exceeds_the_recharge() {
     let recipes = |seed: u64, setup: &Setup| {
         let batches = ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule)));
-        let batches: Vec<Recipe> =
-            batches.map(|(order, rule)| Recipe::Batch(pair(setup, order, rule, seed).0)).collect();
+        let batches: Vec<Recipe> = batches.map(|(order, rule)| pair(setup, order, rule, seed).0).collect();
         let matched = Score::ALL.into_iter().flat_map(|score| {
-            [Spending::Cap, Spending::PerTask]
-                .map(|spending| Recipe::Match(Matching { spending, ..Matching::by(score) }))
+            [Spending::Cap, Spending::PerTask].map(|spending| Recipe { spending, ..Recipe::by(score) })
         });
         batches.into_iter().chain(matched).collect::<Vec<_>>()
     };
@@ -153,7 +162,7 @@ fn unless_running<P: gleaner_core::Policy>(run: &Simulation<'_, P>, paid: Credit
 fn a_run_that_was_saved_goes_on_to_the_same_end() {
     for (seed, setup) in (1..=10).flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
-            let recipe = Recipe::Batch(pair(&setup, order, rule, seed).0);
+            let recipe = pair(&setup, order, rule, seed).0;
             let name = recipe.to_string();
             let mut whole = Simulation::new(&setup, recipe.build());
             whole.run();
@@ -179,7 +188,7 @@ fn a_fault_in_a_batch_is_noticed() {
                 let differs = |seed: u64| {
                     let setup = random::setup_with_budget(seed);
                     let (recipe, naive) = pair(&setup, order, rule, seed);
-                    let mutant = run(&setup, Mutant::new(Recipe::Batch(recipe).build(), fault, seed));
+                    let mutant = run(&setup, Mutant::new(recipe.build(), fault, seed));
                     first_difference(&mutant, &run(&setup, naive)).is_some()
                 };
                 assert!((1..=60).any(differs), "{order:?} {rule:?} with {fault:?} went unnoticed");
