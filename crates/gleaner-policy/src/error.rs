@@ -29,6 +29,7 @@ impl PolicyError {
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
         Value::Number(number) => number.to_string(),
         Value::Null => "nothing".to_owned(),
         Value::Bool(_) => "a truth value".to_owned(),

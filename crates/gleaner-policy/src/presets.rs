@@ -57,10 +57,8 @@ const ELLEUCH: [Rule; 5] = [
 ];
 
 fn elleuch((spending, level): Rule, order: Order) -> Preset {
-    let prefix = match spending {
-        Spending::Free => String::new(),
-        _ => format!("{}-", rule_name((spending, level))),
-    };
+    let prefix =
+        if spending.heeds_budget() { format!("{}-", rule_name((spending, level))) } else { String::new() };
     let rule = match level {
         Level::Machines => spending.summary(),
         Level::Classes => "the same, planned for classes of machines",
@@ -80,9 +78,11 @@ fn elleuch((spending, level): Rule, order: Order) -> Preset {
         description: format!("From Elleuch, Chourou and Jemni, figures 1 and 2. {PLANNED} {cost}"),
         recipe: Recipe {
             when: PERIOD,
+            order,
+            score: Goal::End(Aim::Earliest),
             spending,
             level,
-            ..Recipe { order, score: Goal::End(Aim::Earliest), ..Recipe::by(Score::Greedy) }
+            ..Recipe::by(Score::Greedy)
         },
         // Without a rule in the name, any may be given.
         says: if spending.heeds_budget() { &[Part::Order, Part::Budget] } else { &[Part::Order] },

@@ -31,7 +31,7 @@ pub fn grid(desk: &Desk) -> GridView {
         epoch: ledger.epoch(),
         tasks: *ledger.tally(),
         machines,
-        policy: ledger.recipe().to_string(),
+        policy: ledger.policy().name().to_owned(),
     }
 }
 

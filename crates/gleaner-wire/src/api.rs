@@ -559,7 +559,7 @@ pub struct GridView {
     pub tasks: Tally,
     /// How many machines are in each state.
     pub machines: BTreeMap<String, usize>,
-    /// The rule in force, in words.
+    /// The preset of the policy in force.
     pub policy: String,
 }
 

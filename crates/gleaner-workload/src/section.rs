@@ -94,11 +94,8 @@ impl<'a> Key<'a> {
 
     /// The table that is here, as whoever reads it by another way wants it.
     pub(crate) fn tree(&self) -> Result<Tree, InputError> {
-        self.table()?;
-        match tree(self.node) {
-            Json::Object(tree) => Ok(tree),
-            _ => Err(self.wrong("a table")),
-        }
+        let Json::Object(tree) = tree(self.node) else { return Err(self.wrong("a table")) };
+        Ok(tree)
     }
 
     /// The text that is here, if it is one.

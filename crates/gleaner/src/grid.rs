@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList, MachineList, MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview, PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
+    BudgetSetting, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList, MachineList,
+    MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview, PriceSpec, QuotaList, QuotaSetting,
+    Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;

@@ -1,11 +1,10 @@
 //! Scores by when a task would be done: machines are exclusive and lengths declared, so that an end can be told.
 
 use super::{About, Choice, Input};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Which of the machines that the budget allows a task is given.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Aim {
     /// The one that is done first, whatever the deadline.
     Earliest,

@@ -1,10 +1,9 @@
 //! What is believed of machines between two reports.
 
 use super::{About, Choice};
-use serde::{Deserialize, Serialize};
 
 /// What stands for a machine's state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Belief {
     /// What was last told, with what the scheduler itself did since.
     #[default]

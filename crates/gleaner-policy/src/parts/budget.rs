@@ -4,10 +4,9 @@
 
 use super::{About, Choice, Input};
 use gleaner_core::{Charged, Scope};
-use serde::{Deserialize, Serialize};
 
 /// The rule by which credits are spent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spending {
     /// As if there were no budget.
     Free,
@@ -29,7 +28,7 @@ pub enum Spending {
 }
 
 /// What condition (5) counts as spent when a machine is ready at r, after the batch at D.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Savings {
     /// (B/R)(r−D): the letter of the paper.
     #[default]
@@ -39,7 +38,7 @@ pub enum Savings {
 }
 
 /// What tasks are planned for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// Machines, each with its own ready time.
     Machines,

@@ -1,10 +1,9 @@
 //! Which of the machines that were scored is taken.
 
 use super::{About, Choice};
-use serde::{Deserialize, Serialize};
 
 /// How the scores are used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Choose {
     /// The best of all.
     #[default]

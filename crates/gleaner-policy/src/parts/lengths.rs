@@ -1,10 +1,9 @@
 //! Where the lengths of tasks come from, for the parts that read them.
 
 use super::{About, Choice};
-use serde::{Deserialize, Serialize};
 
 /// Whose word on a length is taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Lengths {
     /// The user's.
     #[default]

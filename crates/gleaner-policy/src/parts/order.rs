@@ -1,10 +1,9 @@
 //! In which order waiting tasks are given their places.
 
 use super::{About, Choice, Input};
-use serde::{Deserialize, Serialize};
 
 /// Which of the waiting tasks is next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// As they were submitted.
     Submission,

@@ -3,11 +3,10 @@
 use super::score::Score;
 use super::when::When;
 use gleaner_core::exceeds;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How running tasks are moved.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Relocate {
     /// What a move is judged by.
     pub score: Score,

@@ -1,10 +1,9 @@
 //! How many runs of a task there are at a time.
 
 use super::{About, Choice};
-use serde::{Deserialize, Serialize};
 
 /// How often a task runs at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Replicate {
     /// Once.
     #[default]

@@ -2,11 +2,10 @@
 
 use super::{About, Choice};
 use gleaner_units::Span;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// When something is done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
     /// Whenever something happens that may call for it.
     AtEvents,
@@ -60,7 +59,7 @@ impl fmt::Display for When {
 }
 
 /// Which of the tasks that were planned the next batch plans anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Replan {
     /// All that have not begun, as the second paper has it.
     #[default]
