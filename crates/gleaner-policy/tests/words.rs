@@ -1,6 +1,6 @@
 //! What users write: what it stands for, and why it is refused where it makes no sense.
 
-use gleaner_policy::{Choice as _, Input, PolicyError, PolicySpec, Preset, Recipe, Spending, Tree, When};
+use gleaner_policy::{Input, PolicyError, PolicySpec, Preset, Recipe, Spending, Tree, When};
 use serde_json::{Value, json};
 
 fn tree(written: Value) -> Tree {

@@ -147,7 +147,7 @@ Also, all optional:
   [policy] relocate = { …, difference_min = 2 (min-num), period_s = 60 (instead of at events) }
   [policy] budget = { rule = \"b\", recharge = 1000, period_s = 120 }   # or bt, btt; a preset may say the rule
            and charged = \"planned\" (or \"started\", \"ended\"); per = \"user\": each has one (a column user in tasks.csv)
-           `gleaner policy list` explains all keys of [policy]; `gleaner policy set` takes the same
+           `gleaner policy keys` explains all keys of [policy]; `gleaner policy set` takes the same
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
 
@@ -324,8 +324,14 @@ fn parse_days(text: &str) -> Result<f64, String> {
 /// `gleaner policy`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyArguments {
-    /// All presets, a line each, and what may be chosen for each key
+    /// All presets, a line each
     List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// What may be chosen for each key of a policy, and what that means
+    Keys {
         /// As JSON
         #[arg(long)]
         json: bool,
@@ -347,7 +353,9 @@ pub(crate) enum PolicyArguments {
 impl PolicyArguments {
     pub(crate) fn json(&self) -> bool {
         match self {
-            PolicyArguments::List { json } | PolicyArguments::Show { json, .. } => *json,
+            PolicyArguments::List { json }
+            | PolicyArguments::Keys { json }
+            | PolicyArguments::Show { json, .. } => *json,
             PolicyArguments::Current(arguments) => arguments.grid.json,
             PolicyArguments::Set(arguments) => arguments.grid.json,
         }

@@ -18,9 +18,13 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
     match arguments {
         PolicyArguments::List { json: true } => {
             let policies: Vec<Value> = Preset::all().iter().map(document).collect();
-            stdout::print_json(&json!({ "version": 1, "policies": policies, "choices": choices() }))
+            stdout::print_json(&json!({ "version": 1, "policies": policies }))
         }
         PolicyArguments::List { json: false } => stdout::print(list()),
+        PolicyArguments::Keys { json: true } => {
+            stdout::print_json(&json!({ "version": 1, "keys": choices() }))
+        }
+        PolicyArguments::Keys { json: false } => stdout::print(keys()),
         PolicyArguments::Show { name, json } => show(name, *json),
         PolicyArguments::Current(arguments) => {
             tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
@@ -104,22 +108,26 @@ fn document(preset: &Preset) -> Value {
 }
 
 fn list() -> String {
-    let presets = Preset::all().into_iter().map(|preset| vec![preset.name, preset.summary]);
-    let choices = choices();
-    let keys = choices.iter().map(|PartView { part, name, meaning }| {
-        vec![
-            (*part).to_owned(),
-            name.clone(),
-            meaning.split_inclusive(". ").next().unwrap_or_default().trim().to_owned(),
-        ]
+    let presets = Preset::all();
+    let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    presets.iter().map(|Preset { name, summary, .. }| format!("{name:width$}  {summary}\n")).collect()
+}
+
+/// What may be chosen, in a sentence each.
+fn keys() -> String {
+    let rows = choices().into_iter().map(|PartView { part, name, meaning }| {
+        let sentence = meaning.split_inclusive(". ").next().unwrap_or_default().trim().to_owned();
+        vec![part.to_owned(), name, sentence]
     });
-    let headings = [("PRESET", Side::Left), ("", Side::Left)];
-    let of_keys = [("KEY", Side::Left), ("VALUE", Side::Left), ("", Side::Left)];
+    let headings = [("KEY", Side::Left), ("VALUE", Side::Left), ("", Side::Left)];
     format!(
-        "{}\n{}\nrelocate = {{ score, moves_max, gain_min, difference_min, period_s }} moves running tasks, by greedy, social,\n\
-         social-as-printed or min-num; `gleaner policy show PRESET` explains a whole policy.\n",
-        aligned(&headings, &presets.collect::<Vec<_>>()),
-        aligned(&of_keys, &keys.collect::<Vec<_>>()),
+        "{}\n\
+         preset = \"NAME\" comes first: what it says in its name is not said otherwise.\n\
+         relocate = {{ score, moves_max, gain_min, difference_min, period_s }} moves running tasks by a score of\n\
+         greedy, social, social-as-printed or min-num. budget = {{ rule, savings, recharge, period_s, charged, per }}\n\
+         says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
+         deadline_s are numbers for batches.\n",
+        aligned(&headings, &rows.collect::<Vec<_>>()),
     )
 }
 

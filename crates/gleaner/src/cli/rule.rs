@@ -16,7 +16,7 @@ pub(crate) struct WordsArguments {
 }
 
 const SET_HELP: &str = "\
-The keys are those of a scenario's [policy] section, and `gleaner policy list` explains their values.
+The keys are those of a scenario's [policy] section, and `gleaner policy keys` explains their values.
 What is not said is as the preset has it, but for what may be spent, which stays as it is until it is
 set or taken away with `--set budget=none`. Without a preset or a file, the policy in force is changed.
 
