@@ -7,7 +7,7 @@ use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
     decode, encode,
 };
-use gleaner_wire::{BlobHash, SESSION_VERSION};
+use gleaner_wire::BlobHash;
 use proptest::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,8 +84,7 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let (checkpoint, files) = (Some(Stored { blob: blob(), size: 1 }), None);
     let end = End { outcome, usage: Usage::default(), checkpoint, files, stdout: tail.clone(), stderr: tail };
     let (agent, running) = (1, vec![attempt()]);
-    let hello =
-        Hello { version: SESSION_VERSION, agent, incarnation: 1, epoch: 1, profile: profile(), running };
+    let hello = Hello { agent, incarnation: 1, epoch: 1, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);
     [
         encode(&FromAgent::Hello(hello)),
