@@ -6,9 +6,9 @@
 
 use crate::Score;
 use crate::fleet::{Fleet, Objective, Size, Summary};
+use crate::parts::relocate::Relocate;
+use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
-use crate::recipe::Relocate;
-use crate::score::{self, sum_of_times};
 use gleaner_core::{Grid, TaskState, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 

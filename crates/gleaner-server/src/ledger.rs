@@ -29,12 +29,12 @@ pub use tries::Tries;
 pub(crate) use tries::Verdict;
 
 use crate::journal::{Entry, Fact};
-use crate::policy::{budget, recipe};
+use crate::policy::default_policy;
 use crate::store::TaskRange;
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
-use gleaner_policy::{AnyPolicy, Recipe, Spending};
+use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
-use gleaner_wire::api::{BudgetSpec, PolicySpec, Tally, TaskPhase};
+use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::session::{Attempt, StopCause};
 use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
@@ -46,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,8 +76,8 @@ type Named = BTreeSet<(BlobHash, UserId)>;
 struct Books {
     epoch: u32,
     began: Time,
+    #[serde(with = "as_text")]
     policy: PolicySpec,
-    budget: Option<BudgetSpec>,
     jobs: Jobs,
     records: Records,
     agents: Vec<Agent>,
@@ -112,11 +112,6 @@ pub enum ReplayError {
     },
 }
 
-/// The rule in force before any was set.
-pub fn default_policy() -> PolicySpec {
-    PolicySpec { relocate: Some(crate::policy::default_relocation()), ..PolicySpec::new("bertasi/greedy") }
-}
-
 impl Ledger {
     /// Before the first fact.
     pub fn new() -> Self {
@@ -127,7 +122,6 @@ impl Ledger {
             epoch: 0,
             began: Time::ZERO,
             policy: default_policy(),
-            budget: None,
             jobs: Jobs::default(),
             records: Records::default(),
             agents: Vec::new(),
@@ -145,8 +139,7 @@ impl Ledger {
     }
 
     fn of(grid: Grid, books: Books) -> Self {
-        let recipe = recipe_of(&books);
-        let scheduler = Scheduler::new(grid, recipe.build());
+        let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
         Self { scheduler, books, named, errands: Vec::new(), touched: Vec::new() }
     }
@@ -256,19 +249,14 @@ impl Ledger {
         self.books.now
     }
 
-    /// The rule in force.
+    /// The policy in force.
     pub fn policy(&self) -> &PolicySpec {
         &self.books.policy
     }
 
-    /// The rule in force, as a choice of parts.
+    /// The policy in force, as a choice of parts.
     pub fn recipe(&self) -> Recipe {
-        recipe_of(&self.books)
-    }
-
-    /// What may be spent, where the rule in force heeds it.
-    pub fn budget(&self) -> Option<&BudgetSpec> {
-        self.books.budget.as_ref()
+        self.books.policy.recipe()
     }
 
     /// Whoever submitted anything, and under which number the scheduler knows them.
@@ -410,8 +398,7 @@ impl Ledger {
                 }
                 self.books.epoch = *epoch;
             }
-            Fact::PolicySet { policy, .. } => self.set_rule(at, policy.clone(), self.books.budget.clone()),
-            Fact::BudgetSet { budget, .. } => self.set_rule(at, self.books.policy.clone(), budget.clone()),
+            Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
             Fact::QuotaSet { user, quota, .. } => self.books.people.set_quota(user.as_deref(), *quota),
             Fact::UserAdded { user, token, role, expires, .. } => {
@@ -460,15 +447,13 @@ impl Ledger {
         payer
     }
 
-    /// Policy and budget go together: batches follow the budget's period, and one that nobody heeds is none.
-    fn set_rule(&mut self, at: Time, policy: PolicySpec, spec: Option<BudgetSpec>) {
-        (self.books.policy, self.books.budget) = (policy, spec);
-        let recipe = recipe_of(&self.books);
-        self.scheduler.set_policy(recipe.build());
-        let heeded = self.books.budget.as_ref().filter(|_| recipe.spending() != Spending::Free);
-        let heeded = heeded.map(|spec| budget(spec).expect("only budgets that make sense are recorded"));
-        if heeded != self.grid().accounts().map(gleaner_core::Accounts::budget) {
-            self.tell(at, &Event::BudgetSet(heeded));
+    /// A budget that the policy does not heed is none.
+    fn set_policy(&mut self, at: Time, policy: PolicySpec) {
+        self.scheduler.set_policy(policy.recipe().build());
+        let budget = policy.budget();
+        self.books.policy = policy;
+        if budget.as_ref() != self.grid().accounts().map(gleaner_core::Accounts::budget).as_ref() {
+            self.tell(at, &Event::BudgetSet(budget));
         }
         self.tell(at, &Event::RuleChanged);
     }
@@ -505,12 +490,24 @@ fn named_by(books: &Books) -> Named {
     named.collect()
 }
 
-fn recipe_of(books: &Books) -> Recipe {
-    recipe(&books.policy, books.budget.as_ref()).expect("only policies that can be built are recorded")
-}
-
 impl Default for Ledger {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// A policy is a tree of keys, which a snapshot's format does not describe.
+mod as_text {
+    use gleaner_policy::PolicySpec;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(policy: &PolicySpec, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::to_string(policy).map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PolicySpec, D::Error> {
+        serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }

@@ -2,7 +2,7 @@
 //! run that was saved, loaded and continued.
 
 use gleaner_core::{Command, Grid, Scheduler};
-use gleaner_policy::{Matching, Relocate, Score, When};
+use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_sim::{RestoreError, Saved, Setup, Simulation};
 use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, Record, run};
@@ -10,23 +10,23 @@ use gleaner_units::{Span, Time};
 
 const NAME: &str = "the rule";
 
-fn recipes() -> Vec<Matching> {
+fn recipes() -> Vec<Recipe> {
     let relocate = |score| [None, Some(Relocate::by(score))];
     let events = Score::ALL.into_iter().flat_map(|place| {
         Score::ALL
             .into_iter()
             .flat_map(relocate)
-            .map(move |relocate| Matching { relocate, ..Matching::by(place) })
+            .map(move |relocate| Recipe { relocate, ..Recipe::by(place) })
     });
     let period = When::Every(Span::from_seconds(7.5).expect("a span"));
-    let periodic = Score::ALL.into_iter().map(|score| Matching {
+    let periodic = Score::ALL.into_iter().map(|score| Recipe {
         relocate: Some(Relocate { when: period, ..Relocate::by(score) }),
-        ..Matching::by(score)
+        ..Recipe::by(score)
     });
     events.chain(periodic).collect()
 }
 
-fn cases() -> impl Iterator<Item = (Setup, Matching)> {
+fn cases() -> impl Iterator<Item = (Setup, Recipe)> {
     (1..=6).flat_map(|seed| recipes().into_iter().map(move |recipe| (random::setup(seed), recipe)))
 }
 

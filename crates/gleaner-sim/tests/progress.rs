@@ -2,7 +2,7 @@
 //! neighbours; and in a simulation without foresight it is what the task really did.
 
 use gleaner_core::{Command, Event, Grid, Policy, Scheduler, Settled};
-use gleaner_policy::{Batching, Level, Matching, Order, Recipe, Relocate, Score, Spending};
+use gleaner_policy::{Order, Recipe, Relocate, Score, Spending};
 use gleaner_sim::{Setup, Simulation};
 use gleaner_testkit::history;
 use gleaner_testkit::naive_progress::NaiveProgress;
@@ -17,9 +17,9 @@ fn is_close(one: f64, other: f64) -> bool {
     (one - other).abs() <= ROUNDING * one.abs().max(other.abs()).max(1.0)
 }
 
-fn moving(seed: u64) -> Matching {
+fn moving(seed: u64) -> Recipe {
     let score = Score::ALL[seed as usize % Score::ALL.len()];
-    Matching { relocate: Some(Relocate::by(score)), ..Matching::by(score) }
+    Recipe { relocate: Some(Relocate::by(score)), ..Recipe::by(score) }
 }
 
 fn compare(grid: &Grid, now: Time, naive: &NaiveProgress) -> Result<(), String> {
@@ -75,17 +75,11 @@ fn a_task_that_ends_has_done_its_length() {
             let mut setup = setup;
             setup.config.migration.seconds = 0.0;
             setup.task_classes.iter_mut().for_each(|class| class.restarts = false);
-            let batching = setup.budget.map(|budget| Batching {
-                when: gleaner_policy::When::Every(budget.period),
-                order: Order::MinMin,
-                aim: gleaner_policy::Aim::Earliest,
+            let batching = setup.budget.map(|budget| Recipe {
                 spending: Spending::Cap,
-                level: Level::Machines,
-                aging: 0,
-                deadline: None,
-                replan: gleaner_policy::Replan::Unbegun,
+                ..Recipe::in_batches(Order::MinMin, budget.period)
             });
-            let recipe = batching.map_or(Recipe::Match(moving(seed)), Recipe::Batch);
+            let recipe = batching.unwrap_or_else(|| moving(seed));
             again(&setup, recipe.build(), |grid, now, event| {
                 let Event::AttemptFinished { task, .. } = *event else { return };
                 let length = grid.declared_length(task).expect("simulated tasks have lengths").amount();

@@ -5,20 +5,20 @@ use gleaner_core::{
     Change, Command, DECISIONS_MAX, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Needs,
     Policy, Refusal, Room, Scheduler, Settled, Tags, TaskClass,
 };
-use gleaner_policy::{Matching, Relocate, Score, When};
+use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_testkit::history::{self, Step, bytes};
 use gleaner_testkit::random;
 use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, TaskId, Time, UserId};
 
 const NOW: Time = Time::from_nanos(7);
 
-fn recipes() -> impl Iterator<Item = Matching> {
+fn recipes() -> impl Iterator<Item = Recipe> {
     let every = When::Every(Span::from_seconds(5.0).expect("a span"));
     let relocate = [None, Some(When::AtEvents), Some(every)];
     Score::ALL.into_iter().flat_map(move |score| {
-        relocate.map(|when| Matching {
+        relocate.map(|when| Recipe {
             relocate: when.map(|when| Relocate { when, ..Relocate::by(score) }),
-            ..Matching::by(score)
+            ..Recipe::by(score)
         })
     })
 }
@@ -27,7 +27,7 @@ fn recipes() -> impl Iterator<Item = Matching> {
 fn what_was_decided_is_carried_out_to_the_same_grid() {
     for (recipe, seed) in recipes().flat_map(|recipe| (1..=25).map(move |seed| (recipe, seed))) {
         let empty = Grid::new(random::setup(seed).config);
-        let mut recovered = Scheduler::new(empty.clone(), Matching::by(Score::MinNum).build());
+        let mut recovered = Scheduler::new(empty.clone(), Recipe::by(Score::MinNum).build());
         let same = history::live(seed, empty, recipe.build(), |step| {
             let Step { now, event, commands, settled, scheduler, .. } = step;
             recovered.apply(*now, event);
@@ -46,7 +46,7 @@ fn what_was_decided_is_carried_out_to_the_same_grid() {
 /// One machine without bounds and an array on it, which is not answered yet.
 fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let recipe = Matching::by(Score::Greedy);
+    let recipe = Recipe::by(Score::Greedy);
     let mut scheduler = Scheduler::new(grid, recipe.build());
     let machine = MachineClass {
         speeds: vec![1.0],

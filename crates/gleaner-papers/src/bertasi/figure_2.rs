@@ -6,7 +6,7 @@ use super::{COMPOSITIONS, grids, setups};
 use crate::statistics::mean;
 use crate::{Run, Stopped, Watch};
 use gleaner_core::{Command, Event};
-use gleaner_policy::{Matching, Score};
+use gleaner_policy::{Recipe, Score};
 use gleaner_sim::output::makespan_bound;
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, TaskId, Time};
@@ -108,7 +108,7 @@ pub fn conduct(seeds: u64, parameters: Parameters, watch: Watch<'_>) -> Result<S
     Ok(Samples { seeds, first: kept.swap_remove(0) })
 }
 
-fn look(setup: &Setup, recipe: Matching) -> (Run, Watched) {
+fn look(setup: &Setup, recipe: Recipe) -> (Run, Watched) {
     let mut eye = Eye::new(setup);
     let mut simulation = Simulation::unopened(setup, recipe.build()).observed_by(&mut eye);
     simulation.open();

@@ -2,7 +2,7 @@
 
 use super::readiness::{Moment, Offer, Readiness};
 use crate::crew::{Crew, Members};
-use crate::spending::{Savings, Spending};
+use crate::parts::budget::{Savings, Spending};
 use gleaner_core::{Grid, MachineClass, Queue};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use std::collections::BTreeMap;

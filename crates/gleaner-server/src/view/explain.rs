@@ -9,9 +9,6 @@ use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Command, Condition, Explanation};
-use gleaner_policy::Recipe;
-use gleaner_policy::outlook::ends;
-use gleaner_policy::placement::ratings;
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -140,13 +137,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
 /// The machines by the rule in force: by its score, or by how soon each would be done.
 fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f64)> {
     let (grid, class) = (ledger.grid(), ledger.job_of(task).1.class);
-    match (ledger.recipe(), grid.declared_length(task)) {
-        (Recipe::Match(recipe), _) => ratings(recipe.place, grid, class),
-        (Recipe::Batch(_), None) => Vec::new(),
-        (Recipe::Batch(_), Some(length)) => {
-            ends(grid, at, class, length).into_iter().map(|(on, end)| (on, -end)).collect()
-        }
-    }
+    ledger.recipe().ratings(grid, at, class, grid.declared_length(task))
 }
 
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {

@@ -105,7 +105,6 @@ fn kind_of(fact: &Fact) -> Option<(&'static str, Option<JobId>)> {
         Fact::TasksReleased(chosen) => Some(("release", Some(chosen.job))),
         Fact::TasksRerun(chosen) => Some(("rerun", Some(chosen.job))),
         Fact::PolicySet { .. } => Some(("policy", None)),
-        Fact::BudgetSet { .. } => Some(("budget", None)),
         Fact::PriceSet { .. } => Some(("price", None)),
         Fact::MachineOpened { .. } => Some(("open", None)),
         Fact::AgentRevoked { .. } => Some(("revoke", None)),

@@ -87,7 +87,7 @@ impl Summary {
         Self {
             version: 1,
             policy: experiment.policy.clone(),
-            relocate: experiment.recipe.relocate().map(|rule| rule.score.name()),
+            relocate: experiment.recipe.relocate.map(|rule| rule.score.name()),
             seed,
             tasks: history.tasks().len(),
             unfinished: history.unfinished(),
