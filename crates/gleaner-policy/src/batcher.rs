@@ -152,7 +152,7 @@ impl Policy for Batcher {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
-            | Change::StaleReply { .. }
+            | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
         }
