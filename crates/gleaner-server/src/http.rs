@@ -42,15 +42,15 @@ pub(crate) use site::own_site;
 
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
-use axum::{Router, middleware};
-use gleaner_units::Time;
 use crate::limits::{
     FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
     REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
 };
+use axum::{Router, middleware};
+use gleaner_units::Time;
 use metrics::Metrics;
-use rates::Rates;
 use places::{Place, Places, Who};
+use rates::Rates;
 use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

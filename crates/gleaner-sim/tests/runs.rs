@@ -1,7 +1,7 @@
 //! Several runs of a task: one after the other, at the same time, and such as are spoken of though they are over.
 
 use gleaner_core::{Decision, Event, RunEnd, Stage};
-use gleaner_policy::{Matching, Relocate, Score};
+use gleaner_policy::{Matching, Relocate, Score, Spending};
 use gleaner_sim::{Setup, Simulation, TaskHistory, Waste};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{Entry, Record, run, run_checked};
@@ -105,6 +105,24 @@ fn the_first_of_several_runs_counts_and_the_others_are_waste() {
         }
     }
     assert!(wasted.runs > 1_000 && wasted.ops > 1e6, "{wasted:?}");
+}
+
+#[test]
+fn what_several_runs_cost_is_never_more_than_there_is() {
+    let mut wasted = 0;
+    for seed in 1..=60 {
+        let setup = random::setup_with_budget(seed);
+        let recipe = Matching { spending: Spending::Cap, ..Matching::by(Score::Greedy) };
+        let policy = || Replicating::new(recipe.build(), 2);
+        run_checked(&setup, policy()).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let mut simulation = Simulation::new(&setup, policy());
+        simulation.run();
+        let recharge = setup.budget.expect("it has one").recharge;
+        let most = simulation.history().periods().iter().map(|period| period.spent).max();
+        assert!(most.is_none_or(|most| most <= recharge), "seed {seed}: {most:?} of {recharge}");
+        wasted += simulation.history().wasted().runs;
+    }
+    assert!(wasted > 50, "only {wasted} runs were superseded");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::policy::{budget, recipe};
 use crate::store::TaskRange;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
-    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, QuotaSetting, Role, Submitted, TaskPhase,
+    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, QuotaSetting, Role, Submitted,
+    TaskPhase,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};

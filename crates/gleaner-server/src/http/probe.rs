@@ -3,8 +3,8 @@
 use super::Api;
 use super::body::whole;
 use super::caller::FileCaller;
-use crate::limits::BODY_BYTES_MIN;
 use super::refusal::Refusal;
+use crate::limits::BODY_BYTES_MIN;
 use axum::Json;
 use axum::extract::{Request, State};
 use gleaner_wire::VERSION;

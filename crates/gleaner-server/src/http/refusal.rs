@@ -1,9 +1,9 @@
 //! Why a request is refused, as an answer.
 
-use crate::limits::{BODY_BYTES_MIN, PATIENCE};
 use crate::blobs::{BlobError, PutError};
 use crate::desk::{Kind, Rejection};
 use crate::driver::Stopped;
+use crate::limits::{BODY_BYTES_MIN, PATIENCE};
 use crate::store::ReadError;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};

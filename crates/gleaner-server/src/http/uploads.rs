@@ -3,8 +3,8 @@
 //! In memory only: after a restart a user's program asks whether a file is there, hears that it is not, and sends it
 //! again.
 
-use crate::limits::UPLOADS_EACH_MAX;
 use crate::blobs::BlobId;
+use crate::limits::UPLOADS_EACH_MAX;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
