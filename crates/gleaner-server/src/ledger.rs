@@ -22,7 +22,7 @@ pub use agent::Agent;
 pub use job::Job;
 pub use label::Label;
 pub use people::{People, User};
-pub use record::{Last, Record, Settled, Wish};
+pub use record::{Last, Record, Wish};
 pub use shown::Shown;
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::Tries;
@@ -372,7 +372,7 @@ impl Ledger {
     /// their jobs' files).
     pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
         let mut seen = BTreeSet::new();
-        self.agent(agent).live.iter().any(|&task| {
+        self.live_on(agent).map(|run| run.id().task).any(|task| {
             let goes_on_from = self.record(task).checkpoint.as_ref();
             let (id, job) = self.job_of(task);
             goes_on_from.is_some_and(|stored| stored.blob == *file)

@@ -65,12 +65,12 @@ pub struct Record {
     /// How its last run ended.
     pub last: Option<Box<Last>>,
     /// What the agents of the latest runs that ended were told.
-    pub(super) settled: Vec<Settled>,
+    pub(super) settled: Vec<Settlement>,
 }
 
 /// What an agent is told of the end of a run, each time it reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settled {
+pub(super) struct Settlement {
     number: u32,
     on: MachineId,
     counted: bool,
@@ -128,7 +128,7 @@ impl Record {
         }
         // Most tasks run once.
         self.settled.reserve_exact(1);
-        self.settled.push(Settled { number: run.number, on, counted });
+        self.settled.push(Settlement { number: run.number, on, counted });
     }
 }
 
