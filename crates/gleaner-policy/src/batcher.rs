@@ -175,7 +175,7 @@ impl Policy for Batcher {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
-            | Change::StaleReply { .. }
+            | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
         }

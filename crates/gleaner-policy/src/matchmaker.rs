@@ -132,7 +132,7 @@ impl Policy for Matchmaker {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
-            | Change::StaleReply { .. }
+            | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
         }

@@ -1,6 +1,6 @@
 //! What was, noted while the journal is read.
 
-use gleaner_core::{Command, GridConfig, Migration};
+use gleaner_core::{Decision, GridConfig, Migration};
 use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::{Ledger, ReplayError};
@@ -97,7 +97,9 @@ impl Reading {
         match &entry.fact {
             Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
             Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
-            Fact::Decided { commands, .. } => commands.iter().for_each(|command| self.ordered(at, *command)),
+            Fact::Decided { decisions, .. } => {
+                decisions.iter().for_each(|decision| self.decided(at, *decision));
+            }
             Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
             fact => self.machine_changed(at, fact),
         }
@@ -124,8 +126,8 @@ impl Reading {
         noted.ended = is_over.then_some(at);
     }
 
-    fn ordered(&mut self, at: Time, command: Command) {
-        if let Command::Move { task, .. } = command {
+    fn decided(&mut self, at: Time, decision: Decision) {
+        if let Decision::Relocate { task, .. } = decision {
             let noted = &mut self.tasks[task.index()];
             noted.moves += 1;
             noted.moving = Some(at);

@@ -4,7 +4,7 @@
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
 use crate::store::TaskRange;
-use gleaner_core::{Command, Settled};
+use gleaner_core::{Decision, Settled};
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
@@ -208,8 +208,8 @@ pub enum Fact {
     WokeUp,
     /// What the scheduler decided about all that came before, and where that left it.
     Decided {
-        /// Its orders.
-        commands: Vec<Command>,
+        /// In order. What was ordered then follows from them.
+        decisions: Vec<Decision>,
         /// What it has still to answer.
         settled: Settled,
     },

@@ -1,6 +1,6 @@
 //! Machines that come and go by a trace: what happens, and what the scheduler is told of it.
 
-use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::output::makespan_bound;
 use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks};
@@ -83,8 +83,10 @@ fn told(setup: &Setup, recipe: Recipe) -> Vec<String> {
                 format!("{machine} measured {}", speeds.values()[class.index()])
             }
             Entry::Event(Event::MachineLost { machine }) => format!("{machine} lost"),
-            Entry::Event(Event::AttemptFinished { task, attempt }) => format!("{task} finished {attempt}"),
-            Entry::Command(Command::Start { task, on, .. }) => format!("{task} to {on}"),
+            Entry::Event(Event::RunEnded { run, end: RunEnd::Finished }) => {
+                format!("{} finished {}", run.task, run.number)
+            }
+            Entry::Command(Command::Start { run, on }) => format!("{} to {on}", run.task),
             _ => return None,
         };
         Some(format!("{} {what}", time.seconds()))

@@ -34,7 +34,7 @@ fn commands(record: &Record) -> Vec<(Time, Command)> {
     let entries = record.0.iter();
     let commands = entries.filter_map(|(time, entry)| match entry {
         Entry::Command(command) => Some((*time, *command)),
-        Entry::Event(_) => None,
+        Entry::Event(_) | Entry::Decision(_) => None,
     });
     commands.collect()
 }
@@ -57,10 +57,9 @@ fn a_record_of_events_gives_the_same_commands_without_the_simulator() {
         let mut orders = Vec::new();
         for (time, entry) in &record.0 {
             let Entry::Event(event) = entry else { continue };
-            let mut new = Vec::new();
             scheduler.apply(*time, event);
-            scheduler.decide(*time, &mut new);
-            orders.extend(new.into_iter().map(|command| (*time, command)));
+            scheduler.decide(*time, &mut Vec::new());
+            orders.extend(scheduler.take_orders().map(|command| (*time, command)));
         }
         assert_eq!(orders, commands(&record), "{recipe:?}");
     }

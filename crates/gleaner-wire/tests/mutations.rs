@@ -7,7 +7,7 @@ use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
     decode, encode,
 };
-use gleaner_wire::BlobHash;
+use gleaner_wire::{BlobHash, SESSION_VERSION};
 use proptest::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Command, Condition, Explanation};
+use gleaner_core::{Condition, Decision, Explanation};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -58,12 +58,12 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
     let explanation =
         view((&ledger, first), now, "as things stand, before any of its tasks starts".to_owned());
     // What the policy did not say of others yet is not of interest here.
-    let Some((Fact::Decided { commands, .. }, _)) = ledger.decide(now) else {
+    let Some((Fact::Decided { decisions, .. }, _)) = ledger.decide(now) else {
         return Err(Rejection { kind: Kind::Invalid, message: "the job has no tasks".to_owned() });
     };
     let mut starts: BTreeMap<MachineId, u32> = BTreeMap::new();
-    for command in commands {
-        if let Command::Start { task, on, .. } = command
+    for decision in decisions {
+        if let Decision::Start { task, on } = decision
             && task >= first
         {
             *starts.entry(on).or_default() += 1;
@@ -94,7 +94,7 @@ fn summary(ledger: &Ledger, at: Time, task: TaskId) -> String {
         None => "",
     };
     let phase = match record.phase {
-        TaskPhase::Waiting if record.live.is_some() => {
+        TaskPhase::Waiting if ledger.is_live(task) => {
             format!("it was sent to {machine} and has not started yet")
         }
         TaskPhase::Waiting if record.rests_until().is_some() => {

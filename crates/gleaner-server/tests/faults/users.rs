@@ -238,7 +238,11 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         label,
         // As long as it takes, or as someone thinks.
         length: (plans || chance.one_in(4)).then(|| millis as f64 * chance.pick(&[0.5e6, 1e6, 2e6])),
-        needs: Needs { cores: chance.between(1, 2) as u32, ..Needs::default() },
+        needs: Needs {
+            cores: chance.between(1, 2) as u32,
+            memory: *chance.pick(&[0, 1_000_000_000, 5_000_000_000]),
+            ..Needs::default()
+        },
         requirements: chance.one_in(5).then(|| "TARGET.Cpus >= 2".to_owned()),
         rank: None,
         priority: chance.below(2) as i32,

@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     run.run_until_submission(TaskId::new(position));
     let before = run.scheduler().grid().clone();
     run.step();
-    let chosen = run.scheduler().grid().task(TaskId::new(position)).placed_on();
+    let chosen = run.scheduler().grid().placed_on(TaskId::new(position));
     let explained = explained(task, &experiment, &before, position, chosen);
     if arguments.grid.json {
         stdout::print_json(&explained)
