@@ -8,9 +8,9 @@ use gleaner_core::{Explanation, Grid};
 use gleaner_policy::placement::ratings;
 use gleaner_policy::{Recipe, When};
 
-use gleaner_sim::{Experiment, Simulation};
+use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId};
-use gleaner_workload::Scenario;
+use gleaner_workload::{Experiment, Scenario};
 use serde::Serialize;
 use std::path::Path;
 

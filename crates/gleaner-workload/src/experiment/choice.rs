@@ -1,13 +1,12 @@
 //! From what a scenario says of policy and budget to a recipe, or to the reason why that has no meaning.
 
-use crate::setup::Setup;
+use crate::error::InputError;
+use crate::scenario::{AvailableMachines, Scenario};
+use crate::settings::{self, BudgetSettings, Per, PriceSettings, RelocateScore, RelocateSettings, Sharing};
 use gleaner_core::{Budget, Charged, Scope};
 use gleaner_policy::{Batching, Level, Matching, Recipe, Relocate, Replan, Savings, Score, Spending, When};
+use gleaner_sim::Setup;
 use gleaner_units::{Credits, TaskClassId};
-use gleaner_workload::{
-    AvailableMachines, BudgetSettings, InputError, Per, PriceSettings, RelocateScore, RelocateSettings,
-    Scenario, Sharing,
-};
 
 /// The preset's recipe with what the scenario chooses otherwise.
 pub(crate) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
@@ -36,9 +35,9 @@ pub(crate) fn budget(scenario: &Scenario, recipe: &Recipe) -> Result<Option<Budg
         recharge: settings.recharge,
         period: settings.period,
         charged: match settings.charged {
-            gleaner_workload::Charged::Planned => Charged::Planned,
-            gleaner_workload::Charged::Started => Charged::Started,
-            gleaner_workload::Charged::Ended => Charged::Ended,
+            settings::Charged::Planned => Charged::Planned,
+            settings::Charged::Started => Charged::Started,
+            settings::Charged::Ended => Charged::Ended,
         },
         scope: scope(scenario, settings)?,
     }))
@@ -158,8 +157,8 @@ fn batching(scenario: &Scenario, preset: Batching) -> Result<Batching, InputErro
         aging: settings.aging.unwrap_or(preset.aging),
         deadline: settings.deadline,
         replan: match settings.replan {
-            Some(gleaner_workload::Replan::Lost) => Replan::Lost,
-            Some(gleaner_workload::Replan::Unbegun) => Replan::Unbegun,
+            Some(settings::Replan::Lost) => Replan::Lost,
+            Some(settings::Replan::Unbegun) => Replan::Unbegun,
             None => preset.replan,
         },
         ..preset
@@ -229,8 +228,8 @@ fn wrong_rule(scenario: &Scenario, found: &str, expected: &str) -> InputError {
 
 fn savings(budget: &BudgetSettings) -> Savings {
     match budget.savings {
-        Some(gleaner_workload::Savings::AsDerived) => Savings::AsDerived,
-        Some(gleaner_workload::Savings::AsPrinted) | None => Savings::AsPrinted,
+        Some(settings::Savings::AsDerived) => Savings::AsDerived,
+        Some(settings::Savings::AsPrinted) | None => Savings::AsPrinted,
     }
 }
 
