@@ -3,8 +3,8 @@
 //! `compare PROGRAM DIR`: PROGRAM is greedy.cpp, compiled; DIR is a folder for the inputs. Started by run.sh.
 
 use gleaner_bench::{crowd, figure_3, processor_seconds};
-use gleaner_sim::{Experiment, Setup, Simulation};
-use gleaner_workload::Scenario;
+use gleaner_sim::{Setup, Simulation};
+use gleaner_workload::{Experiment, Scenario};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

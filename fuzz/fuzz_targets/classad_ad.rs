@@ -1,7 +1,7 @@
 //! Any bytes as an ad in each of the forms: what can be read can be written in every form, matched and evaluated.
 #![no_main]
 
-use gleaner_classad::{ClassAd, Context, Limits, Names, Party, matches};
+use gleaner_classad::{ClassAd, CompiledAd, Context, Limits, Names, matches};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     {
         assert_eq!(ClassAd::parse(ad.to_string()).as_ref(), Ok(&ad));
         let _ = (ad.to_old_string(), ad.to_json(), ad.to_xml());
-        let party = Party::new(&ad, &mut Names::new());
-        assert_eq!(party.accepts(&party, &context), matches(&ad, &ad, &context));
+        let ready = CompiledAd::new(&ad, &mut Names::new());
+        assert_eq!(ready.accepts(&ready, &context), matches(&ad, &ad, &context));
     }
 });

@@ -18,7 +18,6 @@ pub mod mapping;
 pub mod table;
 
 mod processor_time;
-mod resident;
 mod setups;
 
 pub use processor_time::processor_seconds;

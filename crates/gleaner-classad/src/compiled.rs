@@ -1,9 +1,9 @@
-//! Requirements made ready to be asked of many ads.
+//! Ads made ready to meet many others.
 //!
-//! Names become numbers once, in [`Names`]; an ad becomes a row of slots once, as [`Party`]; its requirements become a
-//! tree over slots once, shared by all ads that ask the same. What is left for each pair is arithmetic: for numbers,
-//! booleans and strings nothing is looked up and nothing is allocated. What does not fit that form (nested ads,
-//! functions, attributes of the other ad that are expressions) is left to the ordinary evaluator, with the same result.
+//! Names become numbers once, in [`Names`]; an ad becomes a row of slots once, as [`CompiledAd`], and its requirements
+//! and its rank become trees over slots. What is left for each pair is arithmetic: for numbers, booleans and strings
+//! nothing is looked up and nothing is allocated. What does not fit that form (nested ads, functions, attributes of the
+//! other ad that are expressions) is left to the ordinary evaluator, with the same result.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 use crate::ad::ClassAd;
 use crate::context::Context;
 use crate::expr::{Base, BinaryOp, Expr, Node, UnaryOp};
-use crate::matching::{REQUIREMENTS, matches};
+use crate::matching::{RANK, REQUIREMENTS, as_rank, matches, rank};
 use crate::name::Name;
 use crate::ops;
 use crate::value::{Text, Value};
 
-/// Numbers for names of attributes, and one copy of each string. Ads and requirements that meet must come from the
-/// same one.
+/// Numbers for names of attributes, and one copy of each string and of what many ads ask. Ads that meet must come from
+/// the same ones.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     numbers: HashMap<Name, u32>,
     texts: HashMap<Text, Arc<Text>>,
-    requirements: HashMap<String, Arc<Requirements>>,
+    codes: HashMap<String, Arc<Code>>,
 }
 
 impl Names {
@@ -42,8 +42,8 @@ impl Names {
         Arc::clone(self.texts.entry(text.clone()).or_insert_with(|| Arc::new(text)))
     }
 
-    fn slot(&mut self, expr: &Expr) -> Slot {
-        match expr.as_literal() {
+    fn slot(&mut self, value: Option<Value>) -> Slot {
+        match value {
             Some(Value::Undefined) => Slot::Undefined,
             Some(Value::Error) => Slot::Error,
             Some(Value::Boolean(b)) => Slot::Boolean(b),
@@ -177,52 +177,31 @@ enum Code {
 /// Tells that the ordinary evaluator is needed.
 struct TooHard;
 
-/// What an ad asks of others, ready to be asked.
-#[derive(Debug)]
-struct Requirements {
-    code: Option<Code>,
-    clauses: Vec<Clause>,
-}
-
-/// One of the clauses that requirements join with `&&`.
-#[derive(Debug)]
-pub struct Clause {
-    expr: Expr,
-    code: Option<Code>,
-}
-
-impl Clause {
-    /// The clause as it is written.
-    pub fn expr(&self) -> &Expr {
-        &self.expr
-    }
-}
-
 /// An ad made ready to meet many others.
 ///
 /// ```
-/// use gleaner_classad::{ClassAd, Context, Names, Party};
+/// use gleaner_classad::{ClassAd, CompiledAd, Context, Names};
 ///
 /// let (mut names, context) = (Names::new(), Context::new());
-/// let machines: Vec<Party> = [512, 2048]
+/// let machines: Vec<CompiledAd> = [512, 2048]
 ///     .iter()
-///     .map(|memory| Ok(Party::new(&ClassAd::parse(format!("[ Memory = {memory} ]"))?, &mut names)))
+///     .map(|memory| Ok(CompiledAd::new(&ClassAd::parse(format!("[ Memory = {memory} ]"))?, &mut names)))
 ///     .collect::<Result<_, gleaner_classad::ParseError>>()?;
 /// let job = ClassAd::parse("[ RequestMemory = 1024; Requirements = TARGET.Memory >= RequestMemory ]")?;
-/// let job = Party::new(&job, &mut names);
+/// let job = CompiledAd::new(&job, &mut names);
 /// assert_eq!(machines.iter().filter(|machine| job.accepts(machine, &context)).count(), 1);
 /// # Ok::<(), gleaner_classad::ParseError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Party {
+pub struct CompiledAd {
     slots: Box<[Slot]>,
-    /// `None` for an ad that asks for nothing and so takes nobody.
-    requirements: Option<Arc<Requirements>>,
+    requirements: Option<Arc<Code>>,
+    rank: Option<Arc<Code>>,
     ad: ClassAd,
 }
 
-impl Party {
-    /// Reads the attributes of an ad into slots and its requirements into code.
+impl CompiledAd {
+    /// Reads the attributes of an ad into slots, and its requirements and its rank into code.
     pub fn new(ad: &ClassAd, names: &mut Names) -> Self {
         let mut slots = Vec::with_capacity(ad.len());
         for (name, expr) in ad.iter() {
@@ -230,16 +209,17 @@ impl Party {
             if slots.len() <= place {
                 slots.resize(place + 1, Slot::Undefined);
             }
-            slots[place] = match names.slot(expr) {
-                Slot::Expression => {
-                    settled(ad, expr).map_or(Slot::Expression, |value| names.slot(&value.into()))
-                }
+            slots[place] = match names.slot(expr.as_literal()) {
+                Slot::Expression => names.slot(settled(ad, expr)),
                 slot => slot,
             };
         }
-        let slots = slots.into_boxed_slice();
-        let requirements = ad.get(REQUIREMENTS).map(|expr| ready(ad, &slots, expr, names));
-        Self { slots, requirements, ad: ad.clone() }
+        let mut code = |name| {
+            let code = Compiler { ad, slots: &slots, names, depth: 0, nodes: 0 }.code(ad.get(name)?).ok()?;
+            Some(Arc::clone(names.codes.entry(format!("{code:?}")).or_insert_with(|| Arc::new(code))))
+        };
+        let (requirements, rank) = (code(REQUIREMENTS), code(RANK));
+        Self { slots: slots.into_boxed_slice(), requirements, rank, ad: ad.clone() }
     }
 
     /// The ad.
@@ -250,8 +230,7 @@ impl Party {
     /// Whether this ad's requirements hold of the other: the same as [`matches`](crate::matches).
     #[inline]
     pub fn accepts(&self, other: &Self, context: &Context) -> bool {
-        let Some(requirements) = &self.requirements else { return false };
-        if let Some(code) = &requirements.code {
+        if let Some(code) = &self.requirements {
             if let Some(truth) = plain_truth(code, &self.slots, &other.slots) {
                 return truth;
             }
@@ -262,30 +241,13 @@ impl Party {
         matches(&other.ad, &self.ad, context)
     }
 
-    /// The clauses of the requirements, in the order in which they are written.
-    pub fn clauses(&self) -> &[Clause] {
-        self.requirements.as_ref().map_or(&[], |requirements| &requirements.clauses)
-    }
-
-    /// The value of one of the clauses for another ad, for those who want to know which one ruled it out.
-    pub fn clause_value(&self, clause: &Clause, other: &Self, context: &Context) -> Value {
-        if let Some(code) = &clause.code
-            && let Ok(value) = run(code, &self.slots, &other.slots)
-        {
-            return value.value();
+    /// How much this ad likes the other: the same as [`rank`](crate::rank()).
+    pub fn rank(&self, other: &Self, context: &Context) -> f64 {
+        match self.rank.as_deref().map(|code| run(code, &self.slots, &other.slots)) {
+            Some(Ok(value)) => as_rank(&value.value()),
+            None | Some(Err(TooHard)) => rank(&self.ad, &other.ad, context),
         }
-        clause.expr.evaluate(&context.clone().with_my(&self.ad).with_target(&other.ad))
     }
-}
-
-fn ready(ad: &ClassAd, slots: &[Slot], expr: &Expr, names: &mut Names) -> Arc<Requirements> {
-    let mut compile = |expr: &Expr| Compiler { ad, slots, names, depth: 0, nodes: 0 }.code(expr).ok();
-    let code = compile(expr);
-    let clauses = expr.clauses().into_iter().map(|expr| Clause { code: compile(&expr), expr }).collect();
-    let requirements = Requirements { code, clauses };
-    // Attributes that are expressions are written into the code, so the text alone does not tell.
-    let key = format!("{expr}\n{:?}", requirements.code);
-    Arc::clone(names.requirements.entry(key).or_insert_with(|| Arc::new(requirements)))
 }
 
 /// The value of an attribute that depends on nothing but literals of its own ad.
@@ -351,7 +313,7 @@ impl Compiler<'_> {
 
     fn node(&mut self, expr: &Expr) -> Result<Code, TooHard> {
         Ok(match expr.node() {
-            Node::Literal(_) => match self.names.slot(expr) {
+            Node::Literal(_) => match self.names.slot(expr.as_literal()) {
                 Slot::Expression => return Err(TooHard),
                 slot => Code::Constant(slot),
             },

@@ -40,9 +40,8 @@
 //!
 //! # Many matches
 //!
-//! [`Party`] reads an ad once, for meeting many others: comparisons of numbers and strings then take tens of
-//! nanoseconds and no allocation. [`Expr::references`] says which attributes an expression reads, and
-//! [`Party::clauses`] what each clause of the requirements says of another ad.
+//! [`CompiledAd`] reads an ad once, for meeting many others: comparisons of numbers and strings then take tens of
+//! nanoseconds and no allocation. [`Expr::references`] says which attributes an expression reads.
 //!
 //! # Agreement with HTCondor
 //!
@@ -109,7 +108,7 @@ mod xml;
 
 pub use ad::ClassAd;
 pub use comparison::{Comparator, Comparison};
-pub use compiled::{Clause, Names, Party};
+pub use compiled::{CompiledAd, Names};
 pub use context::{Clock, Context};
 pub use diagnostic::{ParseError, Problem, explain_unknown_function, nearest_functions};
 pub use expr::Expr;

@@ -63,8 +63,13 @@ pub fn symmetric_match(one: &ClassAd, other: &ClassAd, context: &Context) -> boo
 /// # Ok::<(), gleaner_classad::ParseError>(())
 /// ```
 pub fn rank(wanting: &ClassAd, candidate: &ClassAd, context: &Context) -> f64 {
-    match wanting.evaluate(RANK, &context.clone().with_target(candidate)) {
-        value @ (Value::Integer(_) | Value::Real(_) | Value::Boolean(_)) => {
+    as_rank(&wanting.evaluate(RANK, &context.clone().with_target(candidate)))
+}
+
+/// The number that a rank's value counts as.
+pub(crate) fn as_rank(value: &Value) -> f64 {
+    match value {
+        Value::Integer(_) | Value::Real(_) | Value::Boolean(_) => {
             value.as_number().filter(|rank| !rank.is_nan()).unwrap_or(0.0)
         }
         _ => 0.0,

@@ -54,7 +54,8 @@ impl From<String> for Text {
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&String::from_utf8_lossy(&self.0), f)
+        // Other bytes read differently, whatever they stand for.
+        write!(f, "\"{}\"", self.0.escape_ascii())
     }
 }
 

@@ -185,8 +185,8 @@ fn cases(count: usize) -> Vec<Case> {
     (0..count)
         .map(|number| {
             let bare = number % 3 == 0;
-            let my = if bare { String::new() } else { generator.party() };
-            let target = if bare || number % 3 == 1 { String::new() } else { generator.party() };
+            let my = if bare { String::new() } else { generator.asking_ad() };
+            let target = if bare || number % 3 == 1 { String::new() } else { generator.asking_ad() };
             if number % 12 == 11 {
                 return Case { kind: "match", expr: String::new(), my, target };
             }

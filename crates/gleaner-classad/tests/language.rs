@@ -1,6 +1,8 @@
 //! The language as a table: what an expression is worth.
 
-use gleaner_classad::{ClassAd, Clock, Context, Expr, Problem, Value, explain_unknown_function};
+use gleaner_classad::{
+    ClassAd, Clock, CompiledAd, Context, Expr, Names, Problem, Value, explain_unknown_function,
+};
 
 /// Each line is `expression => value`.
 fn check(context: &Context, table: &str) {
@@ -169,4 +171,15 @@ fn values_compare_by_type_and_bits() {
     assert_ne!(Value::Integer(1), Value::Real(1.0));
     assert_ne!(Value::Real(0.0), Value::Real(-0.0));
     assert_eq!(Value::Real(f64::NAN), Value::Real(f64::NAN));
+}
+
+#[test]
+fn ads_that_ask_for_other_bytes_are_compiled_apart() {
+    let mut names = Names::new();
+    let mut compiled = |bytes: &[u8]| CompiledAd::new(&ClassAd::parse(bytes).expect("an ad"), &mut names);
+    let fe = compiled(b"[ b = TARGET.x == \"\xfe\"; Requirements = b ]");
+    let ff = compiled(b"[ b = TARGET.x == \"\xff\"; Requirements = b ]");
+    let has = compiled(b"[ x = \"\xff\" ]");
+    assert!(ff.accepts(&has, &Context::new()));
+    assert!(!fe.accepts(&has, &Context::new()));
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use gleaner_classad::{Budget, ClassAd, Context, Expr, Limits, Names, Party, Problem, Value, matches};
+use gleaner_classad::{Budget, ClassAd, CompiledAd, Context, Expr, Limits, Names, Problem, Value, matches};
 
 /// On a thread with the stack that threads have by default.
 fn on_a_thread(test: impl FnOnce() + Send + 'static) {
@@ -113,8 +113,8 @@ fn references_to_oneself_are_undefined_as_in_htcondor() {
     }
     let ad = ClassAd::parse("[x = TARGET.x; Requirements = TARGET.Requirements]").expect("an ad");
     assert_eq!(ad.evaluate("x", &Context::new().with_target(&ad)), Value::Undefined);
-    let party = Party::new(&ad, &mut Names::new());
-    assert!(!party.accepts(&party, &Context::new()));
+    let ready = CompiledAd::new(&ad, &mut Names::new());
+    assert!(!ready.accepts(&ready, &Context::new()));
     assert!(!matches(&ad, &ad, &Context::new()));
 }
 
@@ -140,7 +140,7 @@ fn work_that_doubles_ends() {
         assert_eq!(ad.evaluate("a0", &Context::new()), Value::Error, "{ad}");
         assert!(start.elapsed() < Duration::from_mins(1), "{ad} took {:?}", start.elapsed());
         // Getting ready to match does not multiply either.
-        Party::new(&ad, &mut Names::new());
+        CompiledAd::new(&ad, &mut Names::new());
     }
     assert_eq!(evaluate(&format!("regexp(\"(a+)+$\", \"{}b\")", "a".repeat(60))), Value::Error);
 }

@@ -3,7 +3,7 @@
 mod generate;
 
 use generate::{Generator, Random};
-use gleaner_classad::{ClassAd, Context, Expr, Limits, Names, Party, Value, matches};
+use gleaner_classad::{ClassAd, CompiledAd, Context, Expr, Limits, Names, Value, matches, rank};
 use proptest::prelude::*;
 
 fn generator(seed: u64) -> Generator {
@@ -25,7 +25,7 @@ proptest! {
 
     #[test]
     fn an_ad_survives_every_form(seed: u64) {
-        if let Ok(ad) = ClassAd::parse(generator(seed).party()) {
+        if let Ok(ad) = ClassAd::parse(generator(seed).asking_ad()) {
             prop_assert_eq!(&ClassAd::parse(ad.to_string()).expect("new"), &ad);
             prop_assert_eq!(&ClassAd::parse_json(ad.to_json()).expect("JSON"), &ad);
             prop_assert_eq!(&ClassAd::parse_xml(ad.to_xml()).expect("XML"), &ad);
@@ -50,18 +50,15 @@ proptest! {
     }
 
     #[test]
-    fn parties_match_as_ads_do(seed: u64) {
+    fn compiled_ads_meet_as_ads_do(seed: u64) {
         let mut generator = generator(seed);
         let (mut names, context) = (Names::new(), Context::new());
-        let ads: Vec<ClassAd> = (0..4).filter_map(|_| ClassAd::parse(generator.party()).ok()).collect();
-        let parties: Vec<Party> = ads.iter().map(|ad| Party::new(ad, &mut names)).collect();
-        for (ad, party) in ads.iter().zip(&parties) {
-            for (other, other_party) in ads.iter().zip(&parties) {
-                prop_assert_eq!(party.accepts(other_party, &context), matches(other, ad, &context), "{} {}", ad, other);
-                for clause in party.clauses() {
-                    let value = clause.expr().evaluate(&context.clone().with_my(ad).with_target(other));
-                    prop_assert_eq!(party.clause_value(clause, other_party, &context), value);
-                }
+        let ads: Vec<ClassAd> = (0..4).filter_map(|_| ClassAd::parse(generator.asking_ad()).ok()).collect();
+        let compiled: Vec<CompiledAd> = ads.iter().map(|ad| CompiledAd::new(ad, &mut names)).collect();
+        for (ad, ready) in ads.iter().zip(&compiled) {
+            for (other, other_ready) in ads.iter().zip(&compiled) {
+                prop_assert_eq!(ready.accepts(other_ready, &context), matches(other, ad, &context), "{} {}", ad, other);
+                prop_assert_eq!(ready.rank(other_ready, &context), rank(ad, other, &context), "{} {}", ad, other);
             }
         }
     }
@@ -168,8 +165,8 @@ fn never_panics(bytes: &[u8]) {
     .flatten()
     {
         let _ = (ad.to_string(), ad.to_old_string(), ad.to_json(), ad.to_xml());
-        let party = Party::new(&ad, &mut Names::new());
-        party.accepts(&party, &context);
+        let ready = CompiledAd::new(&ad, &mut Names::new());
+        ready.accepts(&ready, &context);
         for (name, _) in ad.iter() {
             ad.evaluate(&name.to_string(), &context.clone().with_target(&ad));
         }

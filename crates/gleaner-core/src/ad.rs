@@ -3,7 +3,7 @@
 //! An ad without `Requirements` takes everyone, as no ad at all does. Evaluation sees no clock and no randomness of the
 //! machine: `time()` is 0 and `random()` starts from one seed.
 
-use gleaner_classad::{Budget, ClassAd, Clock, Context, Limits, ParseError, REQUIREMENTS, matches, rank};
+use gleaner_classad::{Budget, ClassAd, Clock, CompiledAd, Context, Limits, Names, ParseError, REQUIREMENTS};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -100,20 +100,53 @@ pub(crate) fn or_nothing(ad: Option<&Ad>) -> &ClassAd {
     ad.map_or(&NOTHING, Ad::class_ad)
 }
 
-/// Whether what `wanting` asks for holds of `candidate`.
-fn accepts(wanting: Option<&Ad>, candidate: Option<&Ad>, context: &Context) -> bool {
-    let asks = wanting.map(Ad::class_ad).filter(|ad| ad.get(REQUIREMENTS).is_some());
-    asks.is_none_or(|asks| matches(or_nothing(candidate), asks, context))
+/// The ads of all classes, made ready to meet each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meetings {
+    names: Names,
+    tasks: Vec<Side>,
+    machines: Vec<Side>,
 }
 
-/// Whether each takes the other.
-pub(crate) fn agree(one: Option<&Ad>, other: Option<&Ad>, work: &mut Work) -> bool {
-    work.evaluate(|context| accepts(one, other, &context) && accepts(other, one, &context))
+#[derive(Clone, Debug)]
+struct Side {
+    ad: CompiledAd,
+    asks: bool,
 }
 
-/// How much a task likes a machine; 0 if it says nothing of it.
-pub(crate) fn liking(task: Option<&Ad>, machine: Option<&Ad>, work: &mut Work) -> f64 {
-    task.map_or(0.0, |task| work.evaluate(|context| rank(task.class_ad(), or_nothing(machine), &context)))
+impl Side {
+    fn new(ad: Option<&Ad>, names: &mut Names) -> Self {
+        let ad = or_nothing(ad);
+        Self { ad: CompiledAd::new(ad, names), asks: ad.get(REQUIREMENTS).is_some() }
+    }
+
+    fn takes(&self, other: &Self, context: &Context) -> bool {
+        !self.asks || self.ad.accepts(&other.ad, context)
+    }
+}
+
+impl Meetings {
+    /// Takes in the ads of the classes of tasks and of machines that came since. Costs O(size of their ads).
+    pub(crate) fn catch_up<'a>(
+        &mut self,
+        tasks: impl Iterator<Item = Option<&'a Ad>>,
+        machines: impl Iterator<Item = Option<&'a Ad>>,
+    ) {
+        let names = &mut self.names;
+        self.tasks.extend(tasks.skip(self.tasks.len()).map(|ad| Side::new(ad, names)));
+        self.machines.extend(machines.skip(self.machines.len()).map(|ad| Side::new(ad, names)));
+    }
+
+    /// Whether each takes the other.
+    pub(crate) fn agree(&self, task: usize, machine: usize, work: &mut Work) -> bool {
+        let (task, machine) = (&self.tasks[task], &self.machines[machine]);
+        work.evaluate(|context| task.takes(machine, &context) && machine.takes(task, &context))
+    }
+
+    /// How much a task likes a machine; 0 if it says nothing of it.
+    pub(crate) fn liking(&self, task: usize, machine: usize, work: &mut Work) -> f64 {
+        work.evaluate(|context| self.tasks[task].ad.rank(&self.machines[machine].ad, &context))
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +155,14 @@ mod tests {
 
     fn ad(text: &str) -> Option<Ad> {
         (!text.is_empty()).then(|| Ad::parse(text).expect("an ad"))
+    }
+
+    /// A task's ad and a machine's, the only ones of their kind.
+    fn meeting(task: &str, machine: &str) -> Meetings {
+        let (task, machine) = (ad(task), ad(machine));
+        let mut meetings = Meetings::default();
+        meetings.catch_up([task.as_ref()].into_iter(), [machine.as_ref()].into_iter());
+        meetings
     }
 
     #[test]
@@ -136,18 +177,20 @@ mod tests {
             ("", "[ Requirements = TARGET.Owner =!= \"eve\" ]", true),
         ];
         for (task, machine, expected) in cases {
-            let agreed = agree(ad(task).as_ref(), ad(machine).as_ref(), &mut Work::of(1));
-            assert_eq!(agreed, expected, "{task} with {machine}");
+            assert_eq!(
+                meeting(task, machine).agree(0, 0, &mut Work::of(1)),
+                expected,
+                "{task} with {machine}"
+            );
         }
     }
 
     #[test]
     fn a_rank_is_a_number_and_otherwise_nothing() {
-        let machine = ad("[ Memory = 4 ]");
         for (task, expected) in
             [("", 0.0), ("[ Rank = TARGET.Memory * 2 ]", 8.0), ("[ Rank = TARGET.Disk ]", 0.0)]
         {
-            assert_eq!(liking(ad(task).as_ref(), machine.as_ref(), &mut Work::of(1)), expected, "{task}");
+            assert_eq!(meeting(task, "[ Memory = 4 ]").liking(0, 0, &mut Work::of(1)), expected, "{task}");
         }
     }
 
@@ -156,18 +199,17 @@ mod tests {
 
     #[test]
     fn one_ad_cannot_use_up_what_the_others_need() {
-        let machine = ad(&format!("[ Name = \"{}\"; Memory = 8 ]", "a".repeat(64)));
-        let endless = "[ Requirements = size(split(TARGET.Name)) + sum({1, 2, 3}) > 0 && regexp(\"a\", TARGET.Name) && \
-                       anyCompare(\"==\", split(strcat(TARGET.Name, \",\", TARGET.Name)), TARGET.Name) ]";
-        assert!(
-            agree(ad(endless).as_ref(), machine.as_ref(), &mut Work::of(1)),
-            "what is usual is affordable"
-        );
+        let machine = format!("[ Name = \"{}\"; Memory = 8 ]", "a".repeat(64));
+        let costly = "[ Requirements = size(split(TARGET.Name)) + sum({1, 2, 3}) > 0 && regexp(\"a\", TARGET.Name) && \
+                      anyCompare(\"==\", split(strcat(TARGET.Name, \",\", TARGET.Name)), TARGET.Name) ]";
+        assert!(meeting(costly, &machine).agree(0, 0, &mut Work::of(1)), "what is usual is affordable");
+        let (endless, modest) =
+            (meeting(ENDLESS, &machine), meeting("[ Requirements = TARGET.Memory >= 8 ]", &machine));
         let mut work = Work::of(1_000);
         for _ in 0..999 {
-            agree(ad(ENDLESS).as_ref(), machine.as_ref(), &mut work);
+            endless.agree(0, 0, &mut work);
         }
-        assert!(agree(ad("[ Requirements = TARGET.Memory >= 8 ]").as_ref(), machine.as_ref(), &mut work));
+        assert!(modest.agree(0, 0, &mut work));
         assert_eq!(work.left, work.left.min(STEPS_BESIDES + 1_000 * STEPS_EACH));
     }
 
@@ -175,9 +217,9 @@ mod tests {
     fn what_takes_too_much_work_is_an_error() {
         let doubling =
             (0..90).fold(String::from("[ "), |text, at| format!("{text}a{at} = a{0} + a{0}; ", at + 1));
-        let endless = ad(&format!("{doubling} a90 = 1; Requirements = a0 > 0 ]"));
-        let accepts = |context| accepts(endless.as_ref(), None, &context);
-        assert_eq!(Work::of(1).try_evaluate(accepts), (false, true));
+        let endless = meeting(&format!("{doubling} a90 = 1; Requirements = a0 > 0 ]"), "");
+        let takes = |context: Context| endless.tasks[0].takes(&endless.machines[0], &context);
+        assert_eq!(Work::of(1).try_evaluate(takes), (false, true));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the scheduler cannot tell apart is one class; whatever depends only on classes is computed once.
 
-use crate::ad::{Ad, Work, agree, liking};
+use crate::ad::{Ad, Meetings, Work};
 use crate::room::{Needs, Room};
 use gleaner_classad::RANK;
 use gleaner_units::{MachineClassId, TaskClassId, UserId};
@@ -90,6 +90,9 @@ pub struct Classes {
     seconds_per_op: Vec<Vec<f64>>,
     /// Likewise; no row for a task class that likes all machines alike.
     ranks: Vec<Option<Vec<f64>>>,
+    /// Follows from the classes.
+    #[serde(skip)]
+    meetings: Meetings,
 }
 
 fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
@@ -116,6 +119,7 @@ impl Classes {
             tasks: Vec::new(),
             seconds_per_op: Vec::new(),
             ranks: Vec::new(),
+            meetings: Meetings::default(),
         }
     }
 
@@ -187,52 +191,107 @@ impl Classes {
         check_sum(composition)
     }
 
+    /// Costs O(task classes).
     pub(crate) fn add_machine_class(&mut self, class: MachineClass) -> MachineClassId {
+        let id = self.machines.len();
+        self.machines.push(class);
+        self.catch_up();
         let mut work = Work::of(self.tasks.len() + self.ranks.iter().flatten().count());
-        for (row, task) in self.seconds_per_op.iter_mut().zip(&self.tasks) {
-            row.push(seconds_per_op(&self.weights, task, &class, &mut work));
+        for task in 0..self.tasks.len() {
+            let seconds_per_op = self.seconds_of_pair(task, id, &mut work);
+            self.seconds_per_op[task].push(seconds_per_op);
         }
-        for (row, task) in self.ranks.iter_mut().zip(&self.tasks) {
+        for (task, row) in self.ranks.iter_mut().enumerate() {
             if let Some(row) = row {
-                row.push(liking(task.ad.as_ref(), class.ad.as_ref(), &mut work));
+                row.push(self.meetings.liking(task, id, &mut work));
             }
         }
-        self.machines.push(class);
-        MachineClassId::new(self.machines.len() - 1)
+        MachineClassId::new(id)
     }
 
     /// Costs O(machine classes).
     pub(crate) fn measure_task_class(&mut self, id: TaskClassId, composition: Vec<f64>) {
-        let class = &mut self.tasks[id.index()];
-        class.composition = composition;
-        let mut work = Work::of(self.machines.len());
-        let row =
-            self.machines.iter().map(|machine| seconds_per_op(&self.weights, class, machine, &mut work));
-        self.seconds_per_op[id.index()] = row.collect();
+        self.catch_up();
+        self.tasks[id.index()].composition = composition;
+        self.seconds_per_op[id.index()] = self.row(id.index(), &mut Work::of(self.machines.len()));
     }
 
+    /// Costs O(machine classes).
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
+        let id = self.tasks.len();
         let ranked = class.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some());
-        let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
-        let row =
-            self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine, &mut work));
-        self.seconds_per_op.push(row.collect());
-        let ranks =
-            self.machines.iter().map(|machine| liking(class.ad.as_ref(), machine.ad.as_ref(), &mut work));
-        self.ranks.push(ranked.then(|| ranks.collect()));
         self.tasks.push(class);
-        TaskClassId::new(self.tasks.len() - 1)
+        self.catch_up();
+        let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
+        self.seconds_per_op.push(self.row(id, &mut work));
+        let ranks = (0..self.machines.len()).map(|machine| self.meetings.liking(id, machine, &mut work));
+        self.ranks.push(ranked.then(|| ranks.collect()));
+        TaskClassId::new(id)
+    }
+
+    fn catch_up(&mut self) {
+        let tasks = self.tasks.iter().map(|class| class.ad.as_ref());
+        let machines = self.machines.iter().map(|class| class.ad.as_ref());
+        self.meetings.catch_up(tasks, machines);
+    }
+
+    fn row(&self, task: usize, work: &mut Work) -> Vec<f64> {
+        (0..self.machines.len()).map(|machine| self.seconds_of_pair(task, machine, work)).collect()
+    }
+
+    /// The sum in equation (1) of the first paper; infinite where task and machine do not want each other, or the
+    /// machine is too small.
+    fn seconds_of_pair(&self, task: usize, machine: usize, work: &mut Work) -> f64 {
+        let (class, on) = (&self.tasks[task], &self.machines[machine]);
+        let wanted = class.requires.is_subset(&on.provides) && self.meetings.agree(task, machine, work);
+        if !wanted || !on.room.holds(class.needs) {
+            return f64::INFINITY;
+        }
+        let terms = self.weights.iter().zip(&class.composition).zip(&on.speeds);
+        let terms = terms.filter(|((_, share), _)| **share > 0.0);
+        terms.map(|((weight, share), speed)| weight * share / speed).sum()
     }
 }
 
-/// The sum in equation (1) of the first paper; infinite where task and machine do not want each other, or the machine
-/// is too small.
-fn seconds_per_op(weights: &[f64], task: &TaskClass, machine: &MachineClass, work: &mut Work) -> f64 {
-    let wanted =
-        task.requires.is_subset(&machine.provides) && agree(task.ad.as_ref(), machine.ad.as_ref(), work);
-    if !wanted || !machine.room.holds(task.needs) {
-        return f64::INFINITY;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(ad: &str) -> MachineClass {
+        let ad = Some(Ad::parse(ad).expect("an ad"));
+        let (room, provides) = (Room::default(), Tags::new());
+        MachineClass { speeds: vec![2.0], cores: 1, room, price: 0.0, provides, ad }
     }
-    let terms = weights.iter().zip(&task.composition).zip(&machine.speeds);
-    terms.filter(|((_, share), _)| **share > 0.0).map(|((weight, share), speed)| weight * share / speed).sum()
+
+    fn task(ad: &str) -> TaskClass {
+        TaskClass {
+            composition: vec![1.0],
+            needs: Needs::default(),
+            priority: 0,
+            restarts: false,
+            payer: UserId::new(0),
+            requires: Tags::new(),
+            ad: Some(Ad::parse(ad).expect("an ad")),
+        }
+    }
+
+    #[test]
+    fn classes_read_back_meet_as_they_did() {
+        let mut classes = Classes::new(vec![1.0]);
+        let large = classes.add_machine_class(machine("[ Memory = 16 ]"));
+        let wanting =
+            classes.add_task_class(task("[ Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory ]"));
+        let text = serde_json::to_string(&classes).expect("JSON");
+        let back: Classes = serde_json::from_str(&text).expect("classes");
+        for mut classes in [classes, back] {
+            let small = classes.add_machine_class(machine("[ Memory = 4 ]"));
+            let modest = classes.add_task_class(task("[ Requirements = TARGET.Memory >= 2 ]"));
+            assert_eq!(classes.ranks(wanting), Some(&[16.0, 4.0][..]));
+            assert_eq!(classes.seconds_per_op_row(wanting), [0.5, f64::INFINITY]);
+            assert_eq!(classes.seconds_per_op_row(modest), [0.5, 0.5]);
+            classes.measure_task_class(wanting, vec![1.0]);
+            assert_eq!(classes.seconds_per_op(wanting, small), f64::INFINITY);
+            assert_eq!(classes.seconds_per_op(wanting, large), 0.5);
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! How long mapping takes: on a general matrix beside the plain O(t²·w) references, by classes, and the lower bound.
+//! How long mapping takes: beside the plain O(t²·w) references, and the lower bound.
 //!
 //! The references take seconds each: `cargo bench -p gleaner-mapping -- --skip reference` leaves them out.
 
@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use gleaner_mapping::bound::Bound;
 use gleaner_mapping::polish::Polisher;
-use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix, speed_classes};
+use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix};
 use gleaner_mapping::{Heuristic, reference};
 
 const BATCH: [Heuristic; 4] =
@@ -41,25 +41,6 @@ fn semi_consistent(bencher: Bencher, heuristic: Heuristic) {
 fn random_reference(bencher: Bencher, heuristic: Heuristic) {
     let matrix = random_matrix(TASKS, MACHINES, SEED);
     bencher.counter(ItemsCount::new(TASKS)).bench_local(|| reference::map(heuristic, &matrix));
-}
-
-/// Tasks, machines, heuristic.
-#[divan::bench(
-    args = [
-        (100_000, 10_000, Heuristic::MinMin),
-        (100_000, 10_000, Heuristic::MaxMin),
-        (100_000, 10_000, Heuristic::Sufferage),
-        (100_000, 10_000, Heuristic::SufferagePasses),
-        (1_000_000, 1_000_000, Heuristic::MinMin),
-        (1_000_000, 1_000_000, Heuristic::MaxMin),
-        (1_000_000, 1_000_000, Heuristic::Sufferage),
-        (1_000_000, 1_000_000, Heuristic::SufferagePasses),
-    ],
-    sample_count = 10,
-)]
-fn by_class(bencher: Bencher, (tasks, machines, heuristic): (usize, usize, Heuristic)) {
-    let grid = speed_classes(tasks, machines, SEED);
-    bencher.counter(ItemsCount::new(tasks)).bench_local(|| grid.map(heuristic).expect("a form by class"));
 }
 
 /// Tasks, machines.

@@ -14,8 +14,7 @@ pub(crate) fn level() -> Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::by_class::plain;
-    use crate::workload::{consistent_matrix, random_matrix, semi_consistent_matrix, speed_classes};
+    use crate::workload::{consistent_matrix, random_matrix, semi_consistent_matrix};
     use crate::{Heuristic, Mapping, Matrix, reference};
     use std::cell::Cell;
 
@@ -62,25 +61,6 @@ mod tests {
                 for level in levels() {
                     assert_eq!(at(level, || heuristic.map(&matrix)), expected, "{heuristic} on {level:?}");
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn all_instructions_give_the_mapping_of_the_reference_by_class() {
-        let grid = speed_classes(200, 250, 3);
-        let matrix = grid.to_matrix().expect("a matrix");
-        let idle = vec![0.0; grid.machines()];
-        let of_matrix = [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Mct];
-        let of_matrix = of_matrix.map(|heuristic| (heuristic, reference::map(heuristic, &matrix)));
-        let of_classes = [
-            (Heuristic::Sufferage, plain::sufferage(&grid, &idle)),
-            (Heuristic::SufferagePasses, plain::sufferage_passes(&grid, &idle)),
-        ];
-        for (heuristic, expected) in of_matrix.into_iter().chain(of_classes) {
-            for level in levels() {
-                let mapping = at(level, || grid.map(heuristic).expect("a form by class"));
-                assert_eq!(mapping, expected, "{heuristic} on {level:?}");
             }
         }
     }

@@ -2,11 +2,9 @@
 //!
 //! - [`Heuristic`]: Min-Min, Max-Min, Sufferage in both known forms, MCT, MET, OLB, KPB, on any [`Matrix`]; from
 //!   machines that are idle, or busy until given moments.
-//! - [`by_class`]: the batch heuristics and MCT where machines of equal speed form classes, without a matrix.
 //! - [`bound`]: a lower bound of every makespan, proven by prices.
 //! - [`polish`]: improves any mapping towards that bound.
-//! - [`mod@reference`]: the heuristics written down plainly, but for Sufferage by class, which is in [`by_class::plain`];
-//!   [`workload`]: instances to measure with.
+//! - [`mod@reference`]: the heuristics written down plainly; [`workload`]: instances to measure with.
 //!
 //! Invariants: **each fast heuristic gives the mapping of its reference, to the bit**, ties included; **ties go to the
 //! lowest task, then to the lowest machine**, and two scores tie within 1e-12 relative of the best
@@ -25,7 +23,6 @@
 
 mod alike;
 pub mod bound;
-pub mod by_class;
 mod heuristic;
 mod immediate;
 mod instance;

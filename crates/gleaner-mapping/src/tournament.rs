@@ -28,29 +28,6 @@ impl Tournament {
         least_of(&self.levels[self.levels.len() - 1])
     }
 
-    /// The least value and the one after it, which may be equal; infinite where there are none.
-    pub(crate) fn two_least(&self) -> (f64, f64) {
-        let (least, mut second, mut node) = (self.least(), f64::INFINITY, 0);
-        for level in self.levels.iter().rev() {
-            if second == least {
-                break;
-            }
-            let children = &level[node * CHILDREN..][..CHILDREN];
-            let best = children.iter().position(|value| *value == least).expect("a node has its least");
-            for (at, &value) in children.iter().enumerate() {
-                second = if at == best { second } else { lesser(value, second) };
-            }
-            node = node * CHILDREN + best;
-        }
-        (least, second)
-    }
-
-    /// The largest value that takes part.
-    pub(crate) fn greatest(&self) -> f64 {
-        let finite = self.levels[0].iter().copied().filter(|value| value.is_finite());
-        finite.fold(f64::NEG_INFINITY, f64::max)
-    }
-
     #[inline]
     pub(crate) fn value(&self, index: usize) -> f64 {
         self.levels[0][index]
@@ -104,10 +81,8 @@ mod tests {
             let (at, value) = (step * 31 % 700, f64::from((step * step % 503) as u32));
             values[at] = value;
             tree.set(at, value);
-            let mut sorted = values.clone();
-            sorted.sort_unstable_by(f64::total_cmp);
-            let least = sorted[0];
-            assert_eq!((tree.least(), tree.two_least()), (least, (least, sorted[1])), "step {step}");
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            assert_eq!(tree.least(), least, "step {step}");
             let limit = least + (step % 40) as f64;
             let first = values.iter().position(|value| *value <= limit);
             assert_eq!(tree.first(|value| value <= limit), first, "step {step}");

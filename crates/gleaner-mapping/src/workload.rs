@@ -1,15 +1,11 @@
 //! What the benchmarks map: the same instances in `cargo bench` and in any other measurement.
 
 use crate::Matrix;
-use crate::by_class::{ClassedGrid, MachineClass};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
 /// The random stream of this module's instances, one of those of a seed.
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
-
-/// How many classes [`speed_classes`] has.
-pub const SPEED_CLASSES: usize = 201;
 
 fn unit(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
@@ -51,15 +47,4 @@ fn rising(matrix: &Matrix, every: usize) -> Matrix {
         }
     }
     Matrix::new(matrix.tasks(), matrix.machines(), times).expect("a matrix")
-}
-
-/// Machines in [`SPEED_CLASSES`] classes of equal size, but for one, whose speeds are 1.00, 1.01, … 3.00; lengths even
-/// from 1 to 1000.
-pub fn speed_classes(tasks: usize, machines: usize, seed: u64) -> ClassedGrid {
-    let mut random = Pcg64::new(u128::from(seed), STREAM);
-    let lengths = (0..tasks).map(|_| 1.0 + 999.0 * unit(&mut random)).collect();
-    let share = |class: usize| machines * (class + 1) / SPEED_CLASSES - machines * class / SPEED_CLASSES;
-    let class = |class: usize| MachineClass { speed: 1.0 + class as f64 / 100.0, machines: share(class) };
-    let classes = (0..SPEED_CLASSES).map(class).filter(|class| class.machines > 0).collect();
-    ClassedGrid::new(lengths, classes).expect("a grid")
 }

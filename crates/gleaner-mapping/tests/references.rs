@@ -3,9 +3,8 @@
 mod draw;
 
 use draw::Choices;
-use gleaner_mapping::by_class::{ClassedGrid, MachineClass, plain};
-use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix, speed_classes};
-use gleaner_mapping::{Heuristic, Mapping, Matrix, reference};
+use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix};
+use gleaner_mapping::{Heuristic, Matrix, reference};
 
 const HEURISTICS: [Heuristic; 9] = [
     Heuristic::MinMin,
@@ -18,11 +17,6 @@ const HEURISTICS: [Heuristic; 9] = [
     Heuristic::Kpb { percent: 20.0 },
     Heuristic::Kpb { percent: 60.0 },
 ];
-
-/// By class they have references of their own.
-type Plain = fn(&ClassedGrid, &[f64]) -> Mapping;
-const SUFFERAGE_BY_CLASS: [(Heuristic, Plain); 2] =
-    [(Heuristic::Sufferage, plain::sufferage), (Heuristic::SufferagePasses, plain::sufferage_passes)];
 
 #[test]
 fn heuristics_agree_with_the_reference() {
@@ -57,70 +51,5 @@ fn heuristics_agree_with_the_reference_on_larger_matrices() {
                 assert_eq!(heuristic.map(&matrix), expected, "seed {seed}, kind {kind}, {heuristic}");
             }
         }
-    }
-}
-
-#[test]
-fn classes_agree_with_the_matrix_they_stand_for() {
-    for seed in 0..2000 {
-        let mut choices = Choices::seeded(seed);
-        let grid = choices.grid();
-        let ready = choices.ready(grid.machines());
-        let matrix = grid.to_matrix().expect("a matrix");
-        for heuristic in [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Mct] {
-            let expected = reference::map_from(heuristic, &matrix, &ready);
-            assert_eq!(grid.map_from(heuristic, &ready), Some(expected), "seed {seed}, {heuristic}");
-        }
-    }
-}
-
-#[test]
-fn sufferage_by_class_agrees_with_the_one_written_down() {
-    for seed in 0..4000 {
-        let mut choices = Choices::seeded(seed);
-        let grid = if seed % 4 == 0 { choices.close_grid() } else { choices.grid() };
-        let ready = choices.ready(grid.machines());
-        for (heuristic, plain) in SUFFERAGE_BY_CLASS {
-            let expected = Some(plain(&grid, &ready));
-            assert_eq!(grid.map_from(heuristic, &ready), expected, "seed {seed}, {heuristic}");
-        }
-    }
-}
-
-/// Many speeds with few machines each: two of one speed are rarely the best two.
-#[test]
-fn sufferage_by_class_agrees_with_the_one_written_down_on_larger_grids() {
-    for (tasks, machines) in [(150, 40), (150, 300), (100, 1000)] {
-        let grid = speed_classes(tasks, machines, 5);
-        let idle = vec![0.0; machines];
-        for (heuristic, plain) in SUFFERAGE_BY_CLASS {
-            let expected = Some(plain(&grid, &idle));
-            assert_eq!(grid.map(heuristic), expected, "{tasks} × {machines}, {heuristic}");
-        }
-    }
-}
-
-/// Where no sum is rounded, it makes no difference whose ready times are compared.
-#[test]
-fn sufferage_by_class_agrees_with_the_matrix_where_sums_are_exact() {
-    for seed in 0..2000 {
-        let mut choices = Choices::seeded(seed);
-        let grid = choices.exact_grid();
-        let ready: Vec<f64> = (0..grid.machines()).map(|_| choices.below(4) as f64).collect();
-        let matrix = grid.to_matrix().expect("a matrix");
-        for (heuristic, _) in SUFFERAGE_BY_CLASS {
-            let expected = Some(reference::map_from(heuristic, &matrix, &ready));
-            assert_eq!(grid.map_from(heuristic, &ready), expected, "seed {seed}, {heuristic}");
-        }
-    }
-}
-
-#[test]
-fn one_machine_takes_the_tasks_in_order() {
-    let class = MachineClass { speed: 2.0, machines: 1 };
-    let grid = ClassedGrid::new(vec![3.0, 9.0, 1.0, 9.0], vec![class]).expect("a grid");
-    for (heuristic, _) in SUFFERAGE_BY_CLASS {
-        let expected = Mapping { assignment: vec![0; 4], makespan: 11.0 };
-        assert_eq!(grid.map(heuristic), Some(expected), "{heuristic}");
     }
 }

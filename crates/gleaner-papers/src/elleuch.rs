@@ -17,8 +17,8 @@ mod report;
 mod setups;
 mod tables;
 
-pub use case::{Case, Heuristic, Month, Rule, Variant};
-pub use experiments::{Experiments, Interrupted, Part, Watch};
+pub use case::{Case, Heuristic, Month, Part, Rule, Variant};
+pub use experiments::{Experiments, Interrupted, Watch};
 pub use findings::Findings;
 pub use kept::{Kept, KeptError, Outcome};
 pub use readings::READINGS;

@@ -7,7 +7,7 @@
 
 use crate::statistics::{Estimate, mean};
 use gleaner_policy::Recipe;
-use gleaner_sim::output::makespan_bound;
+use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{Setup, Simulation};
 use rayon::prelude::*;
 use std::ops::ControlFlow;

@@ -1,9 +1,9 @@
 //! A journal, wherever it lies: a coordinator's folder, its database, or what `gleaner journal export` wrote.
 
 use crate::{Past, Reading};
-use gleaner_server::driver::DriverError;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::ReplayError;
+use gleaner_server::recovery::RecoveryError;
 use gleaner_server::recovery::entries;
 use gleaner_server::store::{DATABASE, FORMAT, OpenError, Seq, SqliteReader};
 use gleaner_units::Time;
@@ -24,7 +24,7 @@ pub enum SourceError {
     Open(#[from] OpenError),
     /// The database cannot be read.
     #[error(transparent)]
-    Journal(#[from] DriverError),
+    Journal(#[from] RecoveryError),
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Io {

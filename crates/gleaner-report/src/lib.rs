@@ -24,9 +24,11 @@
 //! ```
 
 mod escape;
+mod histogram;
 pub mod numbers;
 mod plot;
 mod report;
 
-pub use plot::{Axis, Plot, PlotGrid, Series, Style, Svg, histogram};
+pub use histogram::histogram;
+pub use plot::{Axis, Plot, PlotGrid, Series, Style, Svg};
 pub use report::{Block, Cell, Figure, Report, Table, Verdict};

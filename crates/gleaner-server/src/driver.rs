@@ -8,13 +8,13 @@ use crate::desk::{
     Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder, SessionId,
 };
 use crate::journal::Fact;
-use crate::ledger::{People, ReplayError};
+use crate::ledger::People;
 use crate::limits::{BATCH_MAX, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::recovery::{Recovered, recover};
+use crate::recovery::{Recovered, RecoveryError, recover};
 use crate::snapshotter::Snapshotter;
-use crate::store::{CommitError, Home, ReadError, Row, Seq, SnapshotError, Store};
+use crate::store::{CommitError, Home, Row, Store};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -59,25 +59,9 @@ pub enum DriverError {
     /// Output could not be kept.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The journal could not be read.
+    /// The journal leads nowhere.
     #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The snapshots could not be read.
-    #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
-    /// The journal does not lead where it says it did.
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-    /// A row is no fact that this program knows.
-    #[error(
-        "row {seq} of the journal cannot be read ({why}); it may be from a newer version: install that one"
-    )]
-    Row {
-        /// Which.
-        seq: Seq,
-        /// What is wrong.
-        why: serde_json::Error,
-    },
+    Recovery(#[from] RecoveryError),
     /// The operating system gave no thread.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
@@ -197,9 +181,10 @@ impl Driver {
         terms: crate::desk::Terms,
         program: &str,
     ) -> Result<(Self, Handle), DriverError> {
-        let (reader, snapshots) = (store.reader()?, store.snapshots()?);
+        let reader = store.reader().map_err(RecoveryError::from)?;
+        let snapshots = store.snapshots().map_err(RecoveryError::from)?;
         let Recovered { ledger, rows, .. } = recover(&*reader, &*snapshots)?;
-        let snapshotter = Snapshotter::start(reader, snapshots)?;
+        let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
         let desk = Desk::new(ledger, terms, clock.now(), program);
         let began = desk.ledger().began();

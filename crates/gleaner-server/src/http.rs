@@ -24,6 +24,7 @@ mod jobs;
 mod machines;
 mod metrics;
 mod output;
+mod own;
 mod pace;
 mod page;
 mod places;

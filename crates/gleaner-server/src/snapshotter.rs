@@ -4,10 +4,10 @@
 //! would read them. To write its ledger down would stop the desk for as long as the ledger is large. For that time the
 //! ledger is in memory twice.
 
-use crate::driver::DriverError;
 use crate::ledger::FORMAT;
-use crate::recovery::{Recovered, recover};
+use crate::recovery::{Recovered, RecoveryError, recover};
 use crate::store::{Reader, Snapshot, Snapshots};
+use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -17,11 +17,11 @@ pub(crate) struct Snapshotter {
 }
 
 impl Snapshotter {
-    pub(crate) fn start(reader: Box<dyn Reader>, snapshots: Box<dyn Snapshots>) -> Result<Self, DriverError> {
+    pub(crate) fn start(reader: Box<dyn Reader>, snapshots: Box<dyn Snapshots>) -> io::Result<Self> {
         let (orders, ordered) = sync_channel(1);
         let work = Work { reader, snapshots };
         let thread = Builder::new().name("snapshots".to_owned()).spawn(move || work.serve(&ordered));
-        Ok(Self { orders, thread: thread.map_err(DriverError::Thread)? })
+        Ok(Self { orders, thread: thread? })
     }
 
     /// Has a snapshot made of what is committed.
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    fn save(&mut self) -> Result<(), DriverError> {
+    fn save(&mut self) -> Result<(), RecoveryError> {
         let Recovered { ledger, at, rows } = recover(&*self.reader, &*self.snapshots)?;
         if rows > 0 {
             let snapshot = Snapshot { at, format: FORMAT, body: ledger.save() };

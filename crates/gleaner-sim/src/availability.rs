@@ -8,9 +8,9 @@
 use crate::demand;
 use crate::forecast::Forecaster;
 use crate::speed_scale::SpeedScale;
+use crate::trace::Trace;
 use gleaner_core::MachineClass;
 use gleaner_units::{MachineClassId, MachineId, Span, Time};
-use gleaner_workload::availability::Trace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -31,12 +31,14 @@ mod capacity;
 mod fluid;
 mod grouping;
 mod longest;
+mod makespan;
 mod prices;
 mod work;
 mod worth;
 
+pub use makespan::makespan_bound;
+
 use capacity::Capacity;
-pub(crate) use fluid::fluid_bound;
 use gleaner_units::{Ops, Time};
 use prices::{Answer, Priced};
 use work::Work;

@@ -8,8 +8,8 @@
 //!   soon as they are first.
 
 use crate::availability::Availability;
+use crate::trace::Trace;
 use gleaner_units::{MachineId, RunId, Span, Time};
-use gleaner_workload::availability::Trace;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

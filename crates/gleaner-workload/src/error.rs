@@ -1,6 +1,5 @@
 //! What bad input is reported as.
 
-use crate::Scenario;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -22,19 +21,6 @@ pub struct InputError {
     pub found: String,
     /// What could be there.
     pub expected: String,
-}
-
-impl InputError {
-    /// For the stage that knows what a value means: an error where `key`, as `policy.preset`, was given. Where the
-    /// scenario does not have the key itself, it is reported where the table is that lacks it.
-    pub fn at_key(
-        scenario: &Scenario,
-        key: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        scenario.place_of(key).error(key, found, expected)
-    }
 }
 
 impl fmt::Display for InputError {

@@ -1,49 +1,11 @@
-//! Identifiers by the million: one string and where each ends in it.
+//! Identifiers that are told apart while they are read.
 
+use gleaner_sim::Ids;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// Identifiers in the order of the file.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ids {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Ids {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The `index`-th, counted from 0.
-    ///
-    /// # Panics
-    /// Past the last.
-    #[inline]
-    pub fn id(&self, index: usize) -> &str {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.text[start..self.ends[index]]
-    }
-
-    /// All of them in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        (0..self.len()).map(|index| self.id(index))
-    }
-
-    fn push(&mut self, id: &str) {
-        self.text.push_str(id);
-        self.ends.push(self.text.len());
-    }
-}
-
-/// Identifiers that are told apart while they are read. The index costs a few bytes each and is dropped after.
+/// Identifiers and where each is. The index costs a few bytes each and is dropped after.
 #[derive(Debug, Default)]
 pub(crate) struct UniqueIds {
     ids: Ids,

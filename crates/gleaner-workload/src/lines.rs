@@ -1,6 +1,7 @@
 //! A text file line by line, within bounds, whatever it holds.
 
 use crate::InputError;
+use crate::document::BOM;
 use crate::error::Place;
 use crate::section::Key;
 use std::fs::File;
@@ -10,9 +11,6 @@ use std::path::Path;
 /// The longest line; past it the file is not what it was taken for.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 const BUFFER_BYTES: usize = 1 << 18;
-/// The byte order mark that some spreadsheets write.
-pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
-
 /// Where a file that cannot be read is to be reported.
 #[derive(Clone, Copy)]
 pub(crate) enum NamedBy<'a> {

@@ -1,6 +1,6 @@
 //! A whole scenario: the document and every file that it names.
 
-use crate::availability::Trace;
+use crate::availability;
 use crate::error::{Place, quoted};
 use crate::ids::UniqueIds;
 use crate::labels::Labels;
@@ -12,6 +12,7 @@ use crate::settings::{self, LookSettings, Migration, Sharing};
 use crate::tasks::{self, TaskTable};
 use crate::{InputError, document};
 use gleaner_policy::PolicySpec;
+use gleaner_sim::Trace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -119,6 +120,19 @@ impl Scenario {
     }
 }
 
+impl InputError {
+    /// For the stage that knows what a value means: an error where `key`, as `policy.preset`, was given. Where the
+    /// scenario does not have the key itself, it is reported where the table is that lacks it.
+    pub fn at_key(
+        scenario: &Scenario,
+        key: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        scenario.place_of(key).error(key, found, expected)
+    }
+}
+
 struct Weights {
     dimensions: Vec<String>,
     values: Vec<f64>,
@@ -178,7 +192,7 @@ fn check_goes_with_a_trace(
 
 fn read_availability(key: &Key<'_>, base: &Path, ids: &UniqueIds) -> Result<AvailableMachines, InputError> {
     let (name, look) = settings::availability(key)?;
-    let trace = Trace::named_by(NamedBy::Key(key), &base.join(name))?;
+    let trace = availability::named_by(NamedBy::Key(key), &base.join(name))?;
     let machine = |name: &str| {
         let unknown = || key.error_found(format!("{} in the trace", quoted(name)), "machines of the grid");
         ids.find(name).ok_or_else(unknown)

@@ -4,7 +4,7 @@
 use crate::InputError;
 use crate::ads::Ads;
 use crate::error::Place;
-use crate::ids::{Ids, UniqueIds};
+use crate::ids::UniqueIds;
 use crate::kinds::{Kinds, Met};
 use crate::labels::{Labels, SHARE, check_sum};
 use crate::machines::MachineTable;
@@ -13,6 +13,7 @@ use crate::section::Key;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::WordSets;
 use gleaner_classad::ClassAd;
+use gleaner_sim::Ids;
 use gleaner_units::{Ops, Time};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod fetch;
+mod files;
 mod grid;
 mod history;
 mod hold;

@@ -6,11 +6,10 @@ pub(crate) use polishing::Budget;
 
 use crate::cli::MapArguments;
 use crate::failure::Failure;
-use crate::{Outcome, stdout};
+use crate::{Outcome, files, stdout};
 use gleaner_mapping::bound::{Bound, BoundBy};
 use gleaner_mapping::{Heuristic, Mapping, Matrix};
 use gleaner_report::{Axis, Plot, Series, Style};
-use gleaner_sim::output;
 use gleaner_workload::InputError;
 use polishing::{CurvePoint, Polished, polish};
 use serde::Serialize;
@@ -143,18 +142,18 @@ fn write(dir: &Path, mapping: &Mapping, polished: Option<(&Polished, &Bound)>) -
     for (task, machine) in mapping.assignment.iter().enumerate() {
         writeln!(table, "{task},{machine}").expect("writing to a string does not fail");
     }
-    output::write_text(dir, "assignment.csv", &table)?;
+    files::write_text(dir, "assignment.csv", &table)?;
     let Some((polished, bound)) = polished else { return Ok(()) };
     let mut table = "moves,seconds,makespan\n".to_owned();
     for CurvePoint { moves, seconds, makespan } in &polished.curve {
         writeln!(table, "{moves},{seconds:.6},{makespan}").expect("writing to a string does not fail");
     }
-    output::write_text(dir, "polish.csv", &table)?;
+    files::write_text(dir, "polish.csv", &table)?;
     let points = polished.curve.iter().map(|point| (point.seconds, point.makespan));
     let moments = polished.curve.iter().map(|point| (point.seconds, bound.value));
     let plot = Plot::new("Best makespan while polishing", Axis::linear("time (s)"), Axis::linear("makespan"))
         .with(Series::new("best so far", Style::Step, points))
         .with(Series::new("lower bound", Style::Step, moments));
-    output::write_text(dir, "polish.svg", plot.svg().as_str())?;
+    files::write_text(dir, "polish.svg", plot.svg().as_str())?;
     Ok(())
 }

@@ -4,11 +4,10 @@ mod describe;
 
 use crate::cli::{PaperArguments, PaperPart};
 use crate::failure::Failure;
-use crate::{Outcome, interrupt, progress, stdout};
+use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
 use gleaner_papers::{Document, bertasi, elleuch};
-use gleaner_sim::output;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -26,7 +25,7 @@ struct Findings {
 pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     interrupt::listen();
     if let Some(dir) = &arguments.out {
-        output::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
+        files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
     let findings = match arguments.name.as_str() {
         "bertasi" => bertasi(arguments)?,
@@ -132,8 +131,8 @@ fn done(bar: &ProgressBar, total: u64) -> String {
 
 fn write(findings: &Findings, dir: &Path) -> Outcome {
     for (name, text) in &findings.files {
-        output::write_text(dir, name, text)?;
+        files::write_text(dir, name, text)?;
     }
-    output::write_json(dir, "claims.json", &findings.document)?;
+    files::write_json(dir, "claims.json", &findings.document)?;
     Ok(())
 }

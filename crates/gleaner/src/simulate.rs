@@ -1,26 +1,26 @@
 //! `gleaner simulate`.
 
+mod figures;
+mod report;
+mod results;
+mod summary;
+mod tables;
+
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, interrupt, progress, stdout};
+use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
-use gleaner_sim::output::{self, SeedsSummary, Summary, WriteError};
-use gleaner_sim::{Experiment, Saved, Simulation};
-use gleaner_workload::Scenario;
+use gleaner_sim::{Saved, Simulation};
+use gleaner_workload::{Experiment, Scenario};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use summary::{SeedsSummary, Summary};
 
 /// How often a run looks up from its events: for progress, Ctrl-C and checkpoints.
 const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
-
-impl From<WriteError> for Failure {
-    fn from(WriteError { path, error }: WriteError) -> Self {
-        Failure::io("write", &path, error)
-    }
-}
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     interrupt::listen();
@@ -42,16 +42,16 @@ fn load(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
 /// A long run should not end at a folder that cannot be written.
 fn check_places(arguments: &SimulateArguments) -> Outcome {
     if let Some(dir) = &arguments.out {
-        output::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
+        files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
     let Some(file) = &arguments.checkpoint else { return Ok(()) };
-    let folder = output::folder_of(file);
+    let folder = files::folder_of(file);
     if file.is_dir() || !folder.is_dir() {
         let found = if file.is_dir() { "a folder" } else { "no such folder" };
         let expected = "expected a file in a folder that is there";
         return Err(Failure::Usage(format!("--checkpoint {}: found {found}; {expected}", file.display())));
     }
-    output::check_writable(folder).map_err(|error| Failure::Usage(format!("--checkpoint: {error}")))
+    files::check_writable(folder).map_err(|error| Failure::Usage(format!("--checkpoint: {error}")))
 }
 
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
@@ -61,7 +61,7 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     bar.finish_and_clear();
     let summary = Summary::of(experiment, experiment.seed, &run);
     if let Some(dir) = &arguments.out {
-        output::write_run(dir, experiment, &run, &summary)?;
+        results::write_run(dir, experiment, &run, &summary)?;
     }
     if arguments.json {
         stdout::print_json(&summary)?;
@@ -137,8 +137,8 @@ fn advance(
 
 fn save(file: &Path, saved: &Saved) -> Outcome {
     let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let dir = output::folder_of(file);
-    output::write_file(dir, &name, |out| out.write_all(&saved.to_bytes()))?;
+    let dir = files::folder_of(file);
+    files::write_file(dir, &name, |out| out.write_all(&saved.to_bytes()))?;
     Ok(())
 }
 
@@ -168,7 +168,7 @@ fn run_seeds(arguments: &SimulateArguments, experiment: &Experiment, count: u64)
     }
     let summary = SeedsSummary::of(runs);
     if let Some(dir) = &arguments.out {
-        output::write_json(dir, "summary.json", &summary)?;
+        files::write_json(dir, "summary.json", &summary)?;
     }
     if arguments.json {
         stdout::print_json(&summary)
@@ -192,7 +192,7 @@ fn run_seed(
     }
     let summary = Summary::of(experiment, seed, &run);
     if let Some(dir) = &arguments.out {
-        output::write_run(&dir.join(format!("seed-{seed}")), experiment, &run, &summary)?;
+        results::write_run(&dir.join(format!("seed-{seed}")), experiment, &run, &summary)?;
     }
     Ok(Some(summary))
 }

@@ -2,11 +2,11 @@
 
 use crate::cli::{GenerateArguments, ImportArguments, Month, TraceArguments, WrittenArguments};
 use crate::failure::Failure;
-use crate::{Outcome, stdout};
+use crate::{Outcome, files, stdout};
 use gleaner_report::numbers::{self, decimals, grouped};
-use gleaner_sim::output;
+use gleaner_sim::Trace;
 use gleaner_workload::availability::import::Import;
-use gleaner_workload::availability::{Profile, Statistics, Trace};
+use gleaner_workload::availability::{self, Profile, Statistics};
 use serde::Serialize;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ struct Document {
 pub(crate) fn run(arguments: &TraceArguments) -> Outcome {
     match arguments {
         TraceArguments::Generate(arguments) => write(&generate(arguments)?, &arguments.written),
-        TraceArguments::Check(arguments) => say(&Trace::load(&arguments.file)?, arguments.json),
+        TraceArguments::Check(arguments) => say(&availability::load(&arguments.file)?, arguments.json),
         TraceArguments::Import(arguments) => write(&import(arguments)?, &arguments.written),
     }
 }
@@ -54,16 +54,16 @@ fn write(trace: &Trace, arguments: &WrittenArguments) -> Outcome {
             "no machine is ever there in such a trace; nothing was written".to_owned(),
         ));
     }
-    put(&arguments.out, |out| trace.write(out))?;
+    put(&arguments.out, |out| availability::write(trace, out))?;
     if let Some(path) = &arguments.machines {
-        put(path, |out| trace.write_machines(out))?;
+        put(path, |out| availability::write_machines(trace, out))?;
     }
     say(trace, arguments.json)
 }
 
 fn put(path: &Path, content: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Outcome {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    output::write_file(output::folder_of(path), &name, content)?;
+    files::write_file(files::folder_of(path), &name, content)?;
     Ok(())
 }
 

@@ -1,6 +1,9 @@
 //! Functions of regular expressions: PCRE2, the library HTCondor uses, over bytes and not over characters.
 
+mod options;
 mod search;
+
+pub(super) use options::Options;
 
 use std::fmt::Write as _;
 
@@ -11,39 +14,6 @@ use crate::eval::{At, Evaluator, Halt, Outcome};
 use crate::expr::Call;
 use crate::functions::exceptional;
 use crate::value::Value;
-
-/// The options that are set by letters in a string; others are ignored.
-#[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a letter that is there or not")]
-pub(super) struct Options {
-    caseless: bool,
-    multi_line: bool,
-    dot_all: bool,
-    extended: bool,
-    /// The result is the whole text with the replacements in it.
-    full: bool,
-    /// Every match is replaced.
-    global: bool,
-}
-
-impl Options {
-    fn of(letters: &[u8]) -> Self {
-        let has = |letter| letters.contains(&letter);
-        Self {
-            caseless: has(b'i'),
-            multi_line: has(b'm'),
-            dot_all: has(b's'),
-            extended: has(b'x'),
-            full: has(b'f'),
-            global: has(b'g'),
-        }
-    }
-
-    /// The same, where capitals count too and only matching is asked for.
-    pub(super) fn of_any_case(letters: &[u8]) -> Self {
-        Self::of(&letters.to_ascii_lowercase())
-    }
-}
 
 pub(super) struct Pattern {
     search: Search,

@@ -364,7 +364,7 @@ impl Generator {
     }
 
     /// An ad as a job or a machine might have it, with some attributes that refer to others.
-    pub(crate) fn party(&mut self) -> String {
+    pub(crate) fn asking_ad(&mut self) -> String {
         let requirements = self.condition();
         format!(
             "[Memory = {}; Cpus = {}; name = {}; a = {}; b = {}; c = {}; l = {}; n = {}; Requirements = {}; Rank = {}]",

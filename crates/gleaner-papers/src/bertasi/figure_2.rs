@@ -7,7 +7,7 @@ use crate::statistics::mean;
 use crate::{Run, Stopped, Watch};
 use gleaner_core::{Command, Decision, Event, RunEnd};
 use gleaner_policy::{Recipe, Score};
-use gleaner_sim::output::makespan_bound;
+use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, TaskId, Time};
 use rayon::prelude::*;

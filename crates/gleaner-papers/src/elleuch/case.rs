@@ -273,3 +273,24 @@ impl fmt::Display for Case {
         }
     }
 }
+
+/// What the simulations answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Figures 4 and 5: Min-Min in five versions, by budget and month.
+    Figures,
+    /// The period between batches that the paper tuned by hand.
+    Periods,
+    /// The same versions of Max-Min and Sufferage.
+    Heuristics,
+    /// When a task is charged, and whether what has not begun is planned anew.
+    Readings,
+    /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
+    FutureWork,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 5] =
+        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::FutureWork];
+}

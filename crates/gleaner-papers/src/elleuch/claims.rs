@@ -9,8 +9,7 @@ mod figure_5;
 mod heuristics;
 mod periods;
 
-use super::case::{Heuristic, Month, Variant};
-use super::experiments::Part;
+use super::case::{Heuristic, Month, Part, Variant};
 use super::findings::Findings;
 use crate::Claim;
 use crate::statistics::Estimate;

@@ -1,6 +1,6 @@
 //! What is run for which question.
 
-use super::case::{Case, Heuristic, Month, Rule, Variant};
+use super::case::{Case, Heuristic, Month, Part, Rule, Variant};
 use super::findings::Findings;
 use super::kept::{Kept, KeptError, Outcome};
 use super::setups::{self, Traces};
@@ -9,26 +9,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// What the simulations answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
-    /// Figures 4 and 5: Min-Min in five versions, by budget and month.
-    Figures,
-    /// The period between batches that the paper tuned by hand.
-    Periods,
-    /// The same versions of Max-Min and Sufferage.
-    Heuristics,
-    /// When a task is charged, and whether what has not begun is planned anew.
-    Readings,
-    /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
-    FutureWork,
-}
-
 impl Part {
-    /// All of them.
-    pub const ALL: [Part; 5] =
-        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::FutureWork];
-
     /// What it takes. Parts may share cases.
     pub fn cases(self) -> Vec<Case> {
         match self {

@@ -1,9 +1,6 @@
-use super::case::{Case, Heuristic, Month, Rule};
-use super::experiments::Part;
+use super::case::{Case, Heuristic, Month, Part, Rule};
 use super::kept::Outcome;
-use super::{claims, plots, tables};
 use crate::statistics::Estimate;
-use crate::{Claim, Document};
 use std::collections::BTreeMap;
 
 /// What came of the parts that were asked for.
@@ -90,25 +87,5 @@ impl Findings {
                 && **case == case.with(super::Variant::Standard)
         };
         self.outcomes.keys().filter(cap).filter_map(|case| case.budget).collect()
-    }
-
-    /// The claims of the parts asked for, judged.
-    pub fn claims(&self) -> Vec<Claim> {
-        claims::claims(self)
-    }
-
-    /// The claims as the contract has them.
-    pub fn document(&self) -> Document {
-        Document { version: 1, paper: "elleuch", seeds: self.seeds, claims: self.claims() }
-    }
-
-    /// Every file but `claims.json`: plots, runs as CSV, and last the report.
-    pub fn files(&self) -> Vec<(String, String)> {
-        let plots = plots::all(self).into_iter();
-        let mut files: Vec<(String, String)> =
-            plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
-        files.push(("simulations.csv".to_owned(), tables::simulations(self)));
-        files.push(("report.html".to_owned(), self.report().html()));
-        files
     }
 }

@@ -1,8 +1,8 @@
 //! The figures as plots.
 
 use super::PERIODS_S;
-use super::case::{Case, Heuristic, Month, Rule};
-use super::experiments::{Part, period};
+use super::case::{Case, Heuristic, Month, Part, Rule};
+use super::experiments::period;
 use super::findings::Findings;
 use crate::statistics::{mean, range};
 use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};

@@ -1,11 +1,12 @@
 //! The report for people.
 
-use super::case::{Case, Heuristic, Month, Rule, Variant};
-use super::experiments::{self, Part};
+use super::case::{Case, Heuristic, Month, Part, Rule, Variant};
+use super::experiments;
 use super::findings::Findings;
-use super::{READINGS, plots};
-use crate::claim_tables;
+use super::readings::READINGS;
+use super::{claims, plots, tables};
 use crate::statistics::Estimate;
+use crate::{Claim, Document, claim_tables};
 use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
 
 const NOTE: &str = "Every version is given the same tasks and meets the same machines. Intervals hold the true mean \
@@ -13,6 +14,26 @@ const NOTE: &str = "Every version is given the same tasks and meets the same mac
     when in part; the rules, the traces and the budgets were fixed before anything was simulated.";
 
 impl Findings {
+    /// The claims of the parts asked for, judged.
+    pub fn claims(&self) -> Vec<Claim> {
+        claims::claims(self)
+    }
+
+    /// The claims as the contract has them.
+    pub fn document(&self) -> Document {
+        Document { version: 1, paper: "elleuch", seeds: self.seeds(), claims: self.claims() }
+    }
+
+    /// Every file but `claims.json`: plots, runs as CSV, and last the report.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let plots = plots::all(self).into_iter();
+        let mut files: Vec<(String, String)> =
+            plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
+        files.push(("simulations.csv".to_owned(), tables::simulations(self)));
+        files.push(("report.html".to_owned(), self.report().html()));
+        files
+    }
+
     pub(super) fn report(&self) -> Report {
         let report = Report::new("Elleuch et al.: scheduling within a budget, run again")
             .lead(self.lead())

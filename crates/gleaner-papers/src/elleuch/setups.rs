@@ -5,9 +5,8 @@ use super::kept::Outcome;
 use super::{ARRIVALS_MAX, patterns};
 use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
-use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale};
+use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
 use gleaner_units::{Credits, MachineId, Span, UserId};
-use gleaner_workload::availability::Trace;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 

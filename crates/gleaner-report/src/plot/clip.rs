@@ -1,6 +1,8 @@
 //! Cuts lines at the edges of the plotting area, so that a given range hides what lies outside it.
 
-/// A rectangle in units of the canvas, y downwards.
+use super::svg::Point;
+
+/// A rectangle in pixels, y downwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Frame {
     pub(super) left: f64,
@@ -8,8 +10,6 @@ pub(super) struct Frame {
     pub(super) top: f64,
     pub(super) bottom: f64,
 }
-
-type Point = (f64, f64);
 
 impl Frame {
     pub(super) fn contains(&self, (x, y): Point) -> bool {

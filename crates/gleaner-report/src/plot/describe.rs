@@ -1,6 +1,6 @@
 //! A plot in words, for those who hear it rather than see it.
 
-use super::{Plot, Series, Style};
+use super::series::{Plot, Series, Style};
 use crate::numbers::significant;
 
 /// More names than this would be a burden to listen to.

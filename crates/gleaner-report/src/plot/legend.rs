@@ -1,10 +1,10 @@
 //! The legend: rows above the panels, so that it never hides data.
 
-use super::Style;
-use super::figure::{Drawn, Sheet, text};
-use super::marks::{MARKER, marker};
+use super::marks::marker;
 use super::measure::{TEXT, fit, width};
 use super::paint::Paint;
+use super::series::Style;
+use super::svg::{Lettering, Pen};
 
 const SAMPLE: f64 = 28.0;
 const GAP: f64 = 6.0;
@@ -64,26 +64,25 @@ impl Legend {
         if self.rows == 0 { 0.0 } else { self.rows as f64 * ROW + 4.0 }
     }
 
-    pub(super) fn draw(&self, sheet: &Sheet<'_>, left: f64, top: f64) -> Drawn {
+    pub(super) fn draw(&self, pen: &mut Pen, left: f64, top: f64) {
         for entry in &self.entries {
             let (x, y) = (left + entry.x, top + (entry.row as f64 + 0.5) * ROW);
-            sample(sheet, entry, x, y)?;
-            sheet.text(&entry.name, &text(TEXT, Paint::Muted), x + SAMPLE + GAP, y)?;
+            sample(pen, entry, x, y);
+            pen.text(&entry.name, Lettering::new(TEXT, Paint::Muted), (x + SAMPLE + GAP, y));
         }
-        Ok(())
     }
 }
 
-fn sample(sheet: &Sheet<'_>, entry: &Entry, x: f64, y: f64) -> Drawn {
+fn sample(pen: &mut Pen, entry: &Entry, x: f64, y: f64) {
     let line = [(x, y), (x + SAMPLE, y)];
     let middle = (x + SAMPLE / 2.0, y);
     match entry.style {
-        Style::Line | Style::Step => sheet.path(&line, Paint::Curve(entry.slot), 1.8),
+        Style::Line | Style::Step => pen.path(&line, Paint::Curve(entry.slot), 1.8),
         Style::Marked => {
-            sheet.path(&line, Paint::Curve(entry.slot), 1.6)?;
-            marker(sheet, entry.slot, middle, MARKER)
+            pen.path(&line, Paint::Curve(entry.slot), 1.6);
+            marker(pen, entry.slot, middle);
         }
-        Style::Points => marker(sheet, entry.slot, middle, MARKER),
-        Style::Bars => sheet.rect((x + 8.0, y - 5.0), (x + 20.0, y + 5.0), Paint::Solid(entry.slot)),
+        Style::Points => marker(pen, entry.slot, middle),
+        Style::Bars => pen.rect((x + 8.0, y - 5.0), (x + 20.0, y + 5.0), Paint::Solid(entry.slot)),
     }
 }

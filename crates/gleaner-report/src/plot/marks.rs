@@ -1,60 +1,60 @@
 //! The series themselves: lines, steps, markers, bars and whiskers, cut at the frame and no denser than pixels.
 
 use super::clip::Frame;
-use super::figure::{Drawn, Sheet, centred};
 use super::measure::TEXT;
 use super::paint::Paint;
 use super::scale::Scale;
+use super::series::{Kind, Plot, Style};
 use super::shown::{Datum, Shown};
-use super::{Kind, Plot, Style, thin};
+use super::svg::{Lettering, Pen, Point};
+use super::thin;
 
 /// Half the size of a marker in pixels.
-pub(super) const MARKER: f64 = 3.6;
+const MARKER: f64 = 3.6;
 const WHISKER: f64 = 3.0;
 const ASIDE_MAX: f64 = 2.6;
 
 /// The area between the axes, and how values become places in it.
-pub(super) struct Panel<'a, 's> {
-    pub(super) sheet: &'a Sheet<'s>,
+pub(super) struct Panel<'a> {
     pub(super) x: &'a Scale,
     pub(super) y: &'a Scale,
     pub(super) frame: Frame,
 }
 
-impl Panel<'_, '_> {
-    fn across(&self, x: f64) -> f64 {
+impl Panel<'_> {
+    pub(super) fn across(&self, x: f64) -> f64 {
         self.frame.left + self.x.fraction(x) * (self.frame.right - self.frame.left)
     }
 
-    fn down(&self, y: f64) -> f64 {
+    pub(super) fn down(&self, y: f64) -> f64 {
         self.frame.bottom - self.y.fraction(y) * (self.frame.bottom - self.frame.top)
     }
 
-    fn place(&self, datum: &Datum) -> (f64, f64) {
+    fn place(&self, datum: &Datum) -> Point {
         (self.across(datum.x), self.down(datum.y))
     }
 }
 
 /// Draws the series: bars below, then lines, then markers and whiskers.
-pub(super) fn draw(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Drawn {
+pub(super) fn draw(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) {
     if shown.iter().all(|series| series.runs.is_empty()) {
         let Frame { left, right, top, bottom } = panel.frame;
         let middle = (f64::midpoint(left, right), f64::midpoint(top, bottom));
-        return panel.sheet.text("no data", &centred(TEXT, Paint::Muted), middle.0, middle.1);
+        pen.text("no data", Lettering::new(TEXT, Paint::Muted).centred(), middle);
+        return;
     }
-    bars(panel, plot, shown)?;
+    bars(pen, panel, plot, shown);
     for (series, aside) in shown.iter().zip(aside(panel, plot, shown)) {
         match series.style {
-            Style::Line | Style::Marked | Style::Step => lines(panel, series, aside)?,
-            Style::Points => scatter(panel, series, aside)?,
+            Style::Line | Style::Marked | Style::Step => lines(pen, panel, series, aside),
+            Style::Points => scatter(pen, panel, series, aside),
             Style::Bars => {}
         }
     }
-    Ok(())
 }
 
 /// How far each series stands aside, in pixels: on named places, error bars would otherwise hide each other.
-fn aside(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
+fn aside(panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
     let has_bounds = |series: &Shown| series.data().any(|datum| datum.bounds.is_some());
     let named = matches!(plot.x.kind, Kind::Categories(_));
     let crowded = named && shown.iter().filter(|series| has_bounds(series)).count() > 1;
@@ -64,48 +64,46 @@ fn aside(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
     (0..shown.len()).map(|at| (at as f64 - middle) * apart).collect()
 }
 
-fn lines(panel: &Panel<'_, '_>, series: &Shown, aside: f64) -> Drawn {
+fn lines(pen: &mut Pen, panel: &Panel<'_>, series: &Shown, aside: f64) {
     for run in &series.runs {
         let run = thin::by_column(run.clone(), |x| panel.across(x) as i64);
-        let mut places: Vec<(f64, f64)> = run.iter().map(|datum| panel.place(datum)).collect();
+        let mut places: Vec<Point> = run.iter().map(|datum| panel.place(datum)).collect();
         for place in &mut places {
             place.0 += aside;
         }
         for datum in &run {
-            whisker(panel, datum, aside, Paint::Solid(series.slot))?;
+            whisker(pen, panel, datum, aside, Paint::Solid(series.slot));
         }
         let line = if series.style == Style::Step { stairs(&places) } else { places.clone() };
         for part in panel.frame.parts(&line) {
-            panel.sheet.path(&part, Paint::Curve(series.slot), 1.6)?;
+            pen.path(&part, Paint::Curve(series.slot), 1.6);
         }
         // A point with no neighbour has no line, and must still be seen.
         if series.style == Style::Marked || places.len() == 1 {
-            markers(panel, series.slot, &places)?;
+            markers(pen, panel, series.slot, &places);
         }
     }
-    Ok(())
 }
 
-fn scatter(panel: &Panel<'_, '_>, series: &Shown, aside: f64) -> Drawn {
+fn scatter(pen: &mut Pen, panel: &Panel<'_>, series: &Shown, aside: f64) {
     let all: Vec<Datum> = series.data().copied().collect();
     let cell = |datum: &Datum| (panel.across(datum.x) as i64, panel.down(datum.y) as i64);
     let kept = thin::by_cell(all, cell);
     for datum in &kept {
-        whisker(panel, datum, aside, Paint::Solid(series.slot))?;
+        whisker(pen, panel, datum, aside, Paint::Solid(series.slot));
     }
-    let places: Vec<(f64, f64)> = kept.iter().map(|d| (panel.across(d.x) + aside, panel.down(d.y))).collect();
-    markers(panel, series.slot, &places)
+    let places: Vec<Point> = kept.iter().map(|d| (panel.across(d.x) + aside, panel.down(d.y))).collect();
+    markers(pen, panel, series.slot, &places);
 }
 
-fn markers(panel: &Panel<'_, '_>, slot: u8, places: &[(f64, f64)]) -> Drawn {
+fn markers(pen: &mut Pen, panel: &Panel<'_>, slot: u8, places: &[Point]) {
     for place in places.iter().filter(|place| panel.frame.contains(**place)) {
-        marker(panel.sheet, slot, *place, MARKER)?;
+        marker(pen, slot, *place);
     }
-    Ok(())
 }
 
 /// The corners of a line that keeps each value until the next.
-fn stairs(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
+fn stairs(places: &[Point]) -> Vec<Point> {
     let mut corners = Vec::with_capacity(places.len() * 2);
     for place in places {
         if let Some(&(_, before)) = corners.last() {
@@ -116,12 +114,12 @@ fn stairs(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     corners
 }
 
-fn whisker(panel: &Panel<'_, '_>, datum: &Datum, aside: f64, paint: Paint) -> Drawn {
-    let Some((low, high)) = datum.bounds else { return Ok(()) };
+fn whisker(pen: &mut Pen, panel: &Panel<'_>, datum: &Datum, aside: f64, paint: Paint) {
+    let Some((low, high)) = datum.bounds else { return };
     let x = panel.across(datum.x) + aside;
     let (bottom, top) = (panel.down(low), panel.down(high));
     if !panel.frame.contains((x, panel.frame.top)) {
-        return Ok(());
+        return;
     }
     let pieces = [
         [(x, bottom), (x, top)],
@@ -129,12 +127,11 @@ fn whisker(panel: &Panel<'_, '_>, datum: &Datum, aside: f64, paint: Paint) -> Dr
         [(x - WHISKER, top), (x + WHISKER, top)],
     ];
     for part in pieces.iter().flat_map(|piece| panel.frame.parts(piece)) {
-        panel.sheet.path(&part, paint, 1.2)?;
+        pen.path(&part, paint, 1.2);
     }
-    Ok(())
 }
 
-fn bars(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Drawn {
+fn bars(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) {
     let groups: Vec<&Shown> = shown.iter().filter(|series| series.style == Style::Bars).collect();
     let room = bar_room(panel, plot, &groups);
     let wide = room / groups.len().max(1) as f64;
@@ -142,26 +139,25 @@ fn bars(panel: &Panel<'_, '_>, plot: &Plot, shown: &[Shown]) -> Drawn {
         let data: Vec<Datum> = series.data().copied().collect();
         for datum in thin::by_column(data, |x| panel.across(x) as i64) {
             let left = panel.across(datum.x) - room / 2.0 + at as f64 * wide;
-            bar(panel, series.slot, &datum, (left, left + wide))?;
+            bar(pen, panel, series.slot, &datum, (left, left + wide));
         }
     }
-    Ok(())
 }
 
-fn bar(panel: &Panel<'_, '_>, slot: u8, datum: &Datum, (left, right): (f64, f64)) -> Drawn {
+fn bar(pen: &mut Pen, panel: &Panel<'_>, slot: u8, datum: &Datum, (left, right): (f64, f64)) {
     let frame = panel.frame;
     let (from, to) = (left.max(frame.left), right.min(frame.right));
     if from >= to {
-        return Ok(());
+        return;
     }
     let base = frame.clamp_y(panel.down(panel.y.base()));
-    panel.sheet.rect((from, frame.clamp_y(panel.down(datum.y))), (to, base), Paint::Solid(slot))?;
+    pen.rect((from, frame.clamp_y(panel.down(datum.y))), (to, base), Paint::Solid(slot));
     let aside = f64::midpoint(left, right) - panel.across(datum.x);
-    whisker(panel, datum, aside, Paint::Ink)
+    whisker(pen, panel, datum, aside, Paint::Ink);
 }
 
 /// The pixels that the bars at one x share.
-fn bar_room(panel: &Panel<'_, '_>, plot: &Plot, groups: &[&Shown]) -> f64 {
+fn bar_room(panel: &Panel<'_>, plot: &Plot, groups: &[&Shown]) -> f64 {
     let mut xs: Vec<f64> =
         groups.iter().flat_map(|series| series.data()).map(|d| panel.across(d.x)).collect();
     xs.sort_by(f64::total_cmp);
@@ -175,28 +171,28 @@ fn bar_room(panel: &Panel<'_, '_>, plot: &Plot, groups: &[&Shown]) -> f64 {
 }
 
 /// The marker of a series: its shape goes with its slot, and a thin rim parts it from what is below.
-pub(super) fn marker(sheet: &Sheet<'_>, slot: u8, centre: (f64, f64), size: f64) -> Drawn {
-    shape(sheet, slot, centre, size + 0.9, Paint::Paper)?;
-    shape(sheet, slot, centre, size, Paint::Solid(slot))
+pub(super) fn marker(pen: &mut Pen, slot: u8, centre: Point) {
+    shape(pen, slot, centre, MARKER + 0.9, Paint::Paper);
+    shape(pen, slot, centre, MARKER, Paint::Solid(slot));
 }
 
-fn shape(sheet: &Sheet<'_>, slot: u8, (x, y): (f64, f64), r: f64, paint: Paint) -> Drawn {
+fn shape(pen: &mut Pen, slot: u8, (x, y): Point, r: f64, paint: Paint) {
     let s = r * 0.9;
     let d = r * 1.3;
     let t = r * 1.15;
     let corners = match slot % 6 {
-        0 => return sheet.circle((x, y), r, paint),
+        0 => return pen.circle((x, y), r, paint),
         1 => vec![(x - s, y - s), (x + s, y - s), (x + s, y + s), (x - s, y + s)],
         2 => vec![(x, y - d), (x + t, y + r * 0.8), (x - t, y + r * 0.8)],
         3 => vec![(x, y - d), (x + d, y), (x, y + d), (x - d, y)],
         4 => vec![(x, y + d), (x + t, y - r * 0.8), (x - t, y - r * 0.8)],
         _ => cross((x, y), r),
     };
-    sheet.polygon(&corners, paint)
+    pen.polygon(&corners, paint);
 }
 
 /// A plus sign with thick arms.
-fn cross((x, y): (f64, f64), r: f64) -> Vec<(f64, f64)> {
+fn cross((x, y): Point, r: f64) -> Vec<Point> {
     let (long, short) = (r * 1.2, r * 0.42);
     let arms = [
         (-short, -long),

@@ -1,160 +1,19 @@
-//! What a plot says (its axes and series); how it is drawn is in the modules below.
-//!
-//! A plot is built whole and then drawn: nothing is drawn, cleaned or rounded before [`Plot::svg`]. The name of
-//! a series decides its look, so the same scheme looks the same in every panel of a [`PlotGrid`].
+//! What a plot says ([`series`]), and how it is drawn: each module above those that it uses.
 
-mod canvas;
 mod clip;
 mod describe;
 mod figure;
-mod histogram;
 mod legend;
 mod marks;
 mod measure;
 mod paint;
 mod panel;
 mod scale;
+mod series;
 mod shown;
 mod svg;
 mod thin;
 mod ticks;
 
-pub use histogram::histogram;
+pub use series::{Axis, Plot, PlotGrid, Series, Style};
 pub use svg::Svg;
-
-/// One pair of axes and the series drawn between them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plot {
-    title: String,
-    x: Axis,
-    y: Axis,
-    series: Vec<Series>,
-    notes: Vec<String>,
-}
-
-impl Plot {
-    /// An empty plot.
-    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        Self { title: title.into(), x, y, series: Vec::new(), notes: Vec::new() }
-    }
-
-    /// Adds a series; the first ones are drawn first.
-    #[must_use]
-    pub fn with(mut self, series: Series) -> Self {
-        self.series.push(series);
-        self
-    }
-
-    /// Adds a sentence below the plot, such as what was left out.
-    #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
-        self
-    }
-
-    /// The plot drawn.
-    pub fn svg(&self) -> Svg {
-        figure::draw_one(self)
-    }
-}
-
-/// Small plots side by side under one title, with one legend for all.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlotGrid {
-    title: String,
-    columns: usize,
-    panels: Vec<Plot>,
-}
-
-impl PlotGrid {
-    /// `panels` row by row. Give their axes equal ranges where panels are to be compared: each panel otherwise
-    /// chooses its own.
-    pub fn new(title: impl Into<String>, columns: usize, panels: Vec<Plot>) -> Self {
-        Self { title: title.into(), columns: columns.max(1), panels }
-    }
-
-    /// The panels drawn.
-    pub fn svg(&self) -> Svg {
-        figure::draw_grid(self)
-    }
-}
-
-/// One axis: what it measures, and how values become positions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
-    label: String,
-    kind: Kind,
-    range: Option<(f64, f64)>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Linear,
-    Log,
-    Categories(Vec<String>),
-}
-
-impl Axis {
-    /// An axis in proportion to the value. Name the unit in the label: `time (s)`.
-    pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), kind: Kind::Linear, range: None }
-    }
-
-    /// A logarithmic axis. Values that are not positive are left out and counted below the plot.
-    pub fn log(label: impl Into<String>) -> Self {
-        Self { label: label.into(), kind: Kind::Log, range: None }
-    }
-
-    /// Named places: value 0 stands at the first name, 1 at the second.
-    pub fn categories<T: Into<String>>(label: impl Into<String>, names: impl IntoIterator<Item = T>) -> Self {
-        let names = names.into_iter().map(Into::into).collect();
-        Self { label: label.into(), kind: Kind::Categories(names), range: None }
-    }
-
-    /// From where to where the axis goes, instead of what the data asks for; what lies outside is cut off. Does
-    /// nothing for categories, and for a range that is empty, not finite, or not positive on a logarithmic axis.
-    #[must_use]
-    pub fn range(mut self, low: f64, high: f64) -> Self {
-        self.range = Some((low, high));
-        self
-    }
-}
-
-/// How a series is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// A line through the points.
-    Line,
-    /// A line through the points with a marker at each.
-    Marked,
-    /// A value that holds until the next point: counts over time. The last point says where it ends.
-    Step,
-    /// Markers alone.
-    Points,
-    /// Bars from zero, centred at x. Several such series stand side by side, in the legend's order.
-    Bars,
-}
-
-/// Points that belong together and have one name and one look.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    name: String,
-    style: Style,
-    points: Vec<(f64, f64)>,
-    bounds: Vec<(f64, f64)>,
-}
-
-impl Series {
-    /// Points in any order: lines and steps go by increasing x. A point whose y is not finite breaks the line.
-    pub fn new(name: impl Into<String>, style: Style, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self { name: name.into(), style, points: points.into_iter().collect(), bounds: Vec::new() }
-    }
-
-    /// An error bar for each point, from low to high in the values of y (not as distances); points past the end
-    /// of `bounds` have none.
-    #[must_use]
-    pub fn bounds(mut self, bounds: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        self.bounds = bounds.into_iter().collect();
-        self
-    }
-}

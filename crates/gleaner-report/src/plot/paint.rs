@@ -1,11 +1,5 @@
 //! What a stroke or a fill is for, and how each purpose looks.
-//!
-//! plotters passes only an RGB colour down to a canvas, and a colour alone cannot say "the third series, dashed".
-//! So the colours handed to plotters are tokens ([`Paint::token`]) that the canvas reads back ([`Paint::of`]).
-//! The looks repeat after 35 series (7 colours, 5 dashes, 6 markers).
-
-use plotters::style::RGBColor;
-use plotters_backend::BackendColor;
+//! The looks of series repeat after 35 (7 colours, 5 dashes, 6 markers).
 
 /// The purpose of a stroke, a fill or a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,32 +28,6 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#aa4499", "#333333
 const DASHES: [Option<&str>; 5] = [None, Some("7 3"), Some("2 2.5"), Some("8 3 2 3"), Some("13 4")];
 
 impl Paint {
-    pub(super) fn token(self) -> RGBColor {
-        match self {
-            Self::Ink => RGBColor(0, 0, 0),
-            Self::Muted => RGBColor(0, 1, 0),
-            Self::Axis => RGBColor(0, 2, 0),
-            Self::Grid => RGBColor(0, 3, 0),
-            Self::Faint => RGBColor(0, 4, 0),
-            Self::Paper => RGBColor(0, 5, 0),
-            Self::Curve(slot) => RGBColor(1, slot, 0),
-            Self::Solid(slot) => RGBColor(2, slot, 0),
-        }
-    }
-
-    pub(super) fn of(color: BackendColor) -> Self {
-        match color.rgb {
-            (1, slot, _) => Self::Curve(slot),
-            (2, slot, _) => Self::Solid(slot),
-            (_, 1, _) => Self::Muted,
-            (_, 2, _) => Self::Axis,
-            (_, 3, _) => Self::Grid,
-            (_, 4, _) => Self::Faint,
-            (_, 5, _) => Self::Paper,
-            _ => Self::Ink,
-        }
-    }
-
     /// The colour on white paper. A page overrides it through [`Paint::class`] in the dark.
     pub(super) fn colour(self) -> &'static str {
         match self {
@@ -96,20 +64,6 @@ impl Paint {
             | Self::Faint
             | Self::Paper
             | Self::Solid(_) => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plotters::style::Color;
-
-    #[test]
-    fn tokens_come_back_as_what_they_were() {
-        let all = [Paint::Ink, Paint::Muted, Paint::Axis, Paint::Grid, Paint::Faint, Paint::Paper];
-        for paint in all.into_iter().chain([Paint::Curve(0), Paint::Curve(11), Paint::Solid(250)]) {
-            assert_eq!(Paint::of(paint.token().to_backend_color()), paint);
         }
     }
 }

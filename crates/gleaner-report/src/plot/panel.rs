@@ -1,21 +1,18 @@
 //! One pair of axes: their ranges from the data, their labels and grid, and the series in the area between.
 
-use plotters::prelude::{ChartBuilder, LabelAreaPosition};
-
-use super::canvas::UNITS;
 use super::clip::Frame;
-use super::figure::{Drawn, Sheet, bold, stroke, text};
 use super::marks::{self, Panel};
 use super::measure::{LABEL, TEXT, fit};
 use super::paint::Paint;
 use super::scale::{Along, Room, Scale};
+use super::series::{Kind, Plot, Style};
 use super::shown::{Extent, Shown};
-use super::{Kind, Plot, Style};
+use super::svg::{Lettering, Pen};
 
 const TICK: f64 = 4.0;
 const TITLE_ROW: f64 = 27.0;
 
-/// Where a panel stands on the sheet, in pixels.
+/// Where a panel stands in the figure, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place {
     pub(super) left: f64,
@@ -25,70 +22,54 @@ pub(super) struct Place {
 }
 
 /// Draws `plot` at `place`, with `title` above it if it has one.
-pub(super) fn draw(sheet: &Sheet<'_>, plot: &Plot, title: &str, shown: &[Shown], place: Place) -> Drawn {
+pub(super) fn draw(pen: &mut Pen, plot: &Plot, title: &str, shown: &[Shown], place: Place) {
     let above = if title.is_empty() { TEXT / 2.0 } else { TITLE_ROW };
-    sheet.text(
-        &fit(title, LABEL * 1.05, place.width),
-        &bold(LABEL, Paint::Ink),
-        place.left,
-        place.top + LABEL / 2.0,
-    )?;
     let below = 2.0 * TICK + TEXT + 6.0 + if plot.x.label.is_empty() { 0.0 } else { LABEL + 4.0 };
     let y = y_scale(plot, shown, place.height - above - below);
-    let label = y.label(&plot.y);
-    let beside = 2.0 * TICK + y.label_width() + 4.0 + if label.is_empty() { 0.0 } else { LABEL + 6.0 };
+    let y_label = y.label(&plot.y);
+    let beside = 2.0 * TICK + y.label_width() + 4.0 + if y_label.is_empty() { 0.0 } else { LABEL + 6.0 };
     let right = if plot.x.kind == Kind::Linear { 16.0 } else { 4.0 };
     let x = x_scale(plot, shown, place.width - beside - right);
-    let frame = axes(
-        sheet,
-        plot,
-        &x,
-        &y,
-        Place { top: place.top + above, height: place.height - above, ..place },
-        Sides { beside, below, right },
-    )?;
-    marks::draw(&Panel { sheet, x: &x, y: &y, frame }, plot, shown)
+    let frame = Frame {
+        left: place.left + beside,
+        right: place.left + place.width - right,
+        top: place.top + above,
+        bottom: place.top + place.height - below,
+    };
+    let panel = Panel { x: &x, y: &y, frame };
+
+    let heading = fit(title, LABEL * 1.05, place.width);
+    pen.text(&heading, Lettering::new(LABEL, Paint::Ink).bold(), (place.left, place.top + LABEL / 2.0));
+    axes(pen, &panel);
+    let label = Lettering::new(LABEL, Paint::Ink).centred();
+    let (middle, foot) = (f64::midpoint(frame.left, frame.right), place.top + place.height - LABEL / 2.0);
+    pen.text(&fit(&x.label(&plot.x), LABEL, frame.right - frame.left), label, (middle, foot));
+    let beside = (place.left + LABEL / 2.0, f64::midpoint(frame.top, frame.bottom));
+    pen.upright(&fit(&y_label, LABEL, place.height - above), label, beside);
+    marks::draw(pen, &panel, plot, shown);
 }
 
-/// The room around the plotting area, in pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Sides {
-    beside: f64,
-    below: f64,
-    right: f64,
-}
-
-/// Has plotters draw the grid, the axes and their labels. Gives the area between them.
-fn axes(sheet: &Sheet<'_>, plot: &Plot, x: &Scale, y: &Scale, place: Place, sides: Sides) -> Drawn<Frame> {
-    let unit = |pixels: f64| (pixels * UNITS) as i32;
-    let area = sheet
-        .area
-        .clone()
-        .shrink((unit(place.left), unit(place.top)), (unit(place.width - sides.right), unit(place.height)));
-    let mut chart = ChartBuilder::on(&area)
-        .set_label_area_size(LabelAreaPosition::Left, unit(sides.beside))
-        .set_label_area_size(LabelAreaPosition::Bottom, unit(sides.below))
-        .build_cartesian_2d(x.clone(), y.clone())?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(stroke(Paint::Grid, 1.0))
-        .light_line_style(stroke(Paint::Faint, 1.0))
-        .axis_style(stroke(Paint::Axis, 1.0))
-        .set_all_tick_mark_size(unit(TICK))
-        .label_style(text(TEXT, Paint::Muted))
-        .axis_desc_style(text(LABEL, Paint::Ink))
-        .x_desc(fit(&x.label(&plot.x), LABEL, place.width - sides.beside))
-        .y_desc(fit(&y.label(&plot.y), LABEL, place.height))
-        .draw()?;
-    let (across, down) = chart.plotting_area().get_pixel_range();
-    let pixels = |units: i32| f64::from(units) / UNITS;
-    Ok(Frame {
-        left: pixels(across.start),
-        right: pixels(across.end - 1),
-        top: pixels(down.start),
-        bottom: pixels(down.end - 1),
-    })
+/// Grid lines across the area, the finest below, and the two axes with their ticks.
+fn axes(pen: &mut Pen, panel: &Panel<'_>) {
+    let Frame { left, right, top, bottom } = panel.frame;
+    let look = Lettering::new(TEXT, Paint::Muted);
+    let (fine, labelled): (Vec<_>, Vec<_>) = panel.y.ticks.iter().partition(|tick| tick.label.is_empty());
+    for (paint, ticks) in [(Paint::Faint, &fine), (Paint::Grid, &labelled)] {
+        for at in ticks.iter().map(|tick| panel.down(tick.at)) {
+            pen.path(&[(left, at), (right, at)], paint, 1.0);
+        }
+    }
+    pen.path(&[(left, top), (left, bottom), (right, bottom)], Paint::Axis, 1.0);
+    for tick in labelled {
+        let at = panel.down(tick.at);
+        pen.path(&[(left - TICK, at), (left, at)], Paint::Axis, 1.0);
+        pen.text(&tick.label, look.ending(), (left - 2.0 * TICK, at));
+    }
+    for tick in panel.x.ticks.iter().filter(|tick| !tick.label.is_empty()) {
+        let at = panel.across(tick.at);
+        pen.path(&[(at, bottom), (at, bottom + TICK)], Paint::Axis, 1.0);
+        pen.text(&tick.label, look.centred(), (at, bottom + 2.0 * TICK + TEXT / 2.0));
+    }
 }
 
 fn y_scale(plot: &Plot, shown: &[Shown], height: f64) -> Scale {

@@ -1,13 +1,9 @@
-//! How values on one axis become positions: the range, the ticks, and plotters' view of them.
-
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+//! How values on one axis become positions: the range and the ticks.
 
 use super::measure::{self, TEXT, width};
+use super::series::{Axis, Kind};
 use super::shown::Extent;
 use super::ticks::{self, Tick};
-use super::{Axis, Kind};
 use crate::numbers::power_of_ten;
 
 /// Which way an axis runs, and along how many pixels.
@@ -39,7 +35,7 @@ pub(super) struct Scale {
     low: f64,
     high: f64,
     log: bool,
-    ticks: Vec<Tick>,
+    pub(super) ticks: Vec<Tick>,
     left_out: i32,
 }
 
@@ -197,33 +193,6 @@ fn from_zero((low, high): (f64, f64)) -> (f64, f64) {
     }
 }
 
-impl Ranged for Scale {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        let along = self.fraction(*value).clamp(-1.0, 2.0) * f64::from(end - start);
-        start + along.round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // plotters asks for the fine lines first, then for the labelled ones.
-        let fine = hint.weight().allow_light_points();
-        self.ticks.iter().filter(|tick| fine == tick.label.is_empty()).map(|tick| tick.at).collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
-    }
-}
-
-impl ValueFormatter<f64> for Scale {
-    fn format_ext(&self, value: &f64) -> String {
-        let tick = self.ticks.iter().find(|tick| tick.at == *value);
-        tick.map(|tick| tick.label.clone()).unwrap_or_default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,8 +204,12 @@ mod tests {
     #[test]
     fn ranges_are_round_and_start_at_zero_where_it_is_near() {
         let y = Axis::linear("");
-        assert_eq!(scale(&y, &[3.0, 97.0], Room::Round).range(), 0.0..100.0);
-        assert_eq!(scale(&y, &[212.0, 238.0], Room::Round).range(), 210.0..240.0);
+        let range = |values: &[f64]| {
+            let scale = scale(&y, values, Room::Round);
+            (scale.low, scale.high)
+        };
+        assert_eq!(range(&[3.0, 97.0]), (0.0, 100.0));
+        assert_eq!(range(&[212.0, 238.0]), (210.0, 240.0));
         assert_eq!(scale(&y, &[1.0, 3.0], Room::Round).ticks.len(), 4);
     }
 

@@ -1,6 +1,6 @@
 //! What of a plot's series can be shown: values cleaned, put in order, given a look, and their extent known.
 
-use super::{Axis, Kind, Plot, Series, Style};
+use super::series::{Axis, Kind, Plot, Series, Style};
 
 /// Greater values are left out like infinite ones: differences between them would overflow.
 const LARGEST: f64 = 1e300;

@@ -3,7 +3,7 @@
 use super::Api;
 use super::caller::LastingCaller;
 use super::extract::Query;
-use super::jobs::own_job;
+use super::own::own_job;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::desk::Desk;

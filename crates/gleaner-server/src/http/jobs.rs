@@ -7,7 +7,6 @@ use super::refusal::Refusal;
 use super::{Api, waiting};
 use crate::blobs::BlobId;
 use crate::desk::{Admitted, Answer, Desk, Order, Requester};
-use crate::ledger::Job;
 use crate::limits::JOBS_LISTED_MAX;
 use crate::view;
 use axum::Json;
@@ -52,12 +51,6 @@ pub(super) struct OneQuery {
     #[serde(default)]
     #[param(minimum = 0, maximum = 60, default = 0)]
     wait_s: u64,
-}
-
-/// A job of the caller's, or any for an administrator.
-pub(super) fn own_job<'a>(desk: &'a Desk, by: &Requester, id: JobId) -> Result<&'a Job, Refusal> {
-    let job = desk.ledger().find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
-    job.ok_or_else(|| Refusal::not_found(format!("no job {id} of yours; see `gleaner status`")))
 }
 
 /// Submits a job. A submission under a key that was used before is that earlier one.

@@ -3,11 +3,11 @@
 use super::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
-use super::jobs::own_job;
+use super::own::own_job;
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
-use crate::driver::DriverError;
 use crate::limits::{HISTORY_TOLD_MAX, TASKS_LISTED_MAX};
+use crate::recovery::RecoveryError;
 use crate::store::{ReadError, Reader, Seq};
 use crate::view::{self, HistoryNames, Story};
 use axum::Json;
@@ -172,6 +172,6 @@ async fn explain_past(api: &Api, at: Time, task: TaskId) -> Result<ExplanationVi
         found
     });
     let found = study.await.map_err(|panic| Refusal::internal(format!("looking into the past: {panic}")))?;
-    let found = found.map_err(|error: DriverError| Refusal::internal(error.to_string()))?;
+    let found = found.map_err(|error: RecoveryError| Refusal::internal(error.to_string()))?;
     found.ok_or_else(|| Refusal::not_found(format!("the task was not submitted yet at {} s", at.seconds())))
 }

@@ -2,7 +2,7 @@
 //! thing that was waited for.
 
 use super::Api;
-use super::jobs::own_job;
+use super::own::own_job;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::desk::Requester;

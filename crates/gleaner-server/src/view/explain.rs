@@ -2,9 +2,9 @@
 
 use super::waits;
 use crate::desk::{Desk, Kind, Rejection};
-use crate::driver::DriverError;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
+use crate::recovery::RecoveryError;
 use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
@@ -29,14 +29,14 @@ pub fn explain_past(
     reader: &dyn Reader,
     at: Time,
     task: TaskId,
-) -> Result<Option<ExplanationView>, DriverError> {
+) -> Result<Option<ExplanationView>, RecoveryError> {
     let mut ledger = Ledger::new();
     for entry in entries(reader, Seq::FIRST) {
         let (_, entry) = entry?;
         if entry.at > at {
             break;
         }
-        ledger.replay(&entry).map_err(DriverError::from)?;
+        ledger.replay(&entry).map_err(RecoveryError::from)?;
     }
     Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
 }

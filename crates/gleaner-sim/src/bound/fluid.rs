@@ -1,15 +1,15 @@
 //! A bound for machines that come and go: no schedule does more than all machines at all times, whatever they may be
 //! given, and none does work before it is submitted.
 
+use crate::trace::Trace;
 use gleaner_units::Time;
-use gleaner_workload::availability::Trace;
 
 /// What rounding may add up to, relative to the bound.
 const ROUNDING: f64 = 1e-9;
 
 /// When `work`, in the order of its arrival, could be done at the earliest, in seconds; none where the machines go
 /// before. Costs O(pieces · log pieces + work).
-pub(crate) fn fluid_bound(trace: &Trace, cores: impl Fn(u32) -> u32, work: &[(Time, f64)]) -> Option<f64> {
+pub(super) fn fluid_bound(trace: &Trace, cores: impl Fn(u32) -> u32, work: &[(Time, f64)]) -> Option<f64> {
     let mut fluid = Fluid { now: Time::ZERO, speed: 0.0, backlog: 0.0, done_s: 0.0 };
     let mut work = work.iter().peekable();
     for (time, change) in changes(trace, cores) {

@@ -26,10 +26,10 @@
 //!   cumulative speed of every seed is the one asked for. Times are whole multiples of ten seconds, the distance
 //!   between the paper's measures; speeds are whole operations a second.
 
-use super::law::{normal_below, normal_quantile};
-use super::{Draft, SpeedLaw, Trace};
+use super::law::{SpeedLaw, normal_below, normal_quantile};
 use crate::Stream;
 use crate::ids::UniqueIds;
+use gleaner_sim::{Draft, Trace};
 use gleaner_units::Time;
 
 /// The mean speed that the paper measured, in operations a second.
@@ -145,7 +145,7 @@ fn time(seconds: f64) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Statistics;
+    use super::super::statistics::Statistics;
     use super::*;
 
     const MONTH_S: f64 = 30.0 * 86_400.0;

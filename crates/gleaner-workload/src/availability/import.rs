@@ -6,11 +6,11 @@
 //! several nodes may be mixed, and those of one come in any order. A node that is available twice without a break was
 //! there all the time. The archive says nothing of speeds here: all are taken to be one.
 
-use super::{Draft, Trace};
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::ids::UniqueIds;
 use crate::lines::{Lines, NamedBy};
+use gleaner_sim::{Draft, Trace};
 use gleaner_units::Time;
 use std::path::Path;
 

@@ -1,34 +1,32 @@
 //! The table of a trace.
 
-use super::{Draft, Trace};
 use crate::InputError;
 use crate::ids::UniqueIds;
 use crate::lines::NamedBy;
 use crate::table::{Column, Limit, Row, Table};
+use gleaner_sim::{Draft, Trace};
 use gleaner_units::Time;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "pieces of intervals" };
 pub(super) const COLUMNS: [&str; 5] = ["machine", "interval", "from_s", "until_s", "speed"];
 
-impl Trace {
-    /// Reads the table at `path`.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, InputError> {
-        let path = path.as_ref();
-        Self::named_by(NamedBy::Hand(path), path)
-    }
+/// Reads the table at `path`.
+pub fn load(path: impl AsRef<Path>) -> Result<Trace, InputError> {
+    let path = path.as_ref();
+    named_by(NamedBy::Hand(path), path)
+}
 
-    pub(crate) fn named_by(named: NamedBy<'_>, path: &Path) -> Result<Self, InputError> {
-        let mut table = Table::named_by(named, path, LIMIT)?;
-        table.check_known(&COLUMNS)?;
-        let columns = Columns::find(&table)?;
-        let mut reading = Reading::default();
-        while let Some(row) = table.next()? {
-            reading.add(&row, &columns)?;
-        }
-        table.check_not_empty()?;
-        Ok(Self::of(reading.machines.into_ids(), reading.drafts))
+pub(crate) fn named_by(named: NamedBy<'_>, path: &Path) -> Result<Trace, InputError> {
+    let mut table = Table::named_by(named, path, LIMIT)?;
+    table.check_known(&COLUMNS)?;
+    let columns = Columns::find(&table)?;
+    let mut reading = Reading::default();
+    while let Some(row) = table.next()? {
+        reading.add(&row, &columns)?;
     }
+    table.check_not_empty()?;
+    Ok(Trace::of(reading.machines.into_ids(), reading.drafts))
 }
 
 struct Columns {
@@ -146,7 +144,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trace.csv");
         std::fs::write(&path, format!("machine,interval,from_s,until_s,speed\n{rows}")).expect("written");
-        let error = Trace::load(&path).expect_err(rows);
+        let error = load(&path).expect_err(rows);
         assert_eq!(error.file, path.display().to_string());
         let line = error.line.map(|line| line.to_string()).unwrap_or_default();
         format!("{line} {}: {}; {}", error.field, error.found, error.expected)

@@ -1,4 +1,4 @@
-use super::Trace;
+use gleaner_sim::Trace;
 use gleaner_units::Time;
 use serde::Serialize;
 

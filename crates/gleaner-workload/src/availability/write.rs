@@ -1,37 +1,34 @@
 use super::read::COLUMNS;
-use super::{Statistics, Trace};
+use super::statistics::Statistics;
+use gleaner_sim::Trace;
 use gleaner_units::Time;
 use std::fmt;
 use std::io::{self, Write};
 
-impl Trace {
-    /// Writes the table that [`Trace::load`] reads. Times come back to the nanosecond up to 48 days, speeds to the bit.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", COLUMNS.join(","))?;
-        let mut numbers = vec![0_u64; self.machines().len()];
-        for (index, interval) in self.intervals().iter().enumerate() {
-            let machine = interval.machine as usize;
-            numbers[machine] += 1;
-            let (name, number) = (Field(self.machines().id(machine)), numbers[machine]);
-            let pieces = self.pieces(index);
-            let ends = pieces[1..].iter().map(|next| next.from).chain([interval.until]);
-            for (piece, until) in pieces.iter().zip(ends) {
-                let (from, until) = (Seconds(piece.from), Seconds(until));
-                writeln!(out, "{name},{number},{from},{until},{}", piece.speed)?;
-            }
+/// Writes the table that [`load`](super::load) reads. Times come back to the nanosecond up to 48 days, speeds to the bit.
+pub fn write(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", COLUMNS.join(","))?;
+    let mut numbers = vec![0_u64; trace.machines().len()];
+    for (index, interval) in trace.intervals().iter().enumerate() {
+        let machine = interval.machine as usize;
+        numbers[machine] += 1;
+        let (name, number) = (Field(trace.machines().id(machine)), numbers[machine]);
+        let pieces = trace.pieces(index);
+        let ends = pieces[1..].iter().map(|next| next.from).chain([interval.until]);
+        for (piece, until) in pieces.iter().zip(ends) {
+            let (from, until) = (Seconds(piece.from), Seconds(until));
+            writeln!(out, "{name},{number},{from},{until},{}", piece.speed)?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
-impl Trace {
-    /// Writes the table of machines that a scenario needs beside the trace: all have a core, and the speed that all
-    /// have on average.
-    pub fn write_machines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let speed = Statistics::of(self).speed_mean.round();
-        writeln!(out, "id,ops")?;
-        self.machines().iter().try_for_each(|name| writeln!(out, "{},{speed}", Field(name)))
-    }
+/// Writes the table of machines that a scenario needs beside the trace: all have a core, and the speed that all have on
+/// average.
+pub fn write_machines(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+    let speed = Statistics::of(trace).speed_mean.round();
+    writeln!(out, "id,ops")?;
+    trace.machines().iter().try_for_each(|name| writeln!(out, "{},{speed}", Field(name)))
 }
 
 /// A moment without the zeros that say nothing.
@@ -59,9 +56,10 @@ impl fmt::Display for Field<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Draft;
+    use super::super::load;
     use super::*;
     use crate::ids::UniqueIds;
+    use gleaner_sim::{Draft, Piece};
     use proptest::prelude::*;
 
     /// Intervals of a few machines with odd names, by the lengths of their breaks and pieces in milliseconds.
@@ -90,7 +88,7 @@ mod tests {
     }
 
     /// By name, since a reader counts machines in the order in which it meets them.
-    fn by_name(trace: &Trace) -> Vec<(String, Time, Time, Vec<super::super::Piece>)> {
+    fn by_name(trace: &Trace) -> Vec<(String, Time, Time, Vec<Piece>)> {
         let intervals = trace.intervals().iter().enumerate();
         let mut all: Vec<_> = intervals
             .map(|(index, interval)| {
@@ -108,14 +106,14 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("trace.csv");
             let mut bytes = Vec::new();
-            trace.write(&mut bytes).expect("memory takes it");
+            write(&trace, &mut bytes).expect("memory takes it");
             std::fs::write(&path, &bytes).expect("written");
-            let read = Trace::load(&path).expect("what was written");
+            let read = load(&path).expect("what was written");
             prop_assert_eq!(by_name(&read), by_name(&trace));
             let mut again = Vec::new();
-            read.write(&mut again).expect("memory takes it");
+            write(&read, &mut again).expect("memory takes it");
             // The order of machines that come at one moment is the reader's own from the first time on.
-            let reread = { std::fs::write(&path, &again).expect("written"); Trace::load(&path).expect("again") };
+            let reread = { std::fs::write(&path, &again).expect("written"); load(&path).expect("again") };
             prop_assert_eq!(read, reread);
         }
     }

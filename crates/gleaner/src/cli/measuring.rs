@@ -22,7 +22,7 @@ pub(crate) struct BenchArguments {
 pub(crate) enum BenchCommand {
     /// Measure a coordinator and agents of its own, beside what nothing can be faster than
     Live(BenchLiveArguments),
-    /// Measure the batch heuristics: by classes of machines, and on matrices beside their plain references
+    /// Measure the batch heuristics beside their plain references
     Map(BenchMapArguments),
 }
 

@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
-use gleaner_sim::{Experiment, Simulation};
+use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId};
-use gleaner_workload::Scenario;
+use gleaner_workload::{Experiment, Scenario};
 use serde::Serialize;
 use std::path::Path;
 

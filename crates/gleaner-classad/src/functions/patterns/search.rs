@@ -5,7 +5,7 @@
 //! one where that was too low; **before each try the evaluation pays for all that the try may do**: the same everywhere,
 //! however fast the machine is.
 
-use super::Options;
+use super::options::Options;
 use crate::eval::{Evaluator, Halt};
 use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 

@@ -2,11 +2,11 @@
 
 use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score};
-use gleaner_sim::output::makespan_bound;
-use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks};
+use gleaner_sim::bound::makespan_bound;
+use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace};
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Ops, Span, TaskClassId, Time, UserId};
-use gleaner_workload::availability::{Profile, Trace};
+use gleaner_workload::availability::{Profile, load};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn setup(rows: &str, tasks: &[(f64, f64)], prediction: Prediction) -> Setup {
     let path = folder.path().join("trace.csv");
     std::fs::write(&path, format!("machine,interval,from_s,until_s,speed\n{}\n", rows.trim()))
         .expect("written");
-    let trace = Trace::load(&path).expect("a trace");
+    let trace = load(&path).expect("a trace");
     of_trace(trace, tasks, prediction)
 }
 

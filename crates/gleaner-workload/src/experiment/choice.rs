@@ -1,13 +1,15 @@
 //! What a scenario's policy asks of its machines and tasks.
 
-use crate::setup::Setup;
+use crate::error::InputError;
+use crate::scenario::{AvailableMachines, Scenario};
+use crate::settings::{PriceSettings, Sharing};
 use gleaner_core::{Budget, Scope};
 use gleaner_policy::Recipe;
+use gleaner_sim::Setup;
 use gleaner_units::{Credits, TaskClassId};
-use gleaner_workload::{AvailableMachines, InputError, PriceSettings, Scenario, Sharing};
 
 /// The policy's recipe, if the machines are such that it can plan for them.
-pub(crate) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
+pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
     let recipe = scenario.policy.recipe();
     if recipe.plans() && scenario.sharing != Sharing::Exclusive {
         let expected = "\"exclusive\": this policy plans for machines that run one task a core";
@@ -17,7 +19,7 @@ pub(crate) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
 }
 
 /// What may be spent, where the policy cares; then every machine has a price, and every user a name.
-pub(crate) fn budget(scenario: &Scenario) -> Result<Option<Budget>, InputError> {
+pub(super) fn budget(scenario: &Scenario) -> Result<Option<Budget>, InputError> {
     let Some(budget) = scenario.policy.budget() else { return Ok(None) };
     let from_table = |available: &AvailableMachines| available.look.prices == PriceSettings::Table;
     if scenario.availability.as_ref().is_none_or(from_table) {
@@ -32,7 +34,7 @@ pub(crate) fn budget(scenario: &Scenario) -> Result<Option<Budget>, InputError> 
 }
 
 /// A task that costs more than the recharge wherever it could run would wait for ever.
-pub(crate) fn check_affordable(scenario: &Scenario, setup: &Setup) -> Result<(), InputError> {
+pub(super) fn check_affordable(scenario: &Scenario, setup: &Setup) -> Result<(), InputError> {
     let Some(Budget { recharge, .. }) = setup.budget else { return Ok(()) };
     let grid = setup.idle_grid();
     let cheapest = |class| {

@@ -1,11 +1,12 @@
 //! The report of a run, for people.
 
-use super::Summary;
 use super::figures::Figures;
-use crate::{Experiment, Simulation};
+use super::summary::Summary;
 use gleaner_core::Policy;
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
+use gleaner_sim::Simulation;
 use gleaner_units::MachineId;
+use gleaner_workload::Experiment;
 
 /// A longer table is for `machines.csv`.
 const MACHINES_LISTED: usize = 100;

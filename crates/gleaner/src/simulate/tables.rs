@@ -1,10 +1,10 @@
 //! The CSV files of the contract. Times have nine decimals, which is all there are.
 
-use super::{BudgetUse, PeriodUse};
-use crate::history::History;
-use crate::{Experiment, Simulation};
+use super::summary::{BudgetUse, PeriodUse};
 use gleaner_core::Policy;
+use gleaner_sim::{History, Simulation};
 use gleaner_units::{MachineId, Time};
+use gleaner_workload::Experiment;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::io::{self, Write};

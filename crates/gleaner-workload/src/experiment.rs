@@ -1,21 +1,20 @@
 //! From a scenario's plain data to a setup and a policy.
 
-use crate::availability::{Availability, Prediction, Pricing};
-use crate::choice;
-use crate::setup::{LoadChange, Setup, Tasks};
-use crate::speed_scale::SpeedScale;
+mod choice;
+
+use crate::error::InputError;
+use crate::machines::MachineRow;
+use crate::owner_load::LoadRow;
+use crate::scenario::{AvailableMachines, Scenario};
+use crate::settings::{PredictionSettings, PriceSettings, Sharing};
 use gleaner_classad::ClassAd;
 use gleaner_core::explain::words;
 use gleaner_core::{
     Ad, Budget, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Scope, Seen, TaskClass,
 };
 use gleaner_policy::Recipe;
+use gleaner_sim::{Availability, Ids, LoadChange, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
-use gleaner_workload::availability::Trace;
-use gleaner_workload::{
-    AvailableMachines, Ids, InputError, LoadRow, MachineRow, PredictionSettings, PriceSettings, Scenario,
-    Sharing,
-};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

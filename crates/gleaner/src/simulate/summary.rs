@@ -1,64 +1,67 @@
-use crate::bound::{BoundMachine, BoundTask, Instance, fluid_bound, lower_bound};
-use crate::{Availability, Experiment, History, Period, Setup, Simulation, Waste};
+//! A run, or runs with several seeds, in a few numbers: what `--json` prints and `summary.json` holds.
+
 use gleaner_core::{Budget, Policy};
-use gleaner_units::{Credits, MachineClassId, TaskClassId, Time};
+use gleaner_sim::bound::makespan_bound;
+use gleaner_sim::{History, Period, Simulation, Waste};
+use gleaner_units::Credits;
+use gleaner_workload::Experiment;
 use serde::Serialize;
 
 /// A run in a few numbers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Of this document.
-    pub version: u32,
+    pub(crate) version: u32,
     /// The preset's name.
-    pub policy: String,
+    pub(crate) policy: String,
     /// What judges relocations; none if nothing moves.
-    pub relocate: Option<&'static str>,
+    pub(crate) relocate: Option<&'static str>,
     /// The seed.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// How many tasks there are.
-    pub tasks: usize,
+    pub(crate) tasks: usize,
     /// How many did not end.
-    pub unfinished: usize,
+    pub(crate) unfinished: usize,
     /// When the last task ended that did.
-    pub makespan_s: f64,
+    pub(crate) makespan_s: f64,
     /// No schedule could end earlier; none where no schedule ends.
-    pub lower_bound_s: Option<f64>,
+    pub(crate) lower_bound_s: Option<f64>,
     /// The distance of the makespan from that bound, relative to it; none unless every task ended.
-    pub gap: Option<f64>,
+    pub(crate) gap: Option<f64>,
     /// How many relocations there were.
-    pub moves: u64,
+    pub(crate) moves: u64,
     /// How often a machine went before its task was done.
-    pub aborts: u64,
+    pub(crate) aborts: u64,
     /// What was done in vain; none where no task had several runs at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wasted: Option<Waste>,
+    pub(crate) wasted: Option<Waste>,
     /// What was spent; none without a budget.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<BudgetUse>,
+    pub(crate) budget: Option<BudgetUse>,
 }
 
 /// What became of a budget.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct BudgetUse {
+pub(crate) struct BudgetUse {
     /// What there was in each period.
-    pub recharge: Credits,
+    pub(crate) recharge: Credits,
     /// How long a period is.
-    pub period_s: f64,
+    pub(crate) period_s: f64,
     /// What was spent in all, less what was given back.
-    pub paid: Credits,
+    pub(crate) paid: Credits,
     /// The periods in which anything happened.
-    pub periods: Vec<PeriodUse>,
+    pub(crate) periods: Vec<PeriodUse>,
 }
 
 /// What was spent in one period, less what was given back in it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct PeriodUse {
+pub(crate) struct PeriodUse {
     /// When it began.
-    pub start_s: f64,
+    pub(crate) start_s: f64,
     /// What was spent.
-    pub spent: Credits,
+    pub(crate) spent: Credits,
     /// What nobody spent.
-    pub left: Credits,
+    pub(crate) left: Credits,
 }
 
 impl BudgetUse {
@@ -75,14 +78,14 @@ impl BudgetUse {
     }
 
     /// The largest sum that was spent in one period.
-    pub fn spent_max(&self) -> Credits {
+    pub(crate) fn spent_max(&self) -> Credits {
         self.periods.iter().map(|period| period.spent).max().unwrap_or_default()
     }
 }
 
 impl Summary {
     /// Of a run as it stands. Costs a linear program for the bound.
-    pub fn of<P: Policy>(experiment: &Experiment, seed: u64, run: &Simulation<'_, P>) -> Self {
+    pub(crate) fn of<P: Policy>(experiment: &Experiment, seed: u64, run: &Simulation<'_, P>) -> Self {
         let history = run.history();
         let makespan_s = history.makespan().seconds();
         let lower_bound_s = makespan_bound(&experiment.setup);
@@ -105,82 +108,36 @@ impl Summary {
     }
 }
 
-/// No schedule of these tasks on these machines ends earlier, in seconds; none where no schedule ends.
-pub fn makespan_bound(setup: &Setup) -> Option<f64> {
-    if let Some(availability) = &setup.availability {
-        return bound_by_trace(setup, availability);
-    }
-    let seconds_per_op = seconds_per_op(setup);
-    let mut loads: Vec<Vec<(Time, f64)>> = vec![Vec::new(); setup.machines.len()];
-    for row in &setup.loads {
-        loads[row.machine.index()].push((row.time, row.load));
-    }
-    let machines = setup.machines.iter().zip(loads).map(|(class, loads)| BoundMachine {
-        class: class.index(),
-        cores: setup.machine_classes[class.index()].cores,
-        loads,
-    });
-    let tasks = (0..setup.tasks.len()).map(|index| BoundTask {
-        arrival: setup.tasks.arrivals[index],
-        length: setup.tasks.lengths[index],
-        kind: setup.tasks.classes[index].index(),
-    });
-    let (machines, tasks): (Vec<_>, Vec<_>) = (machines.collect(), tasks.collect());
-    let instance = Instance { seconds_per_op: &seconds_per_op, tasks: &tasks, machines: &machines };
-    lower_bound(&instance).map(|bound| bound.seconds)
-}
-
-fn bound_by_trace(setup: &Setup, availability: &Availability) -> Option<f64> {
-    let tasks = setup.tasks.arrivals.iter().zip(&setup.tasks.lengths);
-    let weight = setup.config.weights[0];
-    let work: Vec<(Time, f64)> =
-        tasks.map(|(arrival, length)| (*arrival, weight * length.amount())).collect();
-    let cores = |machine: u32| {
-        let kinds = availability.kinds.iter().max().map_or(1, |last| *last as usize + 1);
-        let of_each_kind = setup.machine_classes.len() / kinds;
-        setup.machine_classes[availability.kinds[machine as usize] as usize * of_each_kind].cores
-    };
-    fluid_bound(&availability.trace, cores, &work)
-}
-
-/// One row a task class, one column a machine class, as the scheduler computes it.
-fn seconds_per_op(setup: &Setup) -> Vec<Vec<f64>> {
-    let grid = setup.idle_grid();
-    let columns = || (0..setup.machine_classes.len()).map(MachineClassId::new);
-    let row = |kind| columns().map(|class| grid.classes().seconds_per_op(kind, class)).collect();
-    (0..setup.task_classes.len()).map(TaskClassId::new).map(row).collect()
-}
-
 /// Runs with several seeds in a few numbers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct SeedsSummary {
+pub(crate) struct SeedsSummary {
     /// Of this document.
-    pub version: u32,
+    pub(crate) version: u32,
     /// The preset's name.
-    pub policy: String,
+    pub(crate) policy: String,
     /// What judges relocations; none if nothing moves.
-    pub relocate: Option<&'static str>,
+    pub(crate) relocate: Option<&'static str>,
     /// The seeds, in order.
-    pub seeds: Vec<u64>,
+    pub(crate) seeds: Vec<u64>,
     /// How many tasks did not end, over all runs.
-    pub unfinished: usize,
+    pub(crate) unfinished: usize,
     /// Over the runs.
-    pub makespan_s: Spread,
+    pub(crate) makespan_s: Spread,
     /// Over the runs.
-    pub moves: Spread,
+    pub(crate) moves: Spread,
     /// Each run's own.
-    pub runs: Vec<Summary>,
+    pub(crate) runs: Vec<Summary>,
 }
 
 /// How a number spreads over runs.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// Arithmetic.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// The smallest.
-    pub min: f64,
+    pub(crate) min: f64,
     /// The largest.
-    pub max: f64,
+    pub(crate) max: f64,
 }
 
 impl Spread {
@@ -196,7 +153,7 @@ impl Spread {
 
 impl SeedsSummary {
     /// Of at least one run.
-    pub fn of(runs: Vec<Summary>) -> Self {
+    pub(crate) fn of(runs: Vec<Summary>) -> Self {
         let first = runs.first().expect("at least one seed").clone();
         Self {
             version: 1,

@@ -1,10 +1,10 @@
 //! The plots of a run.
 
-use super::{BudgetUse, Summary};
-use crate::Experiment;
-use crate::history::History;
+use super::summary::{BudgetUse, Summary};
 use gleaner_report::{Axis, Plot, Series, Style, Svg, histogram, numbers};
+use gleaner_sim::History;
 use gleaner_units::{MachineId, Time};
+use gleaner_workload::Experiment;
 
 /// More machines than this in one plot cannot be told apart.
 const MACHINES_SHOWN: usize = 12;

@@ -1,7 +1,7 @@
 //! Counts of values in bins of equal width.
 
 /// The centre and the count of each of `bins` bins of equal width over the finite values: points for
-/// [`Style::Bars`](super::Style::Bars). Equal values make one bin; no values make none.
+/// [`Style::Bars`](crate::Style::Bars). Equal values make one bin; no values make none.
 pub fn histogram(values: &[f64], bins: usize) -> Vec<(f64, f64)> {
     let finite = || values.iter().copied().filter(|v| v.is_finite());
     let low = finite().fold(f64::INFINITY, f64::min);

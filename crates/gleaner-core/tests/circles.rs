@@ -1,0 +1,243 @@
+//! No file needs another that needs it: each crate's files can be put in an order in which each comes after those that
+//! it takes something from.
+//!
+//! An arrow leads from a file to each file of its crate that a `use` in it names, wherever what it names is written
+//! down: a re-export is followed to its source. **That a file declares a module or re-exports what is below it
+//! (`mod x; pub use x::Y;`) is no arrow**: a parent may show its children. What stands below `#[cfg(test)]` does not
+//! count, and neither does a path in the middle of the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Circles that stay for now, each with the reason.
+const KEPT: [(&str, &[&str], &str); 14] = [
+    ("gleaner-agent", &["confine/group", "confine/limiter", "keeper/orders"], "a limiter's part of an order"),
+    ("gleaner-agent", &["probes/benchmark", "probes/benchmark/network"], "a probe and its one part"),
+    (
+        "gleaner-classad",
+        &["ad", "context", "eval", "expr", "functions", "ops", "scope", "time", "unparse", "value"],
+        "the language is recursive: a value may be a list or an ad, which are expressions, which have values",
+    ),
+    ("gleaner-core", &["explain", "explain/failures"], "an explanation and its parts"),
+    ("gleaner-core", &["grid", "policy", "scheduler"], "a grid states the bounds that its scheduler keeps"),
+    (
+        "gleaner-mapping",
+        &["bound/interior", "bound/interior/system"],
+        "an iteration and its system of equations",
+    ),
+    ("gleaner-mapping", &["polish", "polish/guide"], "a search and its guide"),
+    ("gleaner-net", &["client", "client/connect"], "a client and how it connects"),
+    (
+        "gleaner-policy",
+        &["any_policy", "batch", "batch/targets", "batcher", "matchmaker", "presets", "recipe", "relocation"],
+        "a recipe builds the policies, which say of themselves which recipe they are",
+    ),
+    ("gleaner-server", &["http", "http/caller", "http/metrics"], "the state of the API names the metrics"),
+    (
+        "gleaner-server",
+        &["store/sqlite", "store/sqlite/reader", "store/sqlite/snapshot_files"],
+        "a store opens its readers, which open it",
+    ),
+    ("gleaner-sim", &["bound", "bound/capacity", "bound/prices", "bound/work"], "limits of the program"),
+    ("gleaner-testkit", &["naive_batch", "naive_batch/view"], "a reference and how it sees the grid"),
+    (
+        "gleaner-workload",
+        &[
+            "submit/condor",
+            "submit/condor/keys",
+            "submit/condor/macros",
+            "submit/condor/queue",
+            "submit/condor/statements",
+            "submit/condor/translate",
+        ],
+        "statements hold macros, which are filled in by statements",
+    ),
+];
+
+/// The path of a module below its crate: `["grid", "apply"]`; nothing for the root.
+type Module = Vec<String>;
+
+/// One name that a file takes: in which module it is looked for, which one, and whether it is shown to others.
+struct Taken {
+    path: Vec<String>,
+    shown: bool,
+}
+
+fn files(folder: &Path, at: &Module, found: &mut BTreeMap<Module, String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().expect("a name").to_str().expect("UTF-8").to_owned();
+        let below = |name: String| at.iter().cloned().chain([name]).collect::<Module>();
+        if path.is_dir() {
+            // Programs beside the crate's own are trees of their own.
+            if stem != "bin" {
+                files(&path, &below(stem), found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let module =
+                if ["lib", "main", "mod"].contains(&stem.as_str()) { at.clone() } else { below(stem) };
+            let text = std::fs::read_to_string(&path).expect("a file");
+            found.entry(module).or_default().push_str(&text);
+        }
+    }
+}
+
+/// What the `use` statements of a file name, without comments and tests.
+fn taken(text: &str) -> Vec<Taken> {
+    let text = text.split("#[cfg(test)]\nmod ").next().expect("a first part");
+    let lines = text.lines().map(|line| line.split("//").next().expect("a first part").trim());
+    let code = lines.collect::<Vec<_>>().join(" ");
+    let mut taken = Vec::new();
+    for statement in code.split(';') {
+        let Some(start) = statement.find("use ").filter(|start| {
+            statement[..*start].chars().last().is_none_or(|before| before == ' ' || before == '}')
+        }) else {
+            continue;
+        };
+        let (before, tree) = (&statement[..start], &statement[start + 4..]);
+        let shown = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("pub"));
+        let mut paths = Vec::new();
+        branches(tree, &[], &mut paths);
+        taken.extend(paths.into_iter().map(|path| Taken { path, shown }));
+    }
+    taken
+}
+
+/// Each path of a tree such as `a::{b, c::{self, d as e}}`.
+fn branches(tree: &str, before: &[String], paths: &mut Vec<Vec<String>>) {
+    let (stem, inner) = match tree.split_once('{') {
+        Some((stem, inner)) => (stem, Some(inner.rsplit_once('}').map_or(inner, |(inner, _)| inner))),
+        None => (tree, None),
+    };
+    let stem = stem.split(" as ").next().expect("a first part");
+    let names = stem.split("::").map(str::trim).filter(|name| !name.is_empty() && *name != "self");
+    let path: Vec<String> = before.iter().cloned().chain(names.map(str::to_owned)).collect();
+    let Some(inner) = inner else {
+        paths.push(path);
+        return;
+    };
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in inner.char_indices().chain([(inner.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                if !inner[start..at].trim().is_empty() {
+                    branches(&inner[start..at], &path, paths);
+                }
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The module that a path leads to from another, and the name in it; nothing if it leads out of the crate.
+fn resolved(from: &Module, path: &[String], files: &BTreeMap<Module, String>) -> Option<(Module, String)> {
+    let ups = path.iter().take_while(|name| *name == "super").count();
+    let (mut at, rest) = match path.first()?.as_str() {
+        "crate" => (Module::new(), &path[1..]),
+        "super" => (from[..from.len().checked_sub(ups)?].to_vec(), &path[ups..]),
+        name => (from.clone(), files.contains_key(&below(from, name)).then_some(path)?),
+    };
+    let mut rest = rest.iter();
+    for name in rest.by_ref() {
+        if !files.contains_key(&below(&at, name)) {
+            return Some((at, name.clone()));
+        }
+        at.push(name.clone());
+    }
+    Some((at, String::new()))
+}
+
+fn below(module: &Module, name: &str) -> Module {
+    module.iter().cloned().chain([name.to_owned()]).collect()
+}
+
+/// From each file to those that it takes something from.
+fn arrows(files: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let uses: BTreeMap<&Module, Vec<Taken>> =
+        files.iter().map(|(module, text)| (module, taken(text))).collect();
+    let mut shown: BTreeMap<(Module, String), (Module, String)> = BTreeMap::new();
+    for (module, uses) in &uses {
+        for Taken { path, .. } in uses.iter().filter(|taken| taken.shown) {
+            if let Some(source) = resolved(module, path, files) {
+                shown.insert(((*module).clone(), path.last().expect("a name").clone()), source);
+            }
+        }
+    }
+    let mut arrows: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, uses) in uses {
+        let own = arrows.entry(module.clone()).or_default();
+        for Taken { path, shown: shows } in uses {
+            let Some(mut target) = resolved(module, &path, files) else { continue };
+            for _ in 0..8 {
+                let Some(source) = shown.get(&target) else { break };
+                target = source.clone();
+            }
+            if target.0 != *module && !(shows && target.0.starts_with(module)) {
+                own.insert(target.0);
+            }
+        }
+    }
+    arrows
+}
+
+fn reached<'a>(from: &'a Module, arrows: &'a BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<&'a Module> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = open.pop() {
+        open.extend(arrows[module].iter().filter(|next| reached.insert(*next)));
+    }
+    reached
+}
+
+/// The largest sets of files of which each leads to each.
+fn circles(files: &BTreeMap<Module, String>) -> BTreeSet<Vec<String>> {
+    let arrows = arrows(files);
+    let reached: BTreeMap<_, _> = arrows.keys().map(|module| (module, reached(module, &arrows))).collect();
+    let on_circle = reached.iter().filter(|(module, reaches)| reaches.contains(*module));
+    let circle = on_circle.map(|(module, reaches)| {
+        let both = reaches.iter().filter(|other| reached[*other].contains(module));
+        both.map(|module| module.join("/")).collect::<Vec<_>>()
+    });
+    circle.collect()
+}
+
+#[test]
+fn no_circle_of_files() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = BTreeSet::new();
+    for folder in std::fs::read_dir(crates).expect("the folder of crates") {
+        let folder = folder.expect("a folder");
+        let name = folder.file_name().into_string().expect("UTF-8");
+        let mut files = BTreeMap::new();
+        self::files(&folder.path().join("src"), &Module::new(), &mut files);
+        found.extend(circles(&files).into_iter().map(|circle| (name.clone(), circle)));
+    }
+    let kept = KEPT.iter().map(|(name, circle, _)| {
+        ((*name).to_owned(), circle.iter().map(|file| (*file).to_owned()).collect::<Vec<_>>())
+    });
+    let kept: BTreeSet<_> = kept.collect();
+    let new: Vec<_> = found.difference(&kept).collect();
+    let gone: Vec<_> = kept.difference(&found).collect();
+    assert!(new.is_empty(), "files that need each other: {new:#?}");
+    assert!(gone.is_empty(), "no circles any more, to be taken from the list: {gone:#?}");
+}
+
+#[test]
+fn circles_are_seen_through_re_exports_and_not_in_them() {
+    let crate_of = |files: &[(&str, &str)]| {
+        let module =
+            |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let files = files.iter().map(|(path, text)| (module(path), (*text).to_owned()));
+        circles(&files.collect::<BTreeMap<Module, String>>())
+    };
+    let none = BTreeSet::new();
+    let parent = ("", "mod a;\nmod b;\npub use a::A;\npub use b::{B, C as D};\n");
+    assert_eq!(crate_of(&[parent, ("a", "pub struct A;"), ("b", "use crate::A;\npub struct B;")]), none);
+    let circle = BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]);
+    let a = ("a", "use crate::{B, other::{self}};\n// use crate::C;\n");
+    assert_eq!(crate_of(&[parent, a, ("b", "use super::A;")]), circle);
+    let tests = ("b", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use crate::A;\n}\n");
+    assert_eq!(crate_of(&[parent, a, tests]), none);
+}
