@@ -98,7 +98,9 @@ impl Reading {
             Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
             Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
             Fact::Decided { decisions, .. } => {
-                decisions.iter().for_each(|decision| self.decided(at, *decision));
+                for decision in decisions {
+                    self.decided(at, *decision);
+                }
             }
             Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
             fact => self.machine_changed(at, fact),

@@ -1,6 +1,6 @@
 //! Several live runs of one task in the books: the first result counts, and the other run is stopped.
 
-use gleaner_core::{Command, Decision, Settled, StopReason};
+use gleaner_core::{Command, Decision, Run, Settled, StopReason};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
@@ -72,7 +72,7 @@ impl Books {
     }
 
     fn live(&self) -> Vec<RunId> {
-        [0, 1].into_iter().flat_map(|on| self.ledger.live_on(agent(on))).map(|run| run.id()).collect()
+        [0, 1].into_iter().flat_map(|on| self.ledger.live_on(agent(on))).map(Run::id).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Several runs of a task: one after the other, at the same time, and such as are spoken of though they are over.
 
-use gleaner_core::{Decision, Event, RunEnd, Stage};
+use gleaner_core::{Decision, Event, Run, RunEnd, Stage};
 use gleaner_policy::{Recipe, Relocate, Score, Spending};
 use gleaner_sim::{Setup, Simulation, TaskHistory, Waste};
 use gleaner_testkit::random::{self, Choices};
@@ -28,7 +28,7 @@ fn hearsay(simulation: &Simulation<'_, impl gleaner_core::Policy>, choices: &mut
     let task = TaskId::new(choices.below(grid.task_count().max(1)));
     let last = (grid.task_count() > 0).then(|| grid.task(task).runs())?;
     let run = RunId::new(task, choices.below(last as usize + 2) as u32);
-    let stage = grid.find_run(run).map(|run| run.stage());
+    let stage = grid.find_run(run).map(Run::stage);
     let end = [RunEnd::Finished, RunEnd::Kept, RunEnd::Lost][choices.below(3)];
     match stage {
         None | Some(Stage::Held) if choices.one_in(2) => Some(Event::RunEnded { run, end }),

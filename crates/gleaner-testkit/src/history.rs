@@ -2,7 +2,7 @@
 //! replies early, late and stale, users who cancel and run again.
 
 use crate::random::{self, Choices};
-use gleaner_core::{Change, Command, Decision, Event, Grid, Policy, RunEnd, Scheduler, Settled, Stage};
+use gleaner_core::{Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 /// So many events after the opening.
@@ -79,7 +79,7 @@ impl Outside {
             _ if self.choices.one_in(6) => TaskId::new(self.choices.below(grid.task_count())),
             count => with_runs[self.choices.below(count)],
         };
-        let known: Vec<RunId> = grid.runs_of(task).map(|run| run.id()).collect();
+        let known: Vec<RunId> = grid.runs_of(task).map(Run::id).collect();
         let run = match known.len() {
             0 => RunId::new(task, grid.task(task).runs()),
             // One that is over, is not sent yet, or never was.
@@ -88,7 +88,7 @@ impl Outside {
             }
             count => known[self.choices.below(count)],
         };
-        let stage = grid.find_run(run).map(|run| run.stage());
+        let stage = grid.find_run(run).map(Run::stage);
         match self.choices.below(12) {
             0 => Event::TasksWithdrawn { first: task, count: self.some(grid, task) },
             1 => Event::TasksReturned { first: task, count: self.some(grid, task) },

@@ -137,13 +137,13 @@ impl Machine {
     /// The runs of one class that count, lowest first.
     #[inline]
     pub fn runs_of(&self, class: TaskClassId) -> impl Iterator<Item = RunId> + '_ {
-        self.residents_of(class).map(|resident| resident.run())
+        self.residents_of(class).map(Resident::run)
     }
 
     /// Those of them that have begun.
     #[inline]
     pub fn running_of(&self, class: TaskClassId) -> impl Iterator<Item = RunId> + '_ {
-        self.residents_of(class).filter(|resident| resident.runs()).map(|resident| resident.run())
+        self.residents_of(class).filter(|resident| resident.runs()).map(Resident::run)
     }
 
     /// The runs that count, class by class.

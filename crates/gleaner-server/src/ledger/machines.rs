@@ -37,6 +37,9 @@ impl Ledger {
     pub(super) fn given_up(&mut self, at: Time, id: MachineId) {
         self.books.agents[id.index()].lost = true;
         self.books.agents[id.index()].load = 0.0;
+        // What was to go on there is concerned too.
+        let expected = self.grid().machine(id).runs().map(|run| TaskRange::one(run.task));
+        self.touched.extend(expected.collect::<Vec<_>>());
         let tasks: Vec<TaskId> = self.live_on(id).map(|run| run.id().task).collect();
         self.tell(at, &Event::MachineLost { machine: id });
         for task in tasks {

@@ -88,7 +88,9 @@ impl<'a> Story<'a> {
                 self.add(at, "submitted".to_owned(), Actor::User(user.clone()));
             }
             Fact::Decided { decisions, .. } => {
-                decisions.iter().for_each(|decision| self.decided(at, decision));
+                for decision in decisions {
+                    self.decided(at, decision);
+                }
             }
             Fact::AttemptStarted(attempt) if self.is_run(attempt.number) => {
                 self.phase = TaskPhase::Running;
@@ -105,6 +107,11 @@ impl<'a> Story<'a> {
                 let machine = self.names.machines[agent.index()].clone();
                 let cause = format!("a late result of attempt {} was refused", attempt.number);
                 self.add(at, cause, Actor::Agent(machine));
+            }
+            Fact::LeaseExpired { agent } if self.next.is_some_and(|(_, to)| to == *agent) => {
+                self.next = None;
+                let cause = "the machine that it was to go to was not heard of until its lease ended";
+                self.add(at, cause.to_owned(), Actor::Coordinator);
             }
             Fact::LeaseExpired { .. } => self.lost(at, "its machine was not heard of until its lease ended"),
             Fact::AgentStarted { .. } => self.lost(at, "its machine's agent was started afresh"),
