@@ -15,9 +15,10 @@ use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, recover};
 use crate::snapshotter::Snapshotter;
 use crate::store::{CommitError, Home, ReadError, Row, Seq, SnapshotError, Store};
+use gleaner_core::Command;
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
-use gleaner_wire::session::{Hello, ToAgent};
+use gleaner_wire::session::{Attempt, Hello, ToAgent};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -323,9 +324,10 @@ impl Work {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<(), DriverError> {
-        // A run writes nothing before it begins.
+        // A run writes nothing before it is ordered, but it may write before its agent says that it runs.
         for recorded in &batch.recorded {
-            if let Fact::AttemptStarted(attempt) = recorded.entry.fact {
+            let Fact::Decided { commands, .. } = &recorded.entry.fact else { continue };
+            for attempt in commands.iter().filter_map(ordered) {
                 self.outputs.begin(attempt)?;
             }
         }
@@ -424,4 +426,14 @@ fn is_about_people(fact: &Fact) -> bool {
 pub fn row(recorded: &Recorded) -> Row {
     let body = serde_json::to_string(&recorded.entry.fact).expect("facts are plain data");
     Row { at: recorded.entry.at, tasks: recorded.tasks.clone(), body }
+}
+
+/// The run that a command brings about.
+fn ordered(command: &Command) -> Option<Attempt> {
+    match *command {
+        Command::Start { task, attempt: number, .. } | Command::Move { task, attempt: number, .. } => {
+            Some(Attempt { task, number })
+        }
+        Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => None,
+    }
 }

@@ -49,12 +49,22 @@ impl Agent {
 
     /// The next run it is given; it says that the program runs.
     pub(crate) async fn start_next(&mut self, world: &World) -> Attempt {
+        let attempt = self.take_next().await;
+        self.start(world, attempt).await;
+        attempt
+    }
+
+    /// The next run it is given.
+    pub(crate) async fn take_next(&mut self) -> Attempt {
         loop {
             if let ToAgent::Run(run) = self.hear().await {
-                self.say(world, FromAgent::Started(run.attempt)).await;
                 return run.attempt;
             }
         }
+    }
+
+    pub(crate) async fn start(&self, world: &World, attempt: Attempt) {
+        self.say(world, FromAgent::Started(attempt)).await;
     }
 
     pub(crate) async fn hear(&mut self) -> ToAgent {
