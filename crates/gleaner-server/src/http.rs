@@ -42,20 +42,20 @@ pub(crate) use site::own_site;
 
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
-use axum::{Router, middleware};
-use gleaner_units::Time;
 use crate::limits::{
     FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
     REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
 };
+use axum::{Router, middleware};
+use gleaner_units::Time;
 use metrics::Metrics;
-use rates::Rates;
 use places::{Place, Places, Who};
+use rates::Rates;
 use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
-use uploads::Uploads;
+use uploads::UsersUploads;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -76,7 +76,7 @@ struct Api {
     large_jobs_read: Arc<Semaphore>,
     studies: Semaphore,
     rates: Rates,
-    uploads: Uploads,
+    uploads: UsersUploads,
 }
 
 impl Api {
@@ -128,7 +128,7 @@ pub fn router(app: Arc<App>) -> Router {
         large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
         studies: Semaphore::new(STUDIES_MAX),
         rates: Rates::default(),
-        uploads: Uploads::default(),
+        uploads: UsersUploads::default(),
     });
     router
         .fallback(async || {

@@ -84,10 +84,10 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let (checkpoint, files) = (Some(Stored { blob: blob(), size: 1 }), None);
     let end = End { outcome, usage: Usage::default(), checkpoint, files, stdout: tail.clone(), stderr: tail };
     let (agent, running) = (1, vec![attempt()]);
-    let hello =
-        Hello { version: SESSION_VERSION, agent, incarnation: 1, epoch: 1, profile: profile(), running };
+    let hello = Hello { agent, incarnation: 1, epoch: 1, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);
     [
+        encode(&FromAgent::Knock { version: SESSION_VERSION, agent }),
         encode(&FromAgent::Hello(hello)),
         encode(&FromAgent::Profile(profile())),
         encode(&FromAgent::Ended { attempt: attempt(), end }),

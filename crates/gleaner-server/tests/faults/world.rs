@@ -245,6 +245,14 @@ impl World {
             return;
         }
         let session = Network::session(connection);
+        if let FromAgent::Ended { end, .. } = &frame
+            && let Some(checkpoint) = &end.checkpoint
+        {
+            // Whether it is there is for the checker to say.
+            let (agent, blob) =
+                (MachineId::new(open.agent), checkpoint.blob.as_str().parse().expect("a name"));
+            self.put_in(Input::Stored { agent, blob });
+        }
         self.put_in(match frame {
             FromAgent::Hello(hello) => {
                 Input::Connected { session, hello: Box::new(hello), token: String::new() }
