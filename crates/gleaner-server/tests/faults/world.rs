@@ -12,7 +12,7 @@ use super::scene::{Scene, Timer};
 use super::server::Server;
 use super::users::{ADMIN, Users};
 use gleaner_server::desk::{Effect, Input, Order};
-use gleaner_units::{Span, Time};
+use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::session::{FromAgent, ToAgent};
 use std::collections::BTreeMap;
