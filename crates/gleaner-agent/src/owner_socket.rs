@@ -1,7 +1,7 @@
 //! Where the machine's owner says something to the agent by hand: a socket in its folder, for its user only.
 //!
 //! One line of JSON each way: `{"say": "pause"}` is answered by `{"version": 1, "tasks": 2, "state": "suspended"}`.
-//! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, or is left out by those who only ask.
+//! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, `evict`, or is left out by those who only ask.
 
 use crate::owner::{Verdict, Word};
 use rustix::fs::{Mode, OFlags};
@@ -74,6 +74,7 @@ enum Spoken {
     Pause,
     Resume,
     Drain,
+    Evict,
 }
 
 /// Something the owner said, to be answered; or they only ask.
@@ -161,6 +162,7 @@ fn spoken(word: Word) -> Spoken {
         Word::Pause => Spoken::Pause,
         Word::Resume => Spoken::Resume,
         Word::Drain => Spoken::Drain,
+        Word::Evict => Spoken::Evict,
     }
 }
 
@@ -171,5 +173,6 @@ fn word(spoken: Spoken) -> Word {
         Spoken::Pause => Word::Pause,
         Spoken::Resume => Word::Resume,
         Spoken::Drain => Word::Drain,
+        Spoken::Evict => Word::Evict,
     }
 }

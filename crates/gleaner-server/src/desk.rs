@@ -14,6 +14,7 @@ mod admission;
 mod agents;
 mod leases;
 mod orders;
+mod reports;
 mod run;
 
 pub(crate) use admission::check_job;
@@ -26,6 +27,7 @@ use crate::store::{RANGES_LIMIT, TaskRange};
 use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
+use reports::Reports;
 use std::collections::BTreeMap;
 
 /// How long agents may be silent.
@@ -153,6 +155,7 @@ pub struct Desk {
     by_agent: BTreeMap<MachineId, SessionId>,
     /// When each agent that is not lost is given up unless it is heard of.
     leases: Leases,
+    reports: Reports,
     batch: Batch,
 }
 
@@ -165,7 +168,8 @@ impl Desk {
         }
         let epoch = ledger.epoch() + 1;
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
-        let mut desk = Self { ledger, terms, sessions, by_agent, leases, batch: Batch::default() };
+        let (reports, batch) = (Reports::default(), Batch::default());
+        let mut desk = Self { ledger, terms, sessions, by_agent, leases, reports, batch };
         desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned() });
         desk
     }

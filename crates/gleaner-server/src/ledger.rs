@@ -24,7 +24,7 @@ pub use people::{People, User};
 pub use record::{Last, Live, Record, Wish};
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::Tries;
-pub(crate) use tries::Verdict;
+pub(crate) use tries::{Ended, Verdict};
 
 use crate::journal::{Entry, Fact};
 use crate::policy::{budget, recipe};
@@ -43,7 +43,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

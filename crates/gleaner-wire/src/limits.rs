@@ -38,3 +38,13 @@ pub const LENGTH_MAX: f64 = 1e24;
 pub const PRICE_MAX: f64 = 1e12;
 /// Seconds of the shortest period: of a budget, of batches and of moves.
 pub const PERIOD_MIN_S: f64 = 1.0;
+/// Bytes of what an agent says for people: why it refuses a run, why it is closed, what its sandbox is made of.
+pub const REASON_BYTES_MAX: usize = 500;
+/// Such texts at the end of one run.
+pub const NOTES_MAX: usize = 4;
+/// Bytes of all that an agent says of its machine.
+pub const PROFILE_BYTES_MAX: usize = 256 << 10;
+/// Reports that one agent may have recorded at once without having been asked; as many as it has runs, and some more.
+pub const REPORTS_AT_ONCE: u32 = 5_000;
+/// Reports that one agent may have recorded each second after that.
+pub const REPORTS_PER_S: u32 = 50;

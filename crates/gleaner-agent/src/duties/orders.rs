@@ -68,7 +68,11 @@ impl Duties {
                     held.stage = Stage::Preparing;
                     self.deeds.push_back(Deed::Prepare(held.run.clone()));
                 }
-                Stage::Queued | Stage::Preparing | Stage::Launched | Stage::Collecting { .. } => {}
+                Stage::Queued
+                | Stage::Preparing
+                | Stage::Ready
+                | Stage::Launched
+                | Stage::Collecting { .. } => {}
             }
         }
     }
@@ -116,6 +120,7 @@ impl Duties {
     }
 
     pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
+        let is_suspended = self.is_suspended();
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
         else {
             // It was ended meanwhile; what was just made must not stay.
@@ -123,16 +128,21 @@ impl Duties {
             return;
         };
         match result {
-            Ok(()) => {
-                held.stage = Stage::Launched;
-                held.active.go(now);
-                self.deeds.push_back(Deed::Launch(held.run.clone()));
-            }
+            Ok(()) if is_suspended => held.stage = Stage::Ready,
+            Ok(()) => self.launch(now, attempt),
             Err(TransferError::Unreachable(_)) if !self.link.is_up() => held.stage = Stage::Unprepared,
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
                 self.over(attempt, Outcome::NotStarted { why });
             }
+        }
+    }
+
+    pub(super) fn launch(&mut self, now: Time, attempt: Attempt) {
+        if let Some(held) = self.runs.get_mut(&attempt) {
+            held.stage = Stage::Launched;
+            held.active.go(now);
+            self.deeds.push_back(Deed::Launch(held.run.clone()));
         }
     }
 
@@ -145,15 +155,15 @@ impl Duties {
         held.stage = Stage::Running;
         if is_suspended && held.ending.is_none() {
             held.active.pause(now);
+            held.suspended_since = Some(now);
             self.deeds.push_back(Deed::Signal(attempt, Signal::Freeze));
         }
         self.send(FromAgent::Started(attempt));
     }
 
     fn stop(&mut self, now: Time, attempt: Attempt, cause: StopCause) {
-        if let Some(held) = self.runs.get(&attempt) {
-            let grace = held.grace();
-            self.end(now, attempt, Reason::Asked(cause), grace);
+        if self.runs.contains_key(&attempt) {
+            self.end(now, attempt, Reason::Asked(cause), self.grace(attempt));
         } else {
             // It may have been settled already: then this answer is old news, and else someone waits for it.
             self.send(FromAgent::Ended { attempt, end: unknown_here() });
@@ -189,6 +199,7 @@ fn unknown_here() -> End {
         usage: Usage::default(),
         checkpoint: None,
         files: None,
+        notes: Vec::new(),
         stdout: Tail::default(),
         stderr: Tail::default(),
     }

@@ -6,6 +6,7 @@ use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
 use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
 use gleaner_net::{AgentKey, Client, ClientError};
+use gleaner_wire::limits::REASON_BYTES_MAX;
 use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
 use gleaner_wire::session::Profile;
 use std::fs;
@@ -92,6 +93,8 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
         slots: options.slots.unwrap_or(cores),
         memory,
         sandbox: sandbox(home, keeper),
+        // As its owner says.
+        network: false,
         user: options.user.clone(),
         tags: options.tags.clone(),
         attributes: attributes(options),
@@ -144,7 +147,11 @@ fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {
     let scratch = home.path().join("tasks/trial");
     let level = fs::create_dir(&scratch).map_err(confine::Why::Folder).and_then(|()| trial(keeper, &scratch));
     let _ = fs::remove_dir_all(&scratch);
-    level.map_err(|why| why.to_string())
+    level.map_err(|why| {
+        let mut why = why.to_string();
+        why.truncate(why.floor_char_boundary(REASON_BYTES_MAX));
+        why
+    })
 }
 
 fn trial(keeper: &Keeper, scratch: &Path) -> Result<String, confine::Why> {

@@ -8,6 +8,7 @@ use crate::confine::Limiter;
 use crate::duties::{Event, Exit, Signal};
 use crate::home::Home;
 use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode};
+use crate::owner::Rules;
 use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
@@ -65,13 +66,18 @@ impl Seats {
     }
 
     /// Starts a run's program in its folder.
-    pub(crate) fn start(&mut self, run: &Run, folder: &Path, profile: &Profile) -> Result<(), SeatError> {
+    pub(crate) fn start(
+        &mut self,
+        run: &Run,
+        folder: &Path,
+        by: (&Profile, &Rules),
+    ) -> Result<(), SeatError> {
         loop {
             let seat = match self.idle.pop() {
                 Some(seat) => seat,
                 None => self.make()?,
             };
-            let order = match self.order(&seat, run, folder, profile) {
+            let order = match self.order(&seat, run, folder, by) {
                 Ok(order) => order,
                 Err(error) => {
                     self.idle.push(seat);
@@ -109,10 +115,16 @@ impl Seats {
         }
     }
 
-    fn order(&self, seat: &Seat, run: &Run, folder: &Path, profile: &Profile) -> Result<Vec<u8>, SeatError> {
+    fn order(
+        &self,
+        seat: &Seat,
+        run: &Run,
+        folder: &Path,
+        by: (&Profile, &Rules),
+    ) -> Result<Vec<u8>, SeatError> {
         let outputs = seat.outputs.clone();
         let spec: RunSpec =
-            super::spec::spec_of(run, folder, profile, &self.limiter, outputs).map_err(SeatError::Spec)?;
+            super::spec::spec_of(run, folder, by, &self.limiter, outputs).map_err(SeatError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
     }
 
@@ -260,6 +272,7 @@ fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
         Outcome::Code(code) => Exit::Code(code),
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),
+        Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }
 }
 

@@ -4,23 +4,23 @@
 use crate::confine::Limiter;
 use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
 use crate::keeper::{Confinement as Walls, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
+use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Processes and threads of one sandboxed task.
-const PROCESSES_MAX: u32 = 4_096;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// What is to be started; the error says why this agent will not.
 pub(crate) fn spec_of(
     run: &Run,
     folder: &Path,
-    profile: &Profile,
+    (profile, rules): (&Profile, &Rules),
     limiter: &Limiter,
     outputs: [PathBuf; 2],
 ) -> Result<RunSpec, String> {
+    rules.admit(&run.user, run.label.as_deref())?;
     let confinement = walls(run, profile, folder)?;
     let seen = match &confinement {
         Walls::Own => folder.to_owned(),
@@ -29,12 +29,12 @@ pub(crate) fn spec_of(
     let [stdout, stderr] = outputs;
     Ok(RunSpec {
         argv: run.command.clone(),
-        env: environment(run, &seen),
+        env: environment(run, &seen, rules.bounds().grace(run).seconds()),
         cwd: run.cwd.as_ref().map_or(seen, PathBuf::from),
         stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
         stdout,
         stderr,
-        limits: limits(run, &confinement),
+        limits: limits(run, &confinement, rules),
         limiter: limiter.clone(),
         confinement,
     })
@@ -56,6 +56,9 @@ fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
     if let Err(why) = &profile.sandbox {
         return Err(format!("this agent cannot build the sandbox: {why}"));
     }
+    if network == Network::Machine && !profile.network {
+        return Err("the machine's owner lets no task use the network".to_owned());
+    }
     if run.cwd.is_some() {
         return Err(
             "in the sandbox a task runs in its own folder; a working folder can only be chosen outside"
@@ -66,7 +69,7 @@ fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
 }
 
 /// What users give goes before what is only usual, and what Gleaner says of the run goes before both.
-fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
+fn environment(run: &Run, folder: &Path, grace_s: f64) -> Vec<(String, String)> {
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let mut env = BTreeMap::from([
         ("PATH".to_owned(), PATH.to_owned()),
@@ -80,6 +83,7 @@ fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
     env.insert("GLEANER_JOB".into(), job.into());
     env.insert("GLEANER_ATTEMPT".into(), run.attempt.number.to_string());
     env.insert("GLEANER_CORES".into(), run.needs.cores.to_string());
+    env.insert("GLEANER_GRACE".into(), grace_s.to_string());
     if has_checkpoint(&run.checkpoint) {
         env.insert("GLEANER_CHECKPOINT".into(), text(folder.join(CHECKPOINT)));
     }
@@ -89,12 +93,15 @@ fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
     env.into_iter().collect()
 }
 
-fn limits(run: &Run, walls: &Walls) -> Limits {
+fn limits(run: &Run, walls: &Walls, rules: &Rules) -> Limits {
     let given = |amount: u64| (amount > 0).then_some(amount);
+    let boxed = |most: u32| matches!(walls, Walls::Sandbox(_)).then_some(most);
     Limits {
         memory_bytes: given(run.needs.memory),
-        processes: matches!(walls, Walls::Sandbox(_)).then_some(PROCESSES_MAX),
-        cpu_milli: None,
+        processes: boxed(rules.processes_max),
+        // So that all together keep to the owner's cores: there are no more places than these.
+        cpu_milli: rules.cores_max.map(|most| run.needs.cores.min(most).saturating_mul(1_000)),
         file_bytes: given(run.needs.disk),
+        open_files: boxed(rules.open_files_max),
     }
 }

@@ -3,8 +3,8 @@
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, LENGTH, TaskList, is_length};
 use gleaner_wire::limits::{
-    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX,
-    TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX,
+    REASON_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use std::collections::BTreeSet;
@@ -154,6 +154,12 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
             format!("{key} is {seconds}; expected a number of seconds, 0 or more")
         })?;
     }
+    // With 0, a task that has done its work would run again, for ever.
+    if let Some(code) = spec.checkpoint.exit_code.filter(|code| !(1..=255).contains(code)) {
+        return Err(Rejection::invalid(format!(
+            "checkpoint.exit_code is {code}; expected an exit code from 1 to 255, since 0 says that the task is done"
+        )));
+    }
     check_lengths(spec)?;
     let Some(shares) = spec.composition else { return Ok(()) };
     let sum: f64 = shares.iter().sum();
@@ -211,6 +217,12 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
     })
 }
 
+/// How long the lists are that an agent sends with its profile.
+pub(super) fn profile_bytes(profile: &Profile) -> usize {
+    let attributes = profile.attributes.iter().map(|(name, text)| name.len() + text.len());
+    profile.tags.iter().map(String::len).chain(attributes).sum()
+}
+
 /// Whether what an agent says of its machine makes sense.
 pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let speeds = profile.speeds;
@@ -231,6 +243,14 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let items = profile.tags.len().max(profile.attributes.len());
     refuse_if(items > PROFILE_ITEMS_MAX, || {
         format!("{items} tags or attributes; at most {PROFILE_ITEMS_MAX} are taken")
+    })?;
+    let bytes = profile_bytes(profile);
+    refuse_if(bytes > PROFILE_BYTES_MAX, || {
+        format!("tags and attributes have {bytes} bytes; at most {PROFILE_BYTES_MAX} are taken")
+    })?;
+    let (Ok(sandbox) | Err(sandbox)) = &profile.sandbox;
+    refuse_if(sandbox.len() > REASON_BYTES_MAX, || {
+        format!("what it says of its sandbox has {} bytes; at most {REASON_BYTES_MAX} are taken", sandbox.len())
     })?;
     profile.tags.iter().try_for_each(|tag| check_name("a tag", tag))?;
     for (name, text) in &profile.attributes {

@@ -1,22 +1,32 @@
 //! What agents say, and what they are told.
 
+use super::admission::profile_bytes;
 use super::{Desk, Effect, Session, SessionId, Written, check_profile, run};
 use crate::journal::Fact;
 use crate::ledger::{Errand, Live, Wish};
 use gleaner_core::TaskState;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
-use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Profile, Sample, StopCause, Stream, ToAgent};
+use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX};
+use gleaner_wire::session::{
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stream, ToAgent,
+};
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
     pub(super) fn connected(&mut self, now: Time, session: SessionId, hello: &Hello, token: String) {
         let id = MachineId::new(hello.agent as usize);
-        if let Err(why) = self.welcome(now, id, hello) {
-            self.batch.effects.push(Effect::Send(session, ToAgent::Refused { why }));
-            self.batch.effects.push(Effect::Close(session));
-            return;
+        match self.welcome(now, id, hello) {
+            Ok(()) => {}
+            Err(Unwelcome::ForGood(why)) => {
+                self.batch.effects.push(Effect::Send(session, ToAgent::Refused { why }));
+                self.batch.effects.push(Effect::Close(session));
+                return;
+            }
+            Err(Unwelcome::ForNow) => {
+                self.batch.effects.push(Effect::Close(session));
+                return;
+            }
         }
         if let Some(&old) = self.by_agent.get(&id) {
             self.close(old);
@@ -44,8 +54,8 @@ impl Desk {
         match frame {
             FromAgent::Heartbeat { number, sample } => self.heartbeat(now, id, number, sample),
             FromAgent::Profile(profile) => self.profile(now, id, agent, profile),
-            FromAgent::OwnerLoad { load, why } => self.owner_load(now, agent, load, why),
-            FromAgent::Open { open, why } => self.open(now, agent, open, why),
+            FromAgent::OwnerLoad { load, why } => self.owner_load(now, id, agent, (load, why)),
+            FromAgent::Open { open, why } => self.open(now, id, agent, (open, why)),
             FromAgent::Started(attempt) => self.started(now, agent, attempt),
             FromAgent::Output { attempt, stream, offset, bytes } => {
                 self.output(agent, Written { attempt, stream, offset, bytes });
@@ -98,21 +108,29 @@ impl Desk {
         }
     }
 
-    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello) -> Result<(), String> {
-        let known = self.ledger.agents().get(id.index()).ok_or("this agent is not enrolled here")?;
+    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello) -> Result<(), Unwelcome> {
+        let refuse = |why: &str| Err(Unwelcome::ForGood(why.to_owned()));
+        let Some(known) = self.ledger.agents().get(id.index()) else {
+            return refuse("this agent is not enrolled here");
+        };
         if known.revoked {
-            return Err("this agent was revoked".to_owned());
+            return refuse("this agent was revoked");
         }
-        check_profile(&hello.profile).map_err(|rejection| rejection.message)?;
+        check_profile(&hello.profile).map_err(|rejection| Unwelcome::ForGood(rejection.message))?;
         let (incarnation, lost) = (known.incarnation, known.lost);
         if incarnation.is_some_and(|latest| hello.incarnation < latest) {
-            return Err(
+            return refuse(
                 "a later start of this agent is known: its folder was copied, or restored from a backup; \
-                        let it join again from an empty one"
-                    .to_owned(),
+                 let it join again from an empty one",
             );
         }
-        if incarnation != Some(hello.incarnation) {
+        let is_afresh = incarnation != Some(hello.incarnation);
+        let is_changed = known.profile != hello.profile;
+        let bytes = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
+        if (is_afresh || is_changed || lost) && !self.reports.take(id, now, bytes) {
+            return Err(Unwelcome::ForNow);
+        }
+        if is_afresh {
             let profile = hello.profile.clone();
             self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
             return Ok(());
@@ -120,7 +138,7 @@ impl Desk {
         if lost {
             self.record(now, Fact::AgentReturned { agent: id });
         }
-        if self.ledger.agent(id).profile != hello.profile {
+        if is_changed {
             self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
         }
         Ok(())
@@ -170,22 +188,35 @@ impl Desk {
     fn profile(&mut self, now: Time, session: SessionId, agent: MachineId, profile: Profile) {
         if check_profile(&profile).is_err() {
             self.close(session);
-        } else if self.ledger.agent(agent).profile != profile {
+        } else if self.ledger.agent(agent).profile != profile
+            && self.may_report(now, session, agent, profile_bytes(&profile))
+        {
             self.record(now, Fact::MachineProfiled { agent, profile });
         }
     }
 
-    fn owner_load(&mut self, now: Time, agent: MachineId, load: f64, why: String) {
-        if (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load {
+    fn owner_load(&mut self, now: Time, session: SessionId, agent: MachineId, (load, why): (f64, String)) {
+        let is_news = (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load;
+        if is_news && self.may_report(now, session, agent, 0) {
             self.record(now, Fact::OwnerLoadReported { agent, load, why: bounded(why) });
         }
     }
 
-    fn open(&mut self, now: Time, agent: MachineId, open: bool, why: String) {
-        if self.ledger.agent(agent).closed_by_owner == open {
+    fn open(&mut self, now: Time, session: SessionId, agent: MachineId, (open, why): (bool, String)) {
+        let is_news = self.ledger.agent(agent).closed_by_owner == open;
+        if is_news && self.may_report(now, session, agent, 0) {
             let by = Actor::Agent(self.ledger.agent(agent).name.clone());
             self.record(now, Fact::MachineOpened { agent, open, why: bounded(why), by });
         }
+    }
+
+    /// Whether the agent may have one more thing recorded that nobody asked for; else its connection is closed.
+    fn may_report(&mut self, now: Time, session: SessionId, agent: MachineId, bytes: usize) -> bool {
+        let may = self.reports.take(agent, now, bytes);
+        if !may {
+            self.close(session);
+        }
+        may
     }
 
     fn started(&mut self, now: Time, agent: MachineId, attempt: Attempt) {
@@ -212,18 +243,26 @@ impl Desk {
             return;
         }
         let run = Live { attempt: attempt.number, on: agent };
-        let accepted = if self.ledger.is_awaited(attempt, agent) {
+        let is_awaited = self.ledger.is_awaited(attempt, agent);
+        if !is_awaited && let Some(accepted) = self.ledger.record(attempt.task).counted(run) {
+            self.send(session, ToAgent::Settled { attempt, accepted });
+            return;
+        }
+        let came_to_nothing = matches!(
+            end.outcome,
+            Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped
+        );
+        if (came_to_nothing || !is_awaited) && !self.may_report(now, session, agent, 0) {
+            return;
+        }
+        if is_awaited {
             let end = Box::new(self.keep_tails(attempt, sound(end)));
             self.record(now, Fact::AttemptEnded { attempt, agent, end });
-            true
-        } else if let Some(counted) = self.ledger.record(attempt.task).counted(run) {
-            counted
         } else {
             let end = Box::new(without_tails(sound(end)));
             self.record(now, Fact::ResultRefused { attempt, agent, end });
-            false
-        };
-        self.send(session, ToAgent::Settled { attempt, accepted });
+        }
+        self.send(session, ToAgent::Settled { attempt, accepted: is_awaited });
     }
 
     fn is_live(&self, attempt: Attempt, agent: MachineId) -> bool {
@@ -251,6 +290,14 @@ impl Desk {
 /// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
 /// number says nothing. The result counts all the same.
 fn sound(mut end: End) -> End {
+    match &mut end.outcome {
+        Outcome::OverLimit { what: why } | Outcome::Abandoned { why } | Outcome::NotStarted { why } => {
+            *why = bounded(std::mem::take(why));
+        }
+        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}
+    }
+    end.notes.truncate(NOTES_MAX);
+    end.notes = end.notes.into_iter().map(bounded).collect();
     for tail in [&mut end.stdout, &mut end.stderr] {
         tail.dropped = tail.dropped.saturating_add(tail.bytes.len().saturating_sub(OUTPUT_CHUNK_MAX) as u64);
         tail.bytes.truncate(OUTPUT_CHUNK_MAX);
@@ -272,10 +319,16 @@ fn without_tails(mut end: End) -> End {
 
 /// What agents say for people is cut where it is longer than anyone reads.
 fn bounded(mut why: String) -> String {
-    const WHY_MAX: usize = 500;
-    if why.len() > WHY_MAX {
-        let end = (0..=WHY_MAX).rev().find(|&at| why.is_char_boundary(at)).unwrap_or(0);
-        why.truncate(end);
+    if why.len() > REASON_BYTES_MAX {
+        why.truncate(why.floor_char_boundary(REASON_BYTES_MAX));
     }
     why
+}
+
+/// Why an agent is not let in.
+enum Unwelcome {
+    /// It is told, and gives up.
+    ForGood(String),
+    /// It has had too much recorded; it comes again by itself.
+    ForNow,
 }

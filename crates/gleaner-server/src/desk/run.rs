@@ -18,6 +18,7 @@ pub(super) fn of(ledger: &Ledger, attempt: Attempt) -> Run {
         attempt,
         name: format!("{id}/{}", job.number(attempt.task)),
         user: job.user.clone(),
+        label: spec.label.clone(),
         command: spec.command.iter().map(fill).collect(),
         env,
         cwd: spec.cwd.as_ref().map(fill),

@@ -2,11 +2,11 @@
 
 use super::job::count;
 use super::kinds::task_class;
-use super::tries::Verdict;
+use super::tries::{Ended, Verdict, given_up};
 use super::{Errand, Job, Last, Ledger, Live, Record, Wish};
 use crate::journal::Chosen;
 use gleaner_core::{Event, TaskState};
-use gleaner_units::{MachineId, Ops, TaskId, Time};
+use gleaner_units::{MachineId, Ops, Span, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::{JobSpec, LENGTH};
@@ -128,26 +128,43 @@ impl Ledger {
         self.touched.push(task);
         self.learn(at, task, on, end);
         self.books.agents[on.index()].live.remove(&task);
+        let is_elsewhere = self.grid().task(task).attempt() != attempt.number;
+        let lasted = self.lasted(at, task);
         let (_, job) = self.books.jobs.of(task);
         let record = self.books.records.own(task);
-        let verdict = record.tries.verdict(&job.spec, &end.outcome);
+        let verdict = record.tries.verdict(
+            &job.spec,
+            Ended {
+                outcome: &end.outcome,
+                lasted,
+                was_asked_for: is_elsewhere || record.wish.is_some(),
+                got_further: end.checkpoint.is_some() && end.checkpoint != record.checkpoint,
+            },
+        );
         (record.live, record.lost) = (None, None);
         record.settle(Live { attempt: attempt.number, on }, true);
         record.machine = Some(on);
-        record.last =
-            Some(Box::new(Last { outcome: end.outcome.clone(), usage: end.usage, files: end.files.clone() }));
+        let outcome = if verdict == Verdict::GivenUp { given_up() } else { end.outcome.clone() };
+        record.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
         if end.checkpoint.is_some() {
             record.checkpoint.clone_from(&end.checkpoint);
         }
         match verdict {
             Verdict::Done => self.finish(at, task, TaskPhase::Done),
-            Verdict::Failed if record.wish.is_none() => self.finish(at, task, TaskPhase::Failed),
-            Verdict::Failed | Verdict::Again => self.run_again(at, attempt),
+            Verdict::Failed | Verdict::GivenUp if record.wish.is_none() => {
+                self.finish(at, task, TaskPhase::Failed);
+            }
+            Verdict::Failed | Verdict::GivenUp | Verdict::Again => self.run_again(at, attempt),
             Verdict::AgainAfter(rest) => {
                 self.run_again(at, attempt);
                 self.rest(at, task, at + rest);
             }
         }
+    }
+
+    /// How long the task's run has gone on since its program started.
+    pub(super) fn lasted(&self, at: Time, task: TaskId) -> Span {
+        self.record(task).started.map_or(Span::ZERO, |started| at.since(started))
     }
 
     fn run_again(&mut self, at: Time, attempt: Attempt) {
@@ -157,7 +174,7 @@ impl Ledger {
     }
 
     /// Keeps a task that is back in the queue out of it for a while.
-    fn rest(&mut self, at: Time, task: TaskId, until: Time) {
+    pub(super) fn rest(&mut self, at: Time, task: TaskId, until: Time) {
         let is_queued = self.record(task).phase == TaskPhase::Waiting
             && self.grid().task(task).state() == TaskState::Waiting;
         if is_queued {
@@ -209,6 +226,7 @@ impl Ledger {
         let record = self.books.records.own(task);
         record.live = Some(Live { attempt: number, on });
         record.lost = None;
+        record.started = None;
         record.machine = Some(on);
         self.books.agents[on.index()].live.insert(task);
         self.touched.push(task);
