@@ -116,7 +116,11 @@ fn on_a_small_share_of_a_core_the_owner_is_seen_too() {
 }
 
 fn strict() -> Rules {
-    Rules { temperature_max: Some(80.0), hours: Some(vec!["18:00-07:00".parse().unwrap()]), ..Rules::default() }
+    Rules {
+        temperature_max: Some(80.0),
+        hours: Some(vec!["18:00-07:00".parse().unwrap()]),
+        ..Rules::default()
+    }
 }
 
 /// Everything that speaks against tasks at once, in the order in which it counts; each line takes one away.

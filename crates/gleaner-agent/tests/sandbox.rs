@@ -257,7 +257,11 @@ fn the_host_does_not_show_through() {
     for (name, script, expected) in [
         ("arguments of the first process", "tr '\\0' ' ' < /proc/1/cmdline | grep -c \"$HOST\"", "0"),
         ("its environment", "tr '\\0' ' ' < /proc/1/environ 2> /dev/null | grep -c \"$HOST\"", "0"),
-        ("any capability", "grep -h Cap /proc/self/status | tr -d '\\t\\n0'", "CapInh:CapPrm:CapEff:CapBnd:CapAmb:"),
+        (
+            "any capability",
+            "grep -h Cap /proc/self/status | tr -d '\\t\\n0'",
+            "CapInh:CapPrm:CapEff:CapBnd:CapAmb:",
+        ),
         ("options of the kernel", "cat /proc/cmdline 2> /dev/null | wc -c", "0"),
         ("keys of others", "cat /proc/keys /proc/key-users 2> /dev/null | wc -c", "0"),
         ("the kernel's messages", "dmesg 2> /dev/null | wc -c", "0"),

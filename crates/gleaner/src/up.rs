@@ -7,6 +7,7 @@ use crate::demo;
 use crate::failure::Failure;
 use crate::serve::{join_line, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
+use gleaner_agent::owner;
 use gleaner_server::serve::{Ready, ServeOptions, serve};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -24,11 +25,6 @@ const GRACE: Duration = Duration::from_secs(30);
 /// How many tasks an agent of the demonstration takes.
 const DEMO_SLOTS: u32 = 4;
 
-/// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
-/// their word, count.
-const RULES: &str =
-    "# The owner's rules for this machine; see the documentation of agents.\nsessions = \"ignore\"\n";
-
 /// An agent of this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalAgent {
@@ -43,7 +39,7 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
     let options = settings::serve_options(folder, &arguments.serve)?;
     let agents = agents(&options, arguments);
     for agent in &agents {
-        write_rules(&agent.home)?;
+        check_rules(&agent.home)?;
     }
     let (demo, user) = (arguments.demo, options.user.clone());
     let home = options.home.clone();
@@ -169,12 +165,13 @@ async fn end(child: &mut Child) {
     }
 }
 
-/// The rules of a machine's owner are left as they are.
-fn write_rules(folder: &Path) -> Outcome {
-    let path = folder.join("rules.toml");
-    if path.exists() {
-        return Ok(());
-    }
+/// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
+/// their word, count. The rules of a machine's owner are left as they are; a mistake in them is named before anything
+/// starts.
+fn check_rules(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
-    fs::write(&path, RULES).map_err(|error| Failure::io("write", &path, error))
+    let file = folder.join("rules.toml");
+    owner::write_if_none(&file, owner::Preset::Submitters)?;
+    owner::read(&file)?;
+    Ok(())
 }

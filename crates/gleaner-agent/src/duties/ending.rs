@@ -44,8 +44,7 @@ impl Duties {
         for attempt in late {
             self.kill(attempt);
         }
-        let over_time =
-            self.attempts_where(|held| held.time_limit(self.bounds).is_some_and(|at| at <= now));
+        let over_time = self.attempts_where(|held| held.time_limit(self.bounds).is_some_and(|at| at <= now));
         for attempt in over_time {
             self.end(now, attempt, Reason::TimeLimit, self.grace(attempt));
         }

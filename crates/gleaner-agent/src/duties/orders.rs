@@ -3,6 +3,7 @@
 use super::held::{Held, Stage};
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
+use crate::owner::{self, Verdict};
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, Tail, ToAgent, Usage};
 use std::collections::BTreeSet;
@@ -120,7 +121,6 @@ impl Duties {
     }
 
     pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
-        let is_suspended = self.is_suspended();
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
         else {
             // It was ended meanwhile; what was just made must not stay.
@@ -128,8 +128,10 @@ impl Duties {
             return;
         };
         match result {
-            Ok(()) if is_suspended => held.stage = Stage::Ready,
-            Ok(()) => self.launch(now, attempt),
+            Ok(()) => {
+                held.stage = Stage::Ready;
+                self.launch_if_allowed(now, attempt);
+            }
             Err(TransferError::Unreachable(_)) if !self.link.is_up() => held.stage = Stage::Unprepared,
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
@@ -138,8 +140,15 @@ impl Duties {
         }
     }
 
-    pub(super) fn launch(&mut self, now: Time, attempt: Attempt) {
-        if let Some(held) = self.runs.get_mut(&attempt) {
+    /// Starts what is ready, unless the owner pauses or drains the machine: the order to run it may have been on its way
+    /// when they said so.
+    pub(super) fn launch_if_allowed(&mut self, now: Time, attempt: Attempt) {
+        if self.is_suspended() {
+            return;
+        }
+        if self.verdict == Verdict::NoNewTasks(owner::Reason::Draining) {
+            self.over(attempt, abandoned("the machine's owner takes nothing new"));
+        } else if let Some(held) = self.runs.get_mut(&attempt) {
             held.stage = Stage::Launched;
             held.active.go(now);
             self.deeds.push_back(Deed::Launch(held.run.clone()));

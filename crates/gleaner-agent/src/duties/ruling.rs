@@ -73,9 +73,10 @@ pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: 
         Reason::Asked(StopCause::Cancel) | Reason::KeeperGone | Reason::Disowned => {
             unfinished(outcome, false)
         }
-        Reason::Asked(StopCause::Move | StopCause::Hold) | Reason::LeaseEnds | Reason::Leaving | Reason::Evicted => {
-            unfinished(outcome, can_go_on(checkpointing))
-        }
+        Reason::Asked(StopCause::Move | StopCause::Hold)
+        | Reason::LeaseEnds
+        | Reason::Leaving
+        | Reason::Evicted => unfinished(outcome, can_go_on(checkpointing)),
     }
 }
 

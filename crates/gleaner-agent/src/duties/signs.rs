@@ -36,7 +36,7 @@ impl Duties {
         }
         if !is_suspended {
             for attempt in self.attempts_where(|held| matches!(held.stage, Stage::Ready)) {
-                self.launch(now, attempt);
+                self.launch_if_allowed(now, attempt);
             }
         }
         self.tell_load();

@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn the_state_is_found_behind_any_name() {
-        for (stat, expected) in [("7 (cat) R 3", Some('R')), ("7 (a) R 9 (b) T 4", Some('T')), ("7 (x", None)] {
+        for (stat, expected) in [("7 (cat) R 3", Some('R')), ("7 (a) R 9 (b) T 4", Some('T')), ("7 (x", None)]
+        {
             assert_eq!(state(stat), expected, "{stat}");
         }
     }

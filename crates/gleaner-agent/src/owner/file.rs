@@ -95,7 +95,8 @@ fn with(text: &str, key: &str, value: &str) -> String {
         line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
     };
     let set = |line: &&str| is_about(line) && !line.starts_with('#');
-    let at = text.lines().position(|line| set(&line)).or_else(|| text.lines().position(|line| is_about(&line)));
+    let at =
+        text.lines().position(|line| set(&line)).or_else(|| text.lines().position(|line| is_about(&line)));
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let line = format!("{key} = {value}");
     match at {
@@ -150,7 +151,10 @@ mod tests {
         }
         let rules = read(&path).unwrap();
         assert_eq!((rules.cores_max, rules.users), (Some(2), Some(vec!["ann".to_owned()])));
-        assert_eq!((rules.network, rules.sessions), (super::super::Network::No, super::super::Sessions::Ignore));
+        assert_eq!(
+            (rules.network, rules.sessions),
+            (super::super::Network::No, super::super::Sessions::Ignore)
+        );
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), lines);
     }
 

@@ -34,7 +34,9 @@ const ALL_DAYS: u8 = 0x7f;
 
 /// Hours that were not written as hours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} are no hours; expected HH:MM-HH:MM, with days of the week before it or not, as in \"mon-fri 18:00-07:30\"")]
+#[error(
+    "{found:?} are no hours; expected HH:MM-HH:MM, with days of the week before it or not, as in \"mon-fri 18:00-07:30\""
+)]
 pub struct HoursError {
     found: String,
 }

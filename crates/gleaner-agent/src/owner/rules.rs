@@ -134,9 +134,8 @@ impl Default for Rules {
 impl Rules {
     /// Refuses what can never be meant, and what no task could ever meet.
     pub fn check(&self) -> Result<(), RulesError> {
-        let refuse = |key, found: &dyn ToString, expected| {
-            Err(RulesError { key, found: found.to_string(), expected })
-        };
+        let refuse =
+            |key, found: &dyn ToString, expected| Err(RulesError { key, found: found.to_string(), expected });
         let lists = [
             ("hours", self.hours.as_ref().map(Vec::len)),
             ("users", self.users.as_ref().map(Vec::len)),

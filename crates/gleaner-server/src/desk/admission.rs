@@ -250,7 +250,10 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     })?;
     let (Ok(sandbox) | Err(sandbox)) = &profile.sandbox;
     refuse_if(sandbox.len() > REASON_BYTES_MAX, || {
-        format!("what it says of its sandbox has {} bytes; at most {REASON_BYTES_MAX} are taken", sandbox.len())
+        format!(
+            "what it says of its sandbox has {} bytes; at most {REASON_BYTES_MAX} are taken",
+            sandbox.len()
+        )
     })?;
     profile.tags.iter().try_for_each(|tag| check_name("a tag", tag))?;
     for (name, text) in &profile.attributes {

@@ -248,10 +248,8 @@ impl Desk {
             self.send(session, ToAgent::Settled { attempt, accepted });
             return;
         }
-        let came_to_nothing = matches!(
-            end.outcome,
-            Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped
-        );
+        let came_to_nothing =
+            matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped);
         if (came_to_nothing || !is_awaited) && !self.may_report(now, session, agent, 0) {
             return;
         }
