@@ -283,8 +283,9 @@ for number in range(40):
         while True:
             os.killpg(ours, signal.SIGCONT)
             open('beat', 'a').write('x')
-            if os.fork() > 0:
-                os._exit(0)
+            try:
+                if os.fork() > 0: os._exit(0)
+            except OSError: pass
 open('ready', 'w')
 time.sleep(1000)
 ";

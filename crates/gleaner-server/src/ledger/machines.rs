@@ -156,14 +156,9 @@ impl Ledger {
     }
 
     fn run_vanished(&mut self, at: Time, task: TaskId) {
-        let lasted = self.lasted(at, task);
         let record = self.books.records.own(task);
         let Some(Live { attempt, .. }) = record.live.take() else { return };
-        let rest = record.tries.vanished(lasted);
         self.tell(at, &Event::AttemptLost { task, attempt });
         self.after_a_run(at, task);
-        if let Some(rest) = rest {
-            self.rest(at, task, at + rest);
-        }
     }
 }

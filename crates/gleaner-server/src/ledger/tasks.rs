@@ -163,7 +163,7 @@ impl Ledger {
     }
 
     /// How long the task's run has gone on since its program started.
-    pub(super) fn lasted(&self, at: Time, task: TaskId) -> Span {
+    fn lasted(&self, at: Time, task: TaskId) -> Span {
         self.record(task).started.map_or(Span::ZERO, |started| at.since(started))
     }
 
@@ -174,7 +174,7 @@ impl Ledger {
     }
 
     /// Keeps a task that is back in the queue out of it for a while.
-    pub(super) fn rest(&mut self, at: Time, task: TaskId, until: Time) {
+    fn rest(&mut self, at: Time, task: TaskId, until: Time) {
         let is_queued = self.record(task).phase == TaskPhase::Waiting
             && self.grid().task(task).state() == TaskState::Waiting;
         if is_queued {

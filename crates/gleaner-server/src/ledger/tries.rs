@@ -82,12 +82,6 @@ impl Tries {
         }
     }
 
-    /// A run of which nothing more will be heard, since its agent was started afresh: how long to rest, if at all.
-    pub(crate) fn vanished(&mut self, lasted: Span) -> Option<Span> {
-        self.short = if lasted < STEADY { self.short + 1 } else { 0 };
-        (self.short > 0).then(|| rest(self.short))
-    }
-
     /// **No task runs again and again without a rest**, whoever is to blame: a program that asks for it, an agent that
     /// refuses, files that cannot be had or stored. Moves are the policy's, which has bounds of its own.
     fn again(&mut self, run: Ended<'_>) -> Verdict {
@@ -179,12 +173,5 @@ mod tests {
         assert_eq!(tries.verdict(&spec, run), Verdict::AgainAfter(REST), "it lasted in between");
         let asked = Ended { was_asked_for: true, ..run };
         assert!((0..=FRUITLESS_MAX).all(|_| tries.verdict(&spec, asked) == Verdict::Again), "nobody's fault");
-    }
-
-    #[test]
-    fn agents_that_are_started_afresh_all_the_time_give_rest_too() {
-        let mut tries = Tries::NONE;
-        let rests = [Span::ZERO, Span::ZERO, LASTED, Span::ZERO].map(|lasted| tries.vanished(lasted));
-        assert_eq!(rests, [Some(rest(1)), Some(rest(2)), None, Some(rest(1))]);
     }
 }

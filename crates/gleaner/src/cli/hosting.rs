@@ -136,9 +136,9 @@ pub(crate) enum OwnerArguments {
 /// `gleaner owner set`.
 #[derive(Args, Debug)]
 pub(crate) struct OwnerSetArguments {
-    /// Which rule, such as grace_max_seconds; `gleaner owner show` lists them
+    /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
     pub(crate) key: String,
-    /// A number, a word, true or false, or a list such as '["mon-fri 18:00-07:30"]'
+    /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`
     #[arg(allow_negative_numbers = true)]
     pub(crate) value: String,
     #[command(flatten)]
