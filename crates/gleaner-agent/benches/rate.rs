@@ -45,6 +45,7 @@ fn main() {
     let limiter = Limiter::find(&format!("bench-{}", std::process::id()));
     println!("limits: {limiter}");
     let limits = Limits {
+        memory_unless_named: None,
         memory_bytes: Some(1 << 30),
         processes: Some(100),
         cpu_milli: Some(2000),

@@ -1,22 +1,36 @@
 //! Folders as tar archives, and back.
 //!
 //! - **The same files give the same bytes**: entries are in order of their names, and bear no times and no owners.
-//! - **No link is followed**, neither on the way in nor on the way out: a task could have made it point anywhere.
+//! - **No link is followed**, neither on the way in nor on the way out: a task could have made it point anywhere. Folders
+//!   are passed as descriptors, and what is below is opened [beneath](crate::beneath) them.
 //! - Only files, folders and symbolic links are packed; only these are unpacked, and only below the folder given.
+//! - **An archive comes from a stranger**: what it claims of names and sizes takes no memory beyond [`PATH_BYTES_MAX`].
 
+mod unpack;
+
+pub use unpack::{Taking, unpack};
+
+use crate::beneath;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
-use rustix::fs::OFlags;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, readlinkat, statat};
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use tar::{Archive, Builder, EntryType, Header};
+use tar::{Builder, EntryType, Header};
 
 /// Entries of one archive.
 pub const ENTRIES_MAX: usize = 200_000;
+/// Bytes of a path in an archive: what the system opens at once.
+pub const PATH_BYTES_MAX: usize = 4_095;
+/// Bytes of all paths in an archive together.
+pub const PATHS_BYTES_MAX: usize = 64 << 20;
 
-/// Why a folder could not be packed or an archive not unpacked.
+/// Why a folder could not be packed or an archive not unpacked. Paths are those in the archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The system refused.
@@ -27,183 +41,160 @@ pub enum ArchiveError {
         /// What the system said.
         why: io::Error,
     },
+    /// The archive itself makes no sense, or cannot be read or written.
+    #[error("the archive: {0}")]
+    Archive(io::Error),
     /// Too many files.
-    #[error("{path} holds more than {ENTRIES_MAX} files", path = .0.display())]
-    TooMany(PathBuf),
+    #[error("more than {ENTRIES_MAX} files, or {mib} MiB of their names", mib = PATHS_BYTES_MAX >> 20)]
+    TooMany,
     /// Too many bytes.
-    #[error("{path} holds more than {BLOB_BYTES_MAX} bytes", path = .0.display())]
-    TooLarge(PathBuf),
+    #[error("more than {BLOB_BYTES_MAX} bytes")]
+    TooLarge,
+    /// A path that is too long.
+    #[error("a path of more than {PATH_BYTES_MAX} bytes: the folders in it are too deep")]
+    TooDeep,
     /// Something that does not belong into an archive of ours.
     #[error("the archive holds {0:?}, which is no file, folder or symbolic link in it")]
     Foreign(PathBuf),
+    /// A link where there are to be files only.
+    #[error(
+        "the archive holds {path:?}, a link to {target:?}: no agent keeps links, so this is no task's output"
+    )]
+    Link {
+        /// Where it would be.
+        path: PathBuf,
+        /// Where it would lead.
+        target: PathBuf,
+    },
+    /// Something is where a file would be put.
+    #[error("{path} is there already", path = .0.display())]
+    Exists(PathBuf),
+    /// A file of somebody else's.
+    #[error("{path} is another user's file, and has more names than this one", path = .0.display())]
+    NotItsOwn(PathBuf),
 }
 
 /// What is in a folder: each path relative to it, with what it is; links are not followed.
-pub type Listing = BTreeMap<PathBuf, Metadata>;
+pub type Listing = BTreeMap<PathBuf, Stat>;
 
 /// Everything below `folder` but what is in one of the `except`ed folders right below it.
-pub fn list(folder: &Path, except: &[&str]) -> Result<Listing, ArchiveError> {
+pub fn list(folder: impl AsFd, except: &[&str]) -> Result<Listing, ArchiveError> {
     let mut found = Listing::new();
+    let mut names_bytes = 0;
     let mut open = vec![PathBuf::new()];
     while let Some(inner) = open.pop() {
-        let path = folder.join(&inner);
-        let failed = |why| ArchiveError::File { path: path.clone(), why };
-        for entry in fs::read_dir(&path).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let relative = inner.join(entry.file_name());
+        let failed = |why: rustix::io::Errno| ArchiveError::File { path: inner.clone(), why: why.into() };
+        let within = if inner.as_os_str().is_empty() { Path::new(".") } else { &inner };
+        let opened = beneath::open_folder(&folder, within).map_err(failed)?;
+        let mut refused = None;
+        let _ = beneath::for_each_name(&opened, |name| {
+            let relative = inner.join(OsStr::from_bytes(name.to_bytes()));
             if except.iter().any(|except| relative == Path::new(except)) {
-                continue;
+                return Ok(ControlFlow::Continue(()));
             }
-            let kind = entry.metadata().map_err(failed)?;
-            if kind.is_dir() {
-                open.push(relative.clone());
+            let about = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let length = relative.as_os_str().len();
+            names_bytes += length;
+            if length > PATH_BYTES_MAX {
+                refused = Some(ArchiveError::TooDeep);
+            } else if found.len() >= ENTRIES_MAX || names_bytes > PATHS_BYTES_MAX {
+                refused = Some(ArchiveError::TooMany);
+            } else {
+                if kind_of(&about) == FileType::Directory {
+                    open.push(relative.clone());
+                }
+                found.insert(relative, about);
+                return Ok(ControlFlow::Continue(()));
             }
-            found.insert(relative, kind);
-            if found.len() > ENTRIES_MAX {
-                return Err(ArchiveError::TooMany(folder.into()));
-            }
-        }
+            Ok(ControlFlow::Break(()))
+        })
+        .map_err(failed)?;
+        refused.map_or(Ok(()), Err)?;
     }
     Ok(found)
 }
 
 /// Bytes of all files in a listing.
-pub fn size(listing: &Listing) -> u64 {
-    listing.values().filter(|kind| kind.is_file()).map(Metadata::len).sum()
+fn size(listing: &Listing) -> u64 {
+    let files = listing.values().filter(|about| is_file(about));
+    files.fold(0, |total, about| total.saturating_add(about.st_size.cast_unsigned()))
+}
+
+/// Whether something listed is a plain file.
+pub fn is_file(about: &Stat) -> bool {
+    kind_of(about) == FileType::RegularFile
+}
+
+fn kind_of(about: &Stat) -> FileType {
+    FileType::from_raw_mode(about.st_mode)
 }
 
 /// Writes what is listed of `folder` to `into`.
-pub fn pack(folder: &Path, listing: &Listing, into: impl Write) -> Result<(), ArchiveError> {
+pub fn pack(folder: impl AsFd, listing: &Listing, into: impl Write) -> Result<(), ArchiveError> {
     if size(listing) > BLOB_BYTES_MAX {
-        return Err(ArchiveError::TooLarge(folder.into()));
+        return Err(ArchiveError::TooLarge);
     }
+    let owner = fstat(&folder).map_err(|why| ArchiveError::Archive(why.into()))?.st_uid;
     let mut archive = Builder::new(into);
-    for (relative, kind) in listing {
-        add(&mut archive, folder, relative, kind)
-            .map_err(|why| ArchiveError::File { path: folder.join(relative), why })?;
+    for (relative, about) in listing {
+        // All that a task makes is its own; a second name for another's file is not its to give away.
+        if is_file(about) && about.st_nlink > 1 && about.st_uid != owner {
+            return Err(ArchiveError::NotItsOwn(relative.clone()));
+        }
+        add(&mut archive, &folder, relative, about)
+            .map_err(|why| ArchiveError::File { path: relative.clone(), why })?;
     }
-    archive.finish().map_err(|why| ArchiveError::File { path: folder.into(), why })
+    archive.finish().map_err(ArchiveError::Archive)
 }
 
-fn add(archive: &mut Builder<impl Write>, folder: &Path, relative: &Path, kind: &Metadata) -> io::Result<()> {
-    let path = folder.join(relative);
+fn add(
+    archive: &mut Builder<impl Write>,
+    folder: impl AsFd,
+    relative: &Path,
+    about: &Stat,
+) -> io::Result<()> {
     let mut header = Header::new_gnu();
-    header.set_mode(if kind.is_dir() || kind.permissions().mode() & 0o100 != 0 { 0o755 } else { 0o644 });
+    let is_executable = about.st_mode & 0o100 != 0;
+    header.set_mode(if kind_of(about) == FileType::Directory || is_executable { 0o755 } else { 0o644 });
     header.set_mtime(0);
     header.set_size(0);
-    if kind.is_dir() {
-        header.set_entry_type(EntryType::Directory);
-        archive.append_data(&mut header, relative, io::empty())
-    } else if kind.is_symlink() {
-        header.set_entry_type(EntryType::Symlink);
-        archive.append_link(&mut header, relative, fs::read_link(path)?)
-    } else if kind.is_file() {
-        let file = open_plain(&path)?;
-        header.set_entry_type(EntryType::Regular);
-        header.set_size(kind.len());
-        // Exactly as long as the header says; nothing writes to it any more, but a disk can fail.
-        archive.append_data(&mut header, relative, file.chain(io::repeat(0)).take(kind.len()))
+    match kind_of(about) {
+        FileType::Directory => {
+            header.set_entry_type(EntryType::Directory);
+            archive.append_data(&mut header, relative, io::empty())
+        }
+        FileType::Symlink => {
+            header.set_entry_type(EntryType::Symlink);
+            let link = beneath::open(folder, relative, OFlags::PATH, Mode::empty())?;
+            let target = readlinkat(&link, c"", Vec::new())?;
+            archive.append_link(&mut header, relative, OsStr::from_bytes(target.to_bytes()))
+        }
+        FileType::RegularFile => {
+            let length = about.st_size.cast_unsigned();
+            let file = File::from(open_listed(folder, relative, about)?);
+            header.set_entry_type(EntryType::Regular);
+            header.set_size(length);
+            // Exactly as long as the header says; nothing writes to it any more, but a disk can fail.
+            archive.append_data(&mut header, relative, file.chain(io::repeat(0)).take(length))
+        }
+        // Pipes, sockets and devices.
+        _ => Ok(()),
+    }
+}
+
+/// Opens the very file that was listed; what else may be in its place by now is not waited for and not read.
+fn open_listed(folder: impl AsFd, relative: &Path, about: &Stat) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = beneath::open(folder, relative, flags, Mode::empty())?;
+    let now = fstat(&file)?;
+    if is_file(&now) && (now.st_dev, now.st_ino) == (about.st_dev, about.st_ino) {
+        Ok(file)
     } else {
-        Ok(())
+        Err(io::Error::other("it is another file than it was a moment ago"))
     }
-}
-
-/// Opens a file that is no link; a named pipe in its place is not waited for.
-fn open_plain(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
-/// Puts the files of an archive into `folder`.
-pub fn unpack(archive: impl Read, folder: &Path) -> Result<(), ArchiveError> {
-    let failed = |why| ArchiveError::File { path: folder.into(), why };
-    let mut archive = Archive::new(archive);
-    archive.set_preserve_mtime(false);
-    let mut left = BLOB_BYTES_MAX;
-    for (count, entry) in archive.entries().map_err(failed)?.enumerate() {
-        let mut entry = entry.map_err(failed)?;
-        let name = entry.path().map_err(failed)?.into_owned();
-        let kind = entry.header().entry_type();
-        if !matches!(kind, EntryType::Regular | EntryType::Directory | EntryType::Symlink) {
-            return Err(ArchiveError::Foreign(name));
-        }
-        if count >= ENTRIES_MAX {
-            return Err(ArchiveError::TooMany(folder.into()));
-        }
-        left = left.checked_sub(entry.size()).ok_or_else(|| ArchiveError::TooLarge(folder.into()))?;
-        let is_inside =
-            entry.unpack_in(folder).map_err(|why| ArchiveError::File { path: folder.join(&name), why })?;
-        if !is_inside {
-            return Err(ArchiveError::Foreign(name));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    fn packed(folder: &Path) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        pack(folder, &list(folder, &["left-out"]).expect("it is there"), &mut bytes).expect("it can be read");
-        bytes
-    }
-
-    #[test]
-    fn what_is_packed_comes_back_and_always_as_the_same_bytes() {
-        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        for folder in ["b", "left-out", "b/left-out"] {
-            fs::create_dir(from.path().join(folder)).unwrap();
-        }
-        for file in ["z", "b/a", "b/left-out/kept", "left-out/gone"] {
-            fs::write(from.path().join(file), file).unwrap();
-        }
-        fs::set_permissions(from.path().join("z"), fs::Permissions::from_mode(0o751)).unwrap();
-        symlink("/etc/passwd", from.path().join("link")).unwrap();
-        let bytes = packed(from.path());
-        unpack(bytes.as_slice(), to.path()).unwrap();
-        assert_eq!(packed(to.path()), bytes);
-        assert_eq!(fs::read(to.path().join("b/left-out/kept")).unwrap(), b"b/left-out/kept");
-        assert_eq!(fs::read_link(to.path().join("link")).unwrap(), Path::new("/etc/passwd"));
-        assert!(!to.path().join("left-out").exists());
-    }
-
-    #[test]
-    fn an_archive_cannot_reach_outside() {
-        for (name, kind) in [("../x", EntryType::Regular), ("x", EntryType::Link), ("x", EntryType::Char)] {
-            let mut header = Header::new_gnu();
-            header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
-            header.set_size(0);
-            header.set_mode(0o644);
-            header.set_entry_type(kind);
-            header.set_cksum();
-            let mut archive = Builder::new(Vec::new());
-            archive.append(&header, io::empty()).unwrap();
-            let folder = tempfile::tempdir().unwrap();
-            let inner = folder.path().join("inner");
-            fs::create_dir(&inner).unwrap();
-            let result = unpack(archive.into_inner().unwrap().as_slice(), &inner);
-            assert!(matches!(result, Err(ArchiveError::Foreign(_))), "{name}: {result:?}");
-            assert!(!folder.path().join("x").exists());
-        }
-    }
-
-    #[test]
-    fn a_link_inside_does_not_lead_files_outside() {
-        let mut archive = Builder::new(Vec::new());
-        let outside = tempfile::tempdir().unwrap();
-        let mut header = Header::new_gnu();
-        header.set_entry_type(EntryType::Symlink);
-        header.set_size(0);
-        archive.append_link(&mut header, "door", outside.path()).unwrap();
-        let mut header = Header::new_gnu();
-        header.set_size(4);
-        header.set_mode(0o644);
-        archive.append_data(&mut header, "door/evil", &b"evil"[..]).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        assert!(unpack(archive.into_inner().unwrap().as_slice(), folder.path()).is_err());
-        assert!(!outside.path().join("evil").exists());
-    }
-}
+mod mutants;
+#[cfg(test)]
+mod tests;

@@ -79,17 +79,6 @@ impl Cache {
         Ok(cache)
     }
 
-    /// Copies the file with that hash to `to`, which must not exist yet; `fetch` writes it if it is not here.
-    pub fn copy<E: std::error::Error>(
-        &self,
-        blob: &BlobHash,
-        to: &Path,
-        fetch: impl FnOnce(&mut dyn Write, u64) -> Result<(), E>,
-    ) -> Result<(), CacheError<E>> {
-        let source = self.open_file(blob, fetch)?;
-        copy(source, to).map_err(|why| CacheError::File { path: to.into(), why })
-    }
-
     /// The file with that hash, open for reading; `fetch` writes it if it is not here. It can be read to its end even
     /// if it is removed meanwhile.
     pub fn open_file<E: std::error::Error>(
@@ -187,17 +176,10 @@ pub(crate) fn hash_of(hasher: &blake3::Hasher) -> BlobHash {
     BlobHash::try_from(digits).expect("blake3 gives 64 digits")
 }
 
-/// The kernel shares or copies the bytes by itself where it can.
-fn copy(mut source: File, to: &Path) -> io::Result<()> {
-    let mut target = File::options().write(true).create_new(true).open(to)?;
-    io::copy(&mut source, &mut target).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::cell::Cell;
-    use std::convert::Infallible;
 
     fn hash(bytes: &[u8]) -> BlobHash {
         hash_of(blake3::Hasher::new().update(bytes))
@@ -247,19 +229,5 @@ mod tests {
         fs::write(folder.path().join("part-7"), "left by a crash").unwrap();
         Cache::open(folder.path(), 1 << 20).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_task_that_alters_its_copy_does_not_alter_the_next_ones() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::open(&folder.path().join("cache"), 1 << 20).unwrap();
-        for name in ["first", "second"] {
-            let to = folder.path().join(name);
-            cache.copy(&hash(b"input"), &to, |into, _| into.write_all(b"input")).unwrap();
-            assert_eq!(fs::read(&to).unwrap(), b"input");
-            fs::write(&to, "altered").unwrap();
-        }
-        let again = |_: &mut dyn Write, _| Ok::<_, Infallible>(());
-        assert!(cache.open_file(&hash(b"input"), again).is_ok());
     }
 }

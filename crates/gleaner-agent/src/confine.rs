@@ -6,6 +6,7 @@
 //! - The [`Limiter`] finds which cgroups this agent may make, and says what stays unlimited.
 
 mod bwrap;
+pub mod doctor;
 mod empty_network;
 mod group;
 mod hierarchy;
@@ -16,8 +17,8 @@ mod user;
 pub use bwrap::bare_sandbox;
 pub(crate) use bwrap::{LAUNCHER, bwrap_command};
 pub(crate) use empty_network::EmptyNetwork;
-pub(crate) use group::Group;
 pub use group::GroupError;
+pub(crate) use group::{Group, Seat};
 pub use hierarchy::{Control, Hierarchy, Version};
 pub use limiter::Limiter;
 pub use trial::{SandboxLevel, Why, available};

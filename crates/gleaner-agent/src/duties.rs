@@ -7,7 +7,10 @@
 //!   noticing late (a closed laptop), they are killed before anything else is done.
 //! - **An end is kept and sent again after each reconnection until it is settled**; so is the output that may not have
 //!   arrived. An end is sent after all output of its run, in the same connection.
-//! - **A checkpoint is reported only when the coordinator has stored it.** If it cannot be, the run is abandoned.
+//! - **What a run left stays until the coordinator has stored it**, however long that one is away, busy or out of space,
+//!   and only then is its end reported. If it can never be stored, the run is abandoned.
+//! - **A run of which output was lost here does not count**, however its program ended; and nothing new starts here until
+//!   the disk takes something again.
 //! - **No run is started twice, no two runs of a task go on at once**, and an older run gives way to a newer.
 //! - **The owner wins**: what they forbid is stopped before anyone is told.
 
@@ -17,6 +20,7 @@ mod link;
 mod log;
 mod orders;
 mod output;
+mod rests;
 mod ruling;
 mod signs;
 #[cfg(test)]
@@ -71,6 +75,10 @@ pub enum Event {
         /// Bytes dropped so far.
         dropped: u64,
     },
+    /// What a program wrote cannot be kept here, or not be read again, for this reason.
+    OutputLost(Attempt, String),
+    /// The disk takes and gives back what is written to it.
+    DiskWorks,
     /// A run's folder was seen to be larger than it may.
     FolderTooLarge(Attempt),
     /// What a run left was stored at the coordinator, or could not be.
@@ -101,9 +109,9 @@ pub enum Event {
 /// Why something could not be fetched from or stored at the coordinator.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TransferError {
-    /// It may work later.
-    #[error("the coordinator cannot be reached: {0}")]
-    Unreachable(String),
+    /// It may work later; what it is about stays where it is until then.
+    #[error("the coordinator cannot do it now: {0}")]
+    Later(String),
     /// It is more than may be stored.
     #[error("{0}")]
     TooLarge(String),
@@ -202,6 +210,8 @@ pub struct Duties {
     is_opened: bool,
     /// Whether it wants what runs to stand still.
     is_paused: bool,
+    /// What is wrong with the disk, since output was last lost.
+    disk_fault: Option<String>,
     leaving: Option<Leaving>,
     deeds: VecDeque<Deed>,
 }
@@ -230,6 +240,7 @@ impl Duties {
             load: (0.0, "nothing was measured yet".into()),
             is_opened: true,
             is_paused: false,
+            disk_fault: None,
             leaving: None,
             deeds: VecDeque::new(),
         }
@@ -252,6 +263,8 @@ impl Duties {
                     held.logs[stream as usize].wrote(now, written, dropped);
                 }
             }
+            Event::OutputLost(attempt, why) => self.output_lost(now, attempt, why),
+            Event::DiskWorks => self.disk_works(),
             Event::FolderTooLarge(attempt) => self.end(now, attempt, ruling::Reason::DiskLimit, Span::ZERO),
             Event::Collected(attempt, result) => self.collected(now, attempt, result),
             Event::Judged(verdict) => self.judged(now, verdict),
@@ -281,7 +294,9 @@ impl Duties {
     pub fn due(&self) -> Option<Time> {
         let runs = self.runs.values().filter_map(|held| {
             let lease = self.lease_stop(held).filter(|_| held.is_alive() && held.ending.is_none());
-            [held.due(self.bounds), lease, self.output_due(held)].into_iter().flatten().min()
+            let due = held.due(self.bounds);
+            let due = due.filter(|_| self.link.is_up() || !held.waits_for_the_coordinator());
+            [due, lease, self.output_due(held)].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
         runs.chain(self.link.due()).chain(leaving).min()
@@ -303,10 +318,20 @@ impl Duties {
         &self.profile
     }
 
+    /// Whether output was lost, and nothing has shown since that the disk works.
+    pub fn has_disk_fault(&self) -> bool {
+        self.disk_fault.is_some()
+    }
+
     fn greet(&mut self, now: Time) {
         self.link.greet(now);
+        let knock = FromAgent::Knock { version: SESSION_VERSION, agent: self.agent };
+        self.deeds.push_back(Deed::Send(knock));
+    }
+
+    /// The coordinator knows who this is, and listens.
+    fn introduce(&mut self) {
         self.deeds.push_back(Deed::Send(FromAgent::Hello(Hello {
-            version: SESSION_VERSION,
             agent: self.agent,
             incarnation: self.incarnation,
             epoch: self.link.epoch(),
@@ -346,6 +371,7 @@ impl Duties {
             self.close("the coordinator does not answer");
         }
         self.keep_limits(now);
+        self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
         self.quit_if_done(now);
     }

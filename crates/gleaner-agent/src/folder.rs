@@ -2,13 +2,15 @@
 //!
 //! - A program finds its inputs in it, as copies of its own.
 //! - **Names come from outside**: a path that leaves the folder is refused.
-//! - What it leaves is packed once it and all its processes are gone, so that nothing changes meanwhile.
+//! - What it leaves is packed once it and all its processes are gone; all the same it is looked through as if one of them
+//!   still changed it ([`crate::beneath`]).
 
 mod as_new;
 
 pub(crate) use as_new::is_as_new;
 
-use crate::archive::{self, ArchiveError};
+use crate::archive::{self, ArchiveError, Taking};
+use crate::beneath;
 use crate::cache::{Cache, CacheError, hash_of};
 use crate::duties::{Collected, TransferError, Wanted};
 use gleaner_net::{Client, ClientError};
@@ -17,11 +19,12 @@ use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::{Run, Stored};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rustix::fd::{AsFd, OwnedFd};
 use serde::de::IgnoredAny;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Component, Path};
 
 /// Where a program keeps what it needs to go on, in its folder.
 pub(crate) const CHECKPOINT: &str = ".checkpoint";
@@ -73,29 +76,26 @@ pub(crate) fn prepare(
     if has_checkpoint(&run.checkpoint) {
         make(&folder.join(CHECKPOINT))?;
     }
-    let client = client.ok_or_else(|| TransferError::Unreachable("there is no session".into()))?;
+    let client = client.ok_or_else(|| TransferError::Later("there is no session".into()))?;
     let fetch = |blob: &BlobHash, into: &mut dyn Write, limit| {
         client.download(&address_of(blob), into, limit).map(drop)
     };
+    let opened = open(folder)?;
+    let bring = |blob: &BlobHash, path: &Path, is_executable| {
+        let from = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
+        copy_inside(&opened, path, is_executable, from).map_err(|why| failed(path, &why))
+    };
     for input in &run.inputs {
-        let path = inside(folder, &input.path)?;
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(|why| failed(parent, &why))?;
-        }
-        cache.copy(&input.blob, &path, |into, limit| fetch(&input.blob, into, limit)).map_err(from_cache)?;
-        if input.executable {
-            let mode = fs::Permissions::from_mode(0o755);
-            fs::set_permissions(&path, mode).map_err(|why| failed(&path, &why))?;
-        }
+        bring(&input.blob, inside(&input.path)?, input.executable)?;
     }
     if let Some(stdin) = &run.stdin {
-        let path = folder.join(STDIN);
-        cache.copy(stdin, &path, |into, limit| fetch(stdin, into, limit)).map_err(from_cache)?;
+        bring(stdin, Path::new(STDIN), false)?;
     }
     if let Some(checkpoint) = &run.resume_from {
         let blob = &checkpoint.blob;
         let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
-        archive::unpack(file, &folder.join(CHECKPOINT)).map_err(|why| from_archive(&why))?;
+        let into = open_inside(&opened, CHECKPOINT)?;
+        archive::unpack(file, into, Taking::All).map_err(|why| from_archive(&why))?;
     }
     Ok(())
 }
@@ -108,24 +108,23 @@ pub(crate) fn collect(
     client: &Client,
 ) -> Result<Collected, TransferError> {
     let mut collected = Collected::default();
+    let opened = open(folder)?;
     if wanted.checkpoint {
-        let checkpoint = folder.join(CHECKPOINT);
+        // The task may have put anything in its place, as a link to somewhere else.
+        let checkpoint = open_inside(&opened, CHECKPOINT)?;
         let listing = archive::list(&checkpoint, &[]).map_err(|why| from_archive(&why))?;
         collected.checkpoint = store(&checkpoint, &listing, folder, client)?;
     }
     if wanted.files {
         let patterns = patterns(&run.outputs)?;
         let mut listing =
-            archive::list(folder, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
-        listing.retain(|path, kind| kind.is_file() && path.ancestors().any(|part| patterns.is_match(part)));
-        collected.files = store(folder, &listing, folder, client)?;
+            archive::list(&opened, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
+        listing.retain(|path, about| {
+            archive::is_file(about) && path.ancestors().any(|part| patterns.is_match(part))
+        });
+        collected.files = store(&opened, &listing, folder, client)?;
     }
     Ok(collected)
-}
-
-/// Bytes of all files below a folder; none if it cannot be looked through.
-pub(crate) fn size(folder: &Path) -> Option<u64> {
-    archive::list(folder, &[]).ok().as_ref().map(archive::size)
 }
 
 /// Removes a folder in which a program left nothing; false if there is more to do.
@@ -141,17 +140,17 @@ pub(crate) fn remove_if_empty(folder: &Path) -> bool {
 
 /// Packs what is listed, and puts it where the coordinator keeps such things; none if nothing is listed.
 fn store(
-    folder: &Path,
+    from: impl AsFd,
     listing: &archive::Listing,
-    scratch: &Path,
+    folder: &Path,
     client: &Client,
 ) -> Result<Option<Stored>, TransferError> {
     if listing.is_empty() {
         return Ok(None);
     }
-    let failed = |why: io::Error| failed(scratch, &why);
-    let mut file = unnamed(scratch).map_err(failed)?;
-    archive::pack(folder, listing, io::BufWriter::new(&file)).map_err(|why| from_archive(&why))?;
+    let failed = |why: io::Error| failed(folder, &why);
+    let mut file = unnamed(folder).map_err(failed)?;
+    archive::pack(from, listing, io::BufWriter::new(&file)).map_err(|why| from_archive(&why))?;
     file.rewind().map_err(failed)?;
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(&file).map_err(failed)?;
@@ -165,10 +164,10 @@ fn store(
     Ok(Some(Stored { blob, size }))
 }
 
-/// A file that is gone as soon as nobody has it open.
+/// A file that is gone as soon as nobody has it open, beside a run's folder: in it is what the task wants there.
 fn unnamed(folder: &Path) -> io::Result<File> {
-    let path = folder.join(".packing");
-    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    let path = folder.with_added_extension("packing");
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     fs::remove_file(&path)?;
     Ok(file)
 }
@@ -187,20 +186,39 @@ fn make(folder: &Path) -> Result<(), TransferError> {
     match create() {
         // A second try, after a first that broke off.
         Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_dir_all(folder).and_then(|()| create())
+            beneath::remove(folder).and_then(|()| create())
         }
         made => made,
     }
     .map_err(|why| failed(folder, &why))
 }
 
-fn inside(folder: &Path, path: &str) -> Result<PathBuf, TransferError> {
+fn open(folder: &Path) -> Result<OwnedFd, TransferError> {
+    beneath::open_root(folder).map_err(|why| failed(folder, &why.into()))
+}
+
+fn open_inside(folder: &OwnedFd, name: &str) -> Result<OwnedFd, TransferError> {
+    let failed =
+        |why| TransferError::Failed(format!("{name} is no folder that can be opened any more ({why})"));
+    beneath::open_folder(folder, Path::new(name)).map_err(failed)
+}
+
+/// The kernel shares or copies the bytes by itself where it can.
+fn copy_inside(folder: &OwnedFd, path: &Path, is_executable: bool, mut from: File) -> io::Result<()> {
+    let parent = beneath::make_folders(folder, path.parent().unwrap_or(Path::new("")))?;
+    let name = Path::new(path.file_name().unwrap_or_default());
+    let mut to = File::from(beneath::create(parent, name, is_executable)?);
+    io::copy(&mut from, &mut to).map(drop)
+}
+
+/// The path, if it is one below a folder.
+fn inside(path: &str) -> Result<&Path, TransferError> {
     let is_plain = |part| matches!(part, Component::Normal(_));
     let path = Path::new(path);
     if path.components().next().is_none() || !path.components().all(is_plain) {
         return Err(TransferError::Failed(format!("{} leaves the task's folder", path.display())));
     }
-    Ok(folder.join(path))
+    Ok(path)
 }
 
 fn beyond_the_limit() -> String {
@@ -223,12 +241,14 @@ fn failed(path: &Path, why: &io::Error) -> TransferError {
 
 fn from_archive(error: &ArchiveError) -> TransferError {
     match error {
-        // Whose files they are is said elsewhere, and where they lie on this machine is nobody's business.
-        ArchiveError::TooMany(_) => {
-            TransferError::TooLarge(format!("more than {} files", archive::ENTRIES_MAX))
-        }
-        ArchiveError::TooLarge(_) => TransferError::TooLarge(beyond_the_limit()),
-        ArchiveError::File { .. } | ArchiveError::Foreign(_) => TransferError::Failed(error.to_string()),
+        ArchiveError::TooLarge => TransferError::TooLarge(beyond_the_limit()),
+        ArchiveError::TooMany | ArchiveError::TooDeep => TransferError::TooLarge(error.to_string()),
+        ArchiveError::File { .. }
+        | ArchiveError::Archive(_)
+        | ArchiveError::Foreign(_)
+        | ArchiveError::Link { .. }
+        | ArchiveError::Exists(_)
+        | ArchiveError::NotItsOwn(_) => TransferError::Failed(error.to_string()),
     }
 }
 
@@ -241,8 +261,17 @@ fn from_cache(error: CacheError<ClientError>) -> TransferError {
 
 fn from_client(error: &ClientError) -> TransferError {
     match error {
-        ClientError::Unreachable { .. } => TransferError::Unreachable(error.to_string()),
+        ClientError::Unreachable { .. } | ClientError::Tls { .. } | ClientError::Malformed { .. } => {
+            TransferError::Later(error.to_string())
+        }
+        ClientError::Refused { status, .. } if is_for_now(*status) => TransferError::Later(error.to_string()),
         ClientError::TooLarge { .. } => TransferError::TooLarge(error.to_string()),
         _ => TransferError::Failed(error.to_string()),
     }
+}
+
+/// Whether a coordinator that answers so may answer otherwise later: the token ended with its connection and the next
+/// brings a new one, bytes came too slowly, too much goes on, its disk is full, or something is wrong with it.
+fn is_for_now(status: u16) -> bool {
+    matches!(status, 401 | 408 | 429 | 500..=599)
 }

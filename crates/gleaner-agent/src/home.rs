@@ -13,8 +13,14 @@
 //! cache/          inputs, by their hashes
 //! pipes/          what running programs write goes through these
 //! tasks/          a folder for each run, and what its program has written
+//! trouble/        what runs left that is yet to be removed, or cannot be
 //! ```
+//!
+//! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works.
 
+mod leftovers;
+
+use crate::beneath;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_wire::session::{Attempt, Stream};
@@ -26,6 +32,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,6 +79,7 @@ pub struct Home {
     folder: PathBuf,
     _lock: File,
     runs: File,
+    is_full_of_trouble: AtomicBool,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -83,8 +91,8 @@ pub struct Identity {
     pub name: String,
     /// Where the coordinator is.
     pub address: Address,
-    /// The coordinator's authority; none on plain loopback.
-    pub authority: Option<Fingerprint>,
+    /// The coordinator's authority.
+    pub authority: Fingerprint,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -93,7 +101,7 @@ struct StoredIdentity {
     agent: u32,
     name: String,
     address: String,
-    authority: Option<String>,
+    authority: String,
 }
 
 impl Home {
@@ -103,21 +111,27 @@ impl Home {
             let path = path.to_owned();
             move |why| HomeError::File { path, why }
         };
-        let private = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-        private(folder).map_err(failed(folder))?;
+        make_private(folder).map_err(failed(folder))?;
         let own = lock(&folder.join("lock"), LOCK_OUTLASTS)?;
         let own = own.ok_or_else(|| HomeError::InUse(folder.into()))?;
         let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
         let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
-        for name in ["tasks", "pipes"] {
-            let path = folder.join(name);
-            match fs::remove_dir_all(&path) {
-                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(why)),
-                Ok(()) | Err(_) => private(&path).map_err(failed(&path))?,
-            }
-        }
         let folder = folder.canonicalize().map_err(failed(folder))?;
-        Ok(Self { folder, _lock: own, runs })
+        let is_full_of_trouble = AtomicBool::new(false);
+        let home = Self { folder, _lock: own, runs, is_full_of_trouble };
+        let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
+        beneath::remove(&pipes).map_err(failed(&pipes))?;
+        match fs::remove_dir(&tasks) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                home.put_aside(&tasks).map(drop).map_err(failed(&tasks))?;
+            }
+            Ok(()) | Err(_) => {}
+        }
+        for path in [tasks, pipes, home.cache()] {
+            make_private(&path).map_err(failed(&path))?;
+        }
+        home.count_trouble();
+        Ok(home)
     }
 
     /// The lock of runs once more, for whoever ends them when this agent is gone.
@@ -161,6 +175,11 @@ impl Home {
         self.folder.join(format!("tasks/{task}.{number}.{}", name_of(stream)))
     }
 
+    /// Where is tried whether the disk takes something.
+    pub fn trial(&self) -> PathBuf {
+        self.folder.join("tasks/.trial")
+    }
+
     /// A pipe for what a program writes.
     pub fn pipe(&self, number: u64, stream: Stream) -> PathBuf {
         self.folder.join(format!("pipes/{number}.{}", name_of(stream)))
@@ -175,12 +194,11 @@ impl Home {
         };
         let read = || -> Result<Identity, String> {
             let stored: StoredIdentity = serde_json::from_str(&text).map_err(|why| why.to_string())?;
-            let authority = stored.authority.map(|text| text.parse::<Fingerprint>()).transpose();
             Ok(Identity {
                 agent: stored.agent,
                 name: stored.name,
                 address: stored.address.parse::<Address>().map_err(|why| why.to_string())?,
-                authority: authority.map_err(|why| why.to_string())?,
+                authority: stored.authority.parse::<Fingerprint>().map_err(|why| why.to_string())?,
             })
         };
         read().map(Some).map_err(|why| HomeError::Damaged { path, why })
@@ -189,11 +207,11 @@ impl Home {
     /// Remembers who this agent is.
     pub fn enrol(&self, identity: &Identity) -> Result<(), HomeError> {
         let stored = StoredIdentity {
-            version: 1,
+            version: 2,
             agent: identity.agent,
             name: identity.name.clone(),
             address: identity.address.to_string(),
-            authority: identity.authority.map(|authority| authority.to_string()),
+            authority: identity.authority.to_string(),
         };
         let text = serde_json::to_string_pretty(&stored).expect("it is plain data");
         self.replace("identity.json", &text)
@@ -254,6 +272,11 @@ impl Home {
     }
 }
 
+/// Makes a folder that is nobody else's, if it is not there; one that is there stays open to whom its owner let in.
+fn make_private(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 /// The file, locked; none if another still holds it after so long.
 fn lock(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
     let failed = |why| HomeError::File { path: path.to_owned(), why };
@@ -293,8 +316,8 @@ mod tests {
         let identity = Identity {
             agent: 3,
             name: "lab".into(),
-            address: "http://127.0.0.1:1".parse().unwrap(),
-            authority: None,
+            address: "https://127.0.0.1:1".parse().unwrap(),
+            authority: Fingerprint::of_der(b"authority"),
         };
         home.enrol(&identity).unwrap();
         home.remember_epoch(7).unwrap();

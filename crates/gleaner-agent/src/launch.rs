@@ -89,6 +89,7 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
         File::from(entrance).write_all(b"0").map_err(LaunchError::Group)?;
     }
     set_streams(&fds.streams)?;
+    limits::go_first();
     limits::set(&instructions.rlimits)?;
     let mut landlock_abi = 0;
     let program = instructions.argv.first().map(String::as_str).unwrap_or_default();

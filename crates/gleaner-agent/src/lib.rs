@@ -1,6 +1,7 @@
 //! The worker on someone's machine: probes, owner's rules, sandbox, runner.
 
 pub mod archive;
+pub mod beneath;
 pub mod cache;
 pub mod clock;
 pub mod confine;

@@ -17,6 +17,7 @@ mod verdict;
 
 pub use attendance::{Attendance, Hand, Owner, Sign, Word};
 pub use bounds::Bounds;
+pub(crate) use bounds::LEAVING;
 pub use file::{FileError, Preset, read, set, write_if_none};
 pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
 pub use rules::{Network, Programs, Rules, RulesError, Sessions};

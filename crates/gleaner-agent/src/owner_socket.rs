@@ -1,4 +1,5 @@
-//! Where the machine's owner says something to the agent by hand: a socket in its folder, for its user only.
+//! Where the machine's owner says something to the agent by hand: a socket in its folder, for its user and root only. The
+//! kernel says who is at the other end, whatever the modes of folder and socket have become.
 //!
 //! One line of JSON each way: `{"say": "pause"}` is answered by `{"version": 1, "tasks": 2, "state": "suspended"}`.
 //! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, `evict`, or is left out by those who only ask.
@@ -116,6 +117,10 @@ pub(crate) fn listen(folder: &Path, asked: mpsc::Sender<Asked>) -> io::Result<()
     tokio::spawn(async move {
         // One after the other: there is one owner.
         while let Ok((stream, _)) = listener.accept().await {
+            if !stream.peer_cred().is_ok_and(|peer| is_owner(peer.uid())) {
+                tracing::warn!("another user's program was turned away from the owner's socket");
+                continue;
+            }
             if let Ok(Err(why)) = tokio::time::timeout(PATIENCE, serve(stream, &asked)).await {
                 tracing::warn!(%why, "the owner's socket");
             }
@@ -135,6 +140,11 @@ async fn serve(stream: tokio::net::UnixStream, asked: &mpsc::Sender<Asked>) -> i
     let mut line = serde_json::to_vec(&answered.await.map_err(gone)?)?;
     line.push(b'\n');
     write.write_all(&line).await
+}
+
+/// Whether that user may speak for the owner.
+fn is_owner(user: u32) -> bool {
+    user == rustix::process::geteuid().as_raw() || user == 0
 }
 
 /// The socket's path by an open folder: the system allows 108 bytes only, and folders may lie deeper.

@@ -6,8 +6,10 @@
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
+mod family;
 mod folders;
 mod joining;
+mod room;
 mod seats;
 mod spec;
 mod spool;
@@ -46,6 +48,8 @@ pub struct WorkOptions {
     pub cache_bytes: u64,
     /// The cgroup that the owner's load is measured in, if it is to be chosen by hand.
     pub measure_cgroup: Option<String>,
+    /// Bytes of memory of a task that names none, if they are to be chosen; otherwise its slot's share of the machine's.
+    pub task_memory: Option<u64>,
     /// How fast the machine is, if it is not to be measured.
     pub speeds: Option<Speeds>,
 }
@@ -116,6 +120,8 @@ pub enum WorkError {
 pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), WorkError> {
     let system = |what| move |why| WorkError::System { what, why };
     let home = Arc::new(Home::open(&options.home)?);
+    let leftovers = home.clone();
+    std::thread::spawn(move || leftovers.clear_leftovers());
     owner::write_if_none(&home.rules(), owner::Preset::Machine)?;
     // Before anything is measured, so that a mistake is named at once.
     owner::read(&home.rules())?;
@@ -126,7 +132,7 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let keeper =
         Keeper::start(&options.program, home.held().map_err(system("the lock of runs cannot be shared"))?)?;
     let joining::Machine { domain, profile } = joining::measure(&home, &keeper, &options)?;
-    let watch = watch::Watch::new(Sampler::new(domain, home.path()), home.rules())?;
+    let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()))?;
     let offered = watch.rules().profile(&profile);
     let (identity, key) = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

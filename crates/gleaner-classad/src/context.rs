@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::ad::ClassAd;
-use crate::limits::Limits;
+use crate::limits::{Budget, Limits};
 
 /// Where `time()` and its like look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +44,20 @@ pub struct Context {
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
     pub(crate) seed: Option<u64>,
+    pub(crate) budget: Option<Budget>,
 }
 
 impl Context {
     /// No ads, the default limits, the clock of the machine, and random numbers that nobody can repeat.
     pub fn new() -> Self {
-        Self { my: None, target: None, limits: Limits::DEFAULT, clock: Clock::System, seed: None }
+        Self {
+            my: None,
+            target: None,
+            limits: Limits::DEFAULT,
+            clock: Clock::System,
+            seed: None,
+            budget: None,
+        }
     }
 
     /// The ad in which bare names and `MY.` are looked up.
@@ -70,6 +78,13 @@ impl Context {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// What this evaluation may cost together with others.
+    #[must_use]
+    pub fn with_budget(mut self, budget: &Budget) -> Self {
+        self.budget = Some(budget.clone());
         self
     }
 

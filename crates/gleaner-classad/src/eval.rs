@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use crate::ad::ClassAd;
 use crate::context::{Clock, Context, Random};
 use crate::expr::{Base, BinaryOp, Call, Expr, Node, Reference};
-use crate::limits::Limits;
+use crate::limits::{Budget, Limits};
 use crate::name::Name;
 use crate::ops;
 use crate::scope::Scope;
@@ -123,6 +123,7 @@ pub(crate) struct Evaluator {
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
     seed: Option<u64>,
+    budget: Option<Budget>,
     random: Option<Random>,
     steps: u64,
     depth: usize,
@@ -159,13 +160,28 @@ impl Expr {
     }
 }
 
+impl Drop for Evaluator {
+    fn drop(&mut self) {
+        if let Some(budget) = &self.budget {
+            budget.spend(self.steps);
+            if self.steps > self.limits.steps {
+                budget.exceed();
+            }
+        }
+    }
+}
+
 impl Evaluator {
     /// An evaluator and the scope in which to start.
     pub(crate) fn new(context: &Context) -> (Self, Option<Scope>) {
         let mut evaluator = Self {
-            limits: context.limits,
+            limits: Limits {
+                steps: context.budget.as_ref().map_or(u64::MAX, Budget::left).min(context.limits.steps),
+                ..context.limits
+            },
             clock: context.clock,
             seed: context.seed,
+            budget: context.budget.clone(),
             random: None,
             steps: 0,
             depth: 0,
@@ -199,8 +215,21 @@ impl Evaluator {
 
     /// Takes so many steps from what is left.
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Halt> {
-        self.steps = self.steps.saturating_add(steps);
+        // What is not affordable is not done, and costs no more than all that is left.
+        self.steps = self.steps.saturating_add(steps).min(self.limits.steps.saturating_add(1));
         if self.steps > self.limits.steps { Err(Halt::Exhausted) } else { Ok(()) }
+    }
+
+    /// Something was left out for want of steps, and has no value.
+    pub(crate) fn give_up(&self) {
+        if let Some(budget) = &self.budget {
+            budget.exceed();
+        }
+    }
+
+    /// How many more steps may be taken.
+    pub(crate) fn steps_left(&self) -> u64 {
+        self.limits.steps.saturating_sub(self.steps)
     }
 
     /// A string made during the evaluation, if it is not too long.
@@ -251,7 +280,13 @@ impl Evaluator {
         for (op, operand) in rest {
             value = match ops::decided(*op, &value) {
                 Some(decided) => decided,
-                None => ops::binary(*op, &value, &self.eval(operand, at)?),
+                None => {
+                    let operand = self.eval(operand, at)?;
+                    // Strings are compared byte by byte.
+                    let lengths = [&value, &operand].map(|value| value.as_bytes().map_or(0, <[u8]>::len));
+                    self.spend(lengths[0].min(lengths[1]) as u64 / 1024)?;
+                    ops::binary(*op, &value, &operand)
+                }
             };
         }
         Ok(value)

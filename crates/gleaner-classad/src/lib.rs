@@ -113,7 +113,7 @@ pub use compiled::{Clause, Names, Party};
 pub use context::{Clock, Context};
 pub use diagnostic::{ParseError, Problem, explain_unknown_function, nearest_functions};
 pub use expr::Expr;
-pub use limits::Limits;
+pub use limits::{Budget, Limits};
 pub use matching::{RANK, REQUIREMENTS, matches, rank, symmetric_match};
 pub use name::Name;
 pub use scope::Scope;

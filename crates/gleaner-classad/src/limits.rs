@@ -3,6 +3,9 @@
 //! Invariant: whatever the input, parsing and evaluating stop within these bounds, with an error and without a
 //! crash. The defaults are looser than HTCondor's own wherever it has a bound.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 /// What one parse and one evaluation may cost.
 ///
 /// ```
@@ -40,6 +43,41 @@ impl Limits {
         steps: 20_000_000,
         string_bytes: 64 << 20,
     };
+}
+
+/// Steps that several evaluations share, and whether one of them was ended for want of steps.
+#[derive(Clone, Debug)]
+pub struct Budget(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    left: AtomicU64,
+    is_exceeded: AtomicBool,
+}
+
+impl Budget {
+    /// So many steps.
+    pub fn new(steps: u64) -> Self {
+        Self(Arc::new(Shared { left: AtomicU64::new(steps), is_exceeded: AtomicBool::new(false) }))
+    }
+
+    /// How many are left.
+    pub fn left(&self) -> u64 {
+        self.0.left.load(Ordering::Relaxed)
+    }
+
+    /// Whether an evaluation was ended since the last call, or a part of it, because it took more steps than it had.
+    pub fn take_exceeded(&self) -> bool {
+        self.0.is_exceeded.swap(false, Ordering::Relaxed)
+    }
+
+    pub(crate) fn spend(&self, steps: u64) {
+        self.0.left.store(self.left().saturating_sub(steps), Ordering::Relaxed);
+    }
+
+    pub(crate) fn exceed(&self) {
+        self.0.is_exceeded.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Default for Limits {

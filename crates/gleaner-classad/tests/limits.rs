@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use gleaner_classad::{ClassAd, Context, Expr, Limits, Names, Party, Problem, Value, matches};
+use gleaner_classad::{Budget, ClassAd, Context, Expr, Limits, Names, Party, Problem, Value, matches};
 
 /// On a thread with the stack that threads have by default.
 fn on_a_thread(test: impl FnOnce() + Send + 'static) {
@@ -143,6 +143,31 @@ fn work_that_doubles_ends() {
         Party::new(&ad, &mut Names::new());
     }
     assert_eq!(evaluate(&format!("regexp(\"(a+)+$\", \"{}b\")", "a".repeat(60))), Value::Error);
+}
+
+/// Each is tried within PCRE2's own limit at every place of the text, which lets it take hours.
+#[test]
+fn a_pattern_costs_what_it_may_try() {
+    let limits = Limits { steps: 1_000_000, ..Limits::default() };
+    let text = "a".repeat(20_000);
+    for pattern in ["(a|aa)+$", "(a+)+$", "a*a*a*a*a*b", "(?:a*+b?)+c", "(*LIMIT_MATCH=4000000000)(a|aa)+$"] {
+        for call in
+            ["regexp(\"P\", \"T\")", "replaceAll(\"P\", \"T\", \"x\")", "regexpMember(\"P\", {\"T\", \"T\"})"]
+        {
+            let call = call.replace('T', &format!("{text}c")).replace('P', pattern);
+            let budget = Budget::new(2_000_000);
+            let context = Context::new().with_limits(limits).with_budget(&budget);
+            let value = Expr::parse(&call).expect("an expression").evaluate(&context);
+            assert_ne!(value, Value::Boolean(true), "{pattern}");
+            assert!(budget.take_exceeded() && budget.left() >= 999_999, "{pattern} left {}", budget.left());
+        }
+    }
+    let context = Context::new().with_limits(limits);
+    let usual = Expr::parse(format!(
+        "regexp(\"^lab-[0-9]+$\", \"lab-12\") && regexp(\"c$\", \"{}c\")",
+        "a".repeat(500)
+    ));
+    assert_eq!(usual.expect("an expression").evaluate(&context), Value::Boolean(true));
 }
 
 #[test]

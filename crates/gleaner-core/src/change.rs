@@ -35,8 +35,13 @@ pub enum Change {
     Started(TaskId),
     /// A task came to its end.
     Finished(TaskId),
-    /// A task is to be run no more, unless it returns.
-    Withdrawn(TaskId),
+    /// Tasks are to be run no more, unless they return.
+    Withdrawn {
+        /// The lowest; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
+    },
     /// The owner's share of a machine is another than before.
     LoadChanged(MachineId),
     /// A reply bore the number of an attempt that is over; nothing came of it.

@@ -1,6 +1,6 @@
 //! What the scheduler cannot tell apart is one class; whatever depends only on classes is computed once.
 
-use crate::ad::{Ad, agree, liking};
+use crate::ad::{Ad, Work, agree, liking};
 use crate::room::{Needs, Room};
 use gleaner_classad::RANK;
 use gleaner_units::{MachineClassId, TaskClassId, UserId};
@@ -188,12 +188,13 @@ impl Classes {
     }
 
     pub(crate) fn add_machine_class(&mut self, class: MachineClass) -> MachineClassId {
+        let mut work = Work::of(self.tasks.len() + self.ranks.iter().flatten().count());
         for (row, task) in self.seconds_per_op.iter_mut().zip(&self.tasks) {
-            row.push(seconds_per_op(&self.weights, task, &class));
+            row.push(seconds_per_op(&self.weights, task, &class, &mut work));
         }
         for (row, task) in self.ranks.iter_mut().zip(&self.tasks) {
             if let Some(row) = row {
-                row.push(liking(task.ad.as_ref(), class.ad.as_ref()));
+                row.push(liking(task.ad.as_ref(), class.ad.as_ref(), &mut work));
             }
         }
         self.machines.push(class);
@@ -204,15 +205,20 @@ impl Classes {
     pub(crate) fn measure_task_class(&mut self, id: TaskClassId, composition: Vec<f64>) {
         let class = &mut self.tasks[id.index()];
         class.composition = composition;
-        let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, class, machine));
+        let mut work = Work::of(self.machines.len());
+        let row =
+            self.machines.iter().map(|machine| seconds_per_op(&self.weights, class, machine, &mut work));
         self.seconds_per_op[id.index()] = row.collect();
     }
 
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
-        let row = self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine));
-        self.seconds_per_op.push(row.collect());
         let ranked = class.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some());
-        let ranks = self.machines.iter().map(|machine| liking(class.ad.as_ref(), machine.ad.as_ref()));
+        let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
+        let row =
+            self.machines.iter().map(|machine| seconds_per_op(&self.weights, &class, machine, &mut work));
+        self.seconds_per_op.push(row.collect());
+        let ranks =
+            self.machines.iter().map(|machine| liking(class.ad.as_ref(), machine.ad.as_ref(), &mut work));
         self.ranks.push(ranked.then(|| ranks.collect()));
         self.tasks.push(class);
         TaskClassId::new(self.tasks.len() - 1)
@@ -221,8 +227,9 @@ impl Classes {
 
 /// The sum in equation (1) of the first paper; infinite where task and machine do not want each other, or the machine
 /// is too small.
-fn seconds_per_op(weights: &[f64], task: &TaskClass, machine: &MachineClass) -> f64 {
-    let wanted = task.requires.is_subset(&machine.provides) && agree(task.ad.as_ref(), machine.ad.as_ref());
+fn seconds_per_op(weights: &[f64], task: &TaskClass, machine: &MachineClass, work: &mut Work) -> f64 {
+    let wanted =
+        task.requires.is_subset(&machine.provides) && agree(task.ad.as_ref(), machine.ad.as_ref(), work);
     if !wanted || !machine.room.holds(task.needs) {
         return f64::INFINITY;
     }

@@ -65,16 +65,20 @@ pub enum Event {
         /// How long each of them is, if whoever handed them in said so.
         length: Option<Ops>,
     },
-    /// A task was cancelled or is held: it waits no more, and if it was on a machine, it leaves it at once. Replies
-    /// about it are stale from now on.
-    TaskWithdrawn {
-        /// Which task.
-        task: TaskId,
+    /// Tasks were cancelled or are held: they wait no more, and one that was on a machine leaves it at once. Replies
+    /// about them are stale from now on.
+    TasksWithdrawn {
+        /// The lowest; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
     },
-    /// A task that was withdrawn, or had ended, waits again.
-    TaskReturned {
-        /// Which task.
-        task: TaskId,
+    /// Tasks that were withdrawn, or had ended, wait again.
+    TasksReturned {
+        /// The lowest; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
     },
     /// The owner of a machine now uses this share of it.
     OwnerLoadReported {

@@ -22,6 +22,8 @@ pub enum Condition {
     TaskRequires(String),
     /// A clause of the machine's requirements holds of the task.
     MachineRequires(String),
+    /// A clause takes no more work than it may.
+    EvaluatesSoon(String),
     /// The machine lets tasks have so many cores.
     HasCores(u32),
     /// The machine lets tasks have so many bytes of memory.

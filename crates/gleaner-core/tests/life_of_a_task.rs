@@ -119,8 +119,8 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
         "lost" => Event::AttemptLost { task, attempt },
         "gone" => Event::MachineLost { machine: machine(number) },
         "back" => Event::MachineReturned { machine: machine(number) },
-        "withdrawn" => Event::TaskWithdrawn { task },
-        "returned" => Event::TaskReturned { task },
+        "withdrawn" => Event::TasksWithdrawn { first: task, count: 1 },
+        "returned" => Event::TasksReturned { first: task, count: 1 },
         other => panic!("no step is called {other}"),
     };
     tell(scheduler, &event).contains(&Change::StaleReply { task, attempt })
@@ -226,7 +226,7 @@ fn the_highest_priority_goes_first_and_then_the_lowest_task() {
     let mut order = Vec::new();
     while let Some(next) = scheduler.grid().longest_waiting(|_| true) {
         order.push(next.index());
-        tell(&mut scheduler, &Event::TaskWithdrawn { task: next });
+        tell(&mut scheduler, &Event::TasksWithdrawn { first: next, count: 1 });
     }
     assert_eq!(order, [3, 4, 5, 1, 2, 0]);
 }
@@ -242,4 +242,32 @@ fn a_million_waiting_tasks_take_a_few_bytes() {
     assert_eq!(scheduler.grid().task(task(999_999)).attempt(), 1);
     assert_eq!(scheduler.grid().task(task(1_000_002)).state(), TaskState::Waiting);
     assert_eq!(scheduler.grid().task_count(), 1_000_003);
+}
+
+/// As after each of the tasks was told of by itself.
+#[test]
+fn tasks_are_withdrawn_and_return_together() {
+    let build = || {
+        let tasks = [submitted(0, 100, 0), submitted(100, 2_000, 1), submitted(2_100, 7, 0)];
+        let mut scheduler = grid(&[&[class(1, 0, 0), class(1, 0, 1)][..], &tasks].concat());
+        assert_eq!(start(&mut scheduler, 1_500, 0), None);
+        tell(&mut scheduler, &Event::TasksWithdrawn { first: TaskId::new(50), count: 3 });
+        scheduler
+    };
+    for (first, count) in [(0, 2_107), (300, 1_000), (1_499, 3), (90, 600), (2_100, 7)] {
+        let (mut together, mut one_by_one) = (build(), build());
+        let events: [fn(TaskId, u32) -> Event; 2] = [
+            |first, count| Event::TasksWithdrawn { first, count },
+            |first, count| Event::TasksReturned { first, count },
+        ];
+        for event in events {
+            tell(&mut together, &event(TaskId::new(first), count));
+            for task in first..first + count as usize {
+                tell(&mut one_by_one, &event(TaskId::new(task), 1));
+            }
+            together.check().expect("a whole grid");
+            let tasks = |scheduler: &Scheduler<_>| scheduler.grid().tasks().collect::<Vec<_>>();
+            assert!(tasks(&together) == tasks(&one_by_one), "{count} from {first} on");
+        }
+    }
 }

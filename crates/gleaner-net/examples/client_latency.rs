@@ -1,8 +1,8 @@
-//! How long a client takes to start, to connect and to make a call on an open connection, plain and over TLS.
+//! How long a client takes to start, to connect and to make a call on an open connection, over TLS.
 //!
 //! `cargo run --release -p gleaner-net --example client_latency`
 
-use gleaner_net::{Authority, Client, Fingerprint, ServerIdentity, Token, TokenKind};
+use gleaner_net::{Address, Authority, Client, Fingerprint, ServerIdentity, Token, TokenKind};
 use std::error::Error;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,26 +22,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pinned = authority.fingerprint();
     let identity = ServerIdentity::new(authority, vec!["127.0.0.1".into()], SystemTime::now())?;
     let tls = Arc::new(identity.server_config()?);
-    measure("http", None, pinned)?;
-    measure("https", Some(tls), pinned)
+    measure(tls, pinned)
 }
 
-fn measure(
-    scheme: &str,
-    tls: Option<Arc<rustls::ServerConfig>>,
-    pinned: Fingerprint,
-) -> Result<(), Box<dyn Error>> {
+fn measure(tls: Arc<rustls::ServerConfig>, pinned: Fingerprint) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = format!("{scheme}://{}", listener.local_addr()?);
+    let address: Address = format!("https://{}", listener.local_addr()?).parse()?;
     // It ends with the program.
-    thread::spawn(move || serve(&listener, tls.as_ref()));
+    thread::spawn(move || serve(&listener, &tls));
     let token = Token::generate(TokenKind::User)?;
-    let client = || Client::new(address.parse()?, Some(pinned), &token).map_err(Box::<dyn Error>::from);
+    let client = || Client::new(address.clone(), pinned, &token);
 
-    time(scheme, "start", STARTS, || client().map(|client| drop(black_box(client))))?;
-    time(scheme, "start and first call", CONNECTIONS, || call(&client()?))?;
-    let open = client()?;
-    time(scheme, "call on an open connection", CALLS, || call(&open))
+    time("start", STARTS, || Ok(drop(black_box(client()))))?;
+    time("start and first call", CONNECTIONS, || call(&client()))?;
+    let open = client();
+    time("call on an open connection", CALLS, || call(&open))
 }
 
 fn call(client: &Client) -> Result<(), Box<dyn Error>> {
@@ -51,7 +46,6 @@ fn call(client: &Client) -> Result<(), Box<dyn Error>> {
 
 /// Prints the median and the 99th percentile.
 fn time(
-    scheme: &str,
     what: &str,
     times: u32,
     mut act: impl FnMut() -> Result<(), Box<dyn Error>>,
@@ -64,20 +58,17 @@ fn time(
     }
     taken.sort_unstable();
     let [p50, p99] = [50, 99].map(|percent| taken[taken.len() * percent / 100]);
-    println!("{scheme:5}  {what:26}  p50 {p50:>9.1?}  p99 {p99:>9.1?}");
+    println!("{what:26}  p50 {p50:>9.1?}  p99 {p99:>9.1?}");
     Ok(())
 }
 
 /// Serves one connection after another, each until the client closes it.
-fn serve(listener: &TcpListener, tls: Option<&Arc<rustls::ServerConfig>>) {
+fn serve(listener: &TcpListener, tls: &Arc<rustls::ServerConfig>) {
     for tcp in listener.incoming().flatten() {
-        if tcp.set_nodelay(true).is_err() {
-            continue;
-        }
-        match tls.map(|config| rustls::ServerConnection::new(config.clone())) {
-            Some(Ok(connection)) => answer_all(rustls::StreamOwned::new(connection, tcp)),
-            Some(Err(_)) => {}
-            None => answer_all(tcp),
+        if tcp.set_nodelay(true).is_ok()
+            && let Ok(connection) = rustls::ServerConnection::new(tls.clone())
+        {
+            answer_all(rustls::StreamOwned::new(connection, tcp));
         }
     }
 }

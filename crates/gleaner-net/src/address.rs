@@ -1,21 +1,23 @@
-//! Where the coordinator is, and whether words to it may go unencrypted.
+//! Where the coordinator is: always at the other end of a TLS connection, on this machine too.
+//!
+//! Whoever holds a port of this machine may be another user's program, or a task's. So loopback is no exception.
 
 use http::Uri;
 use rustls::pki_types::ServerName;
 use std::fmt;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 /// No host name is longer than 253 characters; with scheme and port this leaves room.
 const TEXT_MAX_BYTES: usize = 300;
+/// Where a server with TLS listens if nothing is said.
+const USUAL_PORT: u16 = 443;
 
-/// The address of a coordinator: `https://HOST[:PORT]`, or `http://` for this machine only.
+/// The address of a coordinator: `https://HOST[:PORT]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     host: Host,
     port: u16,
-    encrypted: bool,
 }
 
 /// A host as a certificate names it.
@@ -31,30 +33,20 @@ pub enum AddressError {
     /// It is not a URL at all.
     #[error("this is not an address: write https://HOST:PORT")]
     NotAUrl,
-    /// Its scheme is not one of the two.
-    #[error("an address begins with https:// (or http:// for this machine), and this does not")]
+    /// Its scheme is not the one.
+    #[error("an address begins with https://, and this does not")]
     Scheme,
+    /// Whoever listens there could not be told from the coordinator.
+    #[error(
+        "with http:// nobody can tell whether it is the right server, on this machine neither: write https://{0}"
+    )]
+    Plain(String),
     /// It has more than scheme, host and port.
     #[error("this has more than a host and a port: write https://HOST:PORT")]
     Excess,
     /// Its host is neither a name nor an IP address.
     #[error("no certificate could be for the host {0:?}: write a host name or an IP address")]
     Host(String),
-    /// It would send secrets over a network unencrypted.
-    #[error(
-        "http:// would send your token unencrypted to {0}: write https:// (http:// is for this machine only)"
-    )]
-    Unencrypted(String),
-}
-
-/// Whether an address never leaves this machine.
-pub fn is_loopback(address: SocketAddr) -> bool {
-    is_loopback_ip(address.ip())
-}
-
-/// IPv4 addresses written as IPv6 count as what they are.
-fn is_loopback_ip(ip: IpAddr) -> bool {
-    ip.to_canonical().is_loopback()
 }
 
 impl Address {
@@ -71,11 +63,6 @@ impl Address {
         self.port
     }
 
-    /// Whether it speaks TLS.
-    pub fn is_encrypted(&self) -> bool {
-        self.encrypted
-    }
-
     /// Whether what is sent there never leaves this machine.
     pub fn is_loopback(&self) -> bool {
         self.host.is_loopback()
@@ -90,25 +77,14 @@ impl Address {
             Host::Ip(ip) => ServerName::from(*ip),
         }
     }
-
-    /// Refuses to connect to `to` if that breaks what this address promises: a name like `localhost` says where it
-    /// leads only once it is resolved.
-    pub(crate) fn check(&self, to: SocketAddr) -> io::Result<()> {
-        if self.encrypted || is_loopback(to) {
-            return Ok(());
-        }
-        let why = format!(
-            "its name leads to {to}, which is not this machine, and http:// is for this machine only"
-        );
-        Err(io::Error::other(why))
-    }
 }
 
 impl Host {
     fn is_loopback(&self) -> bool {
         match self {
             Self::Name(name) => name.eq_ignore_ascii_case("localhost"),
-            Self::Ip(ip) => is_loopback_ip(*ip),
+            // IPv4 addresses written as IPv6 count as what they are.
+            Self::Ip(ip) => ip.to_canonical().is_loopback(),
         }
     }
 }
@@ -121,9 +97,9 @@ impl FromStr for Address {
             return Err(AddressError::NotAUrl);
         }
         let uri: Uri = text.parse().map_err(|_| AddressError::NotAUrl)?;
-        let (encrypted, usual_port) = match uri.scheme_str() {
-            Some("https") => (true, 443),
-            Some("http") => (false, 80),
+        let is_plain = match uri.scheme_str() {
+            Some("https") => false,
+            Some("http") => true,
             Some(_) | None => return Err(AddressError::Scheme),
         };
         let authority = uri.authority().ok_or(AddressError::NotAUrl)?;
@@ -133,15 +109,15 @@ impl FromStr for Address {
             return Err(AddressError::Excess);
         }
         let host = host(authority.host()).ok_or_else(|| AddressError::Host(authority.host().into()))?;
-        if !encrypted && !host.is_loopback() {
-            return Err(AddressError::Unencrypted(authority.host().into()));
+        if is_plain {
+            return Err(AddressError::Plain(authority.as_str().into()));
         }
         let port = match authority.port() {
             Some(port) => port.as_u16(),
-            None if authority.as_str().len() == authority.host().len() => usual_port,
+            None if authority.as_str().len() == authority.host().len() => USUAL_PORT,
             None => return Err(AddressError::NotAUrl),
         };
-        Ok(Self { host, port, encrypted })
+        Ok(Self { host, port })
     }
 }
 
@@ -157,17 +133,16 @@ fn host(written: &str) -> Option<Host> {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.encrypted { "https" } else { "http" };
         match &self.host {
-            Host::Name(name) => write!(f, "{scheme}://{name}:{}", self.port),
-            Host::Ip(ip) => write!(f, "{scheme}://{}", SocketAddr::new(*ip, self.port)),
+            Host::Name(name) => write!(f, "https://{name}:{}", self.port),
+            Host::Ip(ip) => write!(f, "https://{}", SocketAddr::new(*ip, self.port)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, AddressError, is_loopback};
+    use super::{Address, AddressError};
 
     #[test]
     fn good_addresses() {
@@ -177,10 +152,10 @@ mod tests {
             ("HTTPS://10.0.0.4:1", "https://10.0.0.4:1"),
             ("https://[2001:db8::1]:7077", "https://[2001:db8::1]:7077"),
             ("https://127.0.0.1:7077", "https://127.0.0.1:7077"),
-            ("http://127.8.9.10:7077", "http://127.8.9.10:7077"),
-            ("http://localhost:7077", "http://localhost:7077"),
-            ("http://[::1]:7077", "http://[::1]:7077"),
-            ("http://[::ffff:127.0.0.1]:7077", "http://[::ffff:127.0.0.1]:7077"),
+            ("https://127.8.9.10:7077", "https://127.8.9.10:7077"),
+            ("https://localhost:7077", "https://localhost:7077"),
+            ("https://[::1]:7077", "https://[::1]:7077"),
+            ("https://[::ffff:127.0.0.1]:7077", "https://[::ffff:127.0.0.1]:7077"),
         ] {
             let address = text.parse::<Address>();
             assert_eq!(address.as_ref().map(ToString::to_string), Ok(printed.to_owned()), "{text}");
@@ -212,29 +187,30 @@ mod tests {
             assert_eq!(text.parse::<Address>(), Err(error), "{text:.60}");
         }
         for (text, host) in [
-            ("http://10.0.0.4:7077", "10.0.0.4"),
+            ("http://127.0.0.1:7077", "127.0.0.1:7077"),
+            ("http://localhost:7077", "localhost:7077"),
+            ("http://[::1]:7077", "[::1]:7077"),
             ("http://grid.example.org", "grid.example.org"),
-            ("http://localhost.example.org", "localhost.example.org"),
-            ("http://[::2]:1", "[::2]"),
-            ("http://0.0.0.0:1", "0.0.0.0"),
         ] {
-            assert_eq!(text.parse::<Address>(), Err(E::Unencrypted(host.into())), "{text}");
+            assert_eq!(text.parse::<Address>(), Err(E::Plain(host.into())), "{text}");
         }
     }
 
     #[test]
     fn loopback() {
         for (text, expected) in [
-            ("127.0.0.1:1", true),
-            ("127.255.0.1:1", true),
-            ("[::1]:1", true),
-            ("[::ffff:127.0.0.1]:1", true),
-            ("[::ffff:10.0.0.1]:1", false),
-            ("128.0.0.1:1", false),
-            ("0.0.0.0:1", false),
-            ("[::]:1", false),
+            ("https://localhost:1", true),
+            ("https://127.0.0.1:1", true),
+            ("https://127.255.0.1:1", true),
+            ("https://[::1]:1", true),
+            ("https://[::ffff:127.0.0.1]:1", true),
+            ("https://[::ffff:10.0.0.1]:1", false),
+            ("https://localhost.example.org:1", false),
+            ("https://128.0.0.1:1", false),
+            ("https://0.0.0.0:1", false),
+            ("https://[::]:1", false),
         ] {
-            assert_eq!(is_loopback(text.parse().unwrap()), expected, "{text}");
+            assert_eq!(text.parse::<Address>().unwrap().is_loopback(), expected, "{text}");
         }
     }
 }

@@ -42,8 +42,8 @@ pub enum AgentKeyError {
 /// What an agent signs to open a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Challenge {
-    /// The coordinator's authority; none on plain loopback.
-    pub authority: Option<Fingerprint>,
+    /// The coordinator's authority.
+    pub authority: Fingerprint,
     /// The agent's number.
     pub agent: u32,
     /// What the coordinator made up for this session.
@@ -176,8 +176,7 @@ pub fn verify_session(
 impl Challenge {
     /// Each field has one length, so no two challenges have one text.
     fn signed_text(&self) -> Vec<u8> {
-        let authority = self.authority.as_ref().map_or(&[0; 32], Fingerprint::as_bytes);
-        [PURPOSE.as_slice(), authority, &self.nonce.0, &self.agent.to_be_bytes()].concat()
+        [PURPOSE.as_slice(), self.authority.as_bytes(), &self.nonce.0, &self.agent.to_be_bytes()].concat()
     }
 }
 
@@ -222,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_weak_key_vouches_for_nothing() {
-        let challenge = Challenge { authority: None, agent: 1, nonce: SessionNonce([1; 32]) };
+        let challenge =
+            Challenge { authority: Fingerprint::of_der(b"ours"), agent: 1, nonce: SessionNonce([1; 32]) };
         // The neutral element: under plain verification it accepts a signature anybody can make.
         let mut neutral = [0; 32];
         neutral[0] = 1;
@@ -242,7 +242,7 @@ mod tests {
             bit in 0_usize..512,
         ) {
             let key = key(seed);
-            let fingerprint = Some(Fingerprint::of_der(&authority));
+            let fingerprint = Fingerprint::of_der(&authority);
             let challenge = Challenge { authority: fingerprint, agent, nonce: SessionNonce(nonce) };
             let signature = key.sign_session(&challenge);
             prop_assert_eq!(verify_session(&key.public(), &challenge, &signature), Ok(()));
@@ -253,8 +253,7 @@ mod tests {
             prop_assert!(verify_session(&key.public(), &challenge, &changed).is_err());
             for other in [
                 Challenge { nonce: SessionNonce(flipped(nonce, bit)), ..challenge },
-                Challenge { authority: Some(Fingerprint::of_der(&flipped(authority, bit))), ..challenge },
-                Challenge { authority: None, ..challenge },
+                Challenge { authority: Fingerprint::of_der(&flipped(authority, bit)), ..challenge },
                 Challenge { agent: agent ^ 1 << (bit % 32), ..challenge },
             ] {
                 prop_assert!(verify_session(&key.public(), &other, &signature).is_err());
@@ -265,7 +264,7 @@ mod tests {
         fn keys_and_signatures_travel_as_text_and_bytes(seed: [u8; 32], nonce: [u8; 32]) {
             let key = key(seed);
             let nonce = SessionNonce(nonce);
-            let signature = key.sign_session(&Challenge { authority: None, agent: 1, nonce });
+            let signature = key.sign_session(&Challenge { authority: Fingerprint::of_der(b"ours"), agent: 1, nonce });
             prop_assert_eq!(key.public().to_string().parse(), Ok(key.public()));
             prop_assert_eq!(signature.to_string().parse(), Ok(signature));
             prop_assert_eq!(nonce.to_string().parse(), Ok(nonce));

@@ -5,6 +5,8 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::private_file::{self, PrivateFileError};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ECDSA_P256_SHA256,
@@ -23,6 +25,8 @@ pub(crate) const SERVER_LIFE: Duration = Duration::from_secs(90 * DAY.as_secs())
 const CLOCK_SLACK: Duration = DAY;
 /// More names than any server has make a certificate no client wants to read.
 const NAMES_MAX: usize = 64;
+/// Characters of a line in PEM.
+const PEM_LINE: usize = 64;
 
 /// A certificate authority of a coordinator's own. `Debug` shows its fingerprint.
 pub struct Authority {
@@ -125,6 +129,14 @@ impl Authority {
         &self.certificate
     }
 
+    /// Likewise in PEM.
+    pub fn certificate_pem(&self) -> String {
+        let text = STANDARD.encode(&self.certificate);
+        let lines =
+            text.as_bytes().chunks(PEM_LINE).map(|line| format!("{}\n", String::from_utf8_lossy(line)));
+        format!("-----BEGIN CERTIFICATE-----\n{}-----END CERTIFICATE-----\n", lines.collect::<String>())
+    }
+
     /// A certificate for a server of these names, from now on.
     pub(crate) fn issue(&self, names: &[String], now: SystemTime) -> Result<Issued, AuthorityError> {
         if now >= self.expires_at {
@@ -194,6 +206,8 @@ mod tests {
         let [first, second] = [(), ()].map(|()| Authority::open_or_create(&dir, now()).unwrap());
         assert_eq!(first.fingerprint(), second.fingerprint());
         assert_eq!(first.certificate_der(), second.certificate_der());
+        let file = fs::read_to_string(dir.join(FILE_NAME)).unwrap().replace('\r', "");
+        assert!(file.ends_with(&first.certificate_pem()), "{}", first.certificate_pem());
         let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(dir.clone()), mode(dir.join(FILE_NAME))), (0o700, 0o600));
         let other = Authority::open_or_create(&home.path().join("other"), now()).unwrap();

@@ -64,20 +64,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with the usual limits. An `https` address needs the fingerprint of the coordinator's authority; an
-    /// `http` one, which is always loopback, has no use for it. Nothing is connected yet.
-    pub fn new(address: Address, authority: Option<Fingerprint>, token: &Token) -> Result<Self, ClientError> {
+    /// A client with the usual limits, which shows `token` to nobody but the coordinator of that authority. Nothing is
+    /// connected yet.
+    pub fn new(address: Address, authority: Fingerprint, token: &Token) -> Self {
         Self::with_limits(address, authority, token, Limits::default())
     }
 
     /// A client with limits of its own.
-    pub fn with_limits(
-        address: Address,
-        authority: Option<Fingerprint>,
-        token: &Token,
-        limits: Limits,
-    ) -> Result<Self, ClientError> {
-        let connector = PinnedConnector::new(address.clone(), authority, limits)?;
+    pub fn with_limits(address: Address, authority: Fingerprint, token: &Token, limits: Limits) -> Self {
+        let connector = PinnedConnector::new(address.clone(), authority, limits);
         // The connector keeps time by silence, not by call: an upload or an event stream may take hours.
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -88,7 +83,7 @@ impl Client {
             .build();
         let agent = Agent::with_parts(config, connector, DefaultResolver::default());
         let authorization = bearer(token);
-        Ok(Self { agent, address, authorization, limits })
+        Self { agent, address, authorization, limits }
     }
 
     /// Where it connects to.

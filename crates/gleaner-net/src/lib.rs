@@ -9,7 +9,8 @@
 //! - A joined agent signs a [`Challenge`] with its [`AgentKey`].
 //! - [`Client`] speaks HTTP and blocks; `connect_session` (feature `tokio`) opens an agent's WebSocket.
 //!
-//! **Invariants.** No byte leaves unencrypted for an address that is not loopback. No `Debug` or error shows a secret.
+//! **Invariants.** No byte that anybody could use leaves before the other side has shown the pinned authority, on loopback
+//! neither. No `Debug` or error shows a secret.
 //! A private key is in a file only its owner may read, and that file appears whole or not at all. Whatever the other
 //! side sends is bounded before it is stored.
 
@@ -26,7 +27,7 @@ mod server_identity;
 mod session;
 mod token;
 
-pub use address::{Address, AddressError, is_loopback};
+pub use address::{Address, AddressError};
 pub use agent_key::{
     AgentKey, AgentKeyError, AgentPublicKey, Challenge, NotBytes, SessionNonce, SessionSignature,
     SignatureRefused, verify_session,
@@ -35,7 +36,7 @@ pub use authority::{Authority, AuthorityError, Damage};
 pub use client::{Client, ClientError, Events, Limits, ServerEvent};
 pub use fingerprint::{BadFingerprint, Fingerprint};
 pub use pinning::{AuthorityRefused, TlsFailure, client_config};
-pub use private_file::PrivateFileError;
+pub use private_file::{PrivateFileError, read_private};
 pub use server_identity::{Renewal, ServerIdentity};
 #[cfg(feature = "tokio")]
 pub use session::{SessionLimits, SessionStream, connect_session};

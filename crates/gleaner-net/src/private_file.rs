@@ -47,16 +47,17 @@ pub(crate) fn read_or_create<E: From<PrivateFileError>>(
     path: &Path,
     make: impl FnOnce() -> Result<Vec<u8>, E>,
 ) -> Result<Vec<u8>, E> {
-    if let Some(content) = find(path)? {
+    if let Some(content) = read_private(path)? {
         return Ok(content);
     }
     create(path, &make()?)?;
     // Read again, for another process may have been first.
-    let content = find(path)?;
+    let content = read_private(path)?;
     Ok(content.ok_or_else(|| failed("read", path)(io::ErrorKind::NotFound.into()))?)
 }
 
-fn find(path: &Path) -> Result<Option<Vec<u8>>, PrivateFileError> {
+/// What the file at `path` holds; none if there is no file. One that others can read is refused.
+pub fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PrivateFileError> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -54,6 +54,11 @@ impl ServerIdentity {
         &self.authority
     }
 
+    /// The names that its certificate is for.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// Issues a new certificate if the present one ends soon. Call it once a day.
     pub fn renew(&self, now: SystemTime) -> Result<Renewal, AuthorityError> {
         if now + RENEWED_BEFORE_END < self.expires_at() {

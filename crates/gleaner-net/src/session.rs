@@ -1,4 +1,4 @@
-//! An agent's session: a WebSocket to the coordinator, over TLS to its pinned authority or plain on loopback.
+//! An agent's session: a WebSocket to the coordinator, over TLS to its pinned authority.
 
 use crate::address::Address;
 use crate::client::ClientError;
@@ -17,13 +17,12 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, handshake::client::Request};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
-use tokio_util::either::Either;
 
 /// What is read at once. The buffer is filled with zeros before each look, so a large one costs more than most messages.
 const READ_BYTES: usize = 4 << 10;
 
 /// What a session runs over.
-pub type SessionStream = WebSocketStream<Either<TcpStream, Box<TlsStream<TcpStream>>>>;
+pub type SessionStream = WebSocketStream<Box<TlsStream<TcpStream>>>;
 
 /// How long opening a session may take, and how much it takes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub struct SessionLimits {
 /// Opens a session at `path` of the coordinator. `token` is what an agent shows that has one to show.
 pub async fn connect_session(
     address: &Address,
-    authority: Option<Fingerprint>,
+    authority: Fingerprint,
     path: &str,
     token: Option<&Token>,
     limits: SessionLimits,
@@ -52,25 +51,16 @@ pub async fn connect_session(
 
 async fn open(
     address: &Address,
-    authority: Option<Fingerprint>,
+    authority: Fingerprint,
     path: &str,
     token: Option<&Token>,
     message_bytes: usize,
 ) -> Result<SessionStream, ClientError> {
     let request = request(address, path, token)?;
-    let pinned = match authority {
-        _ if !address.is_encrypted() => None,
-        Some(authority) => Some(TlsConnector::from(Arc::new(client_config(authority)))),
-        None => return Err(ClientError::NoFingerprint { address: address.clone() }),
-    };
+    let pinned = TlsConnector::from(Arc::new(client_config(authority)));
     let tcp = connect_any(address).await.map_err(|why| ClientError::broken_io(address, why))?;
-    let stream = match pinned {
-        Some(pinned) => {
-            let tls = pinned.connect(address.server_name(), tcp).await;
-            Either::Right(Box::new(tls.map_err(|why| ClientError::broken_io(address, why))?))
-        }
-        None => Either::Left(tcp),
-    };
+    let tls = pinned.connect(address.server_name(), tcp).await;
+    let stream = Box::new(tls.map_err(|why| ClientError::broken_io(address, why))?);
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BYTES)
         .max_message_size(Some(message_bytes))
@@ -94,7 +84,7 @@ fn request(address: &Address, path: &str, token: Option<&Token>) -> Result<Reque
 async fn connect_any(address: &Address) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "its name leads to no address");
     for to in lookup_host((address.host(), address.port())).await? {
-        match connect_one(address, to).await {
+        match connect_one(to).await {
             Ok(stream) => return Ok(stream),
             Err(why) => failure = why,
         }
@@ -102,8 +92,7 @@ async fn connect_any(address: &Address) -> io::Result<TcpStream> {
     Err(failure)
 }
 
-async fn connect_one(address: &Address, to: SocketAddr) -> io::Result<TcpStream> {
-    address.check(to)?;
+async fn connect_one(to: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(to).await?;
     stream.set_nodelay(true)?;
     Ok(stream)

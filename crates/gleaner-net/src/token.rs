@@ -33,11 +33,11 @@ pub struct Token {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenHash([u8; 32]);
 
-/// What a machine needs to join: a token, and the authority to expect unless the coordinator is on this machine.
+/// What a machine needs to join: a token, and the authority to expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinToken {
     token: Token,
-    authority: Option<Fingerprint>,
+    authority: Fingerprint,
 }
 
 /// Why a text is not a token. It does not quote the text, which may be nearly a secret.
@@ -53,7 +53,9 @@ pub enum TokenError {
     #[error("after its prefix a token has 43 letters, digits, - or _; this has not: was a part of it lost?")]
     Secret,
     /// What follows the dot is not a fingerprint.
-    #[error("what follows the dot in a join token is not 64 hexadecimal digits: was a part of it lost?")]
+    #[error(
+        "in a join token a dot and 64 hexadecimal digits follow the secret; here they do not: was a part of it lost?"
+    )]
     Fingerprint,
 }
 
@@ -149,11 +151,8 @@ impl TokenHash {
 
 impl JoinToken {
     /// The text part of a join line: `token`, and the authority to expect. A token of another kind is refused.
-    pub fn new(token: Token, authority: Option<Fingerprint>) -> Result<Self, TokenError> {
-        match token.kind {
-            TokenKind::Join => Ok(Self { token, authority }),
-            kind @ (TokenKind::User | TokenKind::Session) => Err(TokenError::Kind(kind)),
-        }
+    pub fn new(token: Token, authority: Fingerprint) -> Result<Self, TokenError> {
+        Ok(Self { token: joining(token)?, authority })
     }
 
     /// The token to show.
@@ -162,17 +161,13 @@ impl JoinToken {
     }
 
     /// The authority to expect.
-    pub fn authority(&self) -> Option<Fingerprint> {
+    pub fn authority(&self) -> Fingerprint {
         self.authority
     }
 
     /// The text for the join line. It holds the secret.
     pub fn reveal(&self) -> String {
-        let token = self.token.reveal();
-        match self.authority {
-            Some(authority) => format!("{token}.{authority}"),
-            None => token,
-        }
+        format!("{}.{}", self.token.reveal(), self.authority)
     }
 }
 
@@ -180,13 +175,16 @@ impl FromStr for JoinToken {
     type Err = TokenError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (token, authority) = match text.split_once('.') {
-            Some((token, authority)) => {
-                (token, Some(authority.parse().map_err(|_| TokenError::Fingerprint)?))
-            }
-            None => (text, None),
-        };
-        Self::new(token.parse()?, authority)
+        let (token, authority) = text.split_once('.').unwrap_or((text, ""));
+        let token = joining(token.parse()?)?;
+        Ok(Self { token, authority: authority.parse().map_err(|_| TokenError::Fingerprint)? })
+    }
+}
+
+fn joining(token: Token) -> Result<Token, TokenError> {
+    match token.kind {
+        TokenKind::Join => Ok(token),
+        kind @ (TokenKind::User | TokenKind::Session) => Err(TokenError::Kind(kind)),
     }
 }
 
@@ -233,8 +231,8 @@ mod tests {
     fn join_texts_and_what_they_are() {
         let authority = Fingerprint::of_der(b"authority");
         let table = [
-            (format!("glj_{SECRET}"), Ok(None)),
-            (format!("glj_{SECRET}.{authority}"), Ok(Some(authority))),
+            (format!("glj_{SECRET}"), Err(TokenError::Fingerprint)),
+            (format!("glj_{SECRET}.{authority}"), Ok(authority)),
             (format!("glj_{SECRET}."), Err(TokenError::Fingerprint)),
             (format!("glj_{SECRET}.{authority}.{authority}"), Err(TokenError::Fingerprint)),
             (format!("glu_{SECRET}.{authority}"), Err(TokenError::Kind(TokenKind::User))),
@@ -251,8 +249,10 @@ mod tests {
 
     #[test]
     fn no_debug_shows_the_secret() {
-        let token: JoinToken = format!("glj_{SECRET}").parse().unwrap();
-        assert_eq!(format!("{token:?}"), "JoinToken { token: Token(glj_…), authority: None }");
+        let authority = Fingerprint::of_der(b"authority");
+        let token: JoinToken = format!("glj_{SECRET}.{authority}").parse().unwrap();
+        let shown = format!("{token:?}");
+        assert!(shown.starts_with("JoinToken { token: Token(glj_…), authority: "), "{shown}");
     }
 
     #[test]

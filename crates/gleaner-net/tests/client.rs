@@ -1,9 +1,10 @@
 //! The client against a scripted server: what it sends, what it makes of the answers, and what it refuses to take.
 
-use gleaner_net::{Authority, Client, ClientError, Limits, ServerIdentity, Token, TokenKind};
+use gleaner_net::{Address, Authority, Client, ClientError, Fingerprint, Limits, ServerIdentity, Token};
+use rustls::{ServerConnection, StreamOwned};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
@@ -19,27 +20,57 @@ impl Server {
         Self::accept(move |tcp| serve(tcp, &answers))
     }
 
-    fn accept(serve: impl FnOnce(TcpStream) -> Vec<String> + Send + 'static) -> Self {
+    fn accept(serve: impl FnOnce(Tls) -> Vec<String> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        Self { port, served: thread::spawn(move || serve(listener.accept().unwrap().0)) }
+        let config = Arc::new(identity().server_config().unwrap());
+        let accept = move || {
+            let mut tcp = listener.accept().unwrap().0;
+            let mut tls = ServerConnection::new(config).unwrap();
+            while tls.is_handshaking() {
+                // A client that does not trust the server breaks this off.
+                if tls.complete_io(&mut tcp).is_err() {
+                    return Vec::new();
+                }
+            }
+            serve(StreamOwned::new(tls, tcp))
+        };
+        Self { port, served: thread::spawn(accept) }
+    }
+
+    fn address(&self) -> Address {
+        format!("https://127.0.0.1:{}", self.port).parse().unwrap()
     }
 
     fn client(&self) -> Client {
-        let address = format!("http://127.0.0.1:{}", self.port).parse().unwrap();
         let limits = Limits {
             json_bytes: 100,
             event_bytes: 100,
             silence: Duration::from_secs(20),
             ..Limits::default()
         };
-        Client::with_limits(address, None, &token(), limits).unwrap()
+        Client::with_limits(self.address(), pinned(), &token(), limits)
     }
 
     /// The requests it got.
     fn requests(self) -> Vec<String> {
         self.served.join().unwrap()
     }
+}
+
+type Tls = StreamOwned<ServerConnection, TcpStream>;
+
+fn identity() -> &'static Arc<ServerIdentity> {
+    static IDENTITY: LazyLock<Arc<ServerIdentity>> = LazyLock::new(|| {
+        let home = tempfile::tempdir().unwrap();
+        let authority = Authority::open_or_create(home.path(), SystemTime::now()).unwrap();
+        ServerIdentity::new(authority, vec!["127.0.0.1".into()], SystemTime::now()).unwrap()
+    });
+    &IDENTITY
+}
+
+fn pinned() -> Fingerprint {
+    identity().authority().fingerprint()
 }
 
 fn token() -> Token {
@@ -138,10 +169,11 @@ fn answers_that_are_not_taken() {
     ];
     for (bytes, expected) in table {
         let bytes = bytes.to_owned();
-        let server = Server::accept(move |tcp| {
-            let request = read_request(&mut BufReader::new(&tcp));
+        let server = Server::accept(move |tls| {
+            let mut stream = BufReader::new(tls);
+            let request = read_request(&mut stream);
             // The client may hang up before it has all of it.
-            let _cut = (&tcp).write_all(bytes.as_bytes());
+            let _cut = stream.get_mut().write_all(bytes.as_bytes());
             vec![request]
         });
         let refusal = server.client().get::<u64>("/").unwrap_err();
@@ -153,9 +185,9 @@ fn answers_that_are_not_taken() {
 #[test]
 fn no_server_and_a_silent_one_cannot_be_reached() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", silent.local_addr().unwrap());
-    let limits = Limits { silence: Duration::from_millis(50), ..Limits::default() };
-    let client = Client::with_limits(address.parse().unwrap(), None, &token(), limits).unwrap();
+    let address = format!("https://{}", silent.local_addr().unwrap());
+    let limits = Limits { connect: Duration::from_millis(50), ..Limits::default() };
+    let client = Client::with_limits(address.parse().unwrap(), pinned(), &token(), limits);
     let text = client.get::<()>("/").unwrap_err().to_string();
     assert_eq!(text, format!("{address} cannot be reached: it did not answer in time"));
     drop(silent);
@@ -194,10 +226,10 @@ fn a_download_beyond_its_limit_is_refused() {
 
 #[test]
 fn a_source_that_became_shorter_is_told_as_such() {
-    let server = Server::accept(|mut tcp| {
-        let mut sent = String::new();
-        tcp.read_to_string(&mut sent).unwrap();
-        vec![sent]
+    let server = Server::accept(|tls| {
+        // The client hangs up without a word.
+        let sent = tls.bytes().map_while(Result::ok).collect();
+        vec![String::from_utf8(sent).unwrap()]
     });
     let client = server.client();
     let outcome = client.upload::<()>("/blobs/1", &mut &b"abc"[..], 4);
@@ -211,14 +243,14 @@ fn a_source_that_became_shorter_is_told_as_such() {
 
 #[test]
 fn a_refused_upload_shows_the_refusal_and_not_the_broken_pipe() {
-    let server = Server::accept(|tcp| {
+    let server = Server::accept(|tls| {
         let mut head = String::new();
-        let mut reader = BufReader::new(&tcp);
+        let mut reader = BufReader::new(tls);
         while !head.ends_with("\r\n\r\n") {
             reader.read_line(&mut head).unwrap();
         }
         let body = r#"{"version":1,"error":{"code":"too_large","message":"at most 1 MiB"}}"#;
-        (&tcp).write_all(answer("413 Content Too Large", body).as_bytes()).unwrap();
+        reader.get_mut().write_all(answer("413 Content Too Large", body).as_bytes()).unwrap();
         vec![head]
     });
     let outcome = server.client().upload::<()>("/blobs/1", &mut std::io::repeat(0), 64 << 20);
@@ -241,27 +273,12 @@ fn events_arrive_until_the_stream_ends() {
     assert!(server.requests()[0].contains("accept: text/event-stream\r\n"));
 }
 
+/// Whoever holds the port, on this machine too, learns no token without being the coordinator.
 #[test]
-fn over_tls_to_the_pinned_authority_only() {
-    let home = tempfile::tempdir().unwrap();
-    let authority = Authority::open_or_create(home.path(), SystemTime::now()).unwrap();
-    let pinned = authority.fingerprint();
-    let identity = ServerIdentity::new(authority, vec!["localhost".into()], SystemTime::now()).unwrap();
-    let config = Arc::new(identity.server_config().unwrap());
-    let other = gleaner_net::Fingerprint::of_der(b"other");
-    for (authority, reached) in [(pinned, true), (other, false)] {
-        let config = config.clone();
-        let server = Server::accept(move |mut tcp| {
-            let mut tls = rustls::ServerConnection::new(config).unwrap();
-            while tls.is_handshaking() {
-                if tls.complete_io(&mut tcp).is_err() {
-                    return vec![];
-                }
-            }
-            serve(rustls::StreamOwned::new(tls, tcp), &[answer("200 OK", "1"), answer("200 OK", "2")])
-        });
-        let address = format!("https://localhost:{}", server.port).parse().unwrap();
-        let client = Client::new(address, Some(authority), &token()).unwrap();
+fn the_token_is_shown_to_the_pinned_authority_only() {
+    for (authority, reached) in [(pinned(), true), (Fingerprint::of_der(b"other"), false)] {
+        let server = Server::start(&[&answer("200 OK", "1"), &answer("200 OK", "2")]);
+        let client = Client::new(server.address(), authority, &token());
         let first = client.get::<u8>("/");
         if reached {
             assert_eq!((first.unwrap(), client.get::<u8>("/").unwrap()), (1, 2));
@@ -273,14 +290,25 @@ fn over_tls_to_the_pinned_authority_only() {
 }
 
 #[test]
-fn an_encrypted_address_needs_a_fingerprint() {
-    let token = Token::generate(TokenKind::User).unwrap();
-    let client = Client::new("https://grid.example:7077".parse().unwrap(), None, &token);
-    assert!(matches!(client, Err(ClientError::NoFingerprint { .. })), "{client:?}");
+fn who_speaks_no_tls_is_told_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://{}", listener.local_addr().unwrap()).parse().unwrap();
+    let heard = thread::spawn(move || {
+        let mut tcp = listener.accept().unwrap().0;
+        tcp.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1").unwrap();
+        let mut heard = Vec::new();
+        // The client hangs up, in order or not.
+        let _ = tcp.read_to_end(&mut heard);
+        heard
+    });
+    let outcome = Client::new(address, pinned(), &token()).get::<u8>("/");
+    assert!(matches!(outcome, Err(ClientError::Tls { .. })), "{outcome:?}");
+    let heard = heard.join().unwrap();
+    assert!(!heard.windows(4).any(|part| part == b"glu_"), "it heard {heard:?}");
 }
 
 #[test]
 fn no_debug_of_a_client_shows_its_token() {
-    let client = Client::new("http://127.0.0.1:1".parse().unwrap(), None, &token()).unwrap();
+    let client = Client::new("https://127.0.0.1:1".parse().unwrap(), pinned(), &token());
     assert!(!format!("{client:?}").contains("BwcHBwc"), "{client:?}");
 }

@@ -1,4 +1,4 @@
-//! An agent's session against a server that speaks WebSocket, plain and over TLS.
+//! An agent's session against a server that speaks WebSocket over TLS.
 
 use gleaner_net::{
     Address, Authority, ClientError, Fingerprint, ServerIdentity, SessionLimits, Token, TokenKind,
@@ -14,24 +14,18 @@ use tokio_tungstenite::tungstenite;
 
 const LIMITS: SessionLimits = SessionLimits { connect: Duration::from_secs(20), message_bytes: 100 };
 
-/// A server for one connection, over TLS if it has an acceptor.
-async fn start<F>(tls: Option<TlsAcceptor>, serve: fn(Box<dyn Stream>) -> F) -> (Address, JoinHandle<()>)
+/// A server for one connection.
+async fn start<F>(tls: TlsAcceptor, serve: fn(Box<dyn Stream>) -> F) -> (Address, JoinHandle<()>)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let address = format!("{scheme}://{}", listener.local_addr().unwrap()).parse().unwrap();
+    let address = format!("https://{}", listener.local_addr().unwrap()).parse().unwrap();
     let served = tokio::spawn(async move {
         let tcp = listener.accept().await.unwrap().0;
-        match tls {
-            Some(tls) => {
-                // A client that does not trust the server breaks this off.
-                if let Ok(stream) = tls.accept(tcp).await {
-                    serve(Box::new(stream)).await;
-                }
-            }
-            None => serve(Box::new(tcp)).await,
+        // A client that does not trust the server breaks this off.
+        if let Ok(stream) = tls.accept(tcp).await {
+            serve(Box::new(stream)).await;
         }
     });
     (address, served)
@@ -89,24 +83,24 @@ fn acceptor(identity: &Arc<ServerIdentity>) -> TlsAcceptor {
 }
 
 #[tokio::test]
-async fn messages_go_both_ways_plain_and_over_tls() {
+async fn messages_go_both_ways() {
     let (_home, identity) = identity();
-    let authority = identity.authority().fingerprint();
     let token = Token::generate(TokenKind::Join).unwrap();
-    for tls in [None, Some(acceptor(&identity))] {
-        let (address, served) = start(tls, echo).await;
-        let mut session =
-            connect_session(&address, Some(authority), "/api/v1/agent", Some(&token), LIMITS).await.unwrap();
-        write(&mut session, vec![7; 100].into()).await;
-        assert_eq!(read(&mut session).await.unwrap().into_data(), vec![7; 100]);
-        served.await.unwrap();
-    }
+    let (address, served) = start(acceptor(&identity), echo).await;
+    let authority = identity.authority().fingerprint();
+    let mut session =
+        connect_session(&address, authority, "/api/v1/agent", Some(&token), LIMITS).await.unwrap();
+    write(&mut session, vec![7; 100].into()).await;
+    assert_eq!(read(&mut session).await.unwrap().into_data(), vec![7; 100]);
+    served.await.unwrap();
 }
 
 #[tokio::test]
 async fn a_message_beyond_the_limit_is_refused() {
-    let (address, served) = start(None, flood).await;
-    let mut session = connect_session(&address, None, "/", None, LIMITS).await.unwrap();
+    let (_home, identity) = identity();
+    let (address, served) = start(acceptor(&identity), flood).await;
+    let authority = identity.authority().fingerprint();
+    let mut session = connect_session(&address, authority, "/", None, LIMITS).await.unwrap();
     let outcome = read(&mut session).await;
     assert!(matches!(outcome, Err(tungstenite::Error::Capacity(_))), "{outcome:?}");
     served.await.unwrap();
@@ -114,8 +108,9 @@ async fn a_message_beyond_the_limit_is_refused() {
 
 #[tokio::test]
 async fn a_refusal_carries_what_the_server_said() {
-    let (address, served) = start(None, refuse).await;
-    let outcome = connect_session(&address, None, "/", None, LIMITS).await;
+    let (_home, identity) = identity();
+    let (address, served) = start(acceptor(&identity), refuse).await;
+    let outcome = connect_session(&address, identity.authority().fingerprint(), "/", None, LIMITS).await;
     match outcome {
         Err(ClientError::Refused { status, code, message }) => {
             assert_eq!((status, &*code, &*message), (403, "revoked", "this agent was revoked"));
@@ -128,19 +123,17 @@ async fn a_refusal_carries_what_the_server_said() {
 #[tokio::test]
 async fn another_authority_is_not_trusted() {
     let (_home, identity) = identity();
-    let (address, served) = start(Some(acceptor(&identity)), echo).await;
-    let outcome = connect_session(&address, Some(Fingerprint::of_der(b"other")), "/", None, LIMITS).await;
+    let (address, served) = start(acceptor(&identity), echo).await;
+    let outcome = connect_session(&address, Fingerprint::of_der(b"other"), "/", None, LIMITS).await;
     assert!(matches!(outcome, Err(ClientError::Tls { .. })), "{outcome:?}");
-    let outcome = connect_session(&address, None, "/", None, LIMITS).await;
-    assert!(matches!(outcome, Err(ClientError::NoFingerprint { .. })), "{outcome:?}");
     served.await.unwrap();
 }
 
 #[tokio::test]
 async fn a_silent_server_cannot_be_reached() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", silent.local_addr().unwrap()).parse().unwrap();
+    let address = format!("https://{}", silent.local_addr().unwrap()).parse().unwrap();
     let limits = SessionLimits { connect: Duration::from_millis(50), ..LIMITS };
-    let outcome = connect_session(&address, None, "/", None, limits).await;
+    let outcome = connect_session(&address, Fingerprint::of_der(b"any"), "/", None, limits).await;
     assert!(matches!(outcome, Err(ClientError::Unreachable { .. })), "{outcome:?}");
 }

@@ -93,12 +93,12 @@ impl Backlog {
             Change::Wait { first, count } => {
                 (0..count as usize).for_each(|more| self.add(grid, TaskId::new(first.index() + more)));
             }
+            Change::Withdrawn { first, count } => {
+                (0..count as usize).for_each(|more| self.remove(grid, TaskId::new(first.index() + more)));
+            }
             Change::Unplanned(task) => self.add(grid, task),
             // A task that starts was planned before, or is none of this policy's.
-            Change::Planned(task, _)
-            | Change::Withdrawn(task)
-            | Change::Started(task)
-            | Change::Finished(task) => {
+            Change::Planned(task, _) | Change::Started(task) | Change::Finished(task) => {
                 self.remove(grid, task);
             }
             Change::MachineClassMet(_)

@@ -151,7 +151,7 @@ impl Policy for Batcher {
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
-            | Change::Withdrawn(_)
+            | Change::Withdrawn { .. }
             | Change::StaleReply { .. }
             | Change::Refused(..)
             | Change::WakeChanged => {}

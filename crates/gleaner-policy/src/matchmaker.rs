@@ -119,7 +119,7 @@ impl Policy for Matchmaker {
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
-            | Change::Withdrawn(_)
+            | Change::Withdrawn { .. }
             | Change::StaleReply { .. }
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -159,9 +159,9 @@ impl Reading {
     /// Tasks that wait again from now on, as if they came now.
     fn again(&mut self, at: Time, chosen: &Chosen) {
         let job = self.ledger.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
-        let tasks: Vec<TaskId> =
-            if chosen.tasks.is_empty() { job.tasks().collect() } else { chosen.tasks.clone() };
-        for task in tasks.into_iter().filter(|&task| self.ledger.record(task).phase == TaskPhase::Waiting) {
+        let ranges = if chosen.tasks.is_empty() { vec![job.range()] } else { chosen.tasks.clone() };
+        let tasks = ranges.into_iter().flat_map(|range| range.tasks());
+        for task in tasks.filter(|&task| self.ledger.record(task).phase == TaskPhase::Waiting) {
             self.tasks[task.index()] = Noted { came: at, ..Noted::default() };
         }
     }

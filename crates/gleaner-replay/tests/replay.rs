@@ -4,6 +4,7 @@ use gleaner_policy::{Matching, Recipe, Relocate, Score};
 use gleaner_replay::{LeftOut, Past, Reading, read};
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
+use gleaner_server::store::TaskRange;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, PolicySpec};
@@ -11,6 +12,7 @@ use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::session::{Attempt, Profile};
 use serde_json::json;
 use std::io::Write as _;
+use std::sync::Arc;
 
 /// Machines, by their numbers.
 const FAST: usize = 0;
@@ -63,10 +65,10 @@ fn history() -> Journal {
     journal.machine(FAST, "fast", 100.0);
     journal.machine(SLOW, "slow", 10.0);
     let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
-    let spec = Box::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
     let job = JobId(1);
     journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None });
-    let chosen = Chosen { job, tasks: vec![TaskId::new(3)], by: Actor::Coordinator };
+    let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(3))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksCancelled(chosen));
     journal.started(0.0, 0);
     journal.started(0.0, 1);
@@ -107,7 +109,7 @@ fn another_policy_leads_elsewhere() {
 #[test]
 fn an_owner_who_was_there_is_there_again() {
     let mut journal = history();
-    let spec = Box::new(JobSpec::new(["run"]));
+    let spec = Arc::new(JobSpec::new(["run"]));
     journal.add(
         200.0,
         Fact::OwnerLoadReported { agent: MachineId::new(FAST), load: 1.0, why: "here".to_owned() },

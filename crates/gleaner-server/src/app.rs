@@ -2,11 +2,10 @@
 
 use crate::blobs::Blobs;
 use crate::driver::Handle;
-use crate::store::{ReadError, Reader};
+use crate::store::{Home, ReadError, Reader};
 use gleaner_net::{Fingerprint, Token, TokenHash};
 use gleaner_units::MachineId;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// See the module.
@@ -18,13 +17,15 @@ pub struct App {
     /// The journal's readers that nobody uses at the moment.
     pub readers: Readers,
     /// The coordinator's folder, for outputs.
-    pub home: PathBuf,
+    pub home: Home,
     /// The tokens of agents that are connected.
     pub agents: AgentTokens,
-    /// The authority that agents and users pin; none on plain loopback.
-    pub authority: Option<Fingerprint>,
+    /// The authority that agents and users pin.
+    pub authority: Fingerprint,
     /// How others reach this coordinator.
     pub address: String,
+    /// Host names and addresses under which it may be asked: those of its certificate.
+    pub names: Vec<String>,
 }
 
 /// Readers of the journal, opened when needed and used again.

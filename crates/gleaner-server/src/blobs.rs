@@ -14,7 +14,7 @@ mod id;
 mod memory;
 mod verifying;
 
-pub use folder::FolderBlobs;
+pub use folder::{FolderBlobs, open_blob};
 pub use id::{BlobId, BlobIdError};
 pub use memory::MemoryBlobs;
 pub use verifying::DamagedBlob;
@@ -35,6 +35,8 @@ pub struct Terms {
     pub at_most: u64,
     /// What its sender says it is.
     pub claimed: Option<BlobId>,
+    /// How long its sender says it is.
+    pub announced: Option<u64>,
 }
 
 /// A blob that is kept.
@@ -114,8 +116,10 @@ pub enum PutError {
         /// What its reader said.
         source: std::io::Error,
     },
-    /// No space is left.
-    #[error("no space is left on the disk for it; nothing of it was kept: free some space and send it again")]
+    /// No space is left but what the journal needs.
+    #[error(
+        "no space is left on the coordinator's disk for it; nothing of it was kept: free some space and send it again"
+    )]
     DiskFull,
     /// Anything else.
     #[error(transparent)]

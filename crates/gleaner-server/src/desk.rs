@@ -17,14 +17,14 @@ mod orders;
 mod reports;
 mod run;
 
-pub(crate) use admission::check_job;
-pub use admission::{Kind, Rejection, check_profile};
+pub use admission::{Admitted, Kind, Rejection, check_profile};
 pub use orders::{Answer, Order, Requester};
+pub use run::RunOrder;
 
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Job, Ledger};
 use crate::store::{RANGES_LIMIT, TaskRange};
-use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
 use reports::Reports;
@@ -100,6 +100,8 @@ pub enum Effect {
     Reply(OrderId, Result<Answer, Rejection>),
     /// Tell an agent.
     Send(SessionId, ToAgent),
+    /// Tell an agent to run a task. Whoever sends it fills the texts in, one order at a time.
+    Run(SessionId, Box<RunOrder>),
     /// End a connection.
     Close(SessionId),
 }
@@ -256,11 +258,12 @@ impl Desk {
 
 /// Neighbours as one range each. Where that is too many for the index, one range around them all: a history then shows
 /// the fact where it says nothing, which does no harm.
-fn ranges(mut tasks: Vec<TaskId>) -> Vec<TaskRange> {
-    tasks.sort_unstable();
-    tasks.dedup();
-    let groups = tasks.chunk_by(|one, next| one.index() + 1 == next.index());
-    let around = |group: &[TaskId]| TaskRange::between(*group.first()?, *group.last()?);
-    let ranges: Vec<TaskRange> = groups.filter_map(around).collect();
-    if ranges.len() > RANGES_LIMIT { around(&tasks).into_iter().collect() } else { ranges }
+fn ranges(tasks: Vec<TaskRange>) -> Vec<TaskRange> {
+    let ranges = TaskRange::merged(tasks);
+    match ranges[..] {
+        [first, .., last] if ranges.len() > RANGES_LIMIT => {
+            TaskRange::between(first.first(), last.last()).into_iter().collect()
+        }
+        _ => ranges,
+    }
 }

@@ -5,15 +5,16 @@
 
 use crate::clock::Clock;
 use crate::desk::{
-    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, SessionId,
+    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder, SessionId,
 };
 use crate::journal::Fact;
 use crate::ledger::{People, ReplayError};
+use crate::limits::{BATCH_MAX, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, recover};
 use crate::snapshotter::Snapshotter;
-use crate::store::{CommitError, ReadError, Row, Seq, SnapshotError, Store};
+use crate::store::{CommitError, Home, ReadError, Row, Seq, SnapshotError, Store};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -25,23 +26,25 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 
-/// Inputs that share a commit at most.
-const BATCH_MAX: usize = 1_024;
-/// Inputs that wait for the thread at most; who wants to hand in more waits.
-const QUEUE_MAX: usize = 8_192;
 /// Rows of the journal after which a snapshot is taken.
 const SNAPSHOT_ROWS: u64 = 200_000;
 /// The thread looks at the time at least this often.
 const TICK_MAX: Duration = Duration::from_secs(1);
-/// Live events that a slow watcher may be behind.
-const LIVE_BACKLOG: usize = 4_096;
 
 type Release = Box<dyn FnOnce() + Send>;
 type Look = Box<dyn FnOnce(&Desk, Time) -> Release + Send>;
 
+/// What goes to an agent.
+pub enum Outgoing {
+    /// As it is.
+    Message(ToAgent),
+    /// To be filled in.
+    Run(Box<RunOrder>),
+}
+
 enum Message {
     Order(Requester, Box<Order>, oneshot::Sender<Result<Answer, Rejection>>),
-    Connected(Box<Hello>, String, mpsc::Sender<ToAgent>, oneshot::Sender<SessionId>),
+    Connected(Box<Hello>, String, mpsc::Sender<Outgoing>, oneshot::Sender<SessionId>),
     Inputs(Vec<Input>),
     Look(Look),
     Stop,
@@ -95,6 +98,7 @@ pub struct Handle {
     people: Arc<RwLock<Arc<People>>>,
     live: broadcast::Sender<Arc<LiveEvent>>,
     clock: Clock,
+    began: Time,
 }
 
 impl Handle {
@@ -124,7 +128,7 @@ impl Handle {
         &self,
         hello: Hello,
         token: String,
-        to_agent: mpsc::Sender<ToAgent>,
+        to_agent: mpsc::Sender<Outgoing>,
     ) -> Result<SessionId, Stopped> {
         let (reply, session) = oneshot::channel();
         self.put(Message::Connected(Box::new(hello), token, to_agent, reply)).await?;
@@ -149,6 +153,11 @@ impl Handle {
     /// What happens from now on.
     pub fn live(&self) -> broadcast::Receiver<Arc<LiveEvent>> {
         self.live.subscribe()
+    }
+
+    /// When the grid began.
+    pub fn began(&self) -> Time {
+        self.began
     }
 
     /// The present moment on the coordinator's clock.
@@ -184,7 +193,7 @@ impl Driver {
     /// Reads the journal and starts the thread. Takes as long as the facts since the last snapshot take.
     pub fn start(
         store: Box<dyn Store>,
-        outputs: Outputs,
+        home: &Home,
         terms: crate::desk::Terms,
         program: &str,
     ) -> Result<(Self, Handle), DriverError> {
@@ -193,12 +202,14 @@ impl Driver {
         let snapshotter = Snapshotter::start(reader, snapshots)?;
         let clock = Clock::start(ledger.now());
         let desk = Desk::new(ledger, terms, clock.now(), program);
+        let began = desk.ledger().began();
+        let outputs = Outputs::open(home, began);
         let (queue, inbox) = std::sync::mpsc::channel();
         let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
-        let (live, _) = broadcast::channel(LIVE_BACKLOG);
+        let (live, _) = broadcast::channel(LIVE_BACKLOG_MAX);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
         let ended = Arc::new(Semaphore::new(0));
-        let handle = Handle { queue, room, ended, people, live, clock };
+        let handle = Handle { queue, room, ended, people, live, clock, began };
         let work = Work {
             desk,
             store,
@@ -238,7 +249,7 @@ struct Work {
     since_snapshot: u64,
     waiting: BTreeMap<OrderId, oneshot::Sender<Result<Answer, Rejection>>>,
     looks: Vec<Release>,
-    sessions: BTreeMap<SessionId, mpsc::Sender<ToAgent>>,
+    sessions: BTreeMap<SessionId, mpsc::Sender<Outgoing>>,
     next_id: u64,
 }
 
@@ -312,6 +323,12 @@ impl Work {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<(), DriverError> {
+        // A run writes nothing before it begins.
+        for recorded in &batch.recorded {
+            if let Fact::AttemptStarted(attempt) = recorded.entry.fact {
+                self.outputs.begin(attempt)?;
+            }
+        }
         for written in &batch.written {
             self.outputs.keep(written)?;
         }
@@ -369,14 +386,17 @@ impl Work {
                     drop(reply.send(answer));
                 }
             }
-            Effect::Send(session, message) => {
-                // An agent that does not read for so long is as good as gone: its session ends, and it comes back.
-                let is_stuck = self.sessions.get(&session).is_some_and(|to| to.try_send(message).is_err());
-                if is_stuck {
-                    self.sessions.remove(&session);
-                }
-            }
+            Effect::Send(session, message) => self.send(session, Outgoing::Message(message)),
+            Effect::Run(session, order) => self.send(session, Outgoing::Run(order)),
             Effect::Close(session) => drop(self.sessions.remove(&session)),
+        }
+    }
+
+    fn send(&mut self, session: SessionId, outgoing: Outgoing) {
+        // An agent that does not read for so long is as good as gone: its session ends, and it comes back.
+        let is_stuck = self.sessions.get(&session).is_some_and(|to| to.try_send(outgoing).is_err());
+        if is_stuck {
+            self.sessions.remove(&session);
         }
     }
 
@@ -387,7 +407,14 @@ impl Work {
 }
 
 fn is_about_people(fact: &Fact) -> bool {
-    matches!(fact, Fact::UserAdded { .. } | Fact::JoinTokenIssued { .. } | Fact::AgentEnrolled { .. })
+    matches!(
+        fact,
+        Fact::UserAdded { .. }
+            | Fact::QuotaSet { .. }
+            | Fact::UserRemoved { .. }
+            | Fact::JoinTokenIssued { .. }
+            | Fact::AgentEnrolled { .. }
+    )
 }
 
 /// A fact as the journal keeps it.

@@ -2,8 +2,9 @@
 //!
 //! - **Who asks is known before anything else is looked at**, and sees and acts on their own jobs only; to all but an
 //!   administrator a job of someone else does not exist.
-//! - **Everything is bounded**: headers, bodies, numbers in queries, requests in flight, and of those the ones that take
-//!   long (waits, streams of events, files, large jobs).
+//! - **Everything is bounded** (`limits`): headers, bodies and how slow they may be, numbers in queries, requests in flight,
+//!   and of those the ones that take long (waits, streams of events, files, large jobs); in all, and for each caller.
+//! - **Nothing of a body is read before a token that is good.**
 //! - A handler asks the desk or the disk and says what it heard; what may be done is decided by the desk. Nothing that
 //!   blocks runs on the threads that serve connections.
 //! - Routes and document are one table: [`routes!`] takes both from the same attribute.
@@ -23,37 +24,40 @@ mod jobs;
 mod machines;
 mod metrics;
 mod output;
+mod pace;
 mod page;
+mod places;
 mod probe;
+mod quotas;
+mod rates;
 mod refusal;
+mod site;
 mod tasks;
 mod tokens;
+mod uploads;
+mod users;
 mod waiting;
+
+pub(crate) use site::own_site;
 
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
+use crate::limits::{
+    FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
+    REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
+};
 use axum::{Router, middleware};
 use gleaner_units::Time;
 use metrics::Metrics;
+use places::{Place, Places, Who};
+use rates::Rates;
 use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
+use uploads::Uploads;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-/// Requests answered at once; one more is told to come back.
-const REQUESTS_MAX: usize = 512;
-/// Of those, the ones that wait for something to happen, so that others always get through.
-const WAITS_MAX: usize = 384;
-/// Streams of events.
-const STREAMS_MAX: usize = 256;
-/// Files on their way in or out.
-const TRANSFERS_MAX: usize = 64;
-/// Jobs too large to be read in one go that are read at the same time: each takes a multiple of its bytes in memory.
-const LARGE_JOBS_MAX: usize = 2;
-/// Looks into the past, which read the whole journal, and previews, which copy the ledger.
-const STUDIES_MAX: usize = 2;
 
 /// What all handlers share.
 struct Api {
@@ -62,12 +66,17 @@ struct Api {
     metrics: Metrics,
     page: page::Page,
     requests_so_far: AtomicU64,
-    requests: Semaphore,
-    waits: Semaphore,
-    streams: Arc<Semaphore>,
-    transfers: Arc<Semaphore>,
-    large_jobs: Semaphore,
+    /// Of users, agents and strangers.
+    requests: [Arc<Places>; 3],
+    waits: Arc<Places>,
+    streams: Arc<Places>,
+    files_of_users: Arc<Places>,
+    files_of_agents: Arc<Places>,
+    large_jobs: Arc<Places>,
+    large_jobs_read: Arc<Semaphore>,
     studies: Semaphore,
+    rates: Rates,
+    uploads: Uploads,
 }
 
 impl Api {
@@ -76,6 +85,24 @@ impl Api {
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         Ok(self.app.desk.look(look).await?)
+    }
+
+    fn request_place(&self, who: &Who) -> Result<Place, Refusal> {
+        let [of_users, of_agents, of_strangers] = &self.requests;
+        let places = match who {
+            Who::User(_) => of_users,
+            Who::Agent(_) => of_agents,
+            Who::Stranger => of_strangers,
+        };
+        places.take(who).ok_or_else(|| Refusal::busy("other requests"))
+    }
+
+    fn file_place(&self, who: &Who) -> Result<Place, Refusal> {
+        let places = match who {
+            Who::Agent(_) => &self.files_of_agents,
+            Who::User(_) | Who::Stranger => &self.files_of_users,
+        };
+        places.take(who).ok_or_else(|| Refusal::busy("other files"))
     }
 
     async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
@@ -92,18 +119,23 @@ pub fn router(app: Arc<App>) -> Router {
         metrics: Metrics::new(),
         page: page::Page::new(),
         requests_so_far: AtomicU64::new(0),
-        requests: Semaphore::new(REQUESTS_MAX),
-        waits: Semaphore::new(WAITS_MAX),
-        streams: Arc::new(Semaphore::new(STREAMS_MAX)),
-        transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
-        large_jobs: Semaphore::new(LARGE_JOBS_MAX),
+        requests: [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS].map(Places::new),
+        waits: Places::new(WAITS),
+        streams: Places::new(STREAMS),
+        files_of_users: Places::new(FILES_OF_USERS),
+        files_of_agents: Places::new(FILES_OF_AGENTS),
+        large_jobs: Places::new(LARGE_JOBS),
+        large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
         studies: Semaphore::new(STUDIES_MAX),
+        rates: Rates::default(),
+        uploads: Uploads::default(),
     });
     router
         .fallback(async || {
             Refusal::not_found("there is nothing here; /api/v1/openapi.json lists what there is")
         })
         .method_not_allowed_fallback(async || Refusal::method())
+        .layer(middleware::from_fn_with_state(Arc::clone(&api.app), own_site))
         .layer(middleware::from_fn_with_state(Arc::clone(&api), guard::guard))
         .with_state(api)
 }
@@ -122,6 +154,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(tasks::history))
         .routes(routes!(tasks::explain))
         .routes(routes!(output::output))
+        .routes(routes!(blobs::of_task))
         .routes(routes!(machines::list))
         .routes(routes!(machines::pause))
         .routes(routes!(machines::unpause))
@@ -132,10 +165,13 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(machines::set_price))
         .routes(routes!(grid::policy, grid::set_policy))
         .routes(routes!(grid::budget, grid::set_budget))
+        .routes(routes!(quotas::list, quotas::set))
         .routes(routes!(grid::labels))
         .routes(routes!(grid::grid))
         .routes(routes!(tokens::join))
         .routes(routes!(tokens::user))
+        .routes(routes!(users::list))
+        .routes(routes!(users::remove))
         .routes(routes!(blobs::put, blobs::get, blobs::head))
         .routes(routes!(probe::probe))
         .routes(routes!(agents::enrol))

@@ -3,13 +3,15 @@
 //! **Everything the coordinator knows for longer than a connection lives follows from these alone.** The core's events
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
+use crate::store::TaskRange;
 use gleaner_core::{Command, Settled};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec};
+use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Profile};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Something that happened, and when.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -54,14 +56,34 @@ pub enum Fact {
         /// By whose order.
         by: Actor,
     },
+    /// A user, or everyone without a quota of their own, may have so much from now on.
+    QuotaSet {
+        /// Whom it is about.
+        user: Option<String>,
+        /// How much.
+        quota: Quota,
+        /// By whose order.
+        by: Actor,
+    },
     /// A user may sign in with this token.
     UserAdded {
         /// The name; who bears it already gets this token instead of the old one.
         user: String,
         /// SHA-256 of the token.
         token: String,
-        /// Whether the user may act on what is not their own.
-        admin: bool,
+        /// What the user may do.
+        role: Role,
+        /// When the token is of no use any more, if ever.
+        expires: Option<Time>,
+        /// By whose order.
+        by: Actor,
+    },
+    /// A user may not sign in any more.
+    UserRemoved {
+        /// The name.
+        user: String,
+        /// By whose order.
+        by: Actor,
     },
     /// Whoever has this token may enrol one agent.
     JoinTokenIssued {
@@ -71,6 +93,15 @@ pub enum Fact {
         expires: Time,
         /// By whose order.
         by: Actor,
+    },
+    /// A machine is counted with at this share of the speeds that its agent says, since its tasks show no more.
+    SpeedDoubted {
+        /// Which.
+        agent: MachineId,
+        /// 1 where it is believed.
+        share: f64,
+        /// For people.
+        why: String,
     },
     /// An agent was enrolled.
     AgentEnrolled {
@@ -145,7 +176,7 @@ pub enum Fact {
         /// Whose.
         user: String,
         /// What. Its tasks get the next ids.
-        spec: Box<JobSpec>,
+        spec: Arc<JobSpec>,
         /// What the user calls this submission, so that it counts once.
         key: Option<String>,
     },
@@ -196,7 +227,7 @@ pub struct Chosen {
     /// Which job.
     pub job: JobId,
     /// Which of its tasks; none listed stands for all to which the order can apply.
-    pub tasks: Vec<TaskId>,
+    pub tasks: Vec<TaskRange>,
     /// By whose order.
     pub by: Actor,
 }

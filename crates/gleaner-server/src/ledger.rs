@@ -14,6 +14,7 @@ mod label;
 mod machines;
 mod people;
 mod record;
+mod shown;
 mod tasks;
 mod tries;
 
@@ -22,12 +23,14 @@ pub use job::Job;
 pub use label::Label;
 pub use people::{People, User};
 pub use record::{Last, Live, Record, Wish};
+pub use shown::Shown;
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::Tries;
 pub(crate) use tries::{Ended, Verdict};
 
 use crate::journal::{Entry, Fact};
 use crate::policy::{budget, recipe};
+use crate::store::TaskRange;
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
 use gleaner_policy::{AnyPolicy, Recipe, Spending};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
@@ -43,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 6;
 
 /// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,15 +62,20 @@ pub enum Errand {
 pub struct Ledger {
     scheduler: Scheduler<AnyPolicy>,
     books: Books,
+    /// Which users have jobs that read which files. It follows from the jobs.
+    named: Named,
     errands: Vec<Errand>,
     /// The tasks that the fact at hand is about.
-    touched: Vec<TaskId>,
+    touched: Vec<TaskRange>,
 }
+
+type Named = BTreeSet<(BlobHash, UserId)>;
 
 /// The ledger less the scheduler.
 #[derive(Clone, Serialize, Deserialize)]
 struct Books {
     epoch: u32,
+    began: Time,
     policy: PolicySpec,
     budget: Option<BudgetSpec>,
     jobs: Jobs,
@@ -83,6 +91,8 @@ struct Books {
     /// Whoever submitted anything, in the order in which they first did.
     payers: BTreeMap<String, UserId>,
     tally: Tally,
+    /// The same for each user.
+    tallies: BTreeMap<String, Tally>,
     now: Time,
 }
 
@@ -115,6 +125,7 @@ impl Ledger {
         let grid = Grid::new(GridConfig { weights: vec![1.0; 3], migration });
         let books = Books {
             epoch: 0,
+            began: Time::ZERO,
             policy: default_policy(),
             budget: None,
             jobs: Jobs::default(),
@@ -127,6 +138,7 @@ impl Ledger {
             keys: BTreeMap::new(),
             payers: BTreeMap::new(),
             tally: Tally::default(),
+            tallies: BTreeMap::new(),
             now: Time::ZERO,
         };
         Self::of(grid, books)
@@ -135,7 +147,8 @@ impl Ledger {
     fn of(grid: Grid, books: Books) -> Self {
         let recipe = recipe_of(&books);
         let scheduler = Scheduler::new(grid, recipe.build());
-        Self { scheduler, books, errands: Vec::new(), touched: Vec::new() }
+        let named = named_by(&books);
+        Self { scheduler, books, named, errands: Vec::new(), touched: Vec::new() }
     }
 
     /// From a snapshot.
@@ -157,7 +170,7 @@ impl Ledger {
     ///
     /// # Panics
     /// On a decision: [`decide`](Self::decide) has carried it out already.
-    pub fn apply(&mut self, entry: &Entry) -> Vec<TaskId> {
+    pub fn apply(&mut self, entry: &Entry) -> Vec<TaskRange> {
         assert!(!matches!(entry.fact, Fact::Decided { .. }), "a decision is not applied again");
         self.write(entry.at, &entry.fact);
         std::mem::take(&mut self.touched)
@@ -180,7 +193,7 @@ impl Ledger {
 
     /// Lets the policy answer what happened, if anything did. Returns the fact that records it, also where the answer
     /// was to do nothing, and the tasks that it is about.
-    pub fn decide(&mut self, now: Time) -> Option<(Fact, Vec<TaskId>)> {
+    pub fn decide(&mut self, now: Time) -> Option<(Fact, Vec<TaskRange>)> {
         if !self.scheduler.is_asked() {
             return None;
         }
@@ -208,10 +221,13 @@ impl Ledger {
                 return Err(format!("{} is listed on {} and not live there", stray, agent.name));
             }
         }
+        if self.named != named_by(&self.books) {
+            return Err("the files that jobs name are not those that are listed".to_owned());
+        }
         for (id, job) in self.books.jobs.newest_first() {
             let mut tally = Tally { waiting: job.count, ..Tally::default() };
             for task in job.tasks() {
-                job::count(&mut tally, TaskPhase::Waiting, self.record(task).phase);
+                job::count(&mut tally, 1, TaskPhase::Waiting, self.record(task).phase);
             }
             if tally != job.tally {
                 return Err(format!("job {id} counts {:?} where its tasks make {tally:?}", job.tally));
@@ -316,6 +332,16 @@ impl Ledger {
         self.books.records.get(task)
     }
 
+    /// Tasks in stretches, each of tasks of which the same is known. What never ran is in few.
+    pub fn stretches(&self, range: TaskRange) -> impl Iterator<Item = (TaskRange, &Record)> {
+        let mut rest = Some(range);
+        std::iter::from_fn(move || {
+            let stretch = self.books.records.alike_from(rest?);
+            rest = stretch.behind_within(range);
+            Some((stretch, self.record(stretch.first())))
+        })
+    }
+
     /// The files that somebody may still ask for: what jobs read, and what tasks left or go on from. Costs O(jobs + tasks
     /// that left the queue).
     pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
@@ -327,8 +353,31 @@ impl Ledger {
         read.chain(left.map(|stored| &stored.blob))
     }
 
-    /// What was learnt of labels, by name.
-    pub fn labels(&self) -> impl Iterator<Item = (&String, &Label)> {
+    /// Whether a job of this user's reads a file.
+    pub fn is_named_by(&self, user: &str, file: &BlobHash) -> bool {
+        let payer = self.books.payers.get(user);
+        payer.is_some_and(|&payer| self.named.contains(&(file.clone(), payer)))
+    }
+
+    /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs and
+    /// their jobs' files).
+    pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
+        let mut seen = BTreeSet::new();
+        self.agent(agent).live.iter().any(|&task| {
+            let goes_on_from = self.record(task).checkpoint.as_ref();
+            let (id, job) = self.job_of(task);
+            goes_on_from.is_some_and(|stored| stored.blob == *file)
+                || (seen.insert(id) && job.spec.files().any(|read| read == file))
+        })
+    }
+
+    /// When the grid began: no other grid that was ever in this folder began then.
+    pub fn began(&self) -> Time {
+        self.books.began
+    }
+
+    /// What was learnt of labels, by user and name.
+    pub fn labels(&self) -> impl Iterator<Item = (&(String, String), &Label)> {
         self.books.labels.iter()
     }
 
@@ -347,22 +396,36 @@ impl Ledger {
         &self.books.tally
     }
 
+    /// How many tasks of a user are not over.
+    pub fn open_tasks(&self, user: &str) -> u64 {
+        self.books.tallies.get(user).map_or(0, |tally| u64::from(tally.open()))
+    }
+
     fn write(&mut self, at: Time, fact: &Fact) {
         self.books.now = at;
         match fact {
-            Fact::CoordinatorStarted { epoch, .. } => self.books.epoch = *epoch,
+            Fact::CoordinatorStarted { epoch, .. } => {
+                if self.books.epoch == 0 {
+                    self.books.began = at;
+                }
+                self.books.epoch = *epoch;
+            }
             Fact::PolicySet { policy, .. } => self.set_rule(at, policy.clone(), self.books.budget.clone()),
             Fact::BudgetSet { budget, .. } => self.set_rule(at, self.books.policy.clone(), budget.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
-            Fact::UserAdded { user, token, admin } => {
-                self.books.people.add(User { name: user.clone(), admin: *admin }, token.clone());
+            Fact::QuotaSet { user, quota, .. } => self.books.people.set_quota(user.as_deref(), *quota),
+            Fact::UserAdded { user, token, role, expires, .. } => {
+                let user = User { name: user.clone(), role: *role, expires: *expires };
+                self.books.people.add(user, token.clone());
             }
+            Fact::UserRemoved { user, .. } => self.books.people.remove(user),
             Fact::JoinTokenIssued { token, expires, .. } => self.books.people.issue(token.clone(), *expires),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {
                 self.books.people.use_up(token.clone(), *agent);
                 self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
             }
             Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),
+            Fact::SpeedDoubted { agent, share, why } => self.doubted(at, *agent, *share, why),
             Fact::AgentStarted { agent, incarnation, profile } => {
                 self.started_afresh(at, *agent, *incarnation, profile);
             }
@@ -420,7 +483,7 @@ impl Ledger {
             match *command {
                 Command::Start { task, .. } => self.send_out(task),
                 Command::Move { task, from, .. } => {
-                    self.touched.push(task);
+                    self.touched.push(TaskRange::one(task));
                     if let Some(live) = self.record(task).live {
                         let attempt = Attempt { task, number: live.attempt };
                         self.errands.push(Errand::Stop(attempt, from, StopCause::Move));
@@ -431,6 +494,15 @@ impl Ledger {
             }
         }
     }
+}
+
+fn named_by(books: &Books) -> Named {
+    let jobs = books.jobs.newest_first();
+    let named = jobs.flat_map(|(_, job)| {
+        let payer = books.payers[&job.user];
+        job.spec.files().map(move |file| (file.clone(), payer))
+    });
+    named.collect()
 }
 
 fn recipe_of(books: &Books) -> Recipe {

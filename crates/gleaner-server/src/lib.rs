@@ -18,6 +18,7 @@ pub mod driver;
 pub mod http;
 pub mod journal;
 pub mod ledger;
+mod limits;
 mod listener;
 mod live;
 pub mod outputs;

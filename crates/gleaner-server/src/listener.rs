@@ -1,12 +1,17 @@
-//! Accepts connections, plain or under TLS, and serves HTTP on them. All that a stranger can make it hold is bounded.
+//! Accepts connections under TLS and serves HTTP on them. All that a stranger can make it hold is bounded.
 
+use crate::limits::{CONNECTIONS_MAX, HANDSHAKE_MAX};
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -14,21 +19,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
-/// Connections at once: every agent has one, users come and go.
-const CONNECTIONS_MAX: usize = 16_384;
-/// How long a handshake, or the head of a request, may take.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no file descriptor to give.
 const BREATH: Duration = Duration::from_millis(100);
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// Serves until `stopped`; connections that are open then are dropped with the runtime.
 pub(crate) async fn serve(
     listener: TcpListener,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Arc<ServerConfig>,
     router: Router,
     stopped: impl Future<Output = ()>,
 ) {
-    let acceptor = tls.map(TlsAcceptor::from);
+    let acceptor = TlsAcceptor::from(tls);
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     tokio::pin!(stopped);
     loop {
@@ -36,13 +41,13 @@ pub(crate) async fn serve(
             () = &mut stopped => return,
             accepted = accept(&listener, &room) => accepted,
         };
-        let Ok((stream, permit)) = accepted else {
+        let Ok((stream, peer, permit)) = accepted else {
             tokio::time::sleep(BREATH).await;
             continue;
         };
         let (acceptor, router) = (acceptor.clone(), router.clone());
         tokio::spawn(async move {
-            connection(stream, acceptor, router).await;
+            connection(stream, peer, acceptor, router).await;
             drop(permit);
         });
     }
@@ -51,26 +56,30 @@ pub(crate) async fn serve(
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, Peer, tokio::sync::OwnedSemaphorePermit)> {
     let permit = Arc::clone(room).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
+    let (stream, from) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, permit))
+    // An IPv4 address that arrives as IPv6 is the same.
+    Ok((stream, Peer(from.ip().to_canonical()), permit))
 }
 
-async fn connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, router: Router) {
-    let Some(acceptor) = acceptor else { return http(stream, router).await };
-    match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => http(stream, router).await,
+async fn connection(stream: TcpStream, peer: Peer, acceptor: TlsAcceptor, router: Router) {
+    match tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => http(stream, peer, router).await,
         Ok(Err(error)) => tracing::debug!("a TLS handshake failed: {error}"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
     }
 }
 
-async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, router: Router) {
-    let service = TowerToHyperService::new(router);
+async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, peer: Peer, router: Router) {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.call(request)
+    });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX);
     let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
     if let Err(error) = connection.await {
         tracing::debug!("a connection ended: {error}");

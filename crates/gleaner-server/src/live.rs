@@ -49,6 +49,7 @@ fn machine(fact: &Fact) -> Option<MachineId> {
     match *fact {
         Fact::AgentEnrolled { agent, .. }
         | Fact::AgentRevoked { agent, .. }
+        | Fact::SpeedDoubted { agent, .. }
         | Fact::AgentStarted { agent, .. }
         | Fact::MachineProfiled { agent, .. }
         | Fact::LeaseExpired { agent }
@@ -66,11 +67,14 @@ fn text(fact: &Fact) -> &'static str {
         Fact::PolicySet { .. } => "another policy was set",
         Fact::BudgetSet { .. } => "another budget was set",
         Fact::PriceSet { .. } => "the machine's price was set",
+        Fact::QuotaSet { .. } => "a quota was set",
         Fact::UserAdded { .. } => "a user was added",
+        Fact::UserRemoved { .. } => "a user was removed",
         Fact::JoinTokenIssued { .. } => "a join token was issued",
         Fact::AgentEnrolled { .. } => "the machine was enrolled",
         Fact::AgentRevoked { .. } => "the machine was revoked",
         Fact::AgentStarted { .. } => "the machine joined",
+        Fact::SpeedDoubted { .. } => "the machine's tasks show another speed than it says",
         Fact::MachineProfiled { .. } => "the machine was measured",
         Fact::LeaseExpired { .. } => "the machine's lease ended",
         Fact::AgentReturned { .. } => "the machine is back",

@@ -1,14 +1,19 @@
 //! What programs write, where it is too long for the journal: one file for each run and stream.
 //!
+//! **A file is one run's of one grid**: the grid's folder is called after the moment when it began, so that the runs of a
+//! grid whose journal was lost are not taken for those of the next; and what an older state of the journal left behind
+//! under a run's name is removed when the run begins. How much of a file counts, once a run is over, its end says.
+//!
 //! **A piece has its place**: one that comes again, after a connection broke, lands where it was. Before the end of a
 //! run is committed its files are synced, so that an end that counts has its whole output.
 
 use crate::desk::Written;
 use crate::store::Home;
+use gleaner_units::Time;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::{Attempt, Stream};
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -35,9 +40,24 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// In `home`.
-    pub fn open(home: &Home) -> Self {
-        Self { folder: folder(home.folder()), open: BTreeMap::new() }
+    /// Those in `home` of the grid that began then.
+    pub fn open(home: &Home, began: Time) -> Self {
+        Self { folder: folder(home.folder(), began), open: BTreeMap::new() }
+    }
+
+    /// Nothing is kept of a run that begins now.
+    pub fn begin(&mut self, attempt: Attempt) -> Result<(), OutputError> {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            self.open.remove(&(attempt, stream));
+            let path = path(&self.folder, attempt, stream);
+            match fs::remove_file(&path) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    return Err(OutputError { path, source });
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Keeps a piece; what is beyond the limit is dropped, as its agent does already.
@@ -76,20 +96,29 @@ impl Outputs {
 /// A part of what a run wrote to a stream: at most `at_most` bytes from `offset` on. Nothing where it wrote nothing.
 pub fn read(
     home: &Path,
+    began: Time,
     attempt: Attempt,
     stream: Stream,
     offset: u64,
     at_most: usize,
 ) -> io::Result<Vec<u8>> {
-    let Some(file) = open_existing(&path(&folder(home), attempt, stream))? else { return Ok(Vec::new()) };
+    let Some(file) = open_existing(&path(&folder(home, began), attempt, stream))? else {
+        return Ok(Vec::new());
+    };
     let length = file.metadata()?.len().saturating_sub(offset).min(at_most as u64);
     let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, offset)?;
     Ok(bytes)
 }
 
-fn folder(home: &Path) -> PathBuf {
-    home.join("outputs")
+/// How much is kept of what a run wrote to a stream.
+pub fn length(home: &Path, began: Time, attempt: Attempt, stream: Stream) -> io::Result<u64> {
+    let found = open_existing(&path(&folder(home, began), attempt, stream))?;
+    found.map_or(Ok(0), |file| Ok(file.metadata()?.len()))
+}
+
+fn folder(home: &Path, began: Time) -> PathBuf {
+    home.join("outputs").join(began.nanos().to_string())
 }
 
 fn path(folder: &Path, attempt: Attempt, stream: Stream) -> PathBuf {
@@ -109,7 +138,7 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 fn open_existing(path: &Path) -> io::Result<Option<File>> {
-    match OpenOptions::new().read(true).write(true).open(path) {
+    match OpenOptions::new().read(true).open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

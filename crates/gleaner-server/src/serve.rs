@@ -5,18 +5,19 @@ use crate::blobs::{BlobError, FolderBlobs};
 use crate::desk::{Order, Requester, Terms};
 use crate::driver::{Driver, DriverError, Handle, Stopped};
 use crate::http;
-use crate::listener;
-use crate::outputs::Outputs;
-use crate::sessions;
+use crate::listener::{self, Peer};
+use crate::sessions::{self, Lobby};
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
 use crate::tidying::keep_tidy;
-use axum::Router;
-use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
+use axum::{Extension, Router};
 use gleaner_net::{
     Authority, AuthorityError, Fingerprint, JoinToken, NoRandomness, ServerIdentity, Token, TokenError,
-    TokenKind, is_loopback,
+    TokenKind,
 };
+use gleaner_wire::api::Role;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -34,6 +35,10 @@ use tokio::net::TcpListener;
 pub const ADDRESS_FILE: &str = "coordinator.json";
 /// Where the first user's token is: in its folder.
 pub const TOKEN_FILE: &str = "token";
+/// The authority's key and certificate: a folder in its folder.
+const AUTHORITY_FOLDER: &str = "authority";
+/// The authority's certificate alone, for programs that want a certificate: in its folder.
+pub const CERTIFICATE_FILE: &str = "authority.crt";
 /// How long a join token is good for.
 pub const JOIN_SECONDS: u64 = 24 * 3_600;
 /// How often to look whether the certificate ends soon.
@@ -44,7 +49,7 @@ const RENEWAL: Duration = Duration::from_hours(24);
 pub struct ServeOptions {
     /// Where everything is kept.
     pub home: PathBuf,
-    /// Where to listen. Beyond loopback all is under TLS.
+    /// Where to listen. All is under TLS, on loopback too.
     pub listen: SocketAddr,
     /// Names under which others reach this machine, besides those it knows itself.
     pub names: Vec<String>,
@@ -61,8 +66,8 @@ pub struct ServeOptions {
 pub struct Reached {
     /// The URL.
     pub address: String,
-    /// Its authority's fingerprint, beyond loopback.
-    pub fingerprint: Option<String>,
+    /// Its authority's fingerprint.
+    pub fingerprint: String,
     /// Its process.
     pub pid: u32,
 }
@@ -74,7 +79,7 @@ pub struct Ready {
     pub reached: Reached,
     /// The way to its desk.
     pub desk: Handle,
-    authority: Option<Fingerprint>,
+    authority: Fingerprint,
 }
 
 /// Why a coordinator cannot start or go on.
@@ -105,7 +110,9 @@ pub enum ServeError {
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The address cannot be listened on.
-    #[error("{address} cannot be listened on: {source}; choose another with --listen")]
+    #[error(
+        "{address} cannot be listened on: {source}; end what holds it, or choose another address with --listen"
+    )]
     Listen {
         /// Which.
         address: SocketAddr,
@@ -154,7 +161,7 @@ pub fn serve<F: Future<Output = ()>>(
         tracing::warn!("{torn}");
     }
     let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
-    let (driver, desk) = Driver::start(Box::new(store), Outputs::open(&home), options.terms, program)?;
+    let (driver, desk) = Driver::start(Box::new(store), &home, options.terms, program)?;
     let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, ready));
     desk.stop();
     driver.join()?;
@@ -173,12 +180,12 @@ async fn listen<F: Future<Output = ()>>(
     let listener = TcpListener::bind(options.listen).await.map_err(failure)?;
     let bound = listener.local_addr().map_err(failure)?;
     let identity = identity(options, home, bound)?;
-    let authority = identity.as_ref().map(|identity| identity.authority().fingerprint());
+    let authority = identity.authority().fingerprint();
+    write_authority(home, &identity)?;
     let reached = reached(options, bound, authority);
     let text = serde_json::to_string(&reached).expect("plain data");
     write_private(&home.folder().join(ADDRESS_FILE), &text)?;
-    let folder = home.folder().to_owned();
-    let database = folder.clone();
+    let database = home.folder().to_owned();
     let app = App {
         desk: desk.clone(),
         blobs,
@@ -187,13 +194,14 @@ async fn listen<F: Future<Output = ()>>(
             let failure = |error: OpenError| ReadError::Io { source: error.into() };
             Ok(Box::new(reader.map_err(failure)?))
         }),
-        home: folder,
+        home: home.clone(),
         agents: AgentTokens::default(),
         authority,
         address: reached.address.clone(),
+        names: identity.names().to_vec(),
     };
-    let tls = identity.as_ref().map(ServerIdentity::server_config).transpose()?;
-    let renewed = identity.map(|identity| tokio::spawn(renew(identity)));
+    let tls = identity.server_config()?;
+    let renewed = tokio::spawn(renew(identity));
     let tidied = tokio::spawn(keep_tidy(desk.clone(), app.blobs.clone()));
     let stopped = ready(Ready { reached, desk: desk.clone(), authority });
     let ended = async {
@@ -203,8 +211,8 @@ async fn listen<F: Future<Output = ()>>(
             () = desk.closed() => {}
         }
     };
-    listener::serve(listener, tls.map(Arc::new), router(Arc::new(app)), ended).await;
-    for task in renewed.iter().chain([&tidied]) {
+    listener::serve(listener, Arc::new(tls), router(Arc::new(app)), ended).await;
+    for task in [renewed, tidied] {
         task.abort();
     }
     Ok(())
@@ -212,9 +220,11 @@ async fn listen<F: Future<Output = ()>>(
 
 /// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
 fn router(app: Arc<App>) -> Router {
-    let sessions = Arc::clone(&app);
-    let open = async move |upgrade: WebSocketUpgrade| sessions::open(Arc::clone(&sessions), upgrade);
-    http::router(app).route("/api/v1/session", get(open))
+    let lobby = Lobby::new(Arc::clone(&app));
+    let open =
+        async move |Extension(peer): Extension<Peer>, request: Request| sessions::open(&lobby, peer, request);
+    let open = get(open).layer(from_fn_with_state(Arc::clone(&app), http::own_site));
+    http::router(app).route("/api/v1/session", open)
 }
 
 async fn renew(identity: Arc<ServerIdentity>) {
@@ -234,7 +244,8 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;
-    let order = Order::AddUser { user: user.to_owned(), token: hash_text(&token), admin: true };
+    let order =
+        Order::AddUser { user: user.to_owned(), token: hash_text(&token), role: Role::Admin, expires: None };
     if let Err(rejection) = desk.order(operator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
         return Err(ServeError::File { path, source });
@@ -244,7 +255,7 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
 
 /// The coordinator's own orders.
 fn operator() -> Requester {
-    Requester { user: "coordinator".to_owned(), admin: true }
+    Requester { user: "coordinator".to_owned(), role: Role::Admin }
 }
 
 /// A token's hash as facts have it.
@@ -256,30 +267,31 @@ fn identity(
     options: &ServeOptions,
     home: &Home,
     bound: SocketAddr,
-) -> Result<Option<Arc<ServerIdentity>>, ServeError> {
-    if is_loopback(bound) {
-        return Ok(None);
-    }
+) -> Result<Arc<ServerIdentity>, ServeError> {
     let now = SystemTime::now();
-    let authority = Authority::open_or_create(&home.folder().join("authority"), now)?;
-    let mut names = vec!["localhost".to_owned(), Ipv4Addr::LOCALHOST.to_string()];
+    let authority = Authority::open_or_create(&home.folder().join(AUTHORITY_FOLDER), now)?;
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     names.extend([host_name(), Some(reached_ip(bound).to_string())].into_iter().flatten());
     names.extend(options.names.iter().cloned());
     names.sort();
     names.dedup();
-    Ok(Some(ServerIdentity::new(authority, names, now)?))
+    Ok(ServerIdentity::new(authority, names, now)?)
 }
 
-fn reached(options: &ServeOptions, bound: SocketAddr, authority: Option<Fingerprint>) -> Reached {
-    let scheme = if authority.is_some() { "https" } else { "http" };
+/// The authority's certificate for browsers and curl. There is no secret in it.
+fn write_authority(home: &Home, identity: &ServerIdentity) -> Result<(), ServeError> {
+    write_private(&home.folder().join(CERTIFICATE_FILE), &identity.authority().certificate_pem())
+}
+
+fn reached(options: &ServeOptions, bound: SocketAddr, authority: Fingerprint) -> Reached {
     let host = match (options.names.first(), reached_ip(bound)) {
         (Some(name), _) => name.clone(),
         (None, IpAddr::V6(ip)) => format!("[{ip}]"),
         (None, IpAddr::V4(ip)) => ip.to_string(),
     };
     Reached {
-        address: format!("{scheme}://{host}:{}", bound.port()),
-        fingerprint: authority.map(|authority| authority.to_string()),
+        address: format!("https://{host}:{}", bound.port()),
+        fingerprint: authority.to_string(),
         pid: std::process::id(),
     }
 }

@@ -1,34 +1,47 @@
 //! The agents' connections: who an agent is gets proven here, what it says goes to the desk.
+//!
+//! **Until then a connection costs little**: two messages of [`GREETING_BYTES_MAX`], in order, within [`GREETING`], and so
+//! many from one address as [`lobby`] has room for. The WebSocket itself holds to that; it takes more once the proof is there.
+
+mod lobby;
+
+pub(crate) use lobby::Lobby;
 
 use crate::app::App;
 use crate::desk::{Input, SessionId};
-use crate::driver::Stopped;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::response::Response;
-use futures_util::FutureExt as _;
+use crate::driver::{Outgoing, Stopped};
+use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
+use crate::listener::Peer;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
 use gleaner_net::{
     AgentPublicKey, Challenge, NoRandomness, SessionNonce, SessionSignature, Token, TokenKind, verify_session,
 };
 use gleaner_units::MachineId;
 use gleaner_wire::SESSION_VERSION;
-use gleaner_wire::limits::{FRAME_BYTES_MAX, SLOTS_MAX};
-use gleaner_wire::session::{FrameError, FromAgent, Hello, ToAgent, decode, encode};
+use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
+use gleaner_wire::session::{
+    Attempt, End, FrameError, FromAgent, Hello, Outcome, Tail, ToAgent, Usage, decode, encode,
+};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use lobby::Place;
 use std::sync::Arc;
-use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::mpsc;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{self, Message};
 
-/// How long an agent may take to say who it is.
-const GREETING: Duration = Duration::from_secs(10);
-/// Messages on their way to an agent: as many runs as a machine may have, and some more.
-const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
 /// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
 /// say no more than that they live.
 const READ_BYTES: usize = 4 << 10;
-/// Messages of one agent that are handed in together.
-const TOGETHER_MAX: usize = 16;
-/// How long a message may take to leave.
-const SENDING: Duration = Duration::from_secs(30);
 
 /// Why a session ends before it begins, or later.
 #[derive(Debug, Error)]
@@ -38,7 +51,7 @@ enum SessionEnd {
     #[error("it did not say who it is in time")]
     Late,
     #[error("the connection broke: {0}")]
-    Broken(#[from] axum::Error),
+    Broken(#[from] tungstenite::Error),
     #[error("it is closed")]
     Closed,
     #[error(transparent)]
@@ -50,17 +63,51 @@ enum SessionEnd {
 }
 
 /// `GET /api/v1/session`: the agent proves who it is inside, so no token is asked for.
-pub fn open(app: Arc<App>, upgrade: WebSocketUpgrade) -> Response {
-    let upgrade = upgrade.max_message_size(FRAME_BYTES_MAX).max_frame_size(FRAME_BYTES_MAX);
-    let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
-    upgrade.on_upgrade(move |socket| serve(app, socket))
+pub(crate) fn open(lobby: &Arc<Lobby>, Peer(peer): Peer, mut request: Request) -> Response {
+    let response = match create_response_with_body(&request, Body::empty) {
+        Ok(response) => response,
+        Err(why) => return (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response(),
+    };
+    let Some(place) = lobby.enter(peer) else {
+        let why = "other agents are about to say who they are; try again in a second\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
+    };
+    let (app, upgrade) = (lobby.app(), hyper::upgrade::on(&mut request));
+    tokio::spawn(async move {
+        match upgrade.await {
+            Ok(stream) => serve(app, TokioIo::new(stream), place).await,
+            Err(why) => tracing::debug!("no session came about: {why}"),
+        }
+    });
+    response
 }
 
-async fn serve(app: Arc<App>, mut socket: WebSocket) {
-    let greeting = tokio::time::timeout(GREETING, greet(&app, &mut socket)).await;
-    let end = match greeting.unwrap_or(Err(SessionEnd::Late)) {
-        Ok(hello) => talk(&app, &mut socket, hello).await,
-        Err(end) => Err(end),
+/// A session that takes messages of so many bytes.
+async fn socket(stream: TokioIo<Upgraded>, message_bytes: usize) -> Socket {
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BYTES)
+        .write_buffer_size(0)
+        .max_message_size(Some(message_bytes))
+        .max_frame_size(Some(message_bytes));
+    Socket::from_raw_socket(stream, Role::Server, Some(config)).await
+}
+
+async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
+    let mut stranger = socket(stream, GREETING_BYTES_MAX).await;
+    let greeting = tokio::time::timeout(GREETING_MAX, greet(&app, &mut stranger)).await;
+    let (mut socket, end) = match greeting.unwrap_or(Err(SessionEnd::Late)) {
+        Ok(agent) => {
+            // Nothing is lost: an agent says nothing between its proof and the answer to it.
+            let mut socket = socket(stranger.into_inner(), FRAME_BYTES_MAX).await;
+            let introduced = tokio::time::timeout(GREETING_MAX, introduced(&mut socket, agent)).await;
+            drop(place);
+            let end = match introduced.unwrap_or(Err(SessionEnd::Late)) {
+                Ok(hello) => talk(&app, &mut socket, hello).await,
+                Err(end) => Err(end),
+            };
+            (socket, end)
+        }
+        Err(end) => (stranger, Err(end)),
     };
     if let Err(end) = end {
         tracing::info!("a session ended: {end}");
@@ -71,35 +118,44 @@ async fn serve(app: Arc<App>, mut socket: WebSocket) {
     }
 }
 
-async fn greet(app: &App, socket: &mut WebSocket) -> Result<Hello, SessionEnd> {
-    let FromAgent::Hello(hello) = hear(socket).await? else {
-        return Err(SessionEnd::Refused("the first message must be a greeting".to_owned()));
+/// The number of an agent that proved it.
+async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
+    let FromAgent::Knock { version, agent } = hear_stranger(socket).await? else {
+        return Err(SessionEnd::Refused("the first message must say who dials".to_owned()));
     };
-    if hello.version != SESSION_VERSION {
+    if version != SESSION_VERSION {
         let why = format!(
-            "this coordinator speaks version {SESSION_VERSION} of the protocol, the agent version {}; install the same program on both",
-            hello.version
+            "this coordinator speaks version {SESSION_VERSION} of the protocol, the agent version {version}; install the same program on both"
         );
         return Err(SessionEnd::Refused(why));
     }
-    let number = hello.agent as usize;
+    let number = agent as usize;
     let key = app.desk.look(move |desk, _| desk.ledger().agents().get(number).map(|agent| agent.key.clone()));
     let unknown =
         || SessionEnd::Refused("this agent is not enrolled here; join again with a new token".to_owned());
     let key: AgentPublicKey = key.await?.and_then(|key| key.parse().ok()).ok_or_else(unknown)?;
     let nonce = SessionNonce::generate()?;
     say(socket, &ToAgent::Challenge { nonce: nonce.as_bytes().to_vec() }).await?;
-    let FromAgent::Proof { signature } = hear(socket).await? else {
+    let FromAgent::Proof { signature } = hear_stranger(socket).await? else {
         return Err(SessionEnd::Refused("the second message must be a proof".to_owned()));
     };
-    let challenge = Challenge { authority: app.authority, agent: hello.agent, nonce };
+    let challenge = Challenge { authority: app.authority, agent, nonce };
     let signature = SessionSignature::try_from(&signature[..]);
     let proven = signature.is_ok_and(|signature| verify_session(&key, &challenge, &signature).is_ok());
     let refused = || SessionEnd::Refused("the proof does not fit this agent's key".to_owned());
-    proven.then_some(hello).ok_or_else(refused)
+    proven.then_some(agent).ok_or_else(refused)
 }
 
-async fn talk(app: &App, socket: &mut WebSocket, hello: Hello) -> Result<(), SessionEnd> {
+/// How an agent is that has proven its number.
+async fn introduced(socket: &mut Socket, agent: u32) -> Result<Hello, SessionEnd> {
+    say(socket, &ToAgent::Proven).await?;
+    match hear(socket).await? {
+        FromAgent::Hello(hello) if hello.agent == agent => Ok(hello),
+        _ => Err(SessionEnd::Refused("after the proof comes how this agent is".to_owned())),
+    }
+}
+
+async fn talk(app: &App, socket: &mut Socket, hello: Hello) -> Result<(), SessionEnd> {
     let token = Token::generate(TokenKind::Session)?;
     let agent = MachineId::new(hello.agent as usize);
     app.agents.add(&token, agent);
@@ -119,14 +175,22 @@ async fn talk(app: &App, socket: &mut WebSocket, hello: Hello) -> Result<(), Ses
 
 async fn relay(
     app: &App,
-    socket: &mut WebSocket,
+    socket: &mut Socket,
     session: SessionId,
-    mut outgoing: mpsc::Receiver<ToAgent>,
+    mut outgoing: mpsc::Receiver<Outgoing>,
 ) -> Result<(), SessionEnd> {
     loop {
         tokio::select! {
             message = outgoing.recv() => match message {
-                Some(message) => say(socket, &message).await?,
+                Some(Outgoing::Message(message)) => say(socket, &message).await?,
+                Some(Outgoing::Run(order)) => match order.filled_in() {
+                    Ok(run) => say(socket, &ToAgent::Run(Box::new(run))).await?,
+                    // The run has failed; the agent never hears of it, and goes on with the others.
+                    Err(why) => {
+                        let frame = Box::new(not_started(order.attempt, why));
+                        app.desk.input(Input::Frame { session, frame }).await?;
+                    }
+                },
                 // The desk closed the session.
                 None => return Ok(()),
             },
@@ -141,7 +205,7 @@ async fn relay(
 }
 
 /// A short run's start and end come together. Handed in one by one, each would wait for a commit of its own.
-fn with_all_that_came(first: FromAgent, socket: &mut WebSocket) -> (Vec<FromAgent>, Result<(), SessionEnd>) {
+fn with_all_that_came(first: FromAgent, socket: &mut Socket) -> (Vec<FromAgent>, Result<(), SessionEnd>) {
     let mut frames = vec![first];
     while frames.len() < TOGETHER_MAX
         && let Some(next) = hear(socket).now_or_never()
@@ -154,19 +218,45 @@ fn with_all_that_came(first: FromAgent, socket: &mut WebSocket) -> (Vec<FromAgen
     (frames, Ok(()))
 }
 
-async fn say(socket: &mut WebSocket, message: &ToAgent) -> Result<(), SessionEnd> {
+/// As if the agent had said so.
+fn not_started(attempt: Attempt, why: String) -> FromAgent {
+    let end = End {
+        outcome: Outcome::NotStarted { why },
+        usage: Usage::default(),
+        checkpoint: None,
+        files: None,
+        notes: Vec::new(),
+        stdout: Tail::default(),
+        stderr: Tail::default(),
+    };
+    FromAgent::Ended { attempt, end }
+}
+
+async fn say(socket: &mut Socket, message: &ToAgent) -> Result<(), SessionEnd> {
     let sent = socket.send(Message::Binary(encode(message).into()));
-    Ok(tokio::time::timeout(SENDING, sent).await.map_err(|_| SessionEnd::Closed)??)
+    Ok(tokio::time::timeout(SENDING_MAX, sent).await.map_err(|_| SessionEnd::Closed)??)
 }
 
 /// The next message that is not about the connection itself. Nothing is lost if it is not awaited to its end.
-async fn hear(socket: &mut WebSocket) -> Result<FromAgent, SessionEnd> {
+async fn hear(socket: &mut Socket) -> Result<FromAgent, SessionEnd> {
     loop {
-        match socket.recv().await.ok_or(SessionEnd::Closed)?? {
-            Message::Binary(bytes) => return Ok(decode(&bytes)?),
-            Message::Ping(_) | Message::Pong(_) => {}
-            Message::Close(_) => return Err(SessionEnd::Closed),
-            Message::Text(_) => return Err(SessionEnd::Refused("messages are binary".to_owned())),
+        if let Some(message) = message(socket.next().await.ok_or(SessionEnd::Closed)??)? {
+            return Ok(message);
         }
+    }
+}
+
+/// The next message, which has to be one: whoever is known may keep a connection alive, a stranger may not.
+async fn hear_stranger(socket: &mut Socket) -> Result<FromAgent, SessionEnd> {
+    let heard = message(socket.next().await.ok_or(SessionEnd::Closed)??)?;
+    heard.ok_or_else(|| SessionEnd::Refused("say who you are before anything else".to_owned()))
+}
+
+fn message(heard: Message) -> Result<Option<FromAgent>, SessionEnd> {
+    match heard {
+        Message::Binary(bytes) => Ok(Some(decode(&bytes)?)),
+        Message::Ping(_) | Message::Pong(_) => Ok(None),
+        Message::Close(_) => Err(SessionEnd::Closed),
+        Message::Text(_) | Message::Frame(_) => Err(SessionEnd::Refused("messages are binary".to_owned())),
     }
 }

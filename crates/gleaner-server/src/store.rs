@@ -18,6 +18,7 @@ mod error;
 mod home;
 mod limits;
 mod memory;
+mod room;
 mod span_tree;
 mod sqlite;
 mod verify;
@@ -27,11 +28,15 @@ pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};
+pub(crate) use room::Promise;
+pub use room::Room;
 pub use sqlite::{DATABASE, SqliteReader, SqliteStore};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
 
 use gleaner_units::{TaskId, Time};
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use thiserror::Error;
 
 /// The number of a row of the journal: 1 for the first, 0 for "before all rows".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -73,7 +78,8 @@ impl fmt::Display for Seq {
 }
 
 /// A row of tasks, both ends included: an array of a million tasks is one range.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(try_from = "(TaskId, TaskId)", into = "(TaskId, TaskId)")]
 pub struct TaskRange {
     first: TaskId,
     last: TaskId,
@@ -100,6 +106,32 @@ impl TaskRange {
         self.last
     }
 
+    /// How many.
+    pub fn count(self) -> u32 {
+        (self.last.index() - self.first.index() + 1) as u32
+    }
+
+    /// What of a range comes after this one.
+    pub fn behind_within(self, range: Self) -> Option<Self> {
+        let first = (self.last < range.last).then(|| TaskId::new(self.last.index() + 1))?;
+        Self::between(first, range.last)
+    }
+
+    /// The same tasks in as few ranges as there can be, in order.
+    pub fn merged(mut ranges: Vec<Self>) -> Vec<Self> {
+        ranges.sort_unstable();
+        let mut merged: Vec<Self> = Vec::new();
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.first.index() <= last.last.index() + 1 => {
+                    last.last = last.last.max(range.last)
+                }
+                Some(_) | None => merged.push(range),
+            }
+        }
+        merged
+    }
+
     /// Each of them.
     pub fn tasks(self) -> impl Iterator<Item = TaskId> {
         (self.first.index()..=self.last.index()).map(TaskId::new)
@@ -108,6 +140,25 @@ impl TaskRange {
     /// Whether `task` is one of them.
     pub fn contains(self, task: TaskId) -> bool {
         (self.first..=self.last).contains(&task)
+    }
+}
+
+/// A range that ends before it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("a range of tasks from {0} to {1}")]
+pub struct InvalidRange(TaskId, TaskId);
+
+impl TryFrom<(TaskId, TaskId)> for TaskRange {
+    type Error = InvalidRange;
+
+    fn try_from((first, last): (TaskId, TaskId)) -> Result<Self, InvalidRange> {
+        Self::between(first, last).ok_or(InvalidRange(first, last))
+    }
+}
+
+impl From<TaskRange> for (TaskId, TaskId) {
+    fn from(range: TaskRange) -> Self {
+        (range.first, range.last)
     }
 }
 

@@ -4,11 +4,17 @@
 //! A decision that an older program made may differ with good reason; [`Report::programs`] says which programs wrote
 //! the journal.
 
+mod files;
+
+pub use files::{Depth, Kept, files};
+
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::store::Seq;
 use gleaner_units::Time;
-use std::collections::BTreeMap;
+use gleaner_wire::BlobHash;
+use gleaner_wire::session::Attempt;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// What a journal was found to hold.
@@ -22,6 +28,12 @@ pub struct Report {
     pub commands: u64,
     /// The programs that wrote it, each with the number of its starts.
     pub programs: BTreeMap<String, u32>,
+    /// When the grid began.
+    pub began: Time,
+    /// How much each run wrote to its two streams, where that is in files.
+    pub outputs: BTreeMap<Attempt, [u64; 2]>,
+    /// The files that somebody may still ask for.
+    pub files: BTreeSet<BlobHash>,
 }
 
 /// The first row that does not follow from those before it.
@@ -62,6 +74,13 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
         if let Fact::CoordinatorStarted { program, .. } = &entry.fact {
             *report.programs.entry(program.clone()).or_default() += 1;
         }
+        if let Fact::AttemptEnded { attempt, end, .. } = &entry.fact {
+            let lengths =
+                [&end.stdout, &end.stderr].map(|tail| if tail.bytes.is_empty() { tail.offset } else { 0 });
+            if lengths != [0, 0] {
+                report.outputs.insert(*attempt, lengths);
+            }
+        }
         if let Fact::Decided { commands, .. } = &entry.fact {
             report.decisions += 1;
             report.commands += commands.len() as u64;
@@ -73,6 +92,8 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
         ledger.take_errands();
     }
     ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
+    report.began = ledger.began();
+    report.files = ledger.files().cloned().collect();
     Ok(report)
 }
 

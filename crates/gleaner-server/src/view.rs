@@ -13,10 +13,10 @@ pub use history::{HistoryNames, Story, history_names};
 pub use machines::{machines, state_name};
 pub use tasks::{job, jobs, task, tasks};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Requester};
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyView};
-use std::collections::BTreeMap;
+use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyView, QuotaList, QuotaView};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The grid at a glance. Costs O(machines).
 pub fn grid(desk: &Desk) -> GridView {
@@ -42,11 +42,28 @@ pub fn policy(desk: &Desk) -> PolicyView {
     PolicyView { version: VERSION, policy, text }
 }
 
-/// What was learnt of labels.
-pub fn labels(desk: &Desk) -> LabelList {
-    let labels = desk
-        .ledger()
-        .labels()
-        .map(|(name, label)| (name.clone(), LabelView { composition: label.composition, runs: label.runs }));
+/// Who may have how much, and has: who asks, or for an administrator all.
+pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
+    let (ledger, people) = (desk.ledger(), desk.ledger().people());
+    let payers = ledger.payers().map(|(user, _)| user);
+    let all: BTreeSet<&String> = people.with_own_quota().chain(payers).chain([&by.user]).collect();
+    let shown = all.into_iter().filter(|user| by.role.sees_all() || **user == by.user);
+    let users = shown.map(|user| QuotaView {
+        user: user.clone(),
+        quota: people.quota(user),
+        tasks: ledger.open_tasks(user),
+    });
+    QuotaList { version: VERSION, everyone: people.usual_quota(), users: users.collect() }
+}
+
+/// What was learnt of labels: of a user's, or of all.
+pub fn labels(desk: &Desk, user: Option<&str>) -> LabelList {
+    let labels = desk.ledger().labels().filter(|((owner, _), _)| user.is_none_or(|user| user == owner));
+    let labels = labels.map(|((user, name), label)| LabelView {
+        user: user.clone(),
+        label: name.clone(),
+        composition: label.composition,
+        runs: label.runs,
+    });
     LabelList { version: VERSION, labels: labels.collect() }
 }

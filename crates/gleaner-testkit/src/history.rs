@@ -84,12 +84,18 @@ impl Outside {
         let attempt = if self.choices.one_in(8) { latest.saturating_sub(1) } else { latest };
         let sent = matches!(grid.task(task).state(), TaskState::Sent(_));
         match self.choices.below(12) {
-            0 => Event::TaskWithdrawn { task },
-            1 | 2 => Event::TaskReturned { task },
+            0 => Event::TasksWithdrawn { first: task, count: self.some(grid, task) },
+            1 | 2 => Event::TasksReturned { first: task, count: self.some(grid, task) },
             3 => Event::AttemptLost { task, attempt },
             4..=8 if sent => Event::AttemptStarted { task, attempt },
             _ => Event::AttemptFinished { task, attempt },
         }
+    }
+
+    /// A task alone, or with some that follow on it.
+    fn some(&mut self, grid: &Grid, first: TaskId) -> u32 {
+        let left = grid.task_count() - first.index();
+        if self.choices.one_in(4) { 1 + self.choices.below(left) as u32 } else { 1 }
     }
 
     fn about_a_machine(&mut self, grid: &Grid) -> Event {

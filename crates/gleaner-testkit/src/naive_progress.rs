@@ -104,8 +104,9 @@ impl NaiveProgress {
             Event::TasksSubmitted { count, class, .. } => {
                 self.tasks.extend(std::iter::repeat_n(class, count as usize));
             }
-            Event::TaskWithdrawn { task } => {
-                self.runs.remove(&task);
+            Event::TasksWithdrawn { first, count } => {
+                let withdrawn = first.index()..first.index() + count as usize;
+                self.runs.retain(|task, _| !withdrawn.contains(&task.index()));
             }
             Event::OwnerLoadReported { machine, load } => self.machines[machine.index()].load = load,
             Event::AttemptStarted { task, attempt } => {
@@ -118,7 +119,7 @@ impl NaiveProgress {
             }
             Event::MachineClosed { .. }
             | Event::MachineOpened { .. }
-            | Event::TaskReturned { .. }
+            | Event::TasksReturned { .. }
             | Event::BudgetSet(_)
             | Event::RuleChanged
             | Event::WokeUp => {}

@@ -1,6 +1,7 @@
 //! What the HTTP API under `/api/v1` answers. Times are seconds since 1970.
 
 use crate::JobId;
+use crate::limits::{QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
 use crate::session::{Outcome, Profile, Sample, Stored, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -423,14 +424,18 @@ pub struct PolicyView {
 pub struct LabelList {
     /// 1.
     pub version: u32,
-    /// Each with the shares of CPU, disk and network.
-    pub labels: BTreeMap<String, LabelView>,
+    /// By user and name: the caller's own, or for an administrator all.
+    pub labels: Vec<LabelView>,
 }
 
 /// What was learnt of a label.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LabelView {
+    /// Whose.
+    pub user: String,
+    /// Its name.
+    pub label: String,
     /// The shares of CPU, disk and network that the scheduler counts with.
     pub composition: [f64; 3],
     /// From how many runs.
@@ -446,6 +451,60 @@ pub struct NewToken {
     /// The token.
     pub token: String,
     /// When it is of no use any more, if ever.
+    pub expires_s: Option<f64>,
+}
+
+/// What a user may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Role {
+    /// Act on their own jobs, on what is not their own, and on machines, users and the policy.
+    Admin,
+    /// Submit jobs, and act on these.
+    #[default]
+    User,
+    /// See everything, and change nothing.
+    Reader,
+}
+
+impl Role {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::User => "user",
+            Self::Reader => "reader",
+        }
+    }
+
+    /// Whether jobs of others exist for them.
+    pub fn sees_all(self) -> bool {
+        matches!(self, Self::Admin | Self::Reader)
+    }
+}
+
+/// Who may sign in, and how many may join. No answer has a secret in it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UserList {
+    /// 1.
+    pub version: u32,
+    /// By name.
+    pub users: Vec<UserView>,
+    /// When each join token ends that is still good.
+    pub join_tokens_expire_s: Vec<f64>,
+}
+
+/// A user.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UserView {
+    /// Unique.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// When their token is of no use any more, if ever.
     pub expires_s: Option<f64>,
 }
 
@@ -667,6 +726,59 @@ pub enum PerSpec {
 pub struct BudgetSetting {
     /// None: running costs nothing.
     pub budget: Option<BudgetSpec>,
+}
+
+/// How much a user may have of the coordinator at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Quota {
+    /// Tasks that are not over.
+    pub tasks: u64,
+    /// Requests in a second, on average; twice as many at once.
+    pub requests_per_s: u32,
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self { tasks: QUOTA_TASKS, requests_per_s: QUOTA_REQUESTS_PER_S }
+    }
+}
+
+/// A quota to be set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuotaSetting {
+    /// For whom; none: for everyone who has none of their own.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// How much.
+    pub quota: Quota,
+}
+
+/// Who may have how much, and has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuotaList {
+    /// 1.
+    pub version: u32,
+    /// What holds for everyone who has none of their own.
+    pub everyone: Quota,
+    /// The caller, or for an administrator all who have a quota of their own or ever submitted anything.
+    pub users: Vec<QuotaView>,
+}
+
+/// A user's quota, and what they have of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QuotaView {
+    /// Who.
+    pub user: String,
+    /// What they may have.
+    pub quota: Quota,
+    /// Their tasks that are not over.
+    pub tasks: u64,
 }
 
 /// The budget, and what became of it in the period that is running.

@@ -4,10 +4,15 @@
 //! the task's value of that parameter; braces around anything else are left as they are. Each parameter is also a
 //! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
 
-use crate::limits::LENGTH_MAX;
+mod filling;
+
+pub use filling::fill_in;
+
+use crate::limits::{LENGTH_MAX, LENGTHS_PER_JOB_MAX};
 use crate::{BlobHash, Words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use thiserror::Error;
 
 /// The parameter that each task has: its number within its job.
 pub const INDEX: &str = "GLEANER_INDEX";
@@ -184,14 +189,53 @@ impl JobSpec {
         self.inputs.iter().map(|input| &input.blob).chain(&self.stdin)
     }
 
-    /// How long the task at a position is, if it is known; its own [`LENGTH`] goes before the job's. An error is what
-    /// was written there that is no length.
-    pub fn length_of(&self, position: u32) -> Result<Option<f64>, String> {
-        let own = if self.tasks.has(LENGTH) { self.tasks.parameters(position) } else { Vec::new() };
-        let Some((_, text)) = own.into_iter().find(|(name, _)| *name == LENGTH) else {
-            return Ok(self.length);
+    /// How long its tasks are, where that is known: how many in a row are of one length. A task's own [`LENGTH`] goes
+    /// before the job's.
+    ///
+    /// Costs O(rows) for a table, and O(stretches) else.
+    pub fn lengths(&self) -> Result<Vec<(u32, Option<f64>)>, InvalidLengths> {
+        let count = self.tasks.count();
+        let mut lengths: Vec<(u32, Option<f64>)> = Vec::new();
+        let mut last = None;
+        let mut add = |tasks: u32, text: &str| {
+            // Most are as the one before.
+            let is_same = last.as_deref() == Some(text);
+            match lengths.last_mut() {
+                Some((count, _)) if is_same => *count += tasks,
+                _ => {
+                    let length = text.parse().ok().filter(|&length| is_length(length));
+                    let length = length.ok_or_else(|| InvalidLengths::NoLength(text.to_owned()))?;
+                    if lengths.len() == LENGTHS_PER_JOB_MAX {
+                        return Err(InvalidLengths::TooMany);
+                    }
+                    lengths.push((tasks, Some(length)));
+                    last = Some(text.to_owned());
+                }
+            }
+            Ok(())
         };
-        text.parse().ok().filter(|&length| is_length(length)).map(Some).ok_or(text)
+        match &self.tasks {
+            TaskList::Rows { names, values } if self.tasks.has(LENGTH) => {
+                let column = names.iter().position(|name| name == LENGTH).unwrap_or_default();
+                for row in 0..count as usize {
+                    add(1, values.get(row * names.len() + column))?;
+                }
+            }
+            TaskList::Sweep { axes } if self.tasks.has(LENGTH) => {
+                let place = axes.iter().position(|(name, _)| name == LENGTH).unwrap_or_default();
+                // Those behind it change faster.
+                let in_a_row =
+                    axes[place + 1..].iter().map(|(_, values)| values.len() as u32).product::<u32>();
+                let values = &axes[place].1;
+                for stretch in 0..(count / in_a_row.max(1)) as usize {
+                    add(in_a_row, &values[stretch % values.len()])?;
+                }
+            }
+            TaskList::One | TaskList::Array { .. } | TaskList::Rows { .. } | TaskList::Sweep { .. } => {
+                return Ok(vec![(count, self.length)]);
+            }
+        }
+        Ok(lengths)
     }
 
     /// One task of a program, in the sandbox, with nothing else said.
@@ -220,6 +264,20 @@ impl JobSpec {
     }
 }
 
+/// Why the lengths of a job's tasks cannot be taken.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum InvalidLengths {
+    /// What is written there is none.
+    #[error("{LENGTH} is {0:?}; expected operations as a number above 0, at most {LENGTH_MAX:e}")]
+    NoLength(String),
+    /// They change too often from one task to the next.
+    #[error(
+        "{LENGTH} changes more than {LENGTHS_PER_JOB_MAX} times from one task to the next; put tasks of one length \
+         next to each other, or submit several jobs"
+    )]
+    TooMany,
+}
+
 /// Whether a task can be so long.
 pub fn is_length(operations: f64) -> bool {
     operations > 0.0 && operations <= LENGTH_MAX
@@ -233,6 +291,16 @@ impl TaskList {
             Self::Rows { names, .. } => names.iter().any(|other| other == name),
             Self::Sweep { axes } => axes.iter().any(|(other, _)| other == name),
         }
+    }
+
+    /// The names of its tasks' parameters, [`INDEX`] among them.
+    pub fn names(&self) -> Vec<&str> {
+        let own: Vec<&str> = match self {
+            Self::One | Self::Array { .. } => Vec::new(),
+            Self::Rows { names, .. } => names.iter().map(String::as_str).collect(),
+            Self::Sweep { axes } => axes.iter().map(|(name, _)| name.as_str()).collect(),
+        };
+        own.into_iter().chain(std::iter::once(INDEX)).collect()
     }
 
     /// How many tasks; saturates far above [`TASKS_PER_JOB_MAX`](crate::limits::TASKS_PER_JOB_MAX).
@@ -295,30 +363,6 @@ impl TaskList {
     }
 }
 
-/// `text` with each `{NAME}` of a parameter replaced by its value. What a value contains is not looked at again.
-pub fn fill_in(text: &str, parameters: &[(&str, String)]) -> String {
-    let mut filled = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(open) = rest.find('{') {
-        filled.push_str(&rest[..open]);
-        rest = &rest[open..];
-        let named = rest.find('}').and_then(|close| {
-            let value = parameters.iter().find(|(name, _)| *name == &rest[1..close]);
-            value.map(|(_, value)| (close, value))
-        });
-        let used = if let Some((close, value)) = named {
-            filled.push_str(value);
-            close + 1
-        } else {
-            filled.push('{');
-            1
-        };
-        rest = &rest[used..];
-    }
-    filled.push_str(rest);
-    filled
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,30 +421,42 @@ mod tests {
             values: values.iter().copied().collect(),
         };
         for (tasks, length, expected) in [
-            (TaskList::One, None, Ok(None)),
-            (TaskList::One, Some(5.0), Ok(Some(5.0))),
-            (rows(&["12e6"]), Some(5.0), Ok(Some(12e6))),
-            (rows(&["0"]), None, Err("0".to_owned())),
-            (rows(&["long"]), None, Err("long".to_owned())),
-            (sweep(), Some(5.0), Ok(Some(5.0))),
+            (TaskList::One, None, Ok(vec![(1, None)])),
+            (TaskList::One, Some(5.0), Ok(vec![(1, Some(5.0))])),
+            (rows(&["12e6"]), Some(5.0), Ok(vec![(1, Some(12e6))])),
+            (rows(&["7", "7", "8", "7"]), None, Ok(vec![(2, Some(7.0)), (1, Some(8.0)), (1, Some(7.0))])),
+            (rows(&["0"]), None, Err(InvalidLengths::NoLength("0".to_owned()))),
+            (rows(&["long"]), None, Err(InvalidLengths::NoLength("long".to_owned()))),
+            (sweep(), Some(5.0), Ok(vec![(6, Some(5.0))])),
+            (along(&["a", LENGTH, "b"]), None, Ok([(3, Some(1.0)), (3, Some(2.0))].repeat(2))),
+            (along(&["a", "b", LENGTH]), None, Ok([(1, Some(1.0)), (1, Some(2.0))].repeat(6))),
         ] {
             let job = JobSpec { tasks, length, ..JobSpec::new(["run"]) };
-            assert_eq!(job.length_of(0), expected);
+            assert_eq!(job.lengths(), expected);
         }
     }
 
+    /// A sweep over axes of these names in this order, of two lengths, two a and three b.
+    fn along(names: &[&str]) -> TaskList {
+        let count = |name: &str| if name == "b" { 3 } else { 2 };
+        let values = |name: &str| (1..=count(name)).map(|value: u32| value.to_string()).collect();
+        TaskList::Sweep { axes: names.iter().map(|name| ((*name).to_owned(), values(name))).collect() }
+    }
+
     #[test]
-    fn only_parameters_are_filled_in_and_only_once() {
-        let parameters = [("a", "{b}".to_owned()), ("b", "2".to_owned())];
-        for (text, expected) in [
-            ("{a}{b}", "{b}2"),
-            ("awk '{print $1}' {b}", "awk '{print $1}' 2"),
-            ("{{b}}", "{2}"),
-            ("{b", "{b"),
-            ("{}", "{}"),
-            ("ü{b}ü", "ü2ü"),
-        ] {
-            assert_eq!(fill_in(text, &parameters), expected);
-        }
+    fn lengths_of_tasks_change_so_often_at_most() {
+        let sweep = |axes: &[(&str, usize)]| {
+            let values = |count: usize| (1..=count).map(|value| value.to_string()).collect();
+            TaskList::Sweep { axes: axes.iter().map(|&(name, count)| (name.into(), values(count))).collect() }
+        };
+        let lengths = |tasks| JobSpec { tasks, ..JobSpec::new(["run"]) }.lengths();
+        let last = lengths(sweep(&[("a", LENGTHS_PER_JOB_MAX / 100), (LENGTH, 100)]));
+        assert_eq!(last.expect("just as many").len(), LENGTHS_PER_JOB_MAX);
+        assert_eq!(
+            lengths(sweep(&[("a", 1 + LENGTHS_PER_JOB_MAX / 100), (LENGTH, 100)])),
+            Err(InvalidLengths::TooMany)
+        );
+        // Ten million tasks of a hundred lengths.
+        assert_eq!(lengths(sweep(&[(LENGTH, 100), ("a", 100_000)])).expect("lengths").len(), 100);
     }
 }

@@ -1,6 +1,8 @@
 //! What a coordinator and an agent say to each other over a WebSocket, one message a frame.
 //!
-//! The agent dials. It says who it is ([`Hello`]), proves it with its key, and then both talk at will. After a
+//! The agent dials. It says who it is ([`Knock`]) and proves it with its key; until then it may send two short messages and
+//! nothing else. It goes on when it hears that it is [`Proven`](ToAgent::Proven), tells how it is ([`Hello`]), and then
+//! both talk at will. After a
 //! reconnection the coordinator lists the attempts that are the agent's ([`ToAgent::Yours`]): the agent ends all others
 //! and starts what it does not know, so that a lost message does no harm.
 //!
@@ -29,13 +31,20 @@ pub struct Attempt {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum FromAgent {
     /// The first message; answered by [`ToAgent::Challenge`].
-    Hello(Hello),
-    /// The signature over the challenge.
+    Knock {
+        /// [`SESSION_VERSION`](crate::SESSION_VERSION).
+        version: u32,
+        /// The agent's number, given when it was enrolled.
+        agent: u32,
+    },
+    /// The signature over the challenge; answered by [`ToAgent::Proven`].
     Proof {
         /// 64 bytes.
         #[serde(with = "crate::bytes")]
         signature: Vec<u8>,
     },
+    /// The first message of an agent that is known; answered by [`ToAgent::Welcome`].
+    Hello(Hello),
     /// The agent lives; answered by [`ToAgent::Beat`] with the same number.
     Heartbeat {
         /// Counts up.
@@ -91,7 +100,9 @@ pub enum ToAgent {
         #[serde(with = "crate::bytes")]
         nonce: Vec<u8>,
     },
-    /// The agent is who it says it is.
+    /// The agent is who it says it is, and may send messages of any size.
+    Proven,
+    /// The agent may work.
     Welcome {
         /// Counts the starts of the coordinator.
         epoch: u32,
@@ -147,11 +158,9 @@ pub enum ToAgent {
     },
 }
 
-/// Who dials.
+/// How the agent is that dials.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`SESSION_VERSION`](crate::SESSION_VERSION).
-    pub version: u32,
     /// The agent's number, given when it was enrolled.
     pub agent: u32,
     /// Rises each time the agent's program starts: what it ran before has ended.
@@ -426,6 +435,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FrameError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::GREETING_BYTES_MAX;
 
     fn output(bytes: &[u8]) -> FromAgent {
         let attempt = Attempt { task: TaskId::new(7), number: 2 };
@@ -452,5 +462,16 @@ mod tests {
     fn what_is_no_message_is_refused() {
         assert!(matches!(decode::<FromAgent>(&vec![0; FRAME_BYTES_MAX + 1]), Err(FrameError::TooLong(_))));
         assert!(matches!(decode::<FromAgent>(b"\x81"), Err(FrameError::Malformed(_))));
+    }
+
+    #[test]
+    fn what_a_stranger_says_is_short() {
+        let greetings = [
+            FromAgent::Knock { version: u32::MAX, agent: u32::MAX },
+            FromAgent::Proof { signature: vec![255; 64] },
+        ];
+        for greeting in greetings {
+            assert!(encode(&greeting).len() < GREETING_BYTES_MAX / 4, "{greeting:?}");
+        }
     }
 }

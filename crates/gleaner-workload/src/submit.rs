@@ -23,6 +23,8 @@ pub use source::Source;
 pub use tasks::{ITEM, LINE, array, each_line, from_json, sweep};
 
 use gleaner_wire::job::JobSpec;
+use gleaner_wire::limits::ORDER_BYTES_MAX;
+use thiserror::Error;
 
 /// A job whose inputs still lie with the user.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,5 +57,68 @@ impl JobDescription {
     /// A job without inputs.
     pub fn new(spec: JobSpec) -> Self {
         Self { spec, inputs: Vec::new(), stdin: None, stdout: None, stderr: None }
+    }
+
+    /// Refuses what a task's parameters make too long, before anything is filled in.
+    pub fn check_size(&self) -> Result<(), TooLong> {
+        let bytes = self.spec.order_bytes_max();
+        if bytes > ORDER_BYTES_MAX {
+            return Err(TooLong { what: "a task's command, variables and file names", bytes });
+        }
+        let files = self.inputs.iter().map(|input| &input.source);
+        for name in files.chain(&self.stdin).chain(&self.stdout).chain(&self.stderr) {
+            let bytes = self.spec.tasks.filled_bytes_max(name);
+            if bytes > FILE_NAME_BYTES_MAX {
+                return Err(TooLong { what: "the name of a file", bytes });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As long as a path can be, and somewhat more, as sizes are counted.
+const FILE_NAME_BYTES_MAX: u64 = 4_096 + 256;
+
+/// A job whose parameters make more of its texts than anyone takes.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "with its parameters filled in, {what} would have {bytes} bytes, which is too much: put what is long into an \
+     input file"
+)]
+pub struct TooLong {
+    what: &'static str,
+    bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::job::TaskList;
+
+    #[test]
+    fn what_parameters_make_too_long_is_refused_before_it_is_filled_in() {
+        let value = "x".repeat(100 << 10);
+        let spec = |word: &str| JobSpec {
+            tasks: TaskList::Sweep { axes: vec![("a".to_owned(), vec![value.clone()])] },
+            ..JobSpec::new(["run", word])
+        };
+        let source = |name: &str| LocalFile { source: name.to_owned(), target: None, executable: false };
+        let endless = "{a}".repeat(1_000_000);
+        for (job, expected) in [
+            (JobDescription::new(spec("{a}")), ""),
+            (JobDescription::new(spec(&endless)), "variables and file names would have 1024"),
+            (
+                JobDescription { inputs: vec![source(&endless)], ..JobDescription::new(spec("")) },
+                "the name of a file",
+            ),
+            (
+                JobDescription { stdout: Some(endless.clone()), ..JobDescription::new(spec("")) },
+                "the name of a file",
+            ),
+            (JobDescription { stdin: Some("{b}".to_owned()), ..JobDescription::new(spec("")) }, ""),
+        ] {
+            let refused = job.check_size().err().map_or(String::new(), |error| error.to_string());
+            assert!(refused.contains(expected) && refused.is_empty() == expected.is_empty(), "{refused}");
+        }
     }
 }

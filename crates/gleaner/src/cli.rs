@@ -3,6 +3,7 @@
 mod hosting;
 mod live;
 mod measuring;
+mod quota;
 mod rule;
 mod spending;
 mod trace;
@@ -10,6 +11,7 @@ mod trace;
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
+pub(crate) use quota::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     /// Tell this machine's agent whether you are here
     #[command(subcommand)]
     Owner(OwnerArguments),
+    /// Which walls around tasks stand on this machine; exits with 1 where an agent would refuse the tasks of others
+    Doctor(DoctorArguments),
     /// Check, rebuild or export a coordinator's journal
     #[command(subcommand)]
     Journal(JournalArguments),
@@ -82,6 +86,9 @@ pub(crate) enum Command {
     /// Make a token, for a machine that joins or for a user
     #[command(subcommand)]
     Token(TokenArguments),
+    /// See who may sign in, and remove users
+    #[command(subcommand)]
+    User(UserArguments),
     /// What a live grid's history would have been under another policy
     Replay(ReplayArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has
@@ -104,6 +111,9 @@ pub(crate) enum Command {
     /// What may be spent on running tasks, what was, and what is left
     #[command(subcommand)]
     Budget(BudgetArguments),
+    /// How much each user may have of the coordinator at a time
+    #[command(subcommand)]
+    Quota(QuotaArguments),
     /// Measure how fast this program is on this machine
     Bench(BenchArguments),
     /// Print a script that completes commands in your shell

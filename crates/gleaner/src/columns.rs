@@ -1,6 +1,7 @@
 //! Tables for people: columns as wide as they must be, numbers to the right.
 
 use anstyle::Style;
+use gleaner_wire::text::tamed;
 
 /// Where a column's texts begin or end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +36,9 @@ pub(crate) fn aligned(headings: &[(&str, Side)], rows: &[Vec<String>]) -> String
     text
 }
 
-/// `text` without what could move a terminal's cursor, and no longer than `width`.
+/// `text` without what could move a terminal's cursor or deceive whoever reads it, and no longer than `width`.
 pub(crate) fn shown(text: &str, width: usize) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let plain = tamed(text, usize::MAX);
     if plain.chars().count() <= width {
         return plain;
     }
@@ -59,6 +60,7 @@ mod tests {
     #[test]
     fn texts_are_cut_and_tamed() {
         assert_eq!(shown("a\x1b[31mb", 20), "a [31mb");
+        assert_eq!(shown("a\u{202e}b", 20), "a b");
         assert_eq!(shown("abcdef", 4), "abc…");
     }
 }

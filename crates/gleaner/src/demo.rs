@@ -9,7 +9,7 @@ use gleaner_agent::owner_socket::tell;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, MachineState, TaskView};
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, TaskList};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,25 +27,40 @@ const LEAVE_AFTER: Duration = Duration::from_secs(14);
 const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Shows it, and says so if it cannot.
-pub(crate) fn show(home: &Path, agents: &[PathBuf]) {
-    if let Err(failure) = play(home, agents) {
-        tracing::error!("the demonstration ended early: {failure}");
+/// On which grid it is shown.
+pub(crate) struct Demonstration {
+    /// The coordinator's folder.
+    pub(crate) home: PathBuf,
+    /// The agents'.
+    pub(crate) agents: Vec<PathBuf>,
+    /// Whether the agents' owner lets this user's tasks out of the sandbox.
+    pub(crate) may_leave_sandbox: bool,
+}
+
+impl Demonstration {
+    /// Shows it, and says so if it cannot.
+    pub(crate) fn show(&self) {
+        if let Err(failure) = play(self) {
+            tracing::error!("the demonstration ended early: {failure}");
+        }
     }
 }
 
-fn play(home: &Path, agents: &[PathBuf]) -> Outcome {
-    let arguments = GridArguments {
-        home: Some(home.to_owned()),
-        server: None,
-        fingerprint: None,
-        token: None,
-        json: false,
-    };
+fn play(Demonstration { home, agents, may_leave_sandbox }: &Demonstration) -> Outcome {
+    let arguments =
+        GridArguments { home: Some(home.clone()), server: None, fingerprint: None, token: None, json: false };
     let grid = Grid::open(&arguments)?;
     say("Demonstration: two agents of this machine join, each measures how fast it is …")?;
-    let boxed = wait_for_machines(&grid, agents.len())?;
-    let confinement = if boxed { Confinement::Sandbox } else { Confinement::None };
+    let confinement = match wait_for_machines(&grid, agents.len())? {
+        Ok(()) => Confinement::Sandbox,
+        Err(_) if *may_leave_sandbox => Confinement::None,
+        Err(why) => {
+            return say(&format!(
+                "There is nothing to show: this machine cannot build the sandbox ({why}).\n\
+                 Start it as `gleaner up --demo --as $USER`, and the tasks of the demonstration run outside of it.",
+            ));
+        }
+    };
     let job = grid.submit(&counting(confinement), None)?.job;
     say(&format!("Job {job}: {TASKS} tasks that count to {COUNT} and note each step in their checkpoint."))?;
     let mut story = Story { grid: &grid, job, told: vec![None; TASKS as usize] };
@@ -79,14 +94,15 @@ fn counting(confinement: Confinement) -> JobSpec {
     }
 }
 
-/// Whether all of them can build the sandbox.
-fn wait_for_machines(grid: &Grid, count: usize) -> Result<bool, Failure> {
+/// Why one of them cannot build the sandbox, if so.
+fn wait_for_machines(grid: &Grid, count: usize) -> Result<Result<(), String>, Failure> {
     let until = Instant::now() + PATIENCE;
     loop {
         let machines = grid.machines()?.machines;
         let open: Vec<_> = machines.iter().filter(|machine| machine.state == MachineState::Open).collect();
         if open.len() >= count || Instant::now() > until {
-            return Ok(open.iter().all(|machine| machine.profile.sandbox.is_ok()));
+            let levels = open.iter().map(|machine| machine.profile.sandbox.clone().map(drop));
+            return Ok(levels.collect());
         }
         thread::sleep(LOOK);
     }

@@ -77,9 +77,7 @@ impl Failure {
             Failure::Input(_)
             | Failure::SubmitFile(_)
             | Failure::Usage(_)
-            | Failure::Grid(ClientError::NoFingerprint { .. } | ClientError::Path(_) | ClientError::Key(_)) => {
-                2
-            }
+            | Failure::Grid(ClientError::Path(_) | ClientError::Key(_)) => 2,
             Failure::Grid(ClientError::Local(_) | ClientError::NotJson(_))
             | Failure::Io { .. }
             | Failure::Coordinator(_)

@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::logs::task_numbers;
 use crate::{Outcome, progress, stdout};
+use gleaner_agent::archive::{ArchiveError, Taking, unpack};
+use gleaner_agent::beneath::open_root;
 use gleaner_wire::JobId;
 use serde_json::json;
 use std::io::{Seek, SeekFrom};
@@ -17,6 +19,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         Some(task) => vec![task],
         None => task_numbers(&grid, job)?,
     };
+    let taking = if arguments.force { Taking::FilesOverOthers } else { Taking::Files };
     let bar = progress::bar(tasks.len() as u64, "tasks");
     let (mut fetched, mut bytes) = (Vec::new(), 0);
     for &task in &tasks {
@@ -24,7 +27,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
             Some(_) => arguments.to.clone(),
             None => arguments.to.join(task.to_string()),
         };
-        if let Some(size) = fetch_into(&grid, (job, task), &folder)? {
+        if let Some(size) = fetch_into(&grid, (job, task), &folder, taking)? {
             fetched.push(task);
             bytes += size;
         }
@@ -41,18 +44,46 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
 }
 
 /// Unpacks a task's files, if it left any, and tells how large their archive is.
-fn fetch_into(grid: &Grid, (job, task): (JobId, u32), folder: &Path) -> Result<Option<u64>, Failure> {
+fn fetch_into(
+    grid: &Grid,
+    (job, task): (JobId, u32),
+    folder: &Path,
+    taking: Taking,
+) -> Result<Option<u64>, Failure> {
     let Some(files) = grid.task(job, task)?.files else { return Ok(None) };
     std::fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
     let failed = |error| Failure::io("write to", folder, error);
     // In a file, since it may be large; without a name, so that nothing of it stays.
     let mut archive = tempfile::tempfile_in(folder).map_err(failed)?;
-    grid.download(&files.blob, &mut archive)?;
+    grid.files_of((job, task), &mut archive)?;
+    let mut hasher = blake3::Hasher::new();
+    archive
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| hasher.update_reader(&archive).map(drop))
+        .map_err(failed)?;
+    if hasher.finalize().to_hex().as_str() != files.blob.as_str() {
+        return Err(Failure::Difference(format!(
+            "what came as the files of {job}/{task} is not what the task left: nothing of it was unpacked; fetch it \
+             again, and if that does not help look at the coordinator's disk with `gleaner journal verify --files`"
+        )));
+    }
     archive.seek(SeekFrom::Start(0)).map_err(failed)?;
-    let mut archive = tar::Archive::new(archive);
-    // The archive is a task's: its owners and extended attributes mean nothing here. Paths that lead out are skipped.
-    archive.set_preserve_permissions(false);
-    archive.set_preserve_mtime(true);
-    archive.unpack(folder).map_err(failed)?;
+    // By whatever way its owner named it, a link to a folder too; from here on no link is followed.
+    let into = folder.canonicalize().and_then(|folder| Ok(open_root(&folder)?)).map_err(failed)?;
+    // The archive is a task's, or of an agent that says so: nothing in it is believed.
+    unpack(archive, into, taking).map_err(|error| not_unpacked((job, task), folder, &error))?;
     Ok(Some(files.size))
+}
+
+fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: &ArchiveError) -> Failure {
+    let folder = folder.display();
+    match error {
+        ArchiveError::Exists(path) => Failure::Usage(format!(
+            "{folder}/{} is there already: fetch into another folder, or replace what is there with --force",
+            path.display()
+        )),
+        other => {
+            Failure::Difference(format!("the files of {job}/{task} cannot be put into {folder}: {other}"))
+        }
+    }
 }

@@ -6,8 +6,8 @@ use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
     BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
-    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, Submitted,
-    TaskList, TaskPhase, TaskView,
+    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, QuotaList,
+    QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -50,23 +50,26 @@ type Answer<T> = Result<T, Failure>;
 impl Grid {
     /// The coordinator that the arguments, the environment or the folder name. Nothing is connected yet.
     pub(crate) fn open(arguments: &GridArguments) -> Answer<Self> {
-        let (address, fingerprint) = if let Some(server) = &arguments.server {
-            (server.clone(), arguments.fingerprint.clone())
-        } else {
-            let found = home::coordinator(&home::folder(arguments.home.as_deref())?)?;
-            (found.address, found.fingerprint)
-        };
-        let token = match &arguments.token {
-            Some(token) => token.clone(),
-            None => home::token(&home::folder(arguments.home.as_deref())?)?,
+        let folder = || home::folder(arguments.home.as_deref());
+        let address = match &arguments.server {
+            Some(server) => server.clone(),
+            None => home::coordinator(&folder()?)?.address,
         };
         let address: Address =
             address.parse().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
-        let fingerprint = fingerprint
-            .map(|text| text.parse::<Fingerprint>().map_err(|error| Failure::Usage(error.to_string())))
-            .transpose()?;
+        // On the coordinator's own machine its folder has it, whatever name it is reached under.
+        let fingerprint = match &arguments.fingerprint {
+            Some(fingerprint) => fingerprint.clone(),
+            None => home::coordinator(&folder()?).map_err(|_| no_fingerprint(&address))?.fingerprint,
+        };
+        let fingerprint =
+            fingerprint.parse::<Fingerprint>().map_err(|error| Failure::Usage(error.to_string()))?;
+        let token = match &arguments.token {
+            Some(token) => token.clone(),
+            None => home::token(&folder()?)?,
+        };
         let token: Token = token.parse().map_err(|error| Failure::Usage(format!("the token: {error}")))?;
-        Ok(Self { client: Client::new(address, fingerprint, &token)? })
+        Ok(Self { client: Client::new(address, fingerprint, &token) })
     }
 
     pub(crate) fn submit(&self, job: &JobSpec, key: Option<&str>) -> Answer<Submitted> {
@@ -181,6 +184,14 @@ impl Grid {
         Ok(self.client.put("/api/v1/budget", &BudgetSetting { budget })?)
     }
 
+    pub(crate) fn quotas(&self) -> Answer<QuotaList> {
+        Ok(self.client.get("/api/v1/quotas")?)
+    }
+
+    pub(crate) fn set_quota(&self, setting: &QuotaSetting) -> Answer<QuotaList> {
+        Ok(self.client.put("/api/v1/quotas", setting)?)
+    }
+
     pub(crate) fn set_price(&self, name: &str, price: f64) -> Answer<MachineView> {
         Ok(self.client.put(&format!("/api/v1/machines/{}/price", escaped(name)), &PriceSpec { price })?)
     }
@@ -193,9 +204,20 @@ impl Grid {
         Ok(self.client.post("/api/v1/tokens/join", &json!({}))?)
     }
 
-    pub(crate) fn user_token(&self, name: &str, is_admin: bool) -> Answer<NewToken> {
-        let path = format!("/api/v1/tokens/user?name={}&admin={is_admin}", escaped(name));
+    /// Good for so many seconds, or for ever.
+    pub(crate) fn user_token(&self, name: &str, role: Role, expires_s: Option<u32>) -> Answer<NewToken> {
+        let role = role.name();
+        let expires = expires_s.map_or(String::new(), |seconds| format!("&expires_s={seconds}"));
+        let path = format!("/api/v1/tokens/user?name={}&role={role}{expires}", escaped(name));
         Ok(self.client.post(&path, &json!({}))?)
+    }
+
+    pub(crate) fn users(&self) -> Answer<UserList> {
+        Ok(self.client.get("/api/v1/users")?)
+    }
+
+    pub(crate) fn remove_user(&self, name: &str) -> Answer<UserList> {
+        Ok(self.client.post(&format!("/api/v1/users/{}/remove", escaped(name)), &json!({}))?)
     }
 
     pub(crate) fn has_blob(&self, blob: &BlobHash) -> Answer<bool> {
@@ -206,8 +228,9 @@ impl Grid {
         Ok(self.client.upload(&format!("/api/v1/blobs/{blob}"), file, size)?)
     }
 
-    pub(crate) fn download(&self, blob: &BlobHash, into: &mut dyn Write) -> Answer<u64> {
-        Ok(self.client.download(&format!("/api/v1/blobs/{blob}"), into, BLOB_BYTES_MAX)?)
+    /// The archive of the files that a task left.
+    pub(crate) fn files_of(&self, (job, task): (JobId, u32), into: &mut dyn Write) -> Answer<u64> {
+        Ok(self.client.download(&format!("/api/v1/jobs/{job}/tasks/{task}/files"), into, BLOB_BYTES_MAX)?)
     }
 
     /// What happens from now on, to one job or to the grid.
@@ -221,6 +244,13 @@ impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         Failure::Grid(error)
     }
+}
+
+fn no_fingerprint(address: &Address) -> Failure {
+    Failure::Usage(format!(
+        "without its authority's fingerprint nobody can tell whether {address} is the right server: pass it as \
+         --fingerprint or GLEANER_FINGERPRINT; it is the part behind the dot in a join token"
+    ))
 }
 
 /// A name within a path or a query.

@@ -1,8 +1,9 @@
 //! The folder in which a grid's coordinator keeps everything, and what a client finds there.
 
 use crate::failure::Failure;
+use gleaner_net::read_private;
 use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
-use std::io::ErrorKind;
+use rustix::fs::Mode;
 use std::path::{Path, PathBuf};
 
 /// The folder that was given, or else the one that commands look in by themselves: `GLEANER_HOME`, or the usual one.
@@ -15,6 +16,11 @@ pub(crate) fn folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
     variable("GLEANER_HOME").or_else(|| Some(state()?.join("gleaner"))).ok_or_else(|| {
         Failure::Usage("there is no HOME to keep anything in: name a folder with --home DIR".to_owned())
     })
+}
+
+/// From now on this process makes no file and no folder that others can read, whatever it was started with.
+pub(crate) fn keep_private() {
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
 /// Whether a coordinator was ever started in `folder`.
@@ -47,10 +53,9 @@ pub(crate) fn token(folder: &Path) -> Result<String, Failure> {
     Ok(text.trim().to_owned())
 }
 
+/// Both files decide who gets the user's orders, so nobody else may have had a hand in them.
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::io("read", path, error)),
-    }
+    let content = read_private(path).map_err(|error| Failure::Usage(error.to_string()))?;
+    let text = content.map(String::from_utf8).transpose();
+    text.map_err(|_| Failure::Usage(format!("{} is not text", path.display())))
 }

@@ -1,6 +1,6 @@
 //! `gleaner journal`: looks after a coordinator's journal.
 
-use crate::cli::{JournalArguments, JournalFolderArguments};
+use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
 use gleaner_server::journal::Entry;
@@ -9,13 +9,13 @@ use gleaner_server::recovery::{Recovered, entries, replay_all};
 use gleaner_server::store::{
     self, Home, NetworkFolder, Seq, Snapshot, SqliteReader, SqliteStore, Store as _,
 };
-use gleaner_server::verify;
+use gleaner_server::verify::{self, Depth};
 use serde_json::json;
 use std::io::Write as _;
 
 pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
     match arguments {
-        JournalArguments::Verify(of) => verify(of),
+        JournalArguments::Verify(arguments) => verify(arguments),
         JournalArguments::Rebuild(of) => rebuild(of),
         JournalArguments::Export(of) => export(of),
     }
@@ -24,7 +24,8 @@ pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
 impl JournalArguments {
     pub(crate) fn json(&self) -> bool {
         match self {
-            Self::Verify(of) | Self::Rebuild(of) | Self::Export(of) => of.json,
+            Self::Verify(arguments) => arguments.of.json,
+            Self::Rebuild(of) | Self::Export(of) => of.json,
         }
     }
 }
@@ -33,9 +34,10 @@ fn fault(error: impl std::fmt::Display) -> Failure {
     Failure::Coordinator(error.to_string())
 }
 
-/// A damaged row, or a decision that would be another now, is a difference.
-fn verify(of: &JournalFolderArguments) -> Outcome {
-    let reader = SqliteReader::open(&home::folder(of.home.as_deref())?).map_err(fault)?;
+/// A damaged row, a decision that would be another now, or a file that is not there, is a difference.
+fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outcome {
+    let home = home::folder(of.home.as_deref())?;
+    let reader = SqliteReader::open(&home).map_err(fault)?;
     let rows = store::verify(&reader).map_err(fault)?;
     if rows.damaged > 0 {
         let named: Vec<String> =
@@ -54,14 +56,24 @@ fn verify(of: &JournalFolderArguments) -> Outcome {
     let report = verify::verify(facts);
     unreadable.map_or(Ok(()), |error| Err(fault(error)))?;
     let report = report.map_err(|error| Failure::Difference(error.to_string()))?;
+    let depth = if *files { Depth::Content } else { Depth::Lengths };
+    let kept = verify::files(&home, &report, depth).map_err(fault)?;
+    if !kept.wrong.is_empty() {
+        let (wrong, named) = (kept.wrong.len(), &kept.wrong[..kept.wrong.len().min(store::NAMED_DAMAGES)]);
+        let message =
+            format!("{wrong} of {} files are not as the journal says: {}", kept.files, named.join("; "));
+        return Err(Failure::Difference(message));
+    }
     if of.json {
+        let (rows, decisions) = (rows.intact, report.decisions);
         return stdout::print_json(
-            &json!({ "version": 1, "rows": rows.intact, "decisions": report.decisions }),
+            &json!({ "version": 1, "rows": rows, "decisions": decisions, "files": kept.files }),
         );
     }
+    let are = if *files { "what they were" } else { "there" };
     stdout::print(format!(
-        "{} rows are intact; {} decisions were made again, and alike\n",
-        rows.intact, report.decisions
+        "{} rows are intact; {} decisions were made again, and alike; {} files are {are}\n",
+        rows.intact, report.decisions, kept.files
     ))
 }
 

@@ -11,15 +11,16 @@ pub(crate) fn run(arguments: &PlainArguments) -> Outcome {
         return stdout::print_json(&labels);
     }
     let headings = [
+        ("USER", Side::Left),
         ("LABEL", Side::Left),
         ("CPU", Side::Right),
         ("DISK", Side::Right),
         ("NET", Side::Right),
         ("RUNS", Side::Right),
     ];
-    let rows = labels.labels.iter().map(|(name, label)| {
+    let rows = labels.labels.iter().map(|label| {
         let [cpu, disk, net] = label.composition.map(|share| format!("{share:.3}"));
-        vec![shown(name, 40), cpu, disk, net, label.runs.to_string()]
+        vec![shown(&label.user, 20), shown(&label.label, 40), cpu, disk, net, label.runs.to_string()]
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {

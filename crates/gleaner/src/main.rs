@@ -8,6 +8,7 @@ mod columns;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod explain;
 mod failure;
 mod fetch;
@@ -27,6 +28,7 @@ mod owner;
 mod paper;
 mod policy;
 mod progress;
+mod quota;
 mod replay;
 mod serve;
 mod settings;
@@ -37,6 +39,7 @@ mod submit;
 mod token;
 mod trace;
 mod up;
+mod user;
 mod wait;
 mod watch;
 mod work;
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => (false, serve::run(&arguments)),
         Command::Work(arguments) => (false, work::run(&arguments)),
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
+        Command::Doctor(arguments) => (arguments.json, doctor::run(&arguments)),
         Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Machine(arguments) => (arguments.json(), machines::order(&arguments)),
         Command::Labels(arguments) => (arguments.grid.json, labels::run(&arguments)),
         Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
+        Command::User(arguments) => (arguments.json(), user::run(&arguments)),
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
         Command::Map(arguments) => (arguments.json, map::run(&arguments)),
         Command::Trace(arguments) => (arguments.json(), trace::run(&arguments)),
@@ -85,6 +90,7 @@ fn main() -> ExitCode {
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),
         Command::Budget(arguments) => (arguments.json(), budget::run(&arguments)),
+        Command::Quota(arguments) => (arguments.json(), quota::run(&arguments)),
         Command::Bench(arguments) => (arguments.json(), bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),
     };

@@ -3,17 +3,21 @@
 use crate::cli::{LogArguments, LogForm, ServeArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, settings, stdout};
-use gleaner_server::serve::{Ready, ServeError, serve};
+use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeError, serve};
 use std::io::{IsTerminal as _, stderr};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
     start_log(arguments.log);
+    home::keep_private();
     let options = settings::serve_options(home::folder(arguments.home.as_deref())?, arguments)?;
+    let home = options.home.clone();
     Ok(serve(&options, |ready| async move {
         // Where nobody reads, there is nobody to tell.
-        let _ = stdout::print(format!("listening on {}\n", ready.reached.address));
+        let (address, home) = (&ready.reached.address, home.display());
+        let _ =
+            stdout::print(format!("listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\n"));
         stop_requested().await;
     })?)
 }
@@ -52,6 +56,9 @@ pub(crate) async fn join_line(ready: &Ready) -> Result<String, ServeError> {
 
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
-        Self::Coordinator(error.to_string())
+        match error {
+            ServeError::Listen { .. } => Self::Usage(error.to_string()),
+            other => Self::Coordinator(other.to_string()),
+        }
     }
 }

@@ -3,12 +3,13 @@
 //! The agent is a process of its own: it outlives a coordinator that crashes, and goes on working until its lease ends.
 
 use crate::cli::UpArguments;
-use crate::demo;
+use crate::demo::Demonstration;
 use crate::failure::Failure;
 use crate::serve::{join_line, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
 use gleaner_agent::owner;
-use gleaner_server::serve::{Ready, ServeOptions, serve};
+use gleaner_net::Address;
+use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeOptions, TOKEN_FILE, serve};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io;
@@ -19,9 +20,11 @@ use tokio::process::{Child, Command};
 
 /// How long an agent that ended is left alone before it is started again.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How long an agent may take to end in order.
-const GRACE: Duration = Duration::from_secs(30);
+/// What an agent gets to end in order besides what its owner's rules give its tasks.
+const SPARE: Duration = Duration::from_secs(5);
 
+/// The owner's rules in an agent's folder.
+const RULES_FILE: &str = "rules.toml";
 /// How many tasks an agent of the demonstration takes.
 const DEMO_SLOTS: u32 = 4;
 
@@ -30,18 +33,25 @@ const DEMO_SLOTS: u32 = 4;
 pub(crate) struct LocalAgent {
     pub(crate) home: PathBuf,
     pub(crate) name: Option<String>,
+    /// The user whose tasks may run outside the sandbox.
+    pub(crate) user: Option<String>,
     pub(crate) slots: Option<u32>,
 }
 
 pub(crate) fn run(arguments: &UpArguments) -> Outcome {
     start_log(arguments.serve.log);
+    home::keep_private();
     let folder = home::folder(arguments.serve.home.as_deref())?;
     let options = settings::serve_options(folder, &arguments.serve)?;
     let agents = agents(&options, arguments);
     for agent in &agents {
         check_rules(&agent.home)?;
     }
-    let (demo, user) = (arguments.demo, options.user.clone());
+    let demo = arguments.demo.then(|| Demonstration {
+        home: options.home.clone(),
+        agents: agents.iter().map(|agent| agent.home.clone()).collect(),
+        may_leave_sandbox: arguments.user.as_ref() == Some(&options.user),
+    });
     let home = options.home.clone();
     serve(&options, |ready| async move {
         if let Err(error) = announce(&ready, &home).await {
@@ -49,12 +59,11 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
         }
         let mut running = tokio::task::JoinSet::new();
         let (stop, _) = tokio::sync::watch::channel(false);
-        for agent in agents.clone() {
-            running.spawn(keep_up(agent, ready.clone(), user.clone(), stop.subscribe()));
+        for agent in agents {
+            running.spawn(keep_up(agent, ready.clone(), stop.subscribe()));
         }
-        if demo {
-            let homes: Vec<PathBuf> = agents.into_iter().map(|agent| agent.home).collect();
-            std::thread::spawn(move || demo::show(&home, &homes));
+        if let Some(demonstration) = demo {
+            std::thread::spawn(move || demonstration.show());
         }
         stop_requested().await;
         stop.send_replace(true);
@@ -67,6 +76,7 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
     let agent = |folder: &str, name: Option<&str>| LocalAgent {
         home: options.home.join(folder),
         name: name.map(str::to_owned),
+        user: arguments.user.clone(),
         // The demonstration needs room on either agent for what moves to it.
         slots: arguments.slots.or(arguments.demo.then_some(DEMO_SLOTS)),
     };
@@ -80,7 +90,7 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
 async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
     let line = join_line(ready).await?;
     let address = &ready.reached.address;
-    let alone = ready.reached.fingerprint.is_none();
+    let alone = address.parse::<Address>().is_ok_and(|address| address.is_loopback());
     let join = if alone {
         "  Other machines cannot reach it: start it with --listen 0.0.0.0:7717 to let them join.\n".to_owned()
     } else {
@@ -95,26 +105,23 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
         "The grid is up at {address}, and keeps everything in {}.\n{elsewhere}\
          \x20 Submit something:       gleaner submit -- echo hello\n\
          \x20 See how it is doing:    gleaner status\n\
-         \x20 In a browser:           {address}/   (token: {})\n{join}\
+         \x20 In a browser:           {address}/   (token: {})\n\
+         \x20 Its authority, for browsers and curl --cacert: {}\n{join}\
          \x20 Ctrl-C ends it; start it again and it goes on where it was.\n",
         home.display(),
-        home.join("token").display(),
+        home.join(TOKEN_FILE).display(),
+        home.join(CERTIFICATE_FILE).display(),
     ))
 }
 
 /// Starts the agent, and starts it again should it end.
-async fn keep_up(
-    agent: LocalAgent,
-    ready: Ready,
-    user: String,
-    mut stop: tokio::sync::watch::Receiver<bool>,
-) {
+async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: tokio::sync::watch::Receiver<bool>) {
     loop {
-        let ended = match start(&agent, &ready, &user).await {
+        let ended = match start(&agent, &ready).await {
             Ok(mut child) => {
                 tokio::select! {
                     status = child.wait() => status,
-                    _ = stop.changed() => return end(&mut child).await,
+                    _ = stop.changed() => return end(&mut child, patience(&agent.home)).await,
                 }
             }
             Err(error) => Err(error),
@@ -135,15 +142,18 @@ fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>) {
     }
 }
 
-async fn start(agent: &LocalAgent, ready: &Ready, user: &str) -> io::Result<Child> {
+async fn start(agent: &LocalAgent, ready: &Ready) -> io::Result<Child> {
     // Not by the path of the program, which may have been replaced by a newer one since.
     let mut command = Command::new("/proc/self/exe");
-    command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home).args(["--as", user]);
+    command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home);
     // Who has joined needs no token, but must know where the coordinator listens now.
     let token = ready.join_token().await.map_err(io::Error::other)?;
     command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);
     if let Some(name) = &agent.name {
         command.args(["--name", name]);
+    }
+    if let Some(user) = &agent.user {
+        command.args(["--as", user]);
     }
     if let Some(slots) = agent.slots {
         command.args(["--slots", &slots.to_string()]);
@@ -152,11 +162,17 @@ async fn start(agent: &LocalAgent, ready: &Ready, user: &str) -> io::Result<Chil
     command.process_group(0).stdin(std::process::Stdio::null()).spawn()
 }
 
-async fn end(child: &mut Child) {
+/// How long an agent may take to end in order.
+fn patience(folder: &Path) -> Duration {
+    let rules = owner::read(&folder.join(RULES_FILE)).unwrap_or_default();
+    Duration::from_nanos(rules.bounds().leaving_max().nanos()) + SPARE
+}
+
+async fn end(child: &mut Child, patience: Duration) {
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     if let Some(pid) = pid
         && kill_process(pid, Signal::TERM).is_ok()
-        && tokio::time::timeout(GRACE, child.wait()).await.is_ok()
+        && tokio::time::timeout(patience, child.wait()).await.is_ok()
     {
         return;
     }
@@ -170,8 +186,23 @@ async fn end(child: &mut Child) {
 /// starts.
 fn check_rules(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
-    let file = folder.join("rules.toml");
+    let file = folder.join(RULES_FILE);
     owner::write_if_none(&file, owner::Preset::Submitters)?;
     owner::read(&file)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_may_take_as_long_as_its_owner_gives_its_tasks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (rules, grace) in [("", 60), ("grace_max_seconds = 600", 600), ("grace_max_seconds = 0", 0)] {
+            fs::write(folder.path().join(RULES_FILE), rules).expect("a file");
+            let patience = patience(folder.path());
+            assert!(patience > Duration::from_secs(grace + 11), "{rules:?}: {patience:?}");
+        }
+    }
 }

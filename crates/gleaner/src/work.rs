@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 pub(crate) fn run(arguments: &WorkArguments) -> Outcome {
     start_log(arguments.log);
+    home::keep_private();
     let (stop, stopped) = tokio::sync::watch::channel(Stop::No);
     let options = options(arguments)?;
     // The agent's own runtime lives on this thread: signals get a small one of their own.
@@ -42,10 +43,15 @@ fn options(arguments: &WorkArguments) -> Result<WorkOptions, Failure> {
         slots: arguments.slots,
         tags: arguments.tags.clone(),
         attributes: attributes(&arguments.attributes)?,
-        cache_bytes: (arguments.cache_gb.clamp(0.0, 1e6) * 1e9) as u64,
+        cache_bytes: bytes(arguments.cache_gb),
+        task_memory: arguments.task_memory_gb.map(bytes),
         measure_cgroup: arguments.measure_cgroup.clone(),
         speeds: None,
     })
+}
+
+fn bytes(gigabytes: f64) -> u64 {
+    (gigabytes.clamp(0.0, 1e6) * 1e9) as u64
 }
 
 fn join(arguments: &WorkArguments) -> Result<Option<Join>, Failure> {

@@ -47,8 +47,10 @@ fn without_a_coordinator_the_exit_code_is_3() {
         assert!(error.contains("start one with `gleaner up`"), "{line}: {error}");
         let (command, rest) = line.split_once(" -- ").unwrap_or((line, ""));
         let rest = if rest.is_empty() { String::new() } else { format!(" -- {rest}") };
-        let token = token();
-        let line = format!("{command} --json --server http://{address} --token {token}{rest}");
+        let (token, fingerprint) = (token(), "0".repeat(64));
+        let line = format!(
+            "{command} --json --server https://{address} --fingerprint {fingerprint} --token {token}{rest}"
+        );
         let (code, error) = gleaner(home.path(), &line);
         assert_eq!(code, 3, "{line}: {error}");
         let error: serde_json::Value = serde_json::from_str(&error).expect(&line);
@@ -74,4 +76,18 @@ fn mistakes_need_no_coordinator_to_be_found() {
         assert_eq!(code, 2, "{line}: {error}");
         assert!(error.contains(expected), "{line}: {error}");
     }
+}
+
+#[test]
+fn the_doctor_says_whether_tasks_of_others_are_taken() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut command = Command::cargo_bin("gleaner").expect("the program");
+    let output = command.args(["doctor", "--json", "--home"]).arg(home.path()).output().expect("it runs");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let walls = found["walls"].as_array().expect("a list");
+    assert_eq!(walls[0]["wall"], "sandbox");
+    assert_eq!(walls[0]["stands"], found["takes_tasks_of_others"]);
+    assert_eq!(output.status.success(), found["takes_tasks_of_others"] == true, "{found}");
+    assert!(walls.iter().all(|wall| wall["why"].as_str().is_some_and(|why| !why.is_empty())), "{found}");
+    assert_eq!(std::fs::read_dir(home.path()).expect("a folder").count(), 0, "nothing stays");
 }

@@ -13,7 +13,7 @@ use std::process::Command;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::TransientUser;
-use crate::keeper::{Network, Sandbox, TASK_FOLDER};
+use crate::keeper::{Limits, Network, Sandbox, TASK_FOLDER};
 
 /// The system's programs and libraries.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -48,7 +48,7 @@ const HIDDEN: [&str; 4] = ["/proc/cmdline", "/proc/key-users", "/proc/keys", "/p
 pub(crate) const LAUNCHER: &str = "/proc/self/fd/1";
 
 /// The most that a task keeps in each of `/tmp` and `/dev/shm`, which are memory and count as such.
-const TEMPORARY_BYTES_MAX: &str = "1073741824";
+const TEMPORARY_BYTES_MAX: u64 = 1 << 30;
 
 /// Who makes the namespace of a task without a network.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,9 +68,13 @@ pub(crate) struct Bubblewrap {
 
 /// A command that builds the sandbox and runs the launcher in it, which must be its standard output. With a user of its
 /// own and no network, it is to be started within an [`EmptyNetwork`](super::EmptyNetwork).
-pub(crate) fn bwrap_command(sandbox: &Sandbox, user: Option<&TransientUser>) -> io::Result<Bubblewrap> {
+pub(crate) fn bwrap_command(
+    sandbox: &Sandbox,
+    limits: &Limits,
+    user: Option<&TransientUser>,
+) -> io::Result<Bubblewrap> {
     let by = if user.is_some() { EmptyNetworkBy::Minder } else { EmptyNetworkBy::Bubblewrap };
-    bubblewrap(&options(sandbox, user, by), &[LAUNCHER, "launch"])
+    bubblewrap(&options(sandbox, limits, user, by), &[LAUNCHER, "launch"])
 }
 
 /// A command that runs a program with the namespaces and mounts of a task's sandbox, but none of its other walls: what
@@ -79,7 +83,10 @@ pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
     let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
     let user = TransientUser::for_folder(folder)?;
     let mut command = Command::new(find_bwrap()?);
-    command.args(options(&sandbox, user.as_ref(), EmptyNetworkBy::Bubblewrap).0).arg("--").arg(program);
+    command
+        .args(options(&sandbox, &Limits::default(), user.as_ref(), EmptyNetworkBy::Bubblewrap).0)
+        .arg("--")
+        .arg(program);
     Ok(command)
 }
 
@@ -114,7 +121,7 @@ impl Options {
     }
 }
 
-fn options(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) -> Options {
+fn options(sandbox: &Sandbox, limits: &Limits, user: Option<&TransientUser>, by: EmptyNetworkBy) -> Options {
     let mut command = Options::default();
     command.args([
         "--unshare-ipc",
@@ -155,18 +162,11 @@ fn options(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) 
     for path in SYSTEM.iter().chain(&SETTINGS).chain(settings) {
         show(&mut command, Path::new(path));
     }
-    command.args([
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "--perms",
-        "1777",
-        "--size",
-        TEMPORARY_BYTES_MAX,
-        "--tmpfs",
-    ]);
-    command.args(["/dev/shm", "--perms", "1777", "--size", TEMPORARY_BYTES_MAX, "--tmpfs", "/tmp"]);
+    command.args(["--proc", "/proc", "--dev", "/dev"]);
+    let most = temporary_bytes(limits).to_string();
+    for at in ["/dev/shm", "/tmp"] {
+        command.args(["--perms", "1777", "--size", &most, "--tmpfs", at]);
+    }
     for path in HIDDEN.into_iter().filter(|path| Path::new(path).exists()) {
         command.args(["--ro-bind", "/dev/null", path]);
     }
@@ -177,6 +177,12 @@ fn options(sandbox: &Sandbox, user: Option<&TransientUser>, by: EmptyNetworkBy) 
     // What bubblewrap made to mount upon is memory too, and without a bound.
     command.args(["--remount-ro", "/dev", "--remount-ro", "/"]);
     command
+}
+
+/// What a task may keep in each of its two folders in memory. Where no cgroup counts it, that is the only bound; so both
+/// together are not more than its memory.
+fn temporary_bytes(limits: &Limits) -> u64 {
+    limits.memory().map_or(TEMPORARY_BYTES_MAX, |memory| (memory / 2).clamp(1, TEMPORARY_BYTES_MAX))
 }
 
 fn bind(command: &mut Options, how: &str, from: &Path, at: impl AsRef<OsStr>) {

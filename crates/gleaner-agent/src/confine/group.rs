@@ -31,7 +31,14 @@ pub(crate) struct Group {
     parts: Vec<Part>,
 }
 
-#[derive(Debug)]
+/// The cgroup that a minder is in, and every task of its that has none of its own. To enter one takes milliseconds, and a
+/// minder does it once. It is removed with the agent's own ([`super::Limiter::remove`]): who is in it cannot.
+#[derive(Debug, Clone)]
+pub(crate) struct Seat {
+    part: Part,
+}
+
+#[derive(Debug, Clone)]
 struct Part {
     folder: PathBuf,
     version: Version,
@@ -115,13 +122,7 @@ impl Group {
 
     /// How many of its processes the kernel killed because its memory was used up.
     pub(crate) fn killed_for_memory(&self) -> u64 {
-        let Some(part) = self.part(Control::Memory) else { return 0 };
-        let file = match part.version {
-            Version::V1 => "memory.oom_control",
-            Version::V2 => "memory.events",
-        };
-        let counts = part.read(file).unwrap_or_default();
-        counts.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
+        self.part(Control::Memory).map_or(0, Part::killed_for_memory)
     }
 
     fn part(&self, control: Control) -> Option<&Part> {
@@ -135,6 +136,22 @@ impl Drop for Group {
         for part in &self.parts {
             remove(&part.folder);
         }
+    }
+}
+
+impl Seat {
+    /// Makes it, with so much memory, and has this process enter.
+    pub(super) fn take(memory: &Hierarchy, name: &str, bytes: u64) -> Result<Self, GroupError> {
+        let Hierarchy { folder, version, .. } = memory;
+        let part = Part { folder: folder.join(name), version: *version, controls: vec![Control::Memory] };
+        part.make(&Limits { memory_bytes: Some(bytes), ..Limits::default() })?;
+        part.write("cgroup.procs", "0")?;
+        Ok(Self { part })
+    }
+
+    /// How many processes in it the kernel ever killed because the memory was used up.
+    pub(crate) fn killed_for_memory(&self) -> u64 {
+        self.part.killed_for_memory()
     }
 }
 
@@ -177,6 +194,15 @@ impl Part {
             }
             Version::V2 => self.write("cpu.max", &format!("{quota} {CPU_PERIOD_US}")),
         }
+    }
+
+    fn killed_for_memory(&self) -> u64 {
+        let file = match self.version {
+            Version::V1 => "memory.oom_control",
+            Version::V2 => "memory.events",
+        };
+        let counts = self.read(file).unwrap_or_default();
+        counts.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
     }
 
     fn write(&self, file: &str, value: &str) -> Result<(), GroupError> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::group::{Group, GroupError, sweep};
+use super::group::{Group, GroupError, Seat, sweep};
 use super::hierarchy::{Control, Hierarchy, Version};
 use crate::keeper::Limits;
 
@@ -62,6 +62,12 @@ impl Limiter {
         Group::make(&self.hierarchies, &format!("task-{task}-{}", std::process::id()), limits).map(Some)
     }
 
+    /// Has this process, a minder, enter a cgroup of its own with so much memory, if there can be one.
+    pub(crate) fn take_seat(&self, bytes: u64) -> Result<Option<Seat>, GroupError> {
+        let memory = self.hierarchies.iter().find(|hierarchy| hierarchy.controls.contains(&Control::Memory));
+        memory.map(|memory| Seat::take(memory, &format!("seat-{}", std::process::id()), bytes)).transpose()
+    }
+
     /// Removes the agent's own folders; no task may be running.
     pub fn remove(&self) {
         for hierarchy in &self.hierarchies {
@@ -70,7 +76,7 @@ impl Limiter {
         }
     }
 
-    fn version_of(&self, control: Control) -> Option<Version> {
+    pub(super) fn version_of(&self, control: Control) -> Option<Version> {
         self.hierarchies
             .iter()
             .find(|hierarchy| hierarchy.controls.contains(&control))

@@ -6,11 +6,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, fchown, lchown};
+use std::ops::ControlFlow;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::process::geteuid;
+use rustix::fs::{AtFlags, FileType, FlockOperation, chownat, fchown, flock, fstat};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid, geteuid};
+
+use crate::beneath::{self, Seen};
 
 const FIRST: u32 = 0x7000_0000;
 const COUNT: u32 = 4096;
@@ -54,19 +58,26 @@ impl TransientUser {
 
     /// Gives a folder and all in it to this user. Nothing of the task runs yet, so nothing changes meanwhile.
     pub(crate) fn own(&self, folder: &Path) -> io::Result<()> {
-        let mut open = vec![folder.to_owned()];
-        while let Some(path) = open.pop() {
-            let data = fs::symlink_metadata(&path)?;
-            if data.uid() != self.id || data.gid() != self.id {
-                lchown(&path, Some(self.id), Some(self.id))?;
-            }
-            if data.is_dir() {
-                for entry in fs::read_dir(&path)? {
-                    open.push(entry?.path());
-                }
-            }
+        let root = beneath::open_root(folder)?;
+        let about = fstat(&root)?;
+        let (user, group) = (Some(Uid::from_raw(self.id)), Some(Gid::from_raw(self.id)));
+        if (about.st_uid, about.st_gid) != (self.id, self.id) {
+            fchown(&root, user, group)?;
         }
-        Ok(())
+        let seen = beneath::walk(root, |within, name, about| {
+            if FileType::from_raw_mode(about.st_mode) != FileType::Directory && about.st_nlink > 1 {
+                // Its other name may be somebody else's.
+                return Err(Errno::MLINK);
+            }
+            if (about.st_uid, about.st_gid) != (self.id, self.id) {
+                chownat(within, name, user, group, AtFlags::SYMLINK_NOFOLLOW)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        match seen {
+            Seen::Whole => Ok(()),
+            Seen::Part => Err(io::Error::other("it changes while it is looked through")),
+        }
     }
 
     /// Gives output files to this user, who may then open its own `/dev/stdout` again. Never a device: `/dev/null` is
@@ -74,7 +85,7 @@ impl TransientUser {
     pub(crate) fn own_outputs(&self, outputs: [&File; 2]) -> io::Result<()> {
         for output in outputs {
             if output.metadata()?.is_file() {
-                fchown(output, Some(self.id), Some(self.id))?;
+                fchown(output, Some(Uid::from_raw(self.id)), Some(Gid::from_raw(self.id)))?;
             }
         }
         Ok(())

@@ -1,17 +1,16 @@
 //! How a run comes to its end: by itself, by order, by a limit or with the lease.
 
 use super::held::{Ending, Left, Stage};
-use super::ruling::{Exit, Reason, Ruling, can_go_on, outcome_of, rule};
+use super::log::Log;
+use super::rests::rest;
+use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
 use super::{Collected, Deed, Duties, Leaving, Signal, TransferError, Wanted};
+use crate::owner::LEAVING;
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{Attempt, End, Outcome, StopCause, Stored, Tail, Usage};
 
-/// How long to wait until something is stored again that could not be.
-const RETRY: Span = Span::from_nanos(2_000_000_000);
-/// What is kept free of the lease for killing, and what leaving takes besides the grace.
+/// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
-/// How long to wait on leaving until ends are settled.
-const SETTLING: Span = Span::from_nanos(10_000_000_000);
 
 impl Duties {
     /// What a run's program gets of the lease: its grace ends before the lease does.
@@ -87,6 +86,23 @@ impl Duties {
             self.forget(attempt);
         } else if held.is_before_its_start() {
             self.over(attempt, outcome_of(reason));
+        } else if reason == Reason::Asked(StopCause::Cancel) {
+            self.leave_uncollected(attempt);
+        }
+    }
+
+    /// Nobody wants any more what a run left and what could not be stored so far. What is on its way may still arrive.
+    fn leave_uncollected(&mut self, attempt: Attempt) {
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        match &held.stage {
+            Stage::Uncollected { left, .. } => {
+                let end = end_of(Outcome::Stopped, left.usage, Collected::default());
+                held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+            }
+            Stage::Collecting { .. } => {
+                held.ending = Some(Ending { reason: Reason::Asked(StopCause::Cancel), kill_at: None });
+            }
+            _ => {}
         }
     }
 
@@ -118,13 +134,43 @@ impl Duties {
             self.forget(attempt);
             return;
         }
-        let ruling = rule(&held.run.checkpoint, reason, exit);
+        let ruling = match &held.lost_output {
+            Some(why) => unfinished(abandoned(why), false),
+            None => rule(&held.run.checkpoint, reason, exit),
+        };
         let wanted = wanted(&ruling, held.run.outputs.is_empty());
         if wanted.checkpoint || wanted.files {
             held.stage = Stage::Uncollected { left: Left { ruling, usage }, retry_at: now };
         } else {
             let end = end_of(ruling.outcome, usage, Collected::default());
             held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+        }
+    }
+
+    /// A run does not count whose output has a hole or no end.
+    pub(super) fn output_lost(&mut self, now: Time, attempt: Attempt, why: String) {
+        self.disk_fault = Some(why.clone());
+        self.tell_open();
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        let why = format!("what it wrote could not be kept on its machine: {why}");
+        held.lost_output = Some(why.clone());
+        if held.is_alive() {
+            self.end(now, attempt, Reason::OutputLost, Span::ZERO);
+            return;
+        }
+        let usage = match &held.stage {
+            Stage::Uncollected { left, .. } | Stage::Collecting { left } => left.usage,
+            Stage::Over { end, .. } => end.usage,
+            _ => return,
+        };
+        let end = end_of(abandoned(&why), usage, Collected::default());
+        held.stage = Stage::Over { end: Box::new(end), is_sent: false };
+        held.logs = [Log::default(), Log::default()];
+    }
+
+    pub(super) fn disk_works(&mut self) {
+        if self.disk_fault.take().is_some() {
+            self.tell_open();
         }
     }
 
@@ -160,8 +206,13 @@ impl Duties {
         let Stage::Collecting { left } = &held.stage else { return };
         let (outcome, collected) = match result {
             Ok(collected) => (left.ruling.outcome.clone(), collected),
-            Err(TransferError::Unreachable(_)) => {
-                held.stage = Stage::Uncollected { left: left.clone(), retry_at: now + RETRY };
+            Err(TransferError::Later(_)) => {
+                held.rests += 1;
+                let retry_at = now + rest(self.agent, attempt, held.rests);
+                held.stage = Stage::Uncollected { left: left.clone(), retry_at };
+                if held.ending.is_some_and(|ending| ending.reason == Reason::Asked(StopCause::Cancel)) {
+                    self.leave_uncollected(attempt);
+                }
                 return;
             }
             Err(error) => (not_stored(&left.ruling, &error), Collected::default()),
@@ -184,7 +235,7 @@ impl Duties {
         }
         let graces = self.runs.values().map(|held| self.bounds.grace(&held.run));
         let longest = graces.max().unwrap_or(Span::ZERO);
-        self.leaving = Some(Leaving { by: now + longest + MARGIN + SETTLING, awaits_settling: true });
+        self.leaving = Some(Leaving { by: now + longest + LEAVING, awaits_settling: true });
         self.tell_open();
         for attempt in self.attempts().collect::<Vec<_>>() {
             self.end(now, attempt, Reason::Leaving, self.grace(attempt));
@@ -231,7 +282,7 @@ fn not_stored(ruling: &Ruling, error: &TransferError) -> Outcome {
     };
     match error {
         TransferError::TooLarge(why) => Outcome::OverLimit { what: format!("{what}: {why}; {advice}") },
-        TransferError::Unreachable(_) | TransferError::Failed(_) => {
+        TransferError::Later(_) | TransferError::Failed(_) => {
             Outcome::Abandoned { why: format!("its {what} could not be stored: {error}") }
         }
     }

@@ -19,6 +19,10 @@ pub(crate) struct Held {
     pub(crate) suspended_since: Option<Time>,
     /// Standard output and standard error.
     pub(crate) logs: [Log; 2],
+    /// How often in a row the coordinator could not give or take its files.
+    pub(crate) rests: u32,
+    /// Why output of it is missing.
+    pub(crate) lost_output: Option<String>,
 }
 
 /// How far a run has come.
@@ -26,8 +30,8 @@ pub(crate) struct Held {
 pub(crate) enum Stage {
     /// An older run of the same task has still to end here.
     Queued,
-    /// What it needs could not be fetched for want of a connection.
-    Unprepared,
+    /// What it needs could not be fetched; that is tried again at that time, if there is a connection.
+    Unprepared { retry_at: Time },
     /// Its folder is being made.
     Preparing,
     /// Its folder is made; nothing starts while the owner wants the machine.
@@ -75,6 +79,8 @@ impl Held {
             active: Active::default(),
             suspended_since: None,
             logs: [Log::default(), Log::default()],
+            rests: 0,
+            lost_output: None,
         }
     }
 
@@ -85,7 +91,12 @@ impl Held {
 
     /// Whether a program may yet be started.
     pub(crate) fn is_before_its_start(&self) -> bool {
-        matches!(self.stage, Stage::Queued | Stage::Unprepared | Stage::Preparing | Stage::Ready)
+        matches!(self.stage, Stage::Queued | Stage::Unprepared { .. } | Stage::Preparing | Stage::Ready)
+    }
+
+    /// Whether nothing can be done about it without a connection.
+    pub(crate) fn waits_for_the_coordinator(&self) -> bool {
+        matches!(self.stage, Stage::Unprepared { .. } | Stage::Uncollected { .. })
     }
 
     /// When its time is up, if it runs, has a limit, and is not ending already.
@@ -107,9 +118,8 @@ impl Held {
                 let kill_at = self.ending.and_then(|ending| ending.kill_at);
                 [kill_at, self.time_limit(bounds), self.eviction(bounds)].into_iter().flatten().min()
             }
-            Stage::Uncollected { retry_at, .. } => Some(*retry_at),
+            Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => Some(*retry_at),
             Stage::Queued
-            | Stage::Unprepared
             | Stage::Preparing
             | Stage::Ready
             | Stage::Collecting { .. }

@@ -1,10 +1,12 @@
 //! The connection to the coordinator: the greeting, heartbeats, and the lease that follows from their answers.
 //!
 //! - **The lease counts from when an answered message was sent**, so that it never ends later here than there.
-//! - **A coordinator with a lower epoch than met is turned away.**
+//! - **A coordinator with a lower epoch than met is turned away**, and one whose epoch is far higher: taken in, it would
+//!   lock out the right one for good.
 //! - A connection on which nothing is answered for half a lease is given up for a new one.
 
 use gleaner_units::{Span, Time};
+use gleaner_wire::limits::EPOCH_JUMP_MAX;
 use std::collections::VecDeque;
 
 /// How long a greeting may take.
@@ -77,7 +79,18 @@ impl Link {
             return Err("it said welcome without having been greeted".into());
         };
         if epoch < self.epoch {
-            return Err(format!("its epoch is {epoch}, but one of epoch {} was met before", self.epoch));
+            return Err(format!(
+                "its epoch is {epoch}, but one of epoch {} was met before: it was put back to an older state. If that \
+                 was meant, delete the file `epoch` in this agent's folder and start the agent again",
+                self.epoch
+            ));
+        }
+        if self.epoch > 0 && epoch - self.epoch > EPOCH_JUMP_MAX {
+            return Err(format!(
+                "its epoch is {epoch}, but one of epoch {} was met before, and no coordinator starts that often. If \
+                 it is the right one, delete the file `epoch` in this agent's folder and start the agent again",
+                self.epoch
+            ));
         }
         let is_sound = LEASE_S.contains(&lease_s) && (0.05..=lease_s / 2.0).contains(&heartbeat_s);
         let (Some(lease), Some(period), true) =
@@ -208,6 +221,9 @@ mod tests {
             (3, 30.0, 5.0, true),
             (9, 1.0, 0.5, true),
             (2, 30.0, 5.0, false),
+            (3 + EPOCH_JUMP_MAX, 30.0, 5.0, true),
+            (4 + EPOCH_JUMP_MAX, 30.0, 5.0, false),
+            (u32::MAX, 30.0, 5.0, false),
             (3, f64::NAN, 5.0, false),
             (3, 0.1, 0.05, false),
             (3, 1e9, 5.0, false),

@@ -1,6 +1,7 @@
 //! What the coordinator says, and how a run comes to its start.
 
 use super::held::{Held, Stage};
+use super::rests::rest;
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
@@ -15,6 +16,7 @@ impl Duties {
             ToAgent::Challenge { nonce } if self.link.is_greeting() => {
                 self.deeds.push_back(Deed::Prove(nonce));
             }
+            ToAgent::Proven if self.link.is_greeting() => self.introduce(),
             ToAgent::Welcome { epoch, lease_s, heartbeat_s, token } => {
                 match self.link.welcomed(now, epoch, lease_s, heartbeat_s) {
                     Ok(()) => self.resume_session(now, token),
@@ -45,7 +47,10 @@ impl Duties {
                 self.tell_open();
             }
             ToAgent::SetPaused { paused } => self.set_paused(now, paused),
-            ToAgent::Challenge { .. } | ToAgent::Welcome { .. } | ToAgent::Refused { .. } => {
+            ToAgent::Challenge { .. }
+            | ToAgent::Proven
+            | ToAgent::Welcome { .. }
+            | ToAgent::Refused { .. } => {
                 self.close("it greets twice");
             }
         }
@@ -61,13 +66,9 @@ impl Duties {
             held.logs.iter_mut().for_each(|log| log.reconnected(now));
             match &mut held.stage {
                 Stage::Over { is_sent, .. } => *is_sent = false,
-                Stage::Uncollected { retry_at, .. } => *retry_at = now,
+                Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => *retry_at = now,
                 Stage::Running => {
                     self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.attempt)));
-                }
-                Stage::Unprepared => {
-                    held.stage = Stage::Preparing;
-                    self.deeds.push_back(Deed::Prepare(held.run.clone()));
                 }
                 Stage::Queued
                 | Stage::Preparing
@@ -120,6 +121,18 @@ impl Duties {
         }
     }
 
+    pub(super) fn prepare_what_is_due(&mut self, now: Time) {
+        if !self.link.is_up() {
+            return;
+        }
+        for held in self.runs.values_mut() {
+            if matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now) {
+                held.stage = Stage::Preparing;
+                self.deeds.push_back(Deed::Prepare(held.run.clone()));
+            }
+        }
+    }
+
     pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
         else {
@@ -129,10 +142,15 @@ impl Duties {
         };
         match result {
             Ok(()) => {
+                held.rests = 0;
                 held.stage = Stage::Ready;
                 self.launch_if_allowed(now, attempt);
             }
-            Err(TransferError::Unreachable(_)) if !self.link.is_up() => held.stage = Stage::Unprepared,
+            Err(TransferError::Later(_)) => {
+                held.rests += 1;
+                let retry_at = now + rest(self.agent, attempt, held.rests);
+                held.stage = Stage::Unprepared { retry_at };
+            }
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
                 self.over(attempt, Outcome::NotStarted { why });
@@ -217,6 +235,7 @@ fn unknown_here() -> End {
 fn name_of(message: &ToAgent) -> &'static str {
     match message {
         ToAgent::Challenge { .. } => "challenge",
+        ToAgent::Proven => "proven",
         ToAgent::Welcome { .. } => "welcome",
         ToAgent::Refused { .. } => "refused",
         ToAgent::Beat { .. } => "beat",

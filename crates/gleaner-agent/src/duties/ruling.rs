@@ -31,6 +31,8 @@ pub(crate) enum Reason {
     TimeLimit,
     /// Its folder grew larger than it may.
     DiskLimit,
+    /// What it writes cannot be kept.
+    OutputLost,
     /// What would have kept an eye on it is gone.
     KeeperGone,
     /// The coordinator does not count it among ours, or knows a later run of the task: nobody waits for its end.
@@ -70,7 +72,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: 
     let outcome = outcome_of(wanted);
     match wanted {
         Reason::TimeLimit | Reason::DiskLimit => final_end(outcome),
-        Reason::Asked(StopCause::Cancel) | Reason::KeeperGone | Reason::Disowned => {
+        Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::KeeperGone | Reason::Disowned => {
             unfinished(outcome, false)
         }
         Reason::Asked(StopCause::Move | StopCause::Hold)
@@ -87,6 +89,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::LeaseEnds => abandoned("the lease ended without the coordinator"),
         Reason::Leaving => abandoned("the agent was told to leave"),
         Reason::Evicted => abandoned("the machine's owner wanted it back"),
+        Reason::OutputLost => abandoned("what it wrote could not be kept on its machine"),
         Reason::KeeperGone => abandoned("the process that held it died"),
         Reason::Disowned => abandoned("the coordinator disowned it"),
         Reason::TimeLimit => Outcome::TimedOut,
@@ -95,7 +98,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
 }
 
 /// The task was not at its end.
-fn unfinished(outcome: Outcome, keeps_checkpoint: bool) -> Ruling {
+pub(crate) fn unfinished(outcome: Outcome, keeps_checkpoint: bool) -> Ruling {
     Ruling { outcome, keeps_checkpoint, keeps_files: false }
 }
 

@@ -70,12 +70,19 @@ impl Duties {
     }
 
     pub(super) fn tell_open(&mut self) {
+        let broken = |why| {
+            format!("its disk does not keep what is written to it ({why}): free some space, or mend it")
+        };
+        let fault = self.disk_fault.as_ref().map(broken);
         let (open, why) = match self.verdict {
             _ if self.leaving.is_some() => (false, "the agent was told to leave"),
             Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => (false, words(reason)),
             Verdict::Run if self.is_paused => (false, PAUSED),
             Verdict::Run if !self.is_opened => (false, "closed at the coordinator"),
-            Verdict::Run => (true, "nothing speaks against it"),
+            Verdict::Run => match &fault {
+                Some(fault) => (false, fault.as_str()),
+                None => (true, "nothing speaks against it"),
+            },
         };
         self.send(FromAgent::Open { open, why: why.to_owned() });
     }
@@ -92,6 +99,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::OutsideHours => "the owner's hours do not include this one",
         Reason::Draining => "the owner drains it",
         Reason::DiskFull => "its disk is full: free some space",
+        Reason::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
         Reason::LoadTooHigh => "the owner's load is too high",
         Reason::LoadUnknown => "the owner's load is not known yet",
     }

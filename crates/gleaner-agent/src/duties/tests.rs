@@ -126,7 +126,7 @@ impl Stage {
 fn in_words(deed: &Deed) -> Option<String> {
     let name = |attempt: &Attempt| format!("{}.{}", attempt.task.index(), attempt.number);
     Some(match deed {
-        Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Hello(_))
+        Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
         | Deed::UseToken(_)
         | Deed::Remember(_) => {
             return None;
@@ -262,7 +262,6 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
             "4 ended 1.1 overlimit { what: \"checkpoint: 17 gib; the one before it stays, if there is one; \
              the task must keep less in gleaner_checkpoint\" }",
         ),
-        (TransferError::Unreachable("gone".into()), "6 collect 1.1 checkpoint"),
     ] {
         let mut stage = Stage::new();
         let run = stage.start(1.0, with_checkpoint(run(1, 1)));
@@ -273,6 +272,90 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
         stage.pass_until(6.0);
         assert_eq!(stage.done(), [expected]);
     }
+}
+
+#[test]
+fn what_cannot_be_stored_now_is_kept_and_tried_again_with_growing_rests() {
+    let mut stage = Stage::new();
+    let run = stage.start(0.0, Run { outputs: vec!["*".into()], ..run(1, 1) });
+    stage.on(0.0, exited(run, 0));
+    stage.done();
+    let mut at_s = 0.0;
+    for times in 1..=12_u32 {
+        stage.on(at_s, Event::Collected(run, Err(TransferError::Later("its disk is full".into()))));
+        assert_eq!(stage.done(), Vec::<String>::new(), "it rests");
+        let due = stage.duties.runs[&run].due(stage.duties.bounds).expect("it is tried again").seconds();
+        let average = f64::from(1 << (times - 1).min(10)).min(60.0);
+        assert!((average / 2.0..average * 1.5).contains(&(due - at_s)), "{times}: {}", due - at_s);
+        at_s = due;
+        // The lease is long over: what has ended does not need it.
+        stage.connect(at_s);
+        stage.on(at_s, Event::Tick);
+        let collects = stage.done().iter().filter(|line| line.ends_with("collect 1.1 files")).count();
+        assert_eq!(collects, 1);
+    }
+    stage.on(at_s, Event::Collected(run, Ok(Collected { checkpoint: None, files: Some(stored()) })));
+    assert_eq!(stage.done(), [format!("{at_s} ended 1.1 exited 0")]);
+}
+
+#[test]
+fn what_waits_to_be_stored_is_left_when_it_is_cancelled() {
+    for is_under_way in [false, true] {
+        let mut stage = Stage::new();
+        let run = stage.start(0.0, Run { outputs: vec!["*".into()], ..run(1, 1) });
+        stage.on(0.0, exited(run, 0));
+        let later = || Event::Collected(attempt(1, 1), Err(TransferError::Later("it is busy".into())));
+        let cancel = ToAgent::Stop { attempt: run, cause: StopCause::Cancel };
+        if is_under_way {
+            stage.hear(1.0, cancel);
+            stage.done();
+            stage.on(1.0, later());
+        } else {
+            stage.on(1.0, later());
+            stage.done();
+            stage.hear(1.0, cancel);
+        }
+        assert_eq!(stage.done(), ["1 ended 1.1 stopped"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_fetched_now_is_tried_again() {
+    let mut stage = Stage::new();
+    let run = run(1, 1);
+    stage.hear(1.0, ToAgent::Run(Box::new(run)));
+    let later = || Err(TransferError::Later("too much goes on".into()));
+    stage.on(1.0, Event::Prepared(attempt(1, 1), later()));
+    assert_eq!(stage.done(), ["1 prepare 1.1"]);
+    stage.pass_until(2.5);
+    assert!(stage.done()[0].ends_with("prepare 1.1"));
+    stage.on(3.0, Event::Prepared(attempt(1, 1), later()));
+    stage.on(3.1, Event::Disconnected);
+    stage.pass_until(9.0);
+    assert_eq!(stage.done(), Vec::<String>::new(), "not without a connection");
+    stage.connect(9.0);
+    assert_eq!(stage.done().last().map(String::as_str), Some("9 prepare 1.1"));
+}
+
+#[test]
+fn a_run_whose_output_was_lost_does_not_count_and_the_machine_closes_until_its_disk_works() {
+    let lost = || Event::OutputLost(attempt(1, 1), "no space left".into());
+    let mut stage = Stage::new();
+    let first = stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.on(2.0, lost());
+    stage.on(3.0, exited(first, 0));
+    stage.on(4.0, Event::DiskWorks);
+    assert_eq!(stage.done(), ["2 open false", "2 kill 1.1", "3 ended 1.1 abandoned", "4 open true"]);
+    // What was kept cannot be read again.
+    let mut stage = Stage::new();
+    let first = stage.start(1.0, Run { outputs: vec!["*".into()], ..run(1, 1) });
+    let wrote = Event::Wrote { attempt: first, stream: Stream::Stdout, written: 70, dropped: 0 };
+    stage.on(1.0, wrote);
+    stage.on(1.0, exited(first, 0));
+    stage.done();
+    stage.on(1.1, lost());
+    assert_eq!(stage.done(), ["1.1 open false", "1.1 ended 1.1 abandoned"]);
 }
 
 #[test]

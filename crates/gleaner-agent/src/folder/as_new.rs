@@ -11,9 +11,8 @@ use rustix::io::{self, Errno};
 use std::mem::MaybeUninit;
 use std::path::Path;
 
-/// The mode of a run's folder. Who may come so far is said by the folder around it, which is the agent's alone; the
-/// launcher enters before it becomes the task's user.
-pub(super) const MODE: u32 = 0o755;
+/// The mode of a run's folder, which belongs to the task's user.
+pub(super) const MODE: u32 = 0o700;
 /// More than an empty folder takes on any file system; one that was full may stay large when it is empty again.
 const LENGTH_MAX: i64 = 4_096;
 /// Names that differ in case only are one: a flag that rustix has no name for.

@@ -5,8 +5,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Mode;
 use rustix::io::Errno;
-use rustix::process::{getpid, set_child_subreaper};
+use rustix::process::{getpid, set_child_subreaper, umask};
 
 use super::frames::{FrameError, Inbox, encode};
 use super::handing;
@@ -25,8 +26,10 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// is to be held.
 pub fn mind() -> Result<(), FrameError> {
     let Some([launcher, _held]) = handing::take_all(io::stdout())? else { return Ok(()) };
-    let means = Means { launcher: launcher.into(), network: EmptyNetwork::default() };
+    let means = Means { launcher: launcher.into(), network: EmptyNetwork::default(), seat: None };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
+    // The agent's is its own: what programs make is as open as they are used to, in a folder that is closed.
+    umask(Mode::WGRP | Mode::WOTH);
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut minder = Minding { stream, inbox: Inbox::default(), task: None, means, unsaid: Vec::new() };
     let end = minder.serve();

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 
 use super::kin;
 use super::orders::{Confinement, Limits, Network, RunSpec, Sandbox};
-use crate::confine::{EmptyNetwork, Group, GroupError, LAUNCHER, TransientUser, bwrap_command};
+use crate::confine::{EmptyNetwork, Group, GroupError, LAUNCHER, Seat, TransientUser, bwrap_command};
 use crate::launch::{Instructions, Rlimit, Walls, send};
 
 /// Why a task's first process could not be started.
@@ -44,6 +44,8 @@ pub(crate) enum StartError {
 pub(crate) struct Means {
     pub(crate) launcher: File,
     pub(crate) network: EmptyNetwork,
+    /// What holds the memory of tasks that name none; none before the first of them, or where there is no such cgroup.
+    pub(crate) seat: Option<Seat>,
 }
 
 /// A task's first process and what belongs to it.
@@ -69,6 +71,11 @@ pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Starte
         return Err(StartError::NoCommand);
     }
     let streams = open_streams(spec)?;
+    if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits
+        && means.seat.is_none()
+    {
+        means.seat = spec.limiter.take_seat(most)?;
+    }
     match &spec.confinement {
         Confinement::Own if !spec.limits.any() => start_directly(spec, streams),
         Confinement::Own => start_limited(id, spec, &streams, means),
@@ -119,17 +126,22 @@ fn start_boxed(
     spec: &RunSpec,
     sandbox: &Sandbox,
     streams: &Streams,
-    Means { launcher, network }: &mut Means,
+    Means { launcher, network, seat }: &mut Means,
 ) -> Result<Started, StartError> {
     let user = TransientUser::for_folder(&sandbox.folder).map_err(StartError::User)?;
     if let Some(user) = &user {
         user.own(&sandbox.folder).map_err(StartError::Give)?;
         user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;
     }
-    let bubblewrap = bwrap_command(sandbox, user.as_ref())
+    let bubblewrap = bwrap_command(sandbox, &spec.limits, user.as_ref())
         .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
     let group = spec.limiter.group(id, &limits_by_group(&spec.limits))?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
+    if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits
+        && seat.is_none()
+    {
+        rlimits.push((Rlimit::AddressBytes, most));
+    }
     if let Some(most) = spec.limits.processes {
         // In a sandbox the count is the task's alone: its user, or its user namespace, where bubblewrap's own is one more.
         rlimits.push((Rlimit::Processes, u64::from(most) + 1));
@@ -155,7 +167,8 @@ fn start_boxed(
 /// What of a sandboxed task's limits needs a cgroup besides the freezer's, which each has where there is one. To enter one
 /// takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that holds without.
 fn limits_by_group(limits: &Limits) -> Limits {
-    let others = Limits { processes: None, file_bytes: None, open_files: None, ..*limits };
+    let others =
+        Limits { processes: None, file_bytes: None, open_files: None, memory_unless_named: None, ..*limits };
     if !others.any() {
         return others;
     }
@@ -221,7 +234,7 @@ fn rlimits(limits: &Limits, group: Option<&Group>) -> Vec<(Rlimit, u64)> {
 
 fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
     let stdin = spec.stdin.as_deref().unwrap_or(Path::new("/dev/null"));
-    let stdin = open_at_once(OpenOptions::new().read(true), stdin, OFlags::empty())?;
+    let stdin = open_at_once(OpenOptions::new().read(true), stdin, OFlags::NOFOLLOW)?;
     let stdout = open_output(&spec.stdout)?;
     let stderr = if spec.stderr == spec.stdout {
         // Two descriptors of one open file, so that lines come in the order written.

@@ -17,7 +17,7 @@ use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
-use crate::confine::{Group, TransientUser};
+use crate::confine::{Group, Seat, TransientUser};
 use crate::launch::{Words, read_words};
 
 /// What bubblewrap and the launcher may say before the rest is dropped.
@@ -32,6 +32,8 @@ pub(crate) struct Task {
     main: Pid,
     exit: OwnedFd,
     group: Option<Group>,
+    /// The minder's cgroup, and how many processes had been killed in it before.
+    seat: Option<(Seat, u64)>,
     launcher: Option<PipeReader>,
     frame: Frame,
     before: Consumed,
@@ -55,6 +57,7 @@ enum Frame {
 impl Task {
     pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Self, StartError> {
         let before = Consumed::now();
+        let killed = means.seat.as_ref().map_or(0, Seat::killed_for_memory);
         let Started { child, group, user, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty())
@@ -71,6 +74,7 @@ impl Task {
             main,
             exit,
             group,
+            seat: means.seat.clone().map(|seat| (seat, killed)),
             launcher,
             frame,
             before,
@@ -182,6 +186,9 @@ impl Task {
         if let Some(group) = &self.group {
             usage.memory_peak_bytes = group.memory_peak().unwrap_or(usage.memory_peak_bytes);
             usage.killed_for_memory = group.killed_for_memory();
+        }
+        if let Some((seat, before)) = &self.seat {
+            usage.killed_for_memory += seat.killed_for_memory().saturating_sub(*before);
         }
         let Some(pipe) = self.launcher else { return (outcome, usage) };
         match read_words(&heard(pipe)) {

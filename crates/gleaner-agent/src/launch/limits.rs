@@ -5,6 +5,12 @@ use rustix::process::{Resource, Rlimit as Bounds, getrlimit, setrlimit};
 use super::LaunchError;
 use super::instructions::Rlimit;
 
+/// Where memory is short, what is the task's is to go first, and not the minder, who is in the same cgroup.
+pub(super) fn go_first() {
+    // Without it the largest process goes first, which a minder never is by itself.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+}
+
 pub(super) fn set(rlimits: &[(Rlimit, u64)]) -> Result<(), LaunchError> {
     for &(rlimit, most) in rlimits {
         let (resource, name) = match rlimit {

@@ -3,6 +3,9 @@
 use gleaner_units::Span;
 use gleaner_wire::session::Run;
 
+/// What an agent that leaves takes besides its tasks' grace: to kill, and to hear that their ends are settled.
+pub(crate) const LEAVING: Span = Span::from_nanos(11_000_000_000);
+
 /// The most that any run gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
@@ -15,6 +18,11 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// How long an agent takes at most that is told to leave.
+    pub fn leaving_max(self) -> Span {
+        Span::from_nanos(self.grace_max.nanos().saturating_add(LEAVING.nanos()))
+    }
+
     /// How long a run may take to end.
     pub(crate) fn grace(self, run: &Run) -> Span {
         wished(run.checkpoint.grace_s).min(self.grace_max)

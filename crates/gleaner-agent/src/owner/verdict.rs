@@ -42,6 +42,8 @@ pub enum Reason {
     Draining,
     /// The disk with the tasks' folders is full.
     DiskFull,
+    /// Too much of what tasks left cannot be removed, as only the agent itself knows.
+    Leftovers,
     /// The owner's load is as high as the rules allow, or higher.
     LoadTooHigh,
     /// The owner's load has not been measured yet.
@@ -115,6 +117,7 @@ impl fmt::Display for Reason {
             Self::OutsideHours => "outside the owner's hours",
             Self::Draining => "drained by hand",
             Self::DiskFull => "its disk is full: free some space",
+            Self::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
             Self::LoadTooHigh => "the owner's load is too high",
             Self::LoadUnknown => "the owner's load is not measured yet",
         })

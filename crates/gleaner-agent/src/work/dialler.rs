@@ -41,7 +41,7 @@ pub(crate) struct Outgoing(mpsc::Sender<FromAgent>);
 /// Whom to dial.
 pub(crate) struct Dialler {
     pub(crate) address: Address,
-    pub(crate) authority: Option<Fingerprint>,
+    pub(crate) authority: Fingerprint,
     pub(crate) news: mpsc::Sender<News>,
     /// Told when there may be room for output.
     pub(crate) written: Arc<Notify>,

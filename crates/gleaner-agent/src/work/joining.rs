@@ -9,6 +9,7 @@ use gleaner_net::{AgentKey, Client, ClientError};
 use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
 use gleaner_wire::limits::REASON_BYTES_MAX;
 use gleaner_wire::session::Profile;
+use gleaner_wire::text::tamed;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -58,7 +59,7 @@ fn enrol(
     let (name, key) = (join.name.clone(), key.public().to_string());
     let enrolment = Enrolment { name, key, profile: profile.clone() };
     let failed = |why| WorkError::Joining(Box::new(why));
-    let client = Client::new(join.address.clone(), authority, join.token.token()).map_err(failed)?;
+    let client = Client::new(join.address.clone(), authority, join.token.token());
     loop {
         match client.post::<_, Enrolled>("/api/v1/agents", &enrolment) {
             Ok(Enrolled { agent, name, .. }) => {
@@ -146,12 +147,8 @@ pub(super) fn in_order(measured: &Benchmark) -> ([f64; 3], Option<f64>) {
 fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {
     let scratch = home.path().join("tasks/trial");
     let level = fs::create_dir(&scratch).map_err(confine::Why::Folder).and_then(|()| trial(keeper, &scratch));
-    let _ = fs::remove_dir_all(&scratch);
-    level.map_err(|why| {
-        let mut why = why.to_string();
-        why.truncate(why.floor_char_boundary(REASON_BYTES_MAX));
-        why
-    })
+    home.clear(&scratch);
+    level.map_err(|why| tamed(&why.to_string(), REASON_BYTES_MAX))
 }
 
 fn trial(keeper: &Keeper, scratch: &Path) -> Result<String, confine::Why> {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
@@ -36,6 +37,7 @@ pub(crate) struct Seats {
     program: PathBuf,
     keeper: Keeper,
     limiter: Limiter,
+    memory_unless_named: Option<u64>,
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
     made: u64,
@@ -46,6 +48,8 @@ pub(crate) struct Seats {
 /// The end of a seat by which it gets orders. When it is dropped, minder and program end.
 struct Seat {
     outputs: [PathBuf; 2],
+    /// The first process of what runs there; 0 while there is none.
+    first: Arc<AtomicU32>,
     orders: mpsc::UnboundedSender<Given>,
 }
 
@@ -59,10 +63,12 @@ impl Seats {
         program: PathBuf,
         keeper: Keeper,
         limiter: Limiter,
+        memory_unless_named: Option<u64>,
         home: Arc<Home>,
         events: mpsc::Sender<Event>,
     ) -> Self {
-        Self { program, keeper, limiter, home, events, made: 0, idle: Vec::new(), busy: BTreeMap::new() }
+        let (idle, busy) = (Vec::new(), BTreeMap::new());
+        Self { program, keeper, limiter, memory_unless_named, home, events, made: 0, idle, busy }
     }
 
     /// Starts a run's program in its folder.
@@ -106,6 +112,12 @@ impl Seats {
         }
     }
 
+    /// The first process of a run, if it has started.
+    pub(crate) fn first_process(&self, attempt: Attempt) -> Option<u32> {
+        let first = self.busy.get(&attempt)?.first.load(Ordering::Relaxed);
+        (first > 0).then_some(first)
+    }
+
     /// Takes note that a run is over.
     pub(crate) fn observe(&mut self, event: &Event) {
         match event {
@@ -123,8 +135,9 @@ impl Seats {
         by: (&Profile, &Rules),
     ) -> Result<Vec<u8>, SeatError> {
         let outputs = seat.outputs.clone();
+        let memory = self.memory_unless_named;
         let spec: RunSpec =
-            super::spec::spec_of(run, folder, by, &self.limiter, outputs).map_err(SeatError::Spec)?;
+            super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs).map_err(SeatError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
     }
 
@@ -143,6 +156,7 @@ impl Seats {
         let stream = minder.into_stream();
         stream.set_nonblocking(true)?;
         let (orders, given) = mpsc::unbounded_channel();
+        let first = Arc::new(AtomicU32::new(0));
         let seated = Seated {
             stream: UnixStream::from_std(stream)?,
             inbox: Inbox::default(),
@@ -150,9 +164,10 @@ impl Seats {
             home: self.home.clone(),
             events: self.events.clone(),
             run: None,
+            first: first.clone(),
         };
         tokio::spawn(seated.serve(given));
-        Ok(Seat { outputs, orders })
+        Ok(Seat { outputs, first, orders })
     }
 }
 
@@ -164,6 +179,7 @@ struct Seated {
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
     run: Option<Attempt>,
+    first: Arc<AtomicU32>,
 }
 
 impl Seated {
@@ -237,8 +253,12 @@ impl Seated {
         while let Some(report) = self.inbox.pop()? {
             let Some(attempt) = self.run else { continue };
             let event = match report {
-                Report::Started { .. } => Event::Began(attempt),
+                Report::Started { pid, .. } => {
+                    self.first.store(pid, Ordering::Relaxed);
+                    Event::Began(attempt)
+                }
                 Report::Exited { outcome, usage, .. } => {
+                    self.first.store(0, Ordering::Relaxed);
                     self.drain(attempt).await;
                     self.run = None;
                     Event::Exited(attempt, exit_of(outcome, &usage), usage_of(&usage))

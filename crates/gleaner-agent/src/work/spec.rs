@@ -10,7 +10,16 @@ use gleaner_wire::session::{Profile, Run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Memory of a task that names none, at least: less than that starts no interpreter.
+const MEMORY_MIN: u64 = 256 << 20;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The memory of a task that names none: what the owner says, or else its slot's share of the machine's. None where it is
+/// not known how much the machine has.
+pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Option<u64> {
+    let share = profile.memory / u64::from(profile.slots.max(1));
+    owners.or((profile.memory > 0).then_some(share.max(MEMORY_MIN)))
+}
 
 /// What is to be started; the error says why this agent will not.
 pub(crate) fn spec_of(
@@ -18,6 +27,7 @@ pub(crate) fn spec_of(
     folder: &Path,
     (profile, rules): (&Profile, &Rules),
     limiter: &Limiter,
+    memory_unless_named: Option<u64>,
     outputs: [PathBuf; 2],
 ) -> Result<RunSpec, String> {
     rules.admit(&run.user, run.label.as_deref())?;
@@ -34,7 +44,7 @@ pub(crate) fn spec_of(
         stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
         stdout,
         stderr,
-        limits: limits(run, &confinement, rules),
+        limits: limits(run, memory_unless_named, &confinement, rules),
         limiter: limiter.clone(),
         confinement,
     })
@@ -93,11 +103,12 @@ fn environment(run: &Run, folder: &Path, grace_s: f64) -> Vec<(String, String)> 
     env.into_iter().collect()
 }
 
-fn limits(run: &Run, walls: &Walls, rules: &Rules) -> Limits {
+fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls, rules: &Rules) -> Limits {
     let given = |amount: u64| (amount > 0).then_some(amount);
     let boxed = |most: u32| matches!(walls, Walls::Sandbox(_)).then_some(most);
     Limits {
         memory_bytes: given(run.needs.memory),
+        memory_unless_named,
         processes: boxed(rules.processes_max),
         // So that all together keep to the owner's cores: there are no more places than these.
         cpu_milli: rules.cores_max.map(|most| run.needs.cores.min(most).saturating_mul(1_000)),

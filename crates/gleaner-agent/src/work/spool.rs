@@ -2,7 +2,7 @@
 //!
 //! A program writes into a named pipe that the agent drains, so that it neither waits for the coordinator nor fills
 //! the disk: the file gets the first [`OUTPUT_BYTES_MAX`] bytes, the rest is counted and dropped. There is no file
-//! before there is output. **Pipes are used again by the next run**, which costs nothing; a run is over only when all
+//! before there is output. **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing; a run is over only when all
 //! its processes are gone and its pipes are empty.
 
 use crate::duties::{Event, Range};
@@ -10,7 +10,7 @@ use crate::home::Home;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::{Attempt, Stream};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub(crate) struct Spool {
     file: Option<(PathBuf, Option<File>)>,
     written: u64,
     dropped: u64,
+    /// Whether the disk did not take some of it.
+    is_lost: bool,
 }
 
 impl Spool {
@@ -35,14 +37,14 @@ impl Spool {
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
         // Held open for writing too: a pipe without a writer would be at its end for ever after the first program.
         let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(path)?;
-        Ok(Self { pipe, stream, file: None, written: 0, dropped: 0 })
+        Ok(Self { pipe, stream, file: None, written: 0, dropped: 0, is_lost: false })
     }
 
     /// What comes from now on belongs to this run.
     pub(crate) fn begin(&mut self, attempt: Attempt, home: &Home) {
         self.discard();
         self.file = Some((home.spool(attempt, self.stream), None));
-        (self.written, self.dropped) = (0, 0);
+        (self.written, self.dropped, self.is_lost) = (0, 0, false);
     }
 
     /// Waits until something may have come.
@@ -55,7 +57,10 @@ impl Spool {
     pub(crate) fn drain(&mut self, attempt: Attempt) -> Option<Event> {
         let mut chunk = [0; CHUNK];
         let count = self.read(&mut chunk).filter(|count| *count > 0)?;
-        self.keep(&chunk[..count]);
+        if let Err(why) = self.keep(&chunk[..count]) {
+            tracing::warn!(%why, "output cannot be kept");
+            return Some(Event::OutputLost(attempt, why.to_string()));
+        }
         let Self { stream, written, dropped, .. } = *self;
         Some(Event::Wrote { attempt, stream, written, dropped })
     }
@@ -73,19 +78,16 @@ impl Spool {
         count.or_else(|| rustix::io::read(&self.pipe, chunk).ok())
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_lost {
+            return Ok(());
+        }
         let room = OUTPUT_BYTES_MAX - self.written;
         let kept = (bytes.len() as u64).min(room) as usize;
-        match self.append(&bytes[..kept]) {
-            Ok(()) => {
-                self.written += kept as u64;
-                self.dropped += (bytes.len() - kept) as u64;
-            }
-            Err(why) => {
-                tracing::warn!(%why, "output cannot be kept");
-                self.dropped += bytes.len() as u64;
-            }
-        }
+        self.append(&bytes[..kept]).inspect_err(|_| self.is_lost = true)?;
+        self.written += kept as u64;
+        self.dropped += (bytes.len() - kept) as u64;
+        Ok(())
     }
 
     /// All of it or nothing, as far as the file's known length goes.
@@ -103,23 +105,34 @@ impl Spool {
     }
 }
 
-/// A range of what a run has written. What cannot be read is missing, and logged.
-pub(crate) fn read_range(path: &Path, range: Range) -> Vec<u8> {
+/// A range of what a run has written.
+pub(crate) fn read_range(path: &Path, range: Range) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; range.len as usize];
-    if range.len > 0
-        && let Err(why) = File::open(path).and_then(|file| file.read_exact_at(&mut bytes, range.offset))
-    {
-        tracing::warn!(%why, path = %path.display(), "kept output cannot be read");
-        bytes.clear();
+    if range.len > 0 {
+        File::open(path)?.read_exact_at(&mut bytes, range.offset)?;
     }
-    bytes
+    Ok(bytes)
+}
+
+/// Whether the disk takes again what a program writes at once, and gives it back.
+pub(crate) fn can_keep(home: &Home) -> bool {
+    let written = vec![1; CHUNK];
+    let path = home.trial();
+    let tried = || {
+        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        file.write_all(&written)?;
+        file.sync_data()?;
+        fs::read(&path)
+    };
+    let read = tried();
+    let _ = fs::remove_file(&path);
+    read.is_ok_and(|read| read == written)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use gleaner_units::TaskId;
-    use std::fs;
     use tempfile::TempDir;
 
     #[tokio::test]

@@ -1,6 +1,8 @@
 //! Looks at the machine and at its owner, and says what changed.
 
+use super::family::family;
 use crate::duties::Event;
+use crate::home::Home;
 use crate::owner::{
     self, Attendance, DayMinute, FileError, Programs, Reason, Rules, Verdict, WeekMinute, Word, decide,
 };
@@ -9,20 +11,18 @@ use gleaner_units::Time;
 use gleaner_wire::session;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
-
-/// Processes that are looked for below this one; those of one run beyond it count as the owner's.
-const PROCESSES_MAX: usize = 16_384;
 
 /// What is known of machine and owner.
 #[derive(Debug)]
 pub(crate) struct Watch {
+    home: Arc<Home>,
     sampler: Sampler,
     filter: LoadFilter,
     attendance: Attendance,
     rules: Rules,
-    file: PathBuf,
     /// By what the file was known when it was read last.
     read_as: Option<Stamp>,
     verdict: Verdict,
@@ -31,16 +31,16 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// With the rules in a file.
-    pub(crate) fn new(sampler: Sampler, file: PathBuf) -> Result<Self, FileError> {
-        let read_as = stamp(&file);
-        let rules = owner::read(&file)?;
+    /// With the rules in the agent's folder.
+    pub(crate) fn new(home: Arc<Home>, sampler: Sampler) -> Result<Self, FileError> {
+        let read_as = stamp(&home.rules());
+        let rules = owner::read(&home.rules())?;
         Ok(Self {
+            home,
             sampler,
             filter: LoadFilter::new(),
             attendance: Attendance::new(),
             rules,
-            file,
             read_as,
             verdict: Verdict::NoNewTasks(Reason::LoadUnknown),
             sample: Sample::default(),
@@ -55,12 +55,12 @@ impl Watch {
 
     /// Reads the rules again if their file is another now; whether they changed. With a mistake in it, those before stay.
     pub(crate) fn reread(&mut self) -> bool {
-        let found = stamp(&self.file);
+        let found = stamp(&self.home.rules());
         if found == self.read_as {
             return false;
         }
         self.read_as = found;
-        match owner::read(&self.file) {
+        match owner::read(&self.home.rules()) {
             Ok(rules) if rules == self.rules => false,
             Ok(rules) => {
                 self.rules = rules;
@@ -105,6 +105,9 @@ impl Watch {
 
     fn judge(&mut self) -> Event {
         self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_week(), self.verdict);
+        if self.verdict == Verdict::Run && self.home.is_full_of_trouble() {
+            self.verdict = Verdict::NoNewTasks(Reason::Leftovers);
+        }
         Event::Judged(self.verdict)
     }
 
@@ -140,22 +143,6 @@ fn is_this_program(pid: u32) -> bool {
     its.is_ok_and(|its| ours.is_ok_and(|ours| its == ours))
 }
 
-/// A process and all that it and they have started and that still live.
-fn family(first: u32) -> Vec<u32> {
-    let mut found = vec![first];
-    let mut looked_at = 0;
-    while looked_at < found.len() && found.len() < PROCESSES_MAX {
-        let tasks = format!("/proc/{}/task", found[looked_at]);
-        looked_at += 1;
-        // Whoever is gone by now has left its use to its parent.
-        for thread in fs::read_dir(tasks).into_iter().flatten().flatten() {
-            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-            found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
-        }
-    }
-    found
-}
-
 fn minute_of_week() -> WeekMinute {
     let now = jiff::Zoned::now();
     let day = now.weekday().to_monday_zero_offset().unsigned_abs();
@@ -168,7 +155,7 @@ fn minute_of_week() -> WeekMinute {
 /// Another one for each content that a file has had, as far as the system tells.
 type Stamp = (u64, i64, i64, u64);
 
-fn stamp(file: &std::path::Path) -> Option<Stamp> {
+fn stamp(file: &Path) -> Option<Stamp> {
     let data = fs::metadata(file).ok()?;
     Some((data.ino(), data.mtime(), data.mtime_nsec(), data.len()))
 }
@@ -190,17 +177,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_family_includes_children_that_live_and_no_others() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let found = family(std::process::id());
-        let (has_self, has_child) = (found.contains(&std::process::id()), found.contains(&child.id()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(has_self && has_child && !found.contains(&1));
-        assert!(!family(std::process::id()).contains(&child.id()));
-    }
-
-    #[test]
     fn only_a_parent_of_the_same_program_is_the_grids() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let (is_child, is_self) = (is_this_program(child.id()), is_this_program(std::process::id()));
@@ -214,9 +190,10 @@ mod tests {
     #[test]
     fn rules_are_read_again_when_they_change() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rules.toml");
+        let home = Arc::new(Home::open(folder.path()).unwrap());
+        let path = home.rules();
         let domain = crate::probes::Domain::detect(&crate::probes::Root::new("/")).unwrap();
-        let mut watch = Watch::new(Sampler::new(domain, folder.path()), path.clone()).unwrap();
+        let mut watch = Watch::new(home, Sampler::new(domain, folder.path())).unwrap();
         for (text, changed, idle_seconds) in [
             (None, false, 60),
             (Some("idle_seconds = 10"), true, 10),

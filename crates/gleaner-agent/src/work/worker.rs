@@ -4,8 +4,9 @@ use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining;
 use super::seats::Seats;
+use super::spec::memory_unless_named;
 use super::watch::Watch;
-use super::{Stop, WorkError, WorkOptions, spool};
+use super::{Stop, WorkError, WorkOptions, room, spool};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
@@ -20,7 +21,8 @@ use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
 use gleaner_wire::session::{Attempt, FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::MissedTickBehavior;
@@ -61,6 +63,8 @@ pub(super) struct Worker {
     outgoing: Option<Outgoing>,
     transfers: Arc<Semaphore>,
     looks: u64,
+    /// Runs whose folders are being measured.
+    measuring: Arc<Mutex<BTreeSet<Attempt>>>,
     /// Runs of which something was written, and is kept in files.
     spooled: BTreeSet<Attempt>,
     /// What came of deeds that were done at once.
@@ -83,9 +87,13 @@ impl Worker {
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
         let limiter = Limiter::find(&place.as_str()[..16]);
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
-        let seats = Seats::new(options.program, keeper, limiter.clone(), home.clone(), events.clone());
+        let offered = watch.rules().profile(&profile);
+        let memory = memory_unless_named(options.task_memory, &offered);
+        tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
+        let seats =
+            Seats::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
-        let mut duties = Duties::new(identity.agent, incarnation, epoch, watch.rules().profile(&profile));
+        let mut duties = Duties::new(identity.agent, incarnation, epoch, offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
         Ok(Self {
@@ -104,6 +112,7 @@ impl Worker {
             outgoing: None,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             looks: 0,
+            measuring: Arc::default(),
             spooled: BTreeSet::new(),
             results: VecDeque::new(),
             events,
@@ -128,7 +137,9 @@ impl Worker {
             if let Some(ended) = self.act() {
                 break ended;
             }
-            self.send_pieces();
+            if !self.send_pieces() {
+                continue;
+            }
             alarm.set(self.duties.due()).map_err(system("the timer cannot be set"))?;
             tokio::select! {
                 Some(event) = inbox.recv() => self.take(event),
@@ -155,7 +166,7 @@ impl Worker {
 
     fn take(&mut self, event: Event) {
         self.seats.observe(&event);
-        if let Event::Wrote { attempt, .. } = event {
+        if let Event::Wrote { attempt, .. } | Event::OutputLost(attempt, _) = event {
             self.spooled.insert(attempt);
         }
         let event = match event {
@@ -220,15 +231,35 @@ impl Worker {
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
             self.measure_folders();
+            if self.duties.has_disk_fault() {
+                let home = self.home.clone();
+                self.on_thread(move || if spool::can_keep(&home) { Event::DiskWorks } else { Event::Tick });
+            }
         }
     }
 
+    /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
         for (attempt, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
-            let folder = self.folders.of(attempt);
-            self.on_thread(move || {
-                let is_too_large = folder::size(&folder).is_some_and(|size| size > limit);
-                if is_too_large { Event::FolderTooLarge(attempt) } else { Event::Tick }
+            let measuring = self.measuring.clone();
+            let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
+            if !under_way.insert(attempt) {
+                continue;
+            }
+            drop(under_way);
+            let (folder, first) = (self.folders.of(attempt), self.seats.first_process(attempt));
+            let events = self.events.clone();
+            tokio::task::spawn_blocking(move || {
+                let found = room::takes_more_than(limit, &folder, first);
+                measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&attempt);
+                match found {
+                    Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(attempt))),
+                    Ok(false) => {}
+                    // Most often it has just ended, and its folder is gone.
+                    Err(why) => {
+                        tracing::debug!(%why, path = %folder.display(), "a folder cannot be measured");
+                    }
+                }
             });
         }
     }
@@ -300,19 +331,16 @@ impl Worker {
 
     fn use_token(&mut self, token: &str) {
         let Identity { address, authority, .. } = self.identity.clone();
-        let client = token
-            .parse::<Token>()
-            .map_err(|why| why.to_string())
-            .and_then(|token| Client::new(address, authority, &token).map_err(|why| why.to_string()));
-        match client {
-            Ok(client) => {
+        match token.parse::<Token>() {
+            Ok(token) => {
+                let client = Client::new(address, authority, &token);
                 if joining::lacks_network(&self.home, &client) {
                     let (home, client) = (self.home.clone(), client.clone());
                     self.measure(move || joining::measure_network_too(&home, &client));
                 }
                 self.client = Some(client);
             }
-            Err(why) => tracing::warn!(why, "the coordinator's token for files is of no use"),
+            Err(why) => tracing::warn!(%why, "the coordinator's token for files is of no use"),
         }
     }
 
@@ -345,8 +373,12 @@ impl Worker {
         self.on_thread(move || {
             let result = match client {
                 Some(client) => folder::collect(&run, &path, wanted, &client),
-                None => Err(TransferError::Unreachable("there is no token for files".into())),
+                None => Err(TransferError::Later("there is no token for files".into())),
             };
+            if let Err(TransferError::Later(why)) = &result {
+                let Attempt { task, number: attempt } = run.attempt;
+                tracing::warn!(%task, attempt, why, "what it left is kept here until it can be stored");
+            }
             Event::Collected(run.attempt, result)
         });
     }
@@ -361,11 +393,8 @@ impl Worker {
         if let Some(path) = self.folders.take_back(attempt)
             && !folder::remove_if_empty(&path)
         {
-            tokio::task::spawn_blocking(move || {
-                if let Err(why) = fs::remove_dir_all(&path) {
-                    tracing::warn!(%why, path = %path.display(), "a task's folder cannot be removed");
-                }
-            });
+            let home = self.home.clone();
+            tokio::task::spawn_blocking(move || home.clear(&path));
         }
     }
 
@@ -396,24 +425,37 @@ impl Worker {
         });
     }
 
-    /// Sends output as far as what was sent before has left.
-    fn send_pieces(&mut self) {
+    /// Sends output as far as what was sent before has left; false if some of it is lost, about which something is to be
+    /// done.
+    fn send_pieces(&mut self) -> bool {
         while let Some(outgoing) = &self.outgoing
             && outgoing.has_room()
             && let Some(piece) = self.duties.next_piece(now())
         {
-            let message = match piece {
-                Piece::Output(attempt, stream, range) => {
-                    let bytes = spool::read_range(&self.home.spool(attempt, stream), range);
-                    FromAgent::Output { attempt, stream, offset: range.offset, bytes }
+            let (Piece::Output(attempt, ..) | Piece::End(attempt, ..)) = piece;
+            match self.message_of(piece) {
+                Ok(message) => self.send(message),
+                Err(why) => {
+                    self.take(Event::OutputLost(attempt, why.to_string()));
+                    return false;
                 }
-                Piece::End(attempt, mut end, [stdout, stderr]) => {
-                    end.stdout.bytes = spool::read_range(&self.home.spool(attempt, Stream::Stdout), stdout);
-                    end.stderr.bytes = spool::read_range(&self.home.spool(attempt, Stream::Stderr), stderr);
-                    FromAgent::Ended { attempt, end: *end }
-                }
-            };
-            self.send(message);
+            }
         }
+        true
+    }
+
+    fn message_of(&self, piece: Piece) -> io::Result<FromAgent> {
+        let read = |attempt, stream, range| spool::read_range(&self.home.spool(attempt, stream), range);
+        Ok(match piece {
+            Piece::Output(attempt, stream, range) => {
+                let bytes = read(attempt, stream, range)?;
+                FromAgent::Output { attempt, stream, offset: range.offset, bytes }
+            }
+            Piece::End(attempt, mut end, [stdout, stderr]) => {
+                end.stdout.bytes = read(attempt, Stream::Stdout, stdout)?;
+                end.stderr.bytes = read(attempt, Stream::Stderr, stderr)?;
+                FromAgent::Ended { attempt, end: *end }
+            }
+        })
     }
 }

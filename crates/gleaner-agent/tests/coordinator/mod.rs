@@ -1,19 +1,20 @@
-//! A coordinator on loopback that a test plays: HTTP for joining and for files, a WebSocket for the session.
+//! A coordinator on loopback that a test plays: HTTP for joining and for files, a WebSocket for the session, all over TLS.
 
 use gleaner_agent::probes::Speeds;
 use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
-use gleaner_net::{JoinToken, Token, TokenKind};
+use gleaner_net::{Authority, Fingerprint, JoinToken, ServerIdentity, Token, TokenKind};
 use gleaner_units::TaskId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Checkpointing, Confinement, Needs};
 use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Run, ToAgent, decode, encode};
+use rustls::{ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_tungstenite::tungstenite::{Message, WebSocket, accept};
@@ -27,7 +28,38 @@ type Blobs = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 pub(crate) struct Coordinator {
     port: u16,
     pub(crate) blobs: Blobs,
-    sessions: mpsc::Receiver<TcpStream>,
+    sessions: mpsc::Receiver<Stream>,
+    authority: Fingerprint,
+}
+
+/// What an agent sends can be looked at before it is read.
+struct Stream(BufReader<StreamOwned<ServerConnection, TcpStream>>);
+
+impl Stream {
+    /// None if the agent does not trust the server.
+    fn accept(mut tcp: TcpStream, identity: &Arc<ServerIdentity>) -> Option<Self> {
+        let mut tls = ServerConnection::new(Arc::new(identity.server_config().unwrap())).unwrap();
+        while tls.is_handshaking() {
+            tls.complete_io(&mut tcp).ok()?;
+        }
+        Some(Self(BufReader::new(StreamOwned::new(tls, tcp))))
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.get_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.get_mut().flush()
+    }
 }
 
 impl Coordinator {
@@ -37,13 +69,18 @@ impl Coordinator {
         let blobs = Blobs::default();
         let (dialled, sessions) = mpsc::channel();
         let kept = blobs.clone();
+        let keys = TempDir::new().unwrap();
+        let authority = Authority::open_or_create(keys.path(), SystemTime::now()).unwrap();
+        let fingerprint = authority.fingerprint();
+        let identity = ServerIdentity::new(authority, vec!["127.0.0.1".into()], SystemTime::now()).unwrap();
         thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (dialled, blobs) = (dialled.clone(), kept.clone());
+            for tcp in listener.incoming().map_while(Result::ok) {
+                let (dialled, blobs, identity) = (dialled.clone(), kept.clone(), identity.clone());
                 thread::spawn(move || {
-                    let mut start = [0; 19];
-                    while stream.peek(&mut start).is_ok_and(|count| count < start.len() && count > 0) {}
-                    if start.starts_with(b"GET /api/v1/session") {
+                    let Some(mut stream) = Stream::accept(tcp, &identity) else { return };
+                    // The head of a request comes at once.
+                    let is_session = |start: &[u8]| start.starts_with(b"GET /api/v1/session");
+                    if stream.0.fill_buf().is_ok_and(is_session) {
                         let _ = dialled.send(stream);
                     } else {
                         serve(stream, &blobs);
@@ -51,14 +88,15 @@ impl Coordinator {
                 });
             }
         });
-        Self { port, blobs, sessions }
+        Self { port, blobs, sessions, authority: fingerprint }
     }
 
     /// The next session, with nothing said yet.
     pub(crate) fn session(&self) -> Session {
         let stream = self.sessions.recv_timeout(PATIENCE).expect("an agent dials");
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
+        let tcp = &stream.0.get_ref().sock;
+        tcp.set_read_timeout(Some(PATIENCE)).unwrap();
+        tcp.set_nodelay(true).unwrap();
         Session(accept(stream).unwrap())
     }
 
@@ -85,7 +123,7 @@ impl Coordinator {
         // Other programs on this machine are no owner.
         let rules = "suspend_on_return = false\nsessions = \"ignore\"\nnot_on_battery = false\n";
         std::fs::write(folder.path().join("rules.toml"), rules).unwrap();
-        Agent::start(folder, self.port)
+        Agent::start(folder, self.port, self.authority)
     }
 }
 
@@ -96,14 +134,14 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    fn start(folder: TempDir, port: u16) -> Self {
+    fn start(folder: TempDir, port: u16, authority: Fingerprint) -> Self {
         let token = Token::generate(TokenKind::Join).unwrap();
         let options = WorkOptions {
             home: folder.path().into(),
             program: PathBuf::from(PROGRAM),
             join: Some(Join {
-                address: format!("http://127.0.0.1:{port}").parse().unwrap(),
-                token: JoinToken::new(token, None).unwrap(),
+                address: format!("https://127.0.0.1:{port}").parse().unwrap(),
+                token: JoinToken::new(token, authority).unwrap(),
                 name: "lab".into(),
             }),
             user: "ada".into(),
@@ -112,6 +150,7 @@ impl Agent {
             attributes: BTreeMap::new(),
             cache_bytes: 1 << 20,
             measure_cgroup: None,
+            task_memory: None,
             speeds: Some(Speeds { cpu: 1.0, disk: 1.0, net: 1.0 }),
         };
         let (stop, stopping) = watch::channel(Stop::No);
@@ -141,7 +180,7 @@ impl Drop for Agent {
     }
 }
 
-pub(crate) struct Session(WebSocket<TcpStream>);
+pub(crate) struct Session(WebSocket<Stream>);
 
 impl Session {
     pub(crate) fn say(&mut self, message: &ToAgent) {
@@ -164,10 +203,12 @@ impl Session {
     }
 
     pub(crate) fn greet(&mut self, epoch: u32, lease_s: f64) -> Hello {
-        let Some(FromAgent::Hello(hello)) = self.hear() else { panic!("no hello") };
+        let Some(FromAgent::Knock { .. }) = self.hear() else { panic!("no knock") };
         self.say(&ToAgent::Challenge { nonce: vec![7; 32] });
         let Some(FromAgent::Proof { signature }) = self.hear() else { panic!("no proof") };
         assert_eq!(signature.len(), 64);
+        self.say(&ToAgent::Proven);
+        let Some(FromAgent::Hello(hello)) = self.hear() else { panic!("no hello") };
         let token = Token::generate(TokenKind::Session).unwrap().reveal();
         self.say(&ToAgent::Welcome { epoch, lease_s, heartbeat_s: lease_s / 4.0, token });
         hello
@@ -236,8 +277,8 @@ pub(crate) fn script(attempt: Attempt, text: &str) -> Run {
 }
 
 /// Requests with a length, one after the other.
-fn serve(stream: TcpStream, blobs: &Blobs) {
-    let mut reader = BufReader::new(stream);
+fn serve(stream: Stream, blobs: &Blobs) {
+    let mut reader = stream.0;
     loop {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {

@@ -180,7 +180,8 @@ fn reach(home: &Path, pid: u32) -> Option<Client> {
     let address = said["address"].as_str()?.parse().ok()?;
     let token: Token = fs::read_to_string(home.join("token")).ok()?.trim().parse().ok()?;
     // One of an earlier start may still be there.
-    (said["pid"] == pid).then(|| Client::new(address, None, &token).ok())?
+    let authority = said["fingerprint"].as_str()?.parse().ok()?;
+    (said["pid"] == pid).then(|| Client::new(address, authority, &token))
 }
 
 /// This program, without whatever settings the user has for it.

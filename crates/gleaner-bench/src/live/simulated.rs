@@ -5,7 +5,7 @@ use super::LiveError;
 use super::grid::Grid;
 use futures_util::{SinkExt, StreamExt};
 use gleaner_net::{
-    Address, AgentKey, Challenge, Client, JoinToken, SessionLimits, SessionNonce, SessionStream,
+    Address, AgentKey, Challenge, Client, Fingerprint, JoinToken, SessionLimits, SessionNonce, SessionStream,
     connect_session,
 };
 use gleaner_wire::SESSION_VERSION;
@@ -28,6 +28,7 @@ pub(super) struct Simulated {
     agent: u32,
     profile: Profile,
     address: Address,
+    authority: Fingerprint,
 }
 
 /// One that is connected.
@@ -48,32 +49,29 @@ impl Simulated {
             Profile { memory: 1 << 34, user: "simulated".to_owned(), ..Profile::new([1e9, 1e8, 1e8], slots) };
         let enrolment =
             Enrolment { name: name.to_owned(), key: key.public().to_string(), profile: profile.clone() };
-        let client = Client::new(address.clone(), None, token.token())?;
+        let client = Client::new(address.clone(), token.authority(), token.token());
         let Enrolled { agent, .. } = client.post("/api/v1/agents", &enrolment)?;
-        Ok(Self { key, agent, profile, address })
+        Ok(Self { key, agent, profile, address, authority: token.authority() })
     }
 
     /// Connects, and proves who it is.
     pub(super) async fn connect(self) -> Result<Connected, LiveError> {
-        let mut session = connect_session(&self.address, None, "/api/v1/session", None, LIMITS).await?;
-        let hello = Hello {
-            version: SESSION_VERSION,
-            agent: self.agent,
-            incarnation: 1,
-            epoch: 0,
-            profile: self.profile,
-            running: Vec::new(),
-        };
-        say(&mut session, &FromAgent::Hello(hello)).await?;
+        let path = "/api/v1/session";
+        let mut session = connect_session(&self.address, self.authority, path, None, LIMITS).await?;
+        let hello =
+            Hello { agent: self.agent, incarnation: 1, epoch: 0, profile: self.profile, running: Vec::new() };
+        let knock = FromAgent::Knock { version: SESSION_VERSION, agent: self.agent };
+        say(&mut session, &knock).await?;
         loop {
             match hear(&mut session).await? {
                 ToAgent::Challenge { nonce } => {
                     let nonce = <[u8; 32]>::try_from(nonce).map_err(|_| simulated(&"a strange challenge"))?;
                     let nonce = SessionNonce::from_bytes(nonce);
-                    let challenge = Challenge { authority: None, agent: self.agent, nonce };
+                    let challenge = Challenge { authority: self.authority, agent: self.agent, nonce };
                     let signature = self.key.sign_session(&challenge).as_bytes().to_vec();
                     say(&mut session, &FromAgent::Proof { signature }).await?;
                 }
+                ToAgent::Proven => say(&mut session, &FromAgent::Hello(hello.clone())).await?,
                 ToAgent::Welcome { heartbeat_s, .. } => {
                     let heartbeat = Duration::from_secs_f64(heartbeat_s);
                     return Ok(Connected { session, heartbeat });

@@ -159,6 +159,7 @@ impl Evaluator {
         for (value, arg) in values.iter_mut().zip(&call.args) {
             *value = self.eval(arg, at)?;
         }
+        self.read(&values)?;
         Ok(Some(values))
     }
 
@@ -173,7 +174,21 @@ impl Evaluator {
         if !(least..=most).contains(&call.args.len()) {
             return Ok(None);
         }
-        call.args.iter().map(|arg| self.eval(arg, at)).collect::<Result<_, _>>().map(Some)
+        let values: Vec<Value> = call.args.iter().map(|arg| self.eval(arg, at)).collect::<Result<_, _>>()?;
+        self.read(&values)?;
+        Ok(Some(values))
+    }
+
+    /// Pays for a look at all bytes of the arguments.
+    fn read(&mut self, values: &[Value]) -> Result<(), Halt> {
+        let bytes: usize = values.iter().filter_map(Value::as_bytes).map(<[u8]>::len).sum();
+        self.spend(bytes as u64 / 1024)
+    }
+
+    /// Pays for looking each byte of a text up among delimiters.
+    fn cut(&mut self, text: usize, delimiters: usize) -> Result<(), Halt> {
+        let looks = (text as u64).saturating_mul(1 + delimiters as u64 / 64);
+        self.spend(looks / 16)
     }
 }
 

@@ -1,18 +1,16 @@
 //! Functions of regular expressions: PCRE2, the library HTCondor uses, over bytes and not over characters.
 
+mod search;
+
 use std::fmt::Write as _;
 
-use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
+use pcre2::bytes::CaptureLocations;
+use search::{Found, Search};
 
 use crate::eval::{At, Evaluator, Halt, Outcome};
 use crate::expr::Call;
 use crate::functions::exceptional;
 use crate::value::Value;
-
-/// What a match that gives up has cost, in steps: it has tried ten million ways.
-const GIVEN_UP_STEPS: u64 = 2_000_000;
-/// What compiling a pattern costs, in steps.
-const COMPILED_STEPS: u64 = 50;
 
 /// The options that are set by letters in a string; others are ignored.
 #[derive(Clone, Copy, Default)]
@@ -48,8 +46,10 @@ impl Options {
 }
 
 pub(super) struct Pattern {
-    source: String,
-    regex: Regex,
+    search: Search,
+    /// After an empty match only one that is not empty may begin at the same place. PCRE2 has an option for that; the
+    /// same is said here by a pattern that must not end where the search began.
+    not_empty: Option<Search>,
     options: Options,
 }
 
@@ -60,29 +60,35 @@ impl Pattern {
         pattern: &[u8],
         options: Options,
     ) -> Result<Option<Self>, Halt> {
-        evaluator.spend(COMPILED_STEPS + pattern.len() as u64 / 16)?;
         let source = as_utf8(pattern);
-        Ok(build(&source, options).map(|regex| Self { source, regex, options }))
+        let search = Search::compile(evaluator, source, options)?;
+        Ok(search.map(|search| Self { search, not_empty: None, options }))
     }
 
     /// Whether the pattern is found; `None` where the search gives up.
     pub(super) fn is_match(&self, evaluator: &mut Evaluator, text: &[u8]) -> Result<Option<bool>, Halt> {
-        evaluator.spend(1 + text.len() as u64 / 16)?;
-        match self.regex.is_match(text) {
-            Ok(found) => Ok(Some(found)),
-            Err(_) => evaluator.spend(GIVEN_UP_STEPS).map(|()| None),
-        }
+        Ok(match self.search.run(evaluator, text, 0)? {
+            Found::Match(_) => Some(true),
+            Found::Nothing => Some(false),
+            Found::GivenUp => None,
+        })
     }
-}
 
-fn build(pattern: &str, options: Options) -> Option<Regex> {
-    RegexBuilder::new()
-        .caseless(options.caseless)
-        .multi_line(options.multi_line)
-        .dotall(options.dot_all)
-        .extended(options.extended)
-        .build(pattern)
-        .ok()
+    /// What searches on after an empty match.
+    fn after_empty(&mut self, evaluator: &mut Evaluator) -> Result<&Search, Halt> {
+        if self.not_empty.is_none() {
+            let source = &self.search.source;
+            let extended = format!("\\G(?:{source}\n)(?!\\G)");
+            let plain = format!("\\G(?:{source})(?!\\G)");
+            if self.options.extended {
+                self.not_empty = Search::compile(evaluator, extended, self.options)?;
+            }
+            if self.not_empty.is_none() {
+                self.not_empty = Search::compile(evaluator, plain, self.options)?;
+            }
+        }
+        Ok(self.not_empty.as_ref().unwrap_or(&self.search))
+    }
 }
 
 /// The builder takes UTF-8 only. Bytes beyond ASCII go in as escapes, which mean the same bytes.
@@ -175,8 +181,8 @@ fn substitute(evaluator: &mut Evaluator, call: &Call, at: At<'_>, more_options: 
         return Ok(Value::Error);
     };
     let options = Options::of(&[bytes(&args, 3).unwrap_or_default(), more_options].concat());
-    let Some(pattern) = Pattern::compile(evaluator, pattern, options)? else { return Ok(Value::Error) };
-    match replaced(evaluator, &pattern, text, replacement)? {
+    let Some(mut pattern) = Pattern::compile(evaluator, pattern, options)? else { return Ok(Value::Error) };
+    match replaced(evaluator, &mut pattern, text, replacement)? {
         Some(written) => evaluator.string(written),
         None => Ok(Value::Error),
     }
@@ -185,18 +191,10 @@ fn substitute(evaluator: &mut Evaluator, call: &Call, at: At<'_>, more_options: 
 /// The text with its matches replaced, `None` where HTCondor gives an error.
 fn replaced(
     evaluator: &mut Evaluator,
-    pattern: &Pattern,
+    pattern: &mut Pattern,
     text: &[u8],
     replacement: &[u8],
 ) -> Result<Option<Vec<u8>>, Halt> {
-    // After an empty match only one that is not empty may begin at the same place. PCRE2 has an option for that; the
-    // same is said here by a pattern that must not end where the search began.
-    let not_empty = || {
-        build(&format!("\\G(?:{}\n)(?!\\G)", pattern.source), pattern.options)
-            .filter(|_| pattern.options.extended)
-            .or_else(|| build(&format!("\\G(?:{})(?!\\G)", pattern.source), pattern.options))
-    };
-    let mut after_empty: Option<Regex> = None;
     let mut written = Vec::new();
     let mut from = 0;
     let mut was_empty = false;
@@ -205,20 +203,14 @@ fn replaced(
         if from > text.len() {
             return Ok(None);
         }
-        let regex = if was_empty {
-            if after_empty.is_none() {
-                after_empty = not_empty();
-            }
-            after_empty.as_ref().unwrap_or(&pattern.regex)
-        } else {
-            &pattern.regex
+        let search = if was_empty { pattern.after_empty(evaluator)? } else { &pattern.search };
+        let groups = match search.run(evaluator, text, from)? {
+            Found::Match(groups) => Some(groups),
+            Found::Nothing => None,
+            Found::GivenUp => return Ok(None),
         };
-        let mut groups = regex.capture_locations();
-        let Ok(found) = regex.captures_read_at(&mut groups, text, from) else {
-            evaluator.spend(GIVEN_UP_STEPS)?;
-            return Ok(None);
-        };
-        let Some(whole) = found.map(|found| (found.start(), found.end())) else {
+        let Some((groups, whole)) = groups.and_then(|groups| groups.get(0).map(|whole| (groups, whole)))
+        else {
             if was_empty {
                 written.extend(text.get(from));
                 from += 1;

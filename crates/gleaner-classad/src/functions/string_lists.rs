@@ -37,8 +37,8 @@ fn list_and_delimiters(
     let delimiters =
         if args.len() == 2 { args.pop() } else { None }.unwrap_or_else(|| Value::string(DELIMITERS));
     let Some(list) = args.pop() else { return Ok(None) };
-    let length = list.as_bytes().map_or(0, <[u8]>::len);
-    evaluator.spend(length as u64 / 16)?;
+    let [text, among] = [&list, &delimiters].map(|value| value.as_bytes().map_or(0, <[u8]>::len));
+    evaluator.cut(text, among)?;
     Ok(if list.as_bytes().is_some() && delimiters.as_bytes().is_some() {
         Some((list, delimiters))
     } else {
@@ -142,7 +142,7 @@ fn two_lists(
         bytes(1).unwrap_or_default().to_vec(),
         bytes(2).unwrap_or(b", \t\r\n").to_vec(),
     ];
-    evaluator.spend((lists[0].len() + lists[1].len()) as u64 / 16)?;
+    evaluator.cut(lists[0].len() + lists[1].len(), lists[2].len())?;
     Ok(Ok(lists))
 }
 
@@ -199,7 +199,7 @@ pub(super) fn intersect(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
         Some(Some(delimiters)) if !delimiters.is_empty() => delimiters,
         _ => b" ,",
     };
-    evaluator.spend((first.len() + second.len()) as u64 / 16)?;
+    evaluator.cut(first.len() + second.len(), delimiters.len())?;
     let split = |list| <[u8]>::split(list, |byte| delimiters.contains(byte)).filter(|item| !item.is_empty());
     let known: std::collections::HashSet<&[u8]> = split(second).collect();
     Ok(Value::Boolean(split(first).any(|item| known.contains(item))))
@@ -213,6 +213,7 @@ pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) 
     };
     let delimiters = strings.get(2).copied().unwrap_or(DELIMITERS);
     let options = Options::of_any_case(strings.get(3).copied().unwrap_or_default());
+    evaluator.cut(strings[1].len(), delimiters.len())?;
     let Some(pattern) = Pattern::compile(evaluator, strings[0], options)? else { return Ok(Value::Error) };
     let mut answer = Value::Undefined;
     for item in items(strings[1], delimiters) {

@@ -203,6 +203,7 @@ pub(super) fn split(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outco
             None => return Ok(Value::Error),
         },
     };
+    evaluator.cut(bytes.len(), separators.len())?;
     let is_space = |byte: u8| byte.is_ascii_whitespace() || byte == 0x0b;
     let mut parts = Vec::new();
     let mut start = 0;

@@ -1,9 +1,9 @@
 //! Which conditions each machine fails.
 
 use super::Condition;
-use crate::ad::{context, or_nothing};
+use crate::ad::{Work, or_nothing};
 use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
-use gleaner_classad::{Comparison, Context, Expr, REQUIREMENTS, Value};
+use gleaner_classad::{Comparison, Context, REQUIREMENTS, Value};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,9 @@ pub(super) struct Instead {
 pub fn obstacles(grid: &Grid, task: TaskClassId, on: MachineId) -> Vec<Condition> {
     let (task, machine) = (grid.classes().task_class(task), grid.machine(on));
     let class = grid.classes().machine_class(machine.class());
-    let lasting = failures(task, class).into_iter().map(|failure| failure.condition);
+    let lasting = failures(task, class, &mut Work::of(clauses(task, class)))
+        .into_iter()
+        .map(|failure| failure.condition);
     lasting.chain(passing(machine, class.room, task.needs)).collect()
 }
 
@@ -57,15 +59,24 @@ pub(super) fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize
         let room = grid.classes().machine_class(machine.class()).room;
         *counts.entry((machine.class(), passing(machine, room, task.needs))).or_default() += 1;
     }
+    let classes = counts.keys().map(|(class, _)| grid.classes().machine_class(*class));
+    let mut work = Work::of(classes.map(|class| clauses(task, class)).sum());
     let groups = counts.into_iter().map(|((class, passing), count)| {
-        let mut failures = failures(task, grid.classes().machine_class(class));
+        let mut failures = failures(task, grid.classes().machine_class(class), &mut work);
         failures.extend(passing.into_iter().map(Failure::from));
         (failures, count)
     });
     groups.collect()
 }
 
-fn failures(task: &TaskClass, machine: &MachineClass) -> Vec<Failure> {
+/// How many clauses there are to evaluate.
+fn clauses(task: &TaskClass, machine: &MachineClass) -> usize {
+    let requirements =
+        [&task.ad, &machine.ad].map(|ad| ad.as_ref().and_then(|ad| ad.class_ad().get(REQUIREMENTS)));
+    requirements.into_iter().flatten().map(|requirements| requirements.clauses().len()).sum()
+}
+
+fn failures(task: &TaskClass, machine: &MachineClass, work: &mut Work) -> Vec<Failure> {
     let missing = task.requires.difference(&machine.provides).cloned().map(Condition::Provides);
     let needs = task.composition.iter().zip(&machine.speeds).enumerate();
     let stuck = needs.filter(|(_, (share, speed))| **share > 0.0 && **speed == 0.0);
@@ -74,26 +85,37 @@ fn failures(task: &TaskClass, machine: &MachineClass) -> Vec<Failure> {
     let little_memory = (!machine.room.has_memory(memory)).then_some(Condition::HasMemory(memory));
     let plain = missing.chain(stuck.map(|(kind, _)| Condition::HasSpeed(kind)));
     let plain = plain.chain(few_cores).chain(little_memory).map(Failure::from);
-    let asked = failed_clauses(task.ad.as_ref(), machine.ad.as_ref(), Condition::TaskRequires);
-    let owners = failed_clauses(machine.ad.as_ref(), task.ad.as_ref(), Condition::MachineRequires);
+    let asked = failed_clauses(task.ad.as_ref(), machine.ad.as_ref(), Condition::TaskRequires, work);
+    let owners = failed_clauses(machine.ad.as_ref(), task.ad.as_ref(), Condition::MachineRequires, work);
     plain.chain(asked).chain(owners).collect()
 }
 
 /// The clauses of an ad's requirements that do not hold of another ad.
-fn failed_clauses(wanting: Option<&Ad>, other: Option<&Ad>, of: fn(String) -> Condition) -> Vec<Failure> {
+fn failed_clauses(
+    wanting: Option<&Ad>,
+    other: Option<&Ad>,
+    of: fn(String) -> Condition,
+    work: &mut Work,
+) -> Vec<Failure> {
     let Some(wanting) = wanting.map(Ad::class_ad) else { return Vec::new() };
     let Some(requirements) = wanting.get(REQUIREMENTS) else { return Vec::new() };
-    let context = context().with_my(wanting);
-    let met = context.clone().with_target(or_nothing(other));
-    let failed = requirements.clauses().into_iter().filter(|clause| {
-        let value = clause.evaluate(&met);
-        value.as_condition() != Some(true)
-    });
-    let failure = |clause: Expr| {
-        let instead = clause.as_comparison().and_then(|comparison| nearest(&comparison, &context, &met));
-        Failure { condition: of(clause.to_string()), instead }
-    };
-    failed.map(failure).collect()
+    let mut failed = Vec::new();
+    for clause in requirements.clauses() {
+        let failure = |context: Context| {
+            let alone = context.with_my(wanting);
+            let met = alone.clone().with_target(or_nothing(other));
+            let holds = clause.evaluate(&met).as_condition() == Some(true);
+            let compared =
+                || clause.as_comparison().and_then(|comparison| nearest(&comparison, &alone, &met));
+            (!holds).then(compared)
+        };
+        match work.try_evaluate(failure) {
+            (Some(_), true) => failed.push(Condition::EvaluatesSoon(clause.to_string()).into()),
+            (Some(instead), false) => failed.push(Failure { condition: of(clause.to_string()), instead }),
+            (None, _) => {}
+        }
+    }
+    failed
 }
 
 /// The comparison with what is asked for replaced by what is there.

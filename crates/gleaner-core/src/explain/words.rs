@@ -1,5 +1,6 @@
 //! Why a task can or cannot run, in words.
 
+use crate::ad::STEPS_PER_EVALUATION;
 use crate::{Condition, Explanation, Remedy};
 
 /// What machines that fail a condition are like. `dimensions` names the kinds of operations.
@@ -7,8 +8,16 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
     match condition {
         Condition::Provides(word) => format!("do not provide {word}"),
         Condition::HasSpeed(kind) => format!("have no {} speed", dimensions[*kind]),
-        Condition::TaskRequires(clause) => format!("fail the task's clause {clause}"),
-        Condition::MachineRequires(clause) => format!("have an owner whose clause {clause} the task fails"),
+        Condition::TaskRequires(clause) => format!("fail the task's clause {}", short(clause)),
+        Condition::MachineRequires(clause) => {
+            format!("have an owner whose clause {} the task fails", short(clause))
+        }
+        Condition::EvaluatesSoon(clause) => {
+            let clause = short(clause);
+            format!(
+                "would take more than {STEPS_PER_EVALUATION} steps to evaluate the clause {clause}, or more than their share"
+            )
+        }
         Condition::HasCores(cores) => format!("have fewer than {cores} cores for tasks"),
         Condition::HasMemory(bytes) => format!("have less than {bytes} bytes of memory for tasks"),
         Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
@@ -30,7 +39,9 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
             Condition::IsOpen => return "once it takes tasks again".to_owned(),
             Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
             Condition::MemoryIsFree(bytes) => return format!("once {bytes} bytes of its memory are free"),
-            Condition::TaskRequires(clause) | Condition::MachineRequires(clause) => clause,
+            Condition::TaskRequires(clause)
+            | Condition::MachineRequires(clause)
+            | Condition::EvaluatesSoon(clause) => short(clause),
         };
         match instead {
             Some(instead) => format!("with {instead} instead of {written}"),
@@ -52,6 +63,15 @@ pub fn sentence(explanation: &Explanation, dimensions: &[String]) -> String {
     let nearest = explanation.remedies.first();
     parts.extend(nearest.map(|remedy| format!("it could run {}", change(remedy, dimensions))));
     parts.join("; ")
+}
+
+/// The beginning of a clause that is longer than anyone reads.
+fn short(clause: &str) -> String {
+    const SHOWN_MAX: usize = 200;
+    match clause.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}…", &clause[..end]),
+        None => clause.to_owned(),
+    }
 }
 
 fn machines(count: usize) -> String {

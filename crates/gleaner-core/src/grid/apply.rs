@@ -33,8 +33,8 @@ impl Grid {
             Event::TasksSubmitted { first, count, class, length } => {
                 self.submitted(first, count, (class, length), changes);
             }
-            Event::TaskWithdrawn { task } => self.task_withdrawn(now, task, changes),
-            Event::TaskReturned { task } => self.task_returned(task, changes),
+            Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), changes),
+            Event::TasksReturned { first, count } => self.tasks_returned((first, count), changes),
             Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, changes),
             Event::AttemptStarted { task, attempt } => self.attempt_started(now, task, attempt, changes),
             Event::AttemptFinished { task, attempt } => self.attempt_finished(now, task, attempt, changes),

@@ -3,7 +3,7 @@
 //! **A reply counts only if it bears the number of the latest attempt and nothing else is known of that attempt's
 //! end.** All others are shown as [`Change::StaleReply`].
 
-use super::{Grid, TaskState};
+use super::{Grid, Task, TaskState};
 use crate::{Cause, Change};
 use gleaner_units::{MachineId, OpsTotal, TaskId, Time};
 
@@ -71,7 +71,54 @@ impl Grid {
         }
     }
 
-    pub(super) fn task_withdrawn(&mut self, now: Time, id: TaskId, changes: &mut Vec<Change>) {
+    /// Costs O(pages) for tasks that wait without a plan and are alike, and O(log tasks) for each of the others.
+    pub(super) fn tasks_withdrawn(
+        &mut self,
+        now: Time,
+        (first, count): (TaskId, u32),
+        changes: &mut Vec<Change>,
+    ) {
+        self.in_stretches(first, count, |grid, first, count| {
+            let task = grid.task(first);
+            let waits = task.state == TaskState::Waiting && task.missing_on.is_none();
+            if !waits || grid.plans.has_any(first, count) {
+                tasks(first, count).for_each(|task| grid.task_withdrawn(now, task, changes));
+                return;
+            }
+            grid.waiting.remove(task.class, first, count);
+            grid.forget_waiting_ops(first, count);
+            grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..task });
+            changes.push(Change::Withdrawn { first, count });
+        });
+    }
+
+    /// Likewise.
+    pub(super) fn tasks_returned(&mut self, (first, count): (TaskId, u32), changes: &mut Vec<Change>) {
+        self.in_stretches(first, count, |grid, first, count| {
+            let mut task = grid.task(first);
+            if matches!(task.state, TaskState::Finished(_) | TaskState::Withdrawn) {
+                task.wait(None);
+                grid.tasks.fill(first, count, task);
+                grid.enqueue(first, count);
+                changes.push(Change::Wait { first, count });
+                grid.ask(Cause::Submitted(task.class));
+            }
+        });
+    }
+
+    /// Does something with each stretch of tasks that are alike, and of one length.
+    fn in_stretches(&mut self, first: TaskId, count: u32, mut act: impl FnMut(&mut Self, TaskId, u32)) {
+        let (mut next, end) = (first.index(), first.index() + count as usize);
+        while next < end {
+            let id = TaskId::new(next);
+            let most = (end - next) as u32;
+            let stretch = self.tasks.alike_from(id, most).min(self.lengths.alike_from(id, most));
+            act(self, id, stretch);
+            next += stretch as usize;
+        }
+    }
+
+    fn task_withdrawn(&mut self, now: Time, id: TaskId, changes: &mut Vec<Change>) {
         if matches!(self.task(id).state, TaskState::Finished(_) | TaskState::Withdrawn) {
             return;
         }
@@ -80,17 +127,10 @@ impl Grid {
         let task = self.tasks.get_mut(id);
         task.state = TaskState::Withdrawn;
         task.missing_on = None;
-        changes.push(Change::Withdrawn(id));
+        changes.push(Change::Withdrawn { first: id, count: 1 });
         if let Some(on) = placed {
             changes.push(Change::ResidentsChanged(on));
             self.ask(Cause::Freed(on));
-        }
-    }
-
-    pub(super) fn task_returned(&mut self, id: TaskId, changes: &mut Vec<Change>) {
-        if matches!(self.task(id).state, TaskState::Finished(_) | TaskState::Withdrawn) {
-            self.wait_again(id, None, changes);
-            self.ask(Cause::Submitted(self.task(id).class));
         }
     }
 
@@ -137,17 +177,22 @@ impl Grid {
         if self.task(id).state != TaskState::Waiting {
             return;
         }
-        self.waiting.remove(self.task(id).class, id);
-        let payer = self.payer(id);
-        if let Some(length) = self.declared_length(id)
+        self.waiting.remove(self.task(id).class, id, 1);
+        self.forget_waiting_ops(id, 1);
+        self.plans.remove(id);
+    }
+
+    /// Of tasks of one class and length.
+    fn forget_waiting_ops(&mut self, first: TaskId, count: u32) {
+        let payer = self.payer(first);
+        if let Some(length) = self.declared_length(first)
             && let Some(sum) = self.waiting_ops.get_mut(&payer)
         {
-            *sum -= OpsTotal::from(length);
+            *sum -= OpsTotal::from(length).times(count);
             if *sum == OpsTotal::ZERO {
                 self.waiting_ops.remove(&payer);
             }
         }
-        self.plans.remove(id);
     }
 
     pub(super) fn wait_again(
@@ -161,4 +206,8 @@ impl Grid {
         self.enqueue(id, 1);
         changes.push(Change::Wait { first: id, count: 1 });
     }
+}
+
+fn tasks(first: TaskId, count: u32) -> impl Iterator<Item = TaskId> {
+    (first.index()..first.index() + count as usize).map(TaskId::new)
 }

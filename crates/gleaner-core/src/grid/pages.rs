@@ -1,8 +1,9 @@
 //! One value for each task, in order of submission. An array of a million tasks that are alike so far costs one value
-//! for each page of it.
+//! for each page of it, and a copy of all of them shares every page until one of the two writes there.
 
 use gleaner_units::TaskId;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 const PAGE: usize = 256;
 
@@ -11,16 +12,16 @@ enum Page<T> {
     /// [`PAGE`] times the same.
     Alike(T),
     /// At most [`PAGE`]; fewer only on the last page.
-    Each(Vec<T>),
+    Each(Arc<Vec<T>>),
 }
 
 impl<T: Copy> Page<T> {
     fn each(&mut self) -> &mut Vec<T> {
         if let Page::Alike(value) = *self {
-            *self = Page::Each(vec![value; PAGE]);
+            *self = Page::Each(Arc::new(vec![value; PAGE]));
         }
         match self {
-            Page::Each(values) => values,
+            Page::Each(values) => Arc::make_mut(values),
             Page::Alike(_) => unreachable!("it was just replaced"),
         }
     }
@@ -38,7 +39,7 @@ impl<T> Default for Pages<T> {
     }
 }
 
-impl<T: Copy> Pages<T> {
+impl<T: Copy + PartialEq> Pages<T> {
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -57,6 +58,32 @@ impl<T: Copy> Pages<T> {
         &mut self.pages[id.index() / PAGE].each()[id.index() % PAGE]
     }
 
+    /// How many from one on have the same value and can be written together: one, or those on pages that are alike.
+    pub(super) fn alike_from(&self, id: TaskId, most: u32) -> u32 {
+        let (page, place) = (id.index() / PAGE, id.index() % PAGE);
+        let Page::Alike(value) = self.pages[page] else { return 1 };
+        let behind = self.pages[page + 1..].iter();
+        let pages = behind.take_while(|page| matches!(page, Page::Alike(other) if *other == value));
+        let wanted = (most as usize + place).div_ceil(PAGE);
+        let alike = PAGE - place + PAGE * pages.take(wanted.saturating_sub(1)).count();
+        u32::try_from(alike).unwrap_or(u32::MAX).min(most)
+    }
+
+    /// Writes the same value from one on. Costs O(count / 256), and O(256).
+    pub(super) fn fill(&mut self, first: TaskId, count: u32, value: T) {
+        let (mut next, end) = (first.index(), first.index() + count as usize);
+        while next < end {
+            let (page, place) = (next / PAGE, next % PAGE);
+            let now = (end - next).min(PAGE - place);
+            if now == PAGE {
+                self.pages[page] = Page::Alike(value);
+            } else {
+                self.pages[page].each()[place..place + now].fill(value);
+            }
+            next += now;
+        }
+    }
+
     /// Adds the value so many times. Costs O(count / 256), and O(256).
     pub(super) fn extend(&mut self, value: T, count: u32) {
         let mut left = count as usize;
@@ -67,7 +94,7 @@ impl<T: Copy> Pages<T> {
                 self.pages.push(Page::Alike(value));
             } else {
                 if taken == 0 {
-                    self.pages.push(Page::Each(Vec::with_capacity(PAGE)));
+                    self.pages.push(Page::Each(Arc::new(Vec::with_capacity(PAGE))));
                 }
                 let last = self.pages.last_mut().expect("a page that is not full").each();
                 last.resize(taken + now, value);
@@ -75,5 +102,32 @@ impl<T: Copy> Pages<T> {
             self.len += now;
             left -= now;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alike_is_written_together() {
+        let mut pages = Pages::default();
+        pages.extend(1, 10);
+        pages.extend(2, 10 * PAGE as u32);
+        let alike = |pages: &Pages<i32>, from: usize, most: u32| pages.alike_from(TaskId::new(from), most);
+        assert_eq!(alike(&pages, 3, 500), 1, "the first page has both");
+        assert_eq!(alike(&pages, PAGE, 5_000), 9 * PAGE as u32);
+        assert_eq!(alike(&pages, PAGE + 7, 5_000), 9 * PAGE as u32 - 7);
+        assert_eq!(alike(&pages, PAGE + 7, 300), 300);
+        let before = pages.clone();
+        pages.fill(TaskId::new(PAGE + 7), 2 * PAGE as u32, 3);
+        for index in 0..pages.len() {
+            let (id, filled) = (TaskId::new(index), PAGE + 7..3 * PAGE + 7);
+            let expected = if filled.contains(&index) { 3 } else { before.get(id) };
+            assert_eq!(pages.get(id), expected, "{index}");
+        }
+        assert_eq!(alike(&pages, 2 * PAGE, 5_000), PAGE as u32);
+        pages.fill(TaskId::new(PAGE), 9 * PAGE as u32, 2);
+        assert_eq!(alike(&pages, PAGE, 5_000), 9 * PAGE as u32, "it is compact again");
     }
 }

@@ -23,6 +23,12 @@ impl Plans {
         self.queue_of.get(&task).copied()
     }
 
+    /// Whether any of the tasks is planned.
+    pub(super) fn has_any(&self, first: TaskId, count: u32) -> bool {
+        let next = self.queue_of.range(first..).next();
+        next.is_some_and(|(task, _)| task.index() < first.index() + count as usize)
+    }
+
     /// The tasks of a queue, in order of rank.
     pub fn ranked(&self, queue: Queue) -> impl Iterator<Item = TaskId> + '_ {
         self.queues.get(&queue).into_iter().flatten().copied()

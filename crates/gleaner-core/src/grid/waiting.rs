@@ -45,15 +45,18 @@ impl Ranges {
         self.0.insert(first, last);
     }
 
-    fn remove(&mut self, task: TaskId) {
+    /// All of them are here, or none. Neighbours are one range, so that all are in the same.
+    fn remove(&mut self, task: TaskId, count: u32) {
         let Some((first, last)) = self.before(task).filter(|(_, last)| task <= *last) else { return };
         if first == task {
             self.0.remove(&first);
         } else {
             self.0.insert(first, TaskId::new(task.index() - 1));
         }
-        if task < last {
-            self.0.insert(offset(task, 1), last);
+        let end = offset(task, count as usize - 1);
+        assert!(end <= last, "{end} waits with {task}");
+        if end < last {
+            self.0.insert(offset(end, 1), last);
         }
     }
 }
@@ -64,9 +67,9 @@ impl Waiting {
         self.by_class.entry(class).or_default().add(first, count);
     }
 
-    pub(super) fn remove(&mut self, class: TaskClassId, task: TaskId) {
+    pub(super) fn remove(&mut self, class: TaskClassId, first: TaskId, count: u32) {
         let Some(tasks) = self.by_class.get_mut(&class) else { return };
-        tasks.remove(task);
+        tasks.remove(first, count);
         if tasks.0.is_empty() {
             self.by_class.remove(&class);
         }
@@ -129,10 +132,19 @@ mod tests {
         {
             assert_eq!(text(&ranges(added)), expected, "{added}");
         }
-        for (removed, expected) in [(0, "1-9"), (9, "0-8"), (4, "0-3 5-9"), (10, "0-9")] {
+        for (removed, count, expected) in [
+            (0, 1, "1-9"),
+            (9, 1, "0-8"),
+            (4, 1, "0-3 5-9"),
+            (10, 1, "0-9"),
+            (0, 10, ""),
+            (0, 4, "4-9"),
+            (5, 5, "0-4"),
+            (2, 6, "0-1 8-9"),
+        ] {
             let mut ranges = ranges("0-9");
-            ranges.remove(TaskId::new(removed));
-            assert_eq!(text(&ranges), expected, "without {removed}");
+            ranges.remove(TaskId::new(removed), count);
+            assert_eq!(text(&ranges), expected, "without {count} from {removed} on");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Connections for the client: TCP for loopback, TLS to a pinned authority for everything else.
+//! Connections for the client: TLS to a pinned authority.
 //!
 //! ureq's own TLS takes certificates and not a verifier, so this is a connector of ours under ureq's HTTP. That
 //! interface of ureq's is outside its promise of stability, which is why the workspace takes one minor version of it.
 
-use super::{ClientError, Limits};
+use super::Limits;
 use crate::address::Address;
 use crate::fingerprint::Fingerprint;
 use crate::pinning::client_config;
@@ -20,22 +20,13 @@ use ureq::unversioned::transport::{
 /// Connects to one coordinator.
 pub(crate) struct PinnedConnector {
     address: Address,
-    tls: Option<Arc<ClientConfig>>,
+    tls: Arc<ClientConfig>,
     limits: Limits,
 }
 
 impl PinnedConnector {
-    pub(crate) fn new(
-        address: Address,
-        authority: Option<Fingerprint>,
-        limits: Limits,
-    ) -> Result<Self, ClientError> {
-        let tls = match authority {
-            _ if !address.is_encrypted() => None,
-            Some(authority) => Some(Arc::new(client_config(authority))),
-            None => return Err(ClientError::NoFingerprint { address }),
-        };
-        Ok(Self { address, tls, limits })
+    pub(crate) fn new(address: Address, authority: Fingerprint, limits: Limits) -> Self {
+        Self { address, tls: Arc::new(client_config(authority)), limits }
     }
 
     /// The first of the addresses that takes a connection; otherwise what the last one said.
@@ -51,21 +42,20 @@ impl PinnedConnector {
     }
 
     fn connect_tcp(&self, to: SocketAddr) -> io::Result<TcpStream> {
-        self.address.check(to)?;
         let stream = TcpStream::connect_timeout(&to, self.limits.connect)?;
         stream.set_nodelay(true)?;
         set_patience(&stream, self.limits.connect)?;
         Ok(stream)
     }
 
-    fn handshake(&self, tcp: TcpStream, tls: &Arc<ClientConfig>) -> io::Result<Stream> {
+    fn handshake(&self, tcp: TcpStream) -> io::Result<Stream> {
         let connection =
-            ClientConnection::new(tls.clone(), self.address.server_name()).map_err(io::Error::other)?;
+            ClientConnection::new(self.tls.clone(), self.address.server_name()).map_err(io::Error::other)?;
         let mut stream = StreamOwned::new(connection, tcp);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock).map_err(silence)?;
         }
-        Ok(Stream::Tls(Box::new(stream)))
+        Ok(Stream(Box::new(stream)))
     }
 }
 
@@ -74,10 +64,7 @@ impl Connector for PinnedConnector {
 
     fn connect(&self, details: &ConnectionDetails, _: Option<()>) -> Result<Option<Connection>, ureq::Error> {
         let tcp = self.connect_any(&details.addrs)?;
-        let stream = match &self.tls {
-            Some(tls) => self.handshake(tcp, tls)?,
-            None => Stream::Plain(tcp),
-        };
+        let stream = self.handshake(tcp)?;
         set_patience(stream.tcp(), self.limits.silence)?;
         let buffers =
             LazyBuffers::new(details.config.input_buffer_size(), details.config.output_buffer_size());
@@ -91,39 +78,30 @@ impl fmt::Debug for PinnedConnector {
     }
 }
 
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
-}
+struct Stream(Box<StreamOwned<ClientConnection, TcpStream>>);
 
 impl Stream {
     fn tcp(&self) -> &TcpStream {
-        match self {
-            Self::Plain(tcp) => tcp,
-            Self::Tls(tls) => &tls.sock,
-        }
+        &self.0.sock
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Plain(tcp) => tcp.write_all(bytes),
-            Self::Tls(tls) => {
-                tls.write_all(bytes)?;
-                tls.flush()
-            }
-        }
+        self.0.write_all(bytes)?;
+        self.0.flush()
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        // Not by the stream's own `read`, which first writes what is left to write: after a refusal nobody takes that.
+        let StreamOwned { conn, sock } = &mut *self.0;
         loop {
-            let size = match self {
-                Self::Plain(tcp) => tcp.read(into),
-                Self::Tls(tls) => tls.read(into),
-            };
-            match size {
+            match conn.reader().read(into) {
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+            match conn.read_tls(sock) {
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
                 Err(why) => return Err(silence(why)),
-                Ok(size) => return Ok(size),
+                Ok(_) => _ = conn.process_new_packets().map_err(io::Error::other)?,
             }
         }
     }
@@ -194,7 +172,7 @@ impl Transport for Connection {
     }
 
     fn is_tls(&self) -> bool {
-        matches!(self.stream, Stream::Tls(_))
+        true
     }
 }
 

@@ -12,15 +12,6 @@ pub(super) const PROBLEM_MAX_BYTES: u64 = 64 * 1024;
 /// Why a call came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// An encrypted address was given without the authority to expect.
-    #[error(
-        "{address} is encrypted, and without its authority's fingerprint nobody can tell whether it is the right \
-             server: take the fingerprint from the line that the server prints"
-    )]
-    NoFingerprint {
-        /// The address.
-        address: Address,
-    },
     /// No connection, or one that broke or fell silent.
     #[error("{address} cannot be reached: {why}")]
     Unreachable {

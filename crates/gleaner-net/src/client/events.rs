@@ -102,7 +102,7 @@ mod tests {
     use std::io::Cursor;
 
     fn events(stream: &str, limit_bytes: u64) -> Events {
-        let address = "http://127.0.0.1:1".parse().unwrap();
+        let address = "https://127.0.0.1:1".parse().unwrap();
         Events::new(Cursor::new(stream.as_bytes().to_vec()), limit_bytes, address)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! - **A file under its final name is whole**: it is written and synced as `blobs/incoming/N`, then renamed, and the
 //!   folder is synced. What a crash leaves in `incoming` is swept at the next start.
+//! - **The journal keeps its room**: what a disk has free below a reserve is not taken, and what uploads under way were
+//!   promised is not promised again.
 //! - **The time of a file's last change is when it was last put or renewed**, as the caller told it.
 
 mod incoming;
@@ -33,7 +35,7 @@ pub struct FolderBlobs {
     /// How many bytes there are. Whoever makes a blob appear, younger or disappear holds this, so that nothing that was
     /// just put is removed as old.
     total: Mutex<u64>,
-    _home: Home,
+    home: Home,
 }
 
 impl FolderBlobs {
@@ -49,12 +51,11 @@ impl FolderBlobs {
             Ok(())
         })?;
         let total = Mutex::new(total);
-        Ok(Self { folder, next_incoming: AtomicU64::new(0), total, _home: home.clone() })
+        Ok(Self { folder, next_incoming: AtomicU64::new(0), total, home: home.clone() })
     }
 
     fn path(&self, id: BlobId) -> PathBuf {
-        let name = id.to_string();
-        self.folder.join(&name[..SPLIT]).join(&name[SPLIT..])
+        path_in(&self.folder, id)
     }
 
     fn total(&self) -> MutexGuard<'_, u64> {
@@ -63,8 +64,12 @@ impl FolderBlobs {
 
     fn receive(&self, body: &mut dyn Read, terms: Terms) -> Result<(Incoming, Put), PutError> {
         let number = self.next_incoming.fetch_add(1, Ordering::Relaxed);
-        let mut incoming = Incoming::create(self.folder.join(INCOMING).join(number.to_string()))?;
-        let put = incoming.fill(body, terms.at_most)?;
+        let path = self.folder.join(INCOMING).join(number.to_string());
+        let announced = terms.announced.unwrap_or(0).min(terms.at_most);
+        let promise =
+            self.home.room().promise(announced).map_err(|source| incoming::failure(&path, source))?;
+        let mut incoming = Incoming::create(path)?;
+        let put = incoming.fill(body, terms.at_most, promise)?;
         match terms.claimed {
             Some(claimed) if claimed != put.id => Err(PutError::OtherContent { claimed, found: put.id }),
             _ => Ok((incoming, put)),
@@ -107,8 +112,7 @@ impl Blobs for FolderBlobs {
     }
 
     fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
-        let found = find(&self.path(id))?;
-        Ok(found.map(|(file, found)| Blob { bytes: found.len(), body: Box::new(Verifying::new(id, file)) }))
+        open_at(&self.path(id), id)
     }
 
     fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError> {
@@ -138,6 +142,21 @@ impl Blobs for FolderBlobs {
     fn total_bytes(&self) -> u64 {
         *self.total()
     }
+}
+
+/// The blob `id` in a coordinator's folder, whether or not a coordinator uses it.
+pub fn open_blob(home: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
+    open_at(&path_in(&home.join(FOLDER), id), id)
+}
+
+fn open_at(path: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
+    let found = find(path)?;
+    Ok(found.map(|(file, found)| Blob { bytes: found.len(), body: Box::new(Verifying::new(id, file)) }))
+}
+
+fn path_in(folder: &Path, id: BlobId) -> PathBuf {
+    let name = id.to_string();
+    folder.join(&name[..SPLIT]).join(&name[SPLIT..])
 }
 
 /// The system's clock ends long before the last [`Time`], and a file's time after it.

@@ -1,13 +1,16 @@
 //! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
 
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Confinement, JobSpec, LENGTH, TaskList, is_length};
+use gleaner_wire::job::{Confinement, JobSpec, TaskList, is_length};
 use gleaner_wire::limits::{
-    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX,
-    REASON_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
+    PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
+    TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
+use gleaner_wire::text::is_hidden;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Why a request is refused: a word for programs, a sentence for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +32,8 @@ pub enum Kind {
     NotFound,
     /// It does not go with what was asked for before.
     Conflict,
+    /// It is more than who asks may have.
+    Quota,
 }
 
 impl Rejection {
@@ -45,14 +50,33 @@ fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Result<(), Rejec
     if refuse { Err(Rejection::invalid(message())) } else { Ok(()) }
 }
 
+/// A job that can be recorded, as whoever takes it in has found before it reaches the desk: what that costs grows with the
+/// description, and the desk's thread decides for all.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Admitted(Arc<JobSpec>);
+
+impl Admitted {
+    /// What is refused has no meaning, or is more than anyone may hand in.
+    pub fn check(spec: JobSpec) -> Result<Self, Rejection> {
+        check_job(&spec)?;
+        Ok(Self(Arc::new(spec)))
+    }
+
+    /// What was handed in.
+    pub fn spec(&self) -> &Arc<JobSpec> {
+        &self.0
+    }
+}
+
 /// Whether a job can be recorded. Whether any machine could run it is another matter: machines come and go.
-pub(crate) fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
+fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.command.first().is_none_or(String::is_empty), || {
         "command is empty; expected a program and its arguments".to_owned()
     })?;
     check_tasks(&spec.tasks)?;
     check_counts(spec)?;
     check_words(spec)?;
+    check_order(spec)?;
     check_numbers(spec)?;
     for (key, text) in [("requirements", &spec.requirements), ("rank", &spec.rank)] {
         if let Some(text) = text {
@@ -75,11 +99,11 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
                     names.len()
                 )
             })?;
-            check_parameters(names.iter())?;
+            check_parameters(names.len(), names.iter())?;
         }
         TaskList::Sweep { axes } => {
             refuse_if(axes.is_empty(), || "tasks.sweep has no parameter; expected at least one".to_owned())?;
-            check_parameters(axes.iter().map(|(name, _)| name))?;
+            check_parameters(axes.len(), axes.iter().map(|(name, _)| name))?;
         }
         TaskList::One | TaskList::Array { .. } => {}
     }
@@ -90,7 +114,10 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
 }
 
 /// They become variables.
-fn check_parameters<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), Rejection> {
+fn check_parameters<'a>(count: usize, names: impl Iterator<Item = &'a String>) -> Result<(), Rejection> {
+    refuse_if(count > PARAMETERS_MAX, || {
+        format!("tasks has {count} parameters; at most {PARAMETERS_MAX} are taken")
+    })?;
     let mut met = BTreeSet::new();
     for name in names {
         check_variable(name)?;
@@ -127,18 +154,30 @@ fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
 fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
     let names = [("name", Some(&spec.name)), ("label", spec.label.as_ref())];
     for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name?))) {
-        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control), || {
-            format!("{key} is longer than {NAME_BYTES_MAX} bytes or has control characters")
+        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(is_hidden), || {
+            format!("{key} is longer than {NAME_BYTES_MAX} bytes, or has characters that are not seen")
         })?;
     }
     let texts = spec.command.iter().map(|word| ("command", word));
     let texts = texts.chain(spec.env.values().map(|value| ("env", value)));
+    let texts = texts.chain(spec.cwd.iter().map(|folder| ("cwd", folder)));
     let mut texts = texts.chain(spec.outputs.iter().map(|pattern| ("outputs", pattern)));
     let bad = texts.find(|(_, text)| text.len() > WORD_BYTES_MAX || text.contains('\0'));
     bad.map_or(Ok(()), |(key, _)| {
         Err(Rejection::invalid(format!(
             "{key} has a text of more than {WORD_BYTES_MAX} bytes or with a NUL in it"
         )))
+    })
+}
+
+/// How long the longest order to run one of its tasks is. Nothing is filled in to find that.
+fn check_order(spec: &JobSpec) -> Result<(), Rejection> {
+    let bytes = spec.order_bytes_max();
+    refuse_if(bytes > ORDER_BYTES_MAX, || {
+        format!(
+            "with its parameters filled in, a task's command, variables and file names have {bytes} bytes; at most \
+             {ORDER_BYTES_MAX} are taken: put what is long into an input file"
+        )
     })
 }
 
@@ -170,23 +209,21 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
 }
 
 fn check_lengths(spec: &JobSpec) -> Result<(), Rejection> {
-    let wrong = |key: &str, found: &dyn std::fmt::Display| {
-        let expected = format!("operations as a number above 0, at most {LENGTH_MAX:e}");
-        Rejection::invalid(format!("{key} is {found}; expected {expected}"))
-    };
-    if let Some(length) = spec.length.filter(|&length| !is_length(length)) {
-        return Err(wrong("length", &length));
-    }
-    let positions = if spec.tasks.has(LENGTH) { 0..spec.tasks.count() } else { 0..0 };
-    for position in positions {
-        spec.length_of(position).map_err(|text| wrong(LENGTH, &format_args!("{text:?}")))?;
-    }
-    Ok(())
+    refuse_if(spec.length.is_some_and(|length| !is_length(length)), || {
+        format!(
+            "length is {:?}; expected operations as a number above 0, at most {LENGTH_MAX:e}",
+            spec.length
+        )
+    })?;
+    spec.lengths().map(drop).map_err(|error| Rejection::invalid(error.to_string()))
 }
 
 fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {
     refuse_if(text.len() > EXPRESSION_BYTES_MAX, || {
         format!("{key} has {} bytes; at most {EXPRESSION_BYTES_MAX} are taken", text.len())
+    })?;
+    refuse_if(text.chars().any(|c| is_hidden(c) && !c.is_ascii_whitespace()), || {
+        format!("{key} has characters that are not seen")
     })?;
     Expr::parse(text).map(drop).map_err(|error| Rejection::invalid(format!("{key}: {error}")))
 }
@@ -226,11 +263,15 @@ pub(super) fn profile_bytes(profile: &Profile) -> usize {
 /// Whether what an agent says of its machine makes sense.
 pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let speeds = profile.speeds;
-    refuse_if(!speeds.iter().all(|&speed| speed.is_finite() && speed >= 0.0), || {
-        format!("speeds are {speeds:?}; expected finite numbers, 0 or more")
+    let is_speed = |speed: f64| (0.0..=SPEED_MAX).contains(&speed);
+    refuse_if(!speeds.into_iter().chain(profile.cpu_on_core).all(is_speed), || {
+        format!(
+            "speeds are {speeds:?}, and {:?} on a core; expected millions of operations a second, 0 to {SPEED_MAX:e}",
+            profile.cpu_on_core
+        )
     })?;
-    refuse_if(profile.cpu_on_core.is_some_and(|speed| !(speed.is_finite() && speed >= 0.0)), || {
-        format!("the speed on a core is {:?}; expected a finite number, 0 or more", profile.cpu_on_core)
+    refuse_if(profile.memory > MEMORY_BYTES_MAX, || {
+        format!("memory is {} bytes; at most {MEMORY_BYTES_MAX} are taken", profile.memory)
     })?;
     let counts = [profile.cores, profile.slots];
     refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {

@@ -1,16 +1,17 @@
 //! What agents say, and what they are told.
 
 use super::admission::profile_bytes;
-use super::{Desk, Effect, Session, SessionId, Written, check_profile, run};
+use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
 use crate::ledger::{Errand, Live, Wish};
 use gleaner_core::TaskState;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
-use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX};
+use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stream, ToAgent,
 };
+use gleaner_wire::text::tamed;
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -62,7 +63,7 @@ impl Desk {
             }
             FromAgent::Ended { attempt, end } => self.ended(now, id, agent, attempt, end),
             // Said once, before the session was ours.
-            FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
+            FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
         }
     }
 
@@ -102,9 +103,9 @@ impl Desk {
     }
 
     fn tell_to_run(&mut self, attempt: Attempt, on: MachineId) {
-        if self.by_agent.contains_key(&on) {
-            let run = run::of(&self.ledger, attempt);
-            self.tell(on, ToAgent::Run(Box::new(run)));
+        if let Some(&session) = self.by_agent.get(&on) {
+            let order = RunOrder::of(&self.ledger, attempt);
+            self.batch.effects.push(Effect::Run(session, Box::new(order)));
         }
     }
 
@@ -133,6 +134,7 @@ impl Desk {
         if is_afresh {
             let profile = hello.profile.clone();
             self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
+            self.doubt(now, id);
             return Ok(());
         }
         if lost {
@@ -140,6 +142,7 @@ impl Desk {
         }
         if is_changed {
             self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
+            self.doubt(now, id);
         }
         Ok(())
     }
@@ -192,13 +195,14 @@ impl Desk {
             && self.may_report(now, session, agent, profile_bytes(&profile))
         {
             self.record(now, Fact::MachineProfiled { agent, profile });
+            self.doubt(now, agent);
         }
     }
 
     fn owner_load(&mut self, now: Time, session: SessionId, agent: MachineId, (load, why): (f64, String)) {
         let is_news = (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load;
         if is_news && self.may_report(now, session, agent, 0) {
-            self.record(now, Fact::OwnerLoadReported { agent, load, why: bounded(why) });
+            self.record(now, Fact::OwnerLoadReported { agent, load, why: tamed(&why, REASON_BYTES_MAX) });
         }
     }
 
@@ -206,7 +210,7 @@ impl Desk {
         let is_news = self.ledger.agent(agent).closed_by_owner == open;
         if is_news && self.may_report(now, session, agent, 0) {
             let by = Actor::Agent(self.ledger.agent(agent).name.clone());
-            self.record(now, Fact::MachineOpened { agent, open, why: bounded(why), by });
+            self.record(now, Fact::MachineOpened { agent, open, why: tamed(&why, REASON_BYTES_MAX), by });
         }
     }
 
@@ -256,11 +260,22 @@ impl Desk {
         if is_awaited {
             let end = Box::new(self.keep_tails(attempt, sound(end)));
             self.record(now, Fact::AttemptEnded { attempt, agent, end });
+            self.doubt(now, agent);
         } else {
             let end = Box::new(without_tails(sound(end)));
             self.record(now, Fact::ResultRefused { attempt, agent, end });
         }
         self.send(session, ToAgent::Settled { attempt, accepted: is_awaited });
+    }
+
+    /// Counts a machine with the speeds that its tasks show, where it says many times more.
+    fn doubt(&mut self, now: Time, agent: MachineId) {
+        if let Some(share) = self.ledger.due_share(agent) {
+            let why = format!(
+                "it is counted with {share} of the speeds that it says: its tasks show no more than a {SPEED_DOUBT}th"
+            );
+            self.record(now, Fact::SpeedDoubted { agent, share, why });
+        }
     }
 
     fn is_live(&self, attempt: Attempt, agent: MachineId) -> bool {
@@ -288,22 +303,24 @@ impl Desk {
 /// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
 /// number says nothing. The result counts all the same.
 fn sound(mut end: End) -> End {
-    match &mut end.outcome {
-        Outcome::OverLimit { what: why } | Outcome::Abandoned { why } | Outcome::NotStarted { why } => {
-            *why = bounded(std::mem::take(why));
-        }
-        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}
-    }
     end.notes.truncate(NOTES_MAX);
-    end.notes = end.notes.into_iter().map(bounded).collect();
+    end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));
     for tail in [&mut end.stdout, &mut end.stderr] {
         tail.dropped = tail.dropped.saturating_add(tail.bytes.len().saturating_sub(OUTPUT_CHUNK_MAX) as u64);
         tail.bytes.truncate(OUTPUT_CHUNK_MAX);
     }
     for seconds in [&mut end.usage.elapsed_s, &mut end.usage.cpu_s] {
-        if !seconds.is_finite() {
+        if !(seconds.is_finite() && *seconds >= 0.0) {
             *seconds = 0.0;
         }
+    }
+    match &mut end.outcome {
+        Outcome::OverLimit { what: text }
+        | Outcome::Abandoned { why: text }
+        | Outcome::NotStarted { why: text } => {
+            *text = tamed(text, REASON_BYTES_MAX);
+        }
+        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}
     }
     end
 }
@@ -313,14 +330,6 @@ fn without_tails(mut end: End) -> End {
     end.stdout.bytes = Vec::new();
     end.stderr.bytes = Vec::new();
     end
-}
-
-/// What agents say for people is cut where it is longer than anyone reads.
-fn bounded(mut why: String) -> String {
-    if why.len() > REASON_BYTES_MAX {
-        why.truncate(why.floor_char_boundary(REASON_BYTES_MAX));
-    }
-    why
 }
 
 /// Why an agent is not let in.

@@ -1,26 +1,29 @@
 //! What users and administrators order.
 
 use super::Desk;
-use super::admission::{Kind, Rejection, check_job, check_name, check_profile};
+use super::admission::{Admitted, Kind, Rejection, check_name, check_profile};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Job, Record, Wish};
 use crate::policy::{budget, recipe};
-use gleaner_units::{MachineId, TaskId, Time};
+use crate::store::TaskRange;
+use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
-    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, Submitted, TaskPhase,
+    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, QuotaSetting, Role, Submitted,
+    TaskPhase,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
 use gleaner_wire::session::ToAgent;
 use gleaner_wire::{BlobHash, JobId, VERSION};
+use std::sync::Arc;
 
 /// Who asks, as their token says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Requester {
     /// Their name.
     pub user: String,
-    /// Whether they may act on what is not their own.
-    pub admin: bool,
+    /// What they may do.
+    pub role: Role,
 }
 
 /// What someone wants done. Secrets come in as hashes.
@@ -29,7 +32,7 @@ pub enum Order {
     /// Run this. Whoever drives the desk has checked that `missing` files are not here.
     Submit {
         /// What.
-        spec: Box<JobSpec>,
+        job: Admitted,
         /// A submission under a key that was used already is that earlier one.
         key: Option<String>,
         /// Files it needs that are not stored here.
@@ -47,6 +50,8 @@ pub enum Order {
     SetPolicy(PolicySpec),
     /// Let so much be spent, or let running cost nothing.
     SetBudget(Option<BudgetSpec>),
+    /// Let a user, or everyone without a quota of their own, have so much.
+    SetQuota(QuotaSetting),
     /// Let running on a machine cost this.
     SetPrice {
         /// Its name.
@@ -78,9 +83,13 @@ pub enum Order {
         user: String,
         /// SHA-256 of the token.
         token: String,
-        /// Whether they may act on what is not their own.
-        admin: bool,
+        /// What they may do.
+        role: Role,
+        /// When the token is of no use any more, if ever.
+        expires: Option<Time>,
     },
+    /// Let a user sign in no more. Their jobs go on.
+    RemoveUser(String),
     /// Let an agent join.
     IssueJoinToken {
         /// SHA-256 of the token.
@@ -112,8 +121,12 @@ pub enum Answer {
 
 impl Desk {
     pub(super) fn order(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
+        if by.role == Role::Reader {
+            let message = "a reader of this grid sees everything and changes nothing";
+            return Err(Rejection::of(Kind::Forbidden, message));
+        }
         match order {
-            Order::Submit { spec, key, missing } => self.submit(now, by, spec, key, &missing),
+            Order::Submit { job, key, missing } => self.submit(now, by, &job, key, &missing),
             Order::Cancel(job, choice) => self.choose(
                 now,
                 by,
@@ -134,12 +147,14 @@ impl Desk {
             Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
             Order::SetPolicy(_)
             | Order::SetBudget(_)
+            | Order::SetQuota(_)
             | Order::SetPrice { .. }
             | Order::SetOpen { .. }
             | Order::SetPaused { .. }
             | Order::Measure(_)
             | Order::Revoke(_)
             | Order::AddUser { .. }
+            | Order::RemoveUser(_)
             | Order::IssueJoinToken { .. } => self.administer(now, by, order),
         }
     }
@@ -148,15 +163,15 @@ impl Desk {
         &mut self,
         now: Time,
         by: &Requester,
-        spec: Box<JobSpec>,
+        job: &Admitted,
         key: Option<String>,
         missing: &[BlobHash],
     ) -> Result<Answer, Rejection> {
+        let spec = job.spec();
         let earlier = key.as_deref().and_then(|key| self.ledger.job_with_key(&by.user, key));
         if let Some(job) = earlier {
-            return self.submitted_before(job, &spec);
+            return self.submitted_before(job, spec);
         }
-        check_job(&spec)?;
         if let Some(key) = &key {
             check_name("a submission", key)?;
         }
@@ -167,13 +182,14 @@ impl Desk {
         if self.ledger.task_count() as u64 + u64::from(tasks) > u64::from(u32::MAX) {
             return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
         }
-        self.record(now, Fact::JobSubmitted { job, user: by.user.clone(), spec, key });
+        self.check_quota(&by.user, tasks)?;
+        self.record(now, Fact::JobSubmitted { job, user: by.user.clone(), spec: Arc::clone(spec), key });
         Ok(Answer::Submitted(Submitted { version: VERSION, job, tasks }))
     }
 
     fn submitted_before(&self, id: JobId, spec: &JobSpec) -> Result<Answer, Rejection> {
         let job = self.ledger.find_job(id).expect("a key leads to a job");
-        if job.spec != *spec {
+        if *job.spec != *spec {
             let message = format!("job {id} was submitted under this key, and it is another; use a new key");
             return Err(Rejection::of(Kind::Conflict, message));
         }
@@ -190,25 +206,45 @@ impl Desk {
         fact: fn(Chosen) -> Fact,
     ) -> Result<Answer, Rejection> {
         let job = self.own_job(by, id)?;
-        let wanted = |task: &TaskId| {
-            let record = self.ledger.record(*task);
-            applies(record) && (!choice.failed || record.phase == TaskPhase::Failed)
-        };
-        let named: Vec<TaskId> =
-            if choice.tasks.is_empty() { job.tasks().collect() } else { numbered(id, job, &choice.tasks)? };
-        let tasks: Vec<TaskId> = named.into_iter().filter(wanted).collect();
-        let count = tasks.len() as u32;
+        let user = job.user.clone();
+        let wanted =
+            |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
+        let named =
+            if choice.tasks.is_empty() { vec![job.range()] } else { numbered(id, job, &choice.tasks)? };
+        let stretches = named.into_iter().flat_map(|range| self.ledger.stretches(range));
+        let tasks = stretches.filter(|(_, record)| wanted(record)).map(|(tasks, _)| tasks);
+        let tasks = TaskRange::merged(tasks.collect());
+        let count = tasks.iter().map(|range| range.count()).sum();
         if count > 0 {
             // None listed stands for all, which keeps the fact short for a job of a million tasks.
             let all = choice.tasks.is_empty() && !choice.failed;
             let tasks = if all { Vec::new() } else { tasks };
-            self.record(now, fact(Chosen { job: id, tasks, by: Actor::User(by.user.clone()) }));
+            let fact = fact(Chosen { job: id, tasks, by: Actor::User(by.user.clone()) });
+            if let Fact::TasksRerun(_) = fact {
+                self.check_quota(&user, count)?;
+            }
+            self.record(now, fact);
         }
         Ok(Answer::Ordered(Ordered { version: VERSION, tasks: count }))
     }
 
+    /// Whether a user may have so many tasks more that are not over.
+    fn check_quota(&self, user: &str, more: u32) -> Result<(), Rejection> {
+        let (most, open) = (self.ledger.people().quota(user).tasks, self.ledger.open_tasks(user));
+        if open + u64::from(more) <= most {
+            return Ok(());
+        }
+        Err(Rejection::of(
+            Kind::Quota,
+            format!(
+                "{user} has {open} tasks that are not over, and {more} more would be above the quota of {most}; wait \
+                 until some are over, or ask an administrator for more (`gleaner quota set --user {user} --tasks N`)"
+            ),
+        ))
+    }
+
     fn own_job(&self, by: &Requester, id: JobId) -> Result<&Job, Rejection> {
-        let job = self.ledger.find_job(id).filter(|job| by.admin || job.user == by.user);
+        let job = self.ledger.find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
         // Whether it exists is nobody else's business.
         job.ok_or_else(|| {
             Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`"))
@@ -256,7 +292,7 @@ impl Desk {
     }
 
     fn administer(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
-        if !by.admin {
+        if by.role != Role::Admin {
             let message = "only an administrator of this grid may do that";
             return Err(Rejection::of(Kind::Forbidden, message));
         }
@@ -273,6 +309,16 @@ impl Desk {
                 // The policy in force has to make sense with it.
                 check_rule(self.ledger.policy(), spec.as_ref())?;
                 self.record(now, Fact::BudgetSet { budget: spec, by: actor });
+            }
+            Order::SetQuota(QuotaSetting { user, quota }) => {
+                if let Some(user) = &user {
+                    check_name("a user", user)?;
+                }
+                // Nobody could take it back.
+                if quota.requests_per_s == 0 {
+                    return Err(Rejection::invalid("requests_per_s is 0; expected 1 or more"));
+                }
+                self.record(now, Fact::QuotaSet { user, quota, by: actor });
             }
             Order::SetPrice { machine, price } => {
                 if !(0.0..=PRICE_MAX).contains(&price) {
@@ -309,9 +355,20 @@ impl Desk {
                 }
                 self.record(now, Fact::AgentRevoked { agent, by: actor });
             }
-            Order::AddUser { user, token, admin } => {
+            Order::AddUser { user, token, role, expires } => {
                 check_name("a user", &user)?;
-                self.record(now, Fact::UserAdded { user, token, admin });
+                if role != Role::Admin {
+                    self.check_administered_without(&user)?;
+                }
+                self.record(now, Fact::UserAdded { user, token, role, expires, by: actor });
+            }
+            Order::RemoveUser(user) => {
+                if !self.ledger.people().users().any(|known| known.name == user) {
+                    let message = format!("no user is called \"{user}\"; see `gleaner user list`");
+                    return Err(Rejection::of(Kind::NotFound, message));
+                }
+                self.check_administered_without(&user)?;
+                self.record(now, Fact::UserRemoved { user, by: actor });
             }
             Order::IssueJoinToken { token, expires } => {
                 self.record(now, Fact::JoinTokenIssued { token, expires, by: actor });
@@ -320,6 +377,16 @@ impl Desk {
             _ => {}
         }
         Ok(Answer::Done)
+    }
+
+    /// Somebody has to be left who can let others in.
+    fn check_administered_without(&self, user: &str) -> Result<(), Rejection> {
+        let admins = || self.ledger.people().users().filter(|known| known.role == Role::Admin);
+        if admins().any(|known| known.name == user) && admins().all(|known| known.name == user) {
+            let message = format!("{user} is the only administrator; make another first");
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        Ok(())
     }
 
     /// What is told and not recorded has to have someone who hears it.
@@ -340,13 +407,10 @@ fn check_rule(policy: &PolicySpec, budget: Option<&BudgetSpec>) -> Result<(), Re
     recipe(policy, budget).map(drop).map_err(|error| Rejection::invalid(error.to_string()))
 }
 
-fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskId>, Rejection> {
+fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskRange>, Rejection> {
     let task = |&number: &u32| {
         let missing = || Rejection::of(Kind::NotFound, format!("job {id} has no task {number}"));
-        job.task(number).ok_or_else(missing)
+        job.task(number).map(TaskRange::one).ok_or_else(missing)
     };
-    let mut tasks: Vec<TaskId> = numbers.iter().map(task).collect::<Result<_, _>>()?;
-    tasks.sort_unstable();
-    tasks.dedup();
-    Ok(tasks)
+    numbers.iter().map(task).collect::<Result<_, _>>().map(TaskRange::merged)
 }

@@ -1,33 +1,120 @@
-//! What an agent is told to run: a job's description with one task's parameters filled in.
+//! What an agent is told to run: a job's description, of which one task's parameters are filled in when it leaves.
 
 use crate::ledger::Ledger;
-use gleaner_wire::job::{Input, fill_in};
-use gleaner_wire::session::{Attempt, Run};
+use gleaner_wire::JobId;
+use gleaner_wire::job::{Input, JobSpec, fill_in};
+use gleaner_wire::limits::ORDER_BYTES_MAX;
+use gleaner_wire::session::{Attempt, Run, Stored};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// # Panics
-/// For a task that no job has.
-pub(super) fn of(ledger: &Ledger, attempt: Attempt) -> Run {
-    let (id, job) = ledger.job_of(attempt.task);
-    let spec = &job.spec;
-    let parameters = spec.tasks.parameters(job.position(attempt.task));
-    let fill = |text: &String| fill_in(text, &parameters);
-    let mut env: std::collections::BTreeMap<String, String> =
-        parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    env.extend(spec.env.iter().map(|(name, value)| (name.clone(), fill(value))));
-    Run {
-        attempt,
-        name: format!("{id}/{}", job.number(attempt.task)),
-        user: job.user.clone(),
-        label: spec.label.clone(),
-        command: spec.command.iter().map(fill).collect(),
-        env,
-        cwd: spec.cwd.as_ref().map(fill),
-        stdin: spec.stdin.clone(),
-        inputs: spec.inputs.iter().map(|input| Input { path: fill(&input.path), ..input.clone() }).collect(),
-        outputs: spec.outputs.iter().map(fill).collect(),
-        needs: spec.needs.clone(),
-        checkpoint: spec.checkpoint.clone(),
-        resume_from: ledger.record(attempt.task).checkpoint.clone(),
-        confinement: spec.confinement,
+/// An order to run a task, before its texts are filled in: a thousand of them share what their job says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunOrder {
+    /// Which run.
+    pub attempt: Attempt,
+    job: JobId,
+    user: String,
+    spec: Arc<JobSpec>,
+    position: u32,
+    resume_from: Option<Stored>,
+}
+
+impl RunOrder {
+    /// # Panics
+    /// For a task that no job has.
+    pub(super) fn of(ledger: &Ledger, attempt: Attempt) -> Self {
+        let (id, job) = ledger.job_of(attempt.task);
+        Self {
+            attempt,
+            job: id,
+            user: job.user.clone(),
+            spec: Arc::clone(&job.spec),
+            position: job.position(attempt.task),
+            resume_from: ledger.record(attempt.task).checkpoint.clone(),
+        }
+    }
+
+    /// As the agent gets it; an error says why it cannot be sent. Jobs are refused for that when they are handed in, but
+    /// the journal may be from a time of other limits.
+    pub fn filled_in(&self) -> Result<Run, String> {
+        let spec = &self.spec;
+        let bytes = spec.order_bytes(self.position);
+        if bytes > ORDER_BYTES_MAX {
+            return Err(format!(
+                "with its parameters filled in, the task has {bytes} bytes; at most {ORDER_BYTES_MAX} can be sent"
+            ));
+        }
+        let parameters = spec.tasks.parameters(self.position);
+        let fill = |text: &String| fill_in(text, &parameters);
+        let mut env: BTreeMap<String, String> =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        env.extend(spec.env.iter().map(|(name, value)| (name.clone(), fill(value))));
+        Ok(Run {
+            attempt: self.attempt,
+            name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
+            user: self.user.clone(),
+            label: spec.label.clone(),
+            command: spec.command.iter().map(fill).collect(),
+            env,
+            cwd: spec.cwd.as_ref().map(fill),
+            stdin: spec.stdin.clone(),
+            inputs: spec
+                .inputs
+                .iter()
+                .map(|input| Input { path: fill(&input.path), ..input.clone() })
+                .collect(),
+            outputs: spec.outputs.iter().map(fill).collect(),
+            needs: spec.needs.clone(),
+            checkpoint: spec.checkpoint.clone(),
+            resume_from: self.resume_from.clone(),
+            confinement: spec.confinement,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+    use gleaner_wire::job::{LENGTH, TaskList};
+    use gleaner_wire::limits::{FRAME_BYTES_MAX, ITEMS_MAX};
+    use gleaner_wire::session::{ToAgent, encode};
+
+    fn order(spec: JobSpec) -> RunOrder {
+        let attempt = Attempt { task: TaskId::new(0), number: 1 };
+        let (job, user) = (JobId(1), "ada".to_owned());
+        RunOrder { attempt, job, user, spec: Arc::new(spec), position: 0, resume_from: None }
+    }
+
+    fn message_bytes(spec: JobSpec) -> usize {
+        let run = order(spec).filled_in().expect("it can be sent");
+        encode(&ToAgent::Run(Box::new(run))).len()
+    }
+
+    #[test]
+    fn the_longest_orders_are_messages() {
+        let many = |words: usize, text: &str| JobSpec::new(std::iter::repeat_n(text, words));
+        let longest = |words: usize| {
+            let room = ORDER_BYTES_MAX as usize / words - 400;
+            many(words, &"x".repeat(room))
+        };
+        for words in [1, 100, ITEMS_MAX] {
+            let bytes = message_bytes(longest(words));
+            assert!(bytes <= FRAME_BYTES_MAX / 2, "{words} words make {bytes} bytes");
+        }
+        let mut files = many(1, "x");
+        let blob = "0".repeat(64).try_into().expect("a hash");
+        files.inputs = vec![Input { path: "x".repeat(100), blob, executable: true }; ITEMS_MAX];
+        files.tasks = TaskList::Sweep { axes: vec![(LENGTH.to_owned(), vec!["7".to_owned()])] };
+        assert!(message_bytes(files) <= FRAME_BYTES_MAX / 2);
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_built() {
+        let mut spec = JobSpec::new(["echo", &"{a}".repeat(40_000)]);
+        spec.tasks = TaskList::Sweep { axes: vec![("a".to_owned(), vec!["x".repeat(128 << 10)])] };
+        let why = order(spec).filled_in().expect_err("5 GB");
+        assert!(why.contains("at most 2097152 can be sent"), "{why}");
     }
 }

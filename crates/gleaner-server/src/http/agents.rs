@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use gleaner_net::AgentPublicKey;
-use gleaner_wire::api::{Enrolled, Enrolment, Problem};
+use gleaner_wire::api::{Enrolled, Enrolment, Problem, Role};
 use std::sync::Arc;
 
 /// Enrols an agent, which uses the join token up. The same key with the same token gets the same answer again.
@@ -28,7 +28,7 @@ pub(super) async fn enrol(
     if let Err(why) = enrolment.key.parse::<AgentPublicKey>() {
         return Err(Refusal::invalid(format!("key: {why}")));
     }
-    let by = Requester { user: enrolment.name.clone(), admin: false };
+    let by = Requester { user: enrolment.name.clone(), role: Role::User };
     let order = Order::Enrol { token: stored_hash(&token), enrolment: Box::new(enrolment) };
     let Answer::Enrolled(enrolled) = api.order(by, order).await? else {
         unreachable!("an enrolment is answered by the agent's number");

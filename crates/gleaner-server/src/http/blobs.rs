@@ -1,11 +1,20 @@
 //! Files in and out, under the hash of their content. They pass through in pieces: nothing is held in memory.
+//!
+//! - **A hash opens nothing.** A user gets at what they sent and at what their jobs name or left, an agent at what its
+//!   present runs need. For everybody else a file is not there, and sending it takes as long as if it were not.
+//! - **What is sent is what was kept, or its end is missing**: the last piece leaves once the whole is known to be sound.
 
 use super::Api;
 use super::body::{length, paced};
-use super::caller::FileCaller;
+use super::caller::{Caller, FileCaller};
 use super::extract::Path;
+use super::pace::Pace;
+use super::places::{Place, Who};
 use super::refusal::Refusal;
+use super::tasks::own_task;
 use crate::blobs::{Blob, BlobId, Terms};
+use crate::desk::Desk;
+use crate::limits::BODY_BYTES_MIN;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -13,13 +22,14 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use gleaner_wire::BlobHash;
 use gleaner_wire::api::Problem;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::Stored;
+use gleaner_wire::{BlobHash, JobId};
 use std::io::{self, Read};
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
@@ -42,25 +52,29 @@ const PIECES_AHEAD: usize = 4;
 )]
 pub(super) async fn put(
     State(api): State<Arc<Api>>,
-    _: FileCaller,
+    caller: FileCaller,
     Path(hash): Path<String>,
     request: Request,
 ) -> Result<Json<Stored>, Refusal> {
+    caller.may_write()?;
     let id = blob_id(&hash)?;
-    if length(request.headers()).is_some_and(|length| length > BLOB_BYTES_MAX) {
+    let announced = length(request.headers());
+    if announced.is_some_and(|length| length > BLOB_BYTES_MAX) {
         return Err(Refusal::too_large(BLOB_BYTES_MAX));
     }
-    let place = place(&api)?;
-    let terms = Terms { at: api.app.desk.now(), at_most: BLOB_BYTES_MAX, claimed: Some(id) };
+    let place = api.file_place(&caller.who())?;
+    let terms = Terms { at: api.app.desk.now(), at_most: BLOB_BYTES_MAX, claimed: Some(id), announced };
     let blobs = Arc::clone(&api.app.blobs);
-    let pieces = Box::pin(paced(request.into_body()));
+    let pieces = Box::pin(paced(request.into_body(), BODY_BYTES_MIN));
     let stored = spawn_blocking(move || {
         let _place = place;
         blobs.put(&mut SyncIoBridge::new(StreamReader::new(pieces)), terms)
     });
     let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
-    let blob = BlobHash::try_from(put.id.to_string()).expect("the name of a blob is a hash");
-    Ok(Json(Stored { blob, size: put.bytes }))
+    if let FileCaller::User(by) = &caller {
+        api.uploads.add(&by.user, id);
+    }
+    Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
 }
 
 /// Sends a file. A file that is damaged ends before its length is reached.
@@ -72,16 +86,65 @@ pub(super) async fn put(
 )]
 pub(super) async fn get(
     State(api): State<Arc<Api>>,
-    _: FileCaller,
+    caller: FileCaller,
     Path(hash): Path<String>,
 ) -> Result<Response, Refusal> {
     let id = blob_id(&hash)?;
-    let place = place(&api)?;
+    if !may_read(&api, &caller, id).await? {
+        return Err(missing(id));
+    }
+    let found = opened(&api, &caller.who(), id).await?;
+    found.ok_or_else(|| missing(id))
+}
+
+/// Sends the files that a task left when it last ended, as a tar archive.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{job}/tasks/{task}/files", tag = "tasks",
+    params(("job" = u32, Path, description = "The job's number"), ("task" = u32, Path, description = "Its number there")),
+    responses((status = 200, description = "The archive", content_type = "application/octet-stream", body = String))
+)]
+pub(super) async fn of_task(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path((job, number)): Path<(u32, u32)>,
+) -> Result<Response, Refusal> {
+    let who = Who::User(by.user.clone());
+    let look = move |desk: &Desk, _| {
+        let task = own_task(desk, &by, JobId(job), number)?;
+        let last = desk.ledger().record(task).last.as_ref();
+        Ok::<_, Refusal>(last.and_then(|last| last.files.clone()))
+    };
+    let files = api.look(look).await??;
+    let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
+    let found = opened(&api, &who, blob_id(files.blob.as_str())?).await?;
+    found.ok_or_else(|| {
+        let message = format!(
+            "the files of task {job}/{number} are not in the coordinator's folder any more; `gleaner rerun` makes them \
+             again"
+        );
+        Refusal::damaged(message)
+    })
+}
+
+async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Refusal> {
+    let place = api.file_place(who)?;
     let blobs = Arc::clone(&api.app.blobs);
     let found = spawn_blocking(move || blobs.get(id)).await;
     let found = found.map_err(|panic| Refusal::internal(format!("opening a file: {panic}")))??;
-    let Blob { bytes, body } = found.ok_or_else(|| missing(id))?;
-    Ok((octets(bytes), content(body, place)).into_response())
+    Ok(found.map(|Blob { bytes, body }| (octets(bytes), content(body, place)).into_response()))
+}
+
+/// Whether the file is there for who asks.
+async fn may_read(api: &Api, caller: &FileCaller, id: BlobId) -> Result<bool, Refusal> {
+    let hash = hash_of(id);
+    match caller {
+        FileCaller::User(by) if by.role.sees_all() || api.uploads.has(&by.user, id) => Ok(true),
+        FileCaller::User(by) => {
+            let user = by.user.clone();
+            api.look(move |desk, _| desk.ledger().is_named_by(&user, &hash)).await
+        }
+        &FileCaller::Agent(agent) => api.look(move |desk, _| desk.ledger().is_needed_on(agent, &hash)).await,
+    }
 }
 
 /// Whether a file is there; if it is, it stays there for a while, so that a job can be submitted that needs it.
@@ -93,10 +156,13 @@ pub(super) async fn get(
 )]
 pub(super) async fn head(
     State(api): State<Arc<Api>>,
-    _: FileCaller,
+    caller: FileCaller,
     Path(hash): Path<String>,
 ) -> Result<Response, Refusal> {
     let id = blob_id(&hash)?;
+    if !may_read(&api, &caller, id).await? {
+        return Err(missing(id));
+    }
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
     let found = spawn_blocking(move || blobs.renew(id, now)).await;
     let found = found.map_err(|panic| Refusal::internal(format!("looking for a file: {panic}")))??;
@@ -117,28 +183,48 @@ fn missing(id: BlobId) -> Refusal {
     Refusal::not_found(format!("the file {id} is not stored here"))
 }
 
-fn place(api: &Api) -> Result<OwnedSemaphorePermit, Refusal> {
-    Arc::clone(&api.transfers).try_acquire_owned().map_err(|_| Refusal::busy("other files"))
+fn hash_of(id: BlobId) -> BlobHash {
+    BlobHash::try_from(id.to_string()).expect("the name of a blob is a hash")
 }
 
 /// What a reader reads, read on a thread of its own and no further ahead than its receiver takes it.
-fn content(mut from: Box<dyn Read + Send>, place: OwnedSemaphorePermit) -> Body {
+fn content(from: Box<dyn Read + Send>, place: Place) -> Body {
     let (pieces, mut read) = mpsc::channel::<io::Result<Bytes>>(PIECES_AHEAD);
     spawn_blocking(move || {
         let _place = place;
-        loop {
-            let piece = piece(&mut from);
-            let is_last = !matches!(&piece, Ok(piece) if !piece.is_empty());
-            // Its end is the end of the channel; and a receiver that went away wants no more.
-            if matches!(&piece, Ok(piece) if piece.is_empty())
-                || pieces.blocking_send(piece).is_err()
-                || is_last
-            {
-                return;
-            }
-        }
+        // A receiver that went away, or is too slow, wants no more.
+        let _ = send_all(from, &pieces, &Handle::current());
     });
     Body::from_stream(stream::poll_fn(move |context| read.poll_recv(context)))
+}
+
+/// The reader says at its end whether all of it was sound: until then its last piece is held back.
+fn send_all(
+    mut from: Box<dyn Read + Send>,
+    pieces: &mpsc::Sender<io::Result<Bytes>>,
+    runtime: &Handle,
+) -> io::Result<()> {
+    let mut pace = Pace::new(BODY_BYTES_MIN);
+    let mut send = |next: io::Result<Bytes>| {
+        let bytes = next.as_ref().map_or(0, Bytes::len);
+        let sent = runtime.block_on(pace.wait(pieces.send(next)))?;
+        pace.count(bytes);
+        sent.map_err(io::Error::other)
+    };
+    let mut held = piece(&mut from);
+    loop {
+        match held {
+            Ok(bytes) if bytes.is_empty() => return Ok(()),
+            Err(error) => return send(Err(error)),
+            Ok(bytes) => match piece(&mut from) {
+                Err(error) => return send(Err(error)),
+                next => {
+                    send(Ok(bytes))?;
+                    held = next;
+                }
+            },
+        }
+    }
 }
 
 /// The next bytes; none at the end.

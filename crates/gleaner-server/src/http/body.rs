@@ -1,7 +1,11 @@
 //! What comes in bodies: JSON of bounded length, and bytes at a pace that somebody still sends.
 
 use super::Api;
+use super::caller::who;
+use super::pace::Pace;
+use super::places::Place;
 use super::refusal::Refusal;
+use crate::limits::{BODY_BYTES_MIN, LARGE_JOB_BYTES_MIN};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
@@ -13,25 +17,30 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
-
-/// A sender who is silent for so long is taken to be gone.
-const SILENCE: Duration = Duration::from_secs(30);
 
 /// A document of the usual length.
 pub(super) struct Document<T>(pub(super) T);
 
-/// A job, which may be long.
-pub(super) struct JobDocument(pub(super) Box<JobSpec>);
+/// A job, which may be long. A long one has its turn until the request is answered: while it waits, it takes memory.
+pub(super) struct JobDocument {
+    pub(super) spec: Box<JobSpec>,
+    pub(super) turn: Option<Turn>,
+}
+
+/// A large job's place among those on their way, and among those that are read.
+pub(super) struct Turn {
+    _place: Place,
+    _read: OwnedSemaphorePermit,
+}
 
 impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Document<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, _: &Arc<Api>) -> Result<Self, Refusal> {
         check_json(request.headers())?;
-        parse(&whole(request, BODY_BYTES_MAX).await?).map(Self)
+        parse(&whole(request, BODY_BYTES_MAX, BODY_BYTES_MIN).await?).map(Self)
     }
 }
 
@@ -41,23 +50,29 @@ impl FromRequest<Arc<Api>> for JobDocument {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Refusal> {
         check_json(request.headers())?;
         if length(request.headers()).is_some_and(|length| length <= BODY_BYTES_MAX as u64) {
-            return parse(&whole(request, BODY_BYTES_MAX).await?).map(Self);
+            let spec = parse(&whole(request, BODY_BYTES_MAX, BODY_BYTES_MIN).await?)?;
+            return Ok(Self { spec, turn: None });
         }
-        let _turn = api.large_jobs.acquire().await.map_err(|_| Refusal::busy("large jobs"))?;
-        let bytes = whole(request, JOB_BYTES_MAX).await?;
+        let place = api.large_jobs.take(&who(api, request.headers()));
+        let place = place.ok_or_else(|| Refusal::busy("large jobs"))?;
+        let bytes = whole(request, JOB_BYTES_MAX, LARGE_JOB_BYTES_MIN).await?;
+        let read = Arc::clone(&api.large_jobs_read).acquire_owned().await;
+        let turn = Turn { _place: place, _read: read.map_err(|_| Refusal::busy("large jobs"))? };
         let parsed = spawn_blocking(move || parse(&bytes)).await;
-        parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))?.map(Self)
+        let spec =
+            parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))??;
+        Ok(Self { spec, turn: Some(turn) })
     }
 }
 
-/// The body as it comes, until its end or until its sender is silent for too long.
-pub(super) fn paced(body: Body) -> impl Stream<Item = io::Result<Bytes>> {
-    stream::try_unfold(body.into_data_stream(), |mut pieces| async move {
-        match timeout(SILENCE, pieces.next()).await {
-            Ok(Some(piece)) => Ok(Some((piece.map_err(io::Error::other)?, pieces))),
-            Ok(None) => Ok(None),
-            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "its sender fell silent")),
-        }
+/// The body as it comes, until its end or until its sender is too slow.
+pub(super) fn paced(body: Body, bytes_min: u64) -> impl Stream<Item = io::Result<Bytes>> {
+    let begun = (body.into_data_stream(), Pace::new(bytes_min));
+    stream::try_unfold(begun, |(mut pieces, mut pace)| async move {
+        let Some(piece) = pace.wait(pieces.next()).await? else { return Ok(None) };
+        let piece = piece.map_err(io::Error::other)?;
+        pace.count(piece.len());
+        Ok(Some((piece, (pieces, pace))))
     })
 }
 
@@ -72,12 +87,12 @@ fn check_json(headers: &HeaderMap) -> Result<(), Refusal> {
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::not_json()) }
 }
 
-/// The whole body, which may have so many bytes.
-pub(super) async fn whole(request: Request, at_most: usize) -> Result<Vec<u8>, Refusal> {
+/// The whole body, which may have so many bytes, and has to come that fast.
+pub(super) async fn whole(request: Request, at_most: usize, bytes_min: u64) -> Result<Vec<u8>, Refusal> {
     if length(request.headers()).is_some_and(|length| length > at_most as u64) {
         return Err(Refusal::too_large(at_most as u64));
     }
-    let mut pieces = pin!(paced(request.into_body()));
+    let mut pieces = pin!(paced(request.into_body(), bytes_min));
     let mut bytes = Vec::new();
     while let Some(piece) = pieces.try_next().await.map_err(|error| unread(&error))? {
         if bytes.len() + piece.len() > at_most {
@@ -90,7 +105,7 @@ pub(super) async fn whole(request: Request, at_most: usize) -> Result<Vec<u8>, R
 
 fn unread(error: &io::Error) -> Refusal {
     match error.kind() {
-        io::ErrorKind::TimedOut => Refusal::silent(),
+        io::ErrorKind::TimedOut => Refusal::slow(),
         _ => Refusal::malformed(format!("the request's body did not come to its end: {error}")),
     }
 }

@@ -113,6 +113,8 @@ fn add_refusals(operation: &mut Operation) {
     let body = operation.request_body.as_ref();
     let document = body.is_some_and(|body| matches!(body, RefOr::T(body) if body.content.contains_key(JSON)));
     let rules = [
+        (true, "403", "Who asks may not, or a page of another site asks"),
+        (true, "421", "The coordinator does not go by the name that it is asked under"),
         (true, "431", "Its address and headers are too long"),
         (true, "500", "A defect, or damage to the coordinator's folder"),
         (true, "503", "The coordinator has stopped, or too much goes on; try again"),

@@ -1,11 +1,12 @@
 //! What happens, as it happens: server-sent events.
 
 use super::Api;
-use super::caller::Caller;
+use super::caller::LastingCaller;
 use super::extract::Query;
 use super::jobs::own_job;
+use super::places::{Place, Who};
 use super::refusal::Refusal;
-use crate::desk::{Desk, Requester};
+use crate::desk::Desk;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
@@ -18,13 +19,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::select;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::sleep;
 use utoipa::IntoParams;
 
 /// A sign of life comes at least this often.
 const PULSE: Duration = Duration::from_secs(15);
+/// How often to look whether who watches may still.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Jobs of which a stream remembers whose they are.
 const OWNERS_MAX: usize = 4_096;
 
@@ -40,34 +43,34 @@ pub(super) struct EventsQuery {
 /// One who watches.
 struct Watch {
     api: Arc<Api>,
-    by: Requester,
+    caller: LastingCaller,
     job: Option<JobId>,
     live: Receiver<Arc<LiveEvent>>,
     /// Whether jobs that came by are to be shown.
     shown: BTreeMap<JobId, bool>,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
 /// `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough.
 #[utoipa::path(
     get, path = "/api/v1/events", tag = "grid", params(EventsQuery),
-    responses((status = 200, description = "Until one side ends it", content_type = "text/event-stream", body = String))
+    responses((status = 200, description = "Until one side ends it, or the caller's token is not good any more", content_type = "text/event-stream", body = String))
 )]
 pub(super) async fn events(
     State(api): State<Arc<Api>>,
-    Caller(by): Caller,
+    caller: LastingCaller,
     Query(query): Query<EventsQuery>,
 ) -> Result<Response, Refusal> {
-    let place = Arc::clone(&api.streams).try_acquire_owned();
-    let place = place.map_err(|_| Refusal::busy("other streams of events"))?;
+    let place = api.streams.take(&Who::User(caller.by.user.clone()));
+    let place = place.ok_or_else(|| Refusal::busy("other streams of events"))?;
     let live = api.app.desk.live();
     let job = query.job.map(JobId);
     if let Some(job) = job {
-        let by = by.clone();
+        let by = caller.by.clone();
         api.look(move |desk, _| own_job(desk, &by, job).map(drop)).await??;
     }
-    let watch = Watch { api, by, job, live, shown: BTreeMap::new(), _place: place };
+    let watch = Watch { api, caller, job, live, shown: BTreeMap::new(), _place: place };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?;
         Some((Ok::<_, Infallible>(event), watch))
@@ -76,13 +79,18 @@ pub(super) async fn events(
 }
 
 impl Watch {
-    /// The next that is to be shown; none once the coordinator has stopped.
+    /// The next that is to be shown; none once the coordinator has stopped, or its token is not good any more.
     async fn next(&mut self) -> Option<Event> {
         loop {
             let happened = select! {
-                happened = self.live.recv() => happened,
+                happened = self.live.recv() => Some(happened),
                 () = self.api.app.desk.closed() => return None,
+                () = sleep(LOOK_AGAIN) => None,
             };
+            if !self.caller.is_let_in(&self.api) {
+                return None;
+            }
+            let Some(happened) = happened else { continue };
             match happened {
                 Ok(event) if self.is_shown(&event).await? => return Some(written(&event)),
                 Ok(_) => {}
@@ -100,13 +108,13 @@ impl Watch {
             return Some(false);
         }
         // The one job that is asked for was looked at before.
-        if self.by.admin || self.job.is_some() {
+        if self.caller.by.role.sees_all() || self.job.is_some() {
             return Some(true);
         }
         if let Some(&is_shown) = self.shown.get(&job) {
             return Some(is_shown);
         }
-        let by = self.by.clone();
+        let by = self.caller.by.clone();
         let look = move |desk: &Desk, _| own_job(desk, &by, job).is_ok();
         let is_shown = self.api.look(look).await.ok()?;
         if self.shown.len() >= OWNERS_MAX {

@@ -1,13 +1,11 @@
 //! What comes in addresses: parts of paths, and queries.
 
 use super::refusal::Refusal;
+use crate::limits::WAIT_MAX_S;
 use axum::extract::FromRequestParts;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
-
-/// The longest that a request waits for something to happen.
-pub(super) const WAIT_MAX_S: u64 = 60;
 
 /// The parts of a path.
 #[derive(FromRequestParts)]

@@ -59,13 +59,16 @@ pub(super) async fn set_budget(
     api.look(view::budget).await.map(Json)
 }
 
-/// What was learnt of labels.
+/// What was learnt of labels: of the caller's, or for an administrator of all.
 #[utoipa::path(
     get, path = "/api/v1/labels", tag = "grid",
-    responses((status = 200, description = "By name", body = LabelList))
+    responses((status = 200, description = "By user and name", body = LabelList))
 )]
-pub(super) async fn labels(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<LabelList>, Refusal> {
-    api.look(|desk, _| view::labels(desk)).await.map(Json)
+pub(super) async fn labels(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+) -> Result<Json<LabelList>, Refusal> {
+    api.look(move |desk, _| view::labels(desk, (!by.role.sees_all()).then_some(&by.user))).await.map(Json)
 }
 
 /// The grid at a glance.

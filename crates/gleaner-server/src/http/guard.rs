@@ -1,7 +1,9 @@
 //! What happens around every request: it gets a number, is counted, and is turned away where it is too much.
 
 use super::Api;
+use super::caller::{LastingCaller, unknown, who};
 use super::refusal::Refusal;
+use crate::limits::HEAD_MAX;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
@@ -10,11 +12,11 @@ use futures_util::FutureExt as _;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
-/// Bytes of address and headers together.
-const HEAD_MAX: usize = 16 << 10;
+/// Who waits longer for something to see has to be let in when it comes, too.
+const LONG: Duration = Duration::from_millis(100);
 
 pub(super) async fn guard(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let number = api.requests_so_far.fetch_add(1, Ordering::Relaxed) + 1;
@@ -32,10 +34,16 @@ async fn answer(api: &Api, number: u64, request: Request, next: Next) -> Respons
     if head_length(&request) > HEAD_MAX {
         return Refusal::long_headers(HEAD_MAX).into_response();
     }
-    let Ok(_place) = api.requests.try_acquire() else {
-        return Refusal::busy("other requests").into_response();
+    let _place = match api.request_place(&who(api, request.headers())) {
+        Ok(place) => place,
+        Err(refusal) => return refusal.into_response(),
     };
+    let asker = LastingCaller::find(api, request.headers()).filter(|_| request.method() == Method::GET);
+    let began = Instant::now();
     let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    if began.elapsed() > LONG && asker.is_some_and(|asker| !asker.is_let_in(api)) {
+        return unknown().into_response();
+    }
     answer.unwrap_or_else(|_| Refusal::panicked(number).into_response())
 }
 

@@ -1,19 +1,21 @@
 //! Jobs: submitting, looking at, and ordering about.
 
-use super::body::{Document, JobDocument};
+use super::body::{Document, JobDocument, length};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
 use super::refusal::Refusal;
 use super::{Api, waiting};
-use crate::desk::{Answer, Desk, Order, Requester};
+use crate::blobs::BlobId;
+use crate::desk::{Admitted, Answer, Desk, Order, Requester};
 use crate::ledger::Job;
+use crate::limits::JOBS_LISTED_MAX;
 use crate::view;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Submitted};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::ITEMS_MAX;
+use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX};
 use gleaner_wire::{BlobHash, JobId};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -22,7 +24,8 @@ use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
-const JOBS_MAX: usize = 1_000;
+/// What a byte of a job costs on the disk, in the journal, its log and a snapshot.
+const JOURNAL_BYTES_PER_BYTE: u64 = 4;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -53,7 +56,7 @@ pub(super) struct OneQuery {
 
 /// A job of the caller's, or any for an administrator.
 pub(super) fn own_job<'a>(desk: &'a Desk, by: &Requester, id: JobId) -> Result<&'a Job, Refusal> {
-    let job = desk.ledger().find_job(id).filter(|job| by.admin || job.user == by.user);
+    let job = desk.ledger().find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
     job.ok_or_else(|| Refusal::not_found(format!("no job {id} of yours; see `gleaner status`")))
 }
 
@@ -72,14 +75,28 @@ pub(super) async fn submit(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
     headers: HeaderMap,
-    JobDocument(spec): JobDocument,
+    JobDocument { spec, turn: _turn }: JobDocument,
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
-    let missing = missing_blobs(&api, &spec).await?;
-    let Answer::Submitted(submitted) = api.order(by, Order::Submit { spec, key, missing }).await? else {
+    let job = admitted(*spec).await?;
+    let missing = missing_blobs(&api, &by, job.spec()).await?;
+    let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
+    let room = api.app.home.room().has(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
+    if !room.map_err(|error| Refusal::internal(format!("the coordinator's disk: {error}")))? {
+        return Err(Refusal::disk_full(
+            "no space is left on the coordinator's disk for it; free some space and submit it again",
+        ));
+    }
+    let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, missing }).await? else {
         unreachable!("a submission is answered by its job");
     };
     Ok((StatusCode::CREATED, Json(submitted)))
+}
+
+/// A job may be long, and what it costs to check it is nobody else's time.
+async fn admitted(spec: JobSpec) -> Result<Admitted, Refusal> {
+    let checked = spawn_blocking(move || Admitted::check(spec)).await;
+    Ok(checked.map_err(|panic| Refusal::internal(format!("a job could not be checked: {panic}")))??)
 }
 
 fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
@@ -87,19 +104,28 @@ fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     key.transpose().map_err(|_| Refusal::malformed("the header Idempotency-Key is not plain text"))
 }
 
-/// The files it needs that are not here. Those that are stay at least until the job is recorded.
-async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
+/// The files it needs that are not here for its user. Those that are stay at least until the job is recorded.
+async fn missing_blobs(api: &Api, by: &Requester, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
     // Where there are more, the desk refuses the job anyway.
     let inputs = spec.inputs.iter().take(ITEMS_MAX).map(|input| &input.blob);
     let needed: BTreeSet<BlobHash> = inputs.chain(&spec.stdin).cloned().collect();
     if needed.is_empty() {
         return Ok(Vec::new());
     }
+    // What somebody else sent is not here, or a job would be a way to read it.
+    let sent = |hash: &BlobHash| api.uploads.has(&by.user, id_of(hash));
+    let (mut needed, others): (Vec<_>, Vec<_>) = needed.into_iter().partition(sent);
+    let user = by.user.clone();
+    let look = move |desk: &Desk, _| {
+        let is_named = |hash: &BlobHash| desk.ledger().is_named_by(&user, hash);
+        others.into_iter().partition::<Vec<_>, _>(is_named)
+    };
+    let (named, mut missing) = api.look(look).await?;
+    needed.extend(named);
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
     let look = move || {
-        let mut missing = Vec::new();
         for hash in needed {
-            let id = hash.as_str().parse().expect("a hash names a blob");
+            let id = id_of(&hash);
             if blobs.renew(id, now)?.is_none() {
                 missing.push(hash);
             }
@@ -107,6 +133,10 @@ async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refus
         Ok(missing)
     };
     spawn_blocking(look).await.map_err(|panic| Refusal::internal(format!("looking for files: {panic}")))?
+}
+
+fn id_of(hash: &BlobHash) -> BlobId {
+    hash.as_str().parse().expect("a hash names a blob")
 }
 
 /// Where the tasks of a job would go if it were submitted now.
@@ -117,12 +147,13 @@ async fn missing_blobs(api: &Api, spec: &JobSpec) -> Result<Vec<BlobHash>, Refus
 pub(super) async fn preview(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
-    JobDocument(spec): JobDocument,
+    JobDocument { spec, turn: _turn }: JobDocument,
 ) -> Result<Json<Preview>, Refusal> {
+    let job = admitted(*spec).await?;
     let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("previews"))?;
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
     let (ledger, now) = api.look(|desk, now| (desk.ledger().clone(), now)).await?;
-    let preview = spawn_blocking(move || view::preview(ledger, now, &by.user, &spec)).await;
+    let preview = spawn_blocking(move || view::preview(ledger, now, &by.user, job.spec())).await;
     Ok(Json(preview.map_err(|panic| Refusal::internal(format!("a preview: {panic}")))??))
 }
 
@@ -136,9 +167,9 @@ pub(super) async fn list(
     Caller(by): Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
-    let limit = within("limit", query.limit, &(1..=JOBS_MAX))?;
+    let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX))?;
     let look = move |desk: &Desk, _| {
-        let user = (!by.admin).then_some(by.user.as_str());
+        let user = (!by.role.sees_all()).then_some(by.user.as_str());
         view::jobs(desk, user, query.state, limit)
     };
     api.look(look).await.map(Json)

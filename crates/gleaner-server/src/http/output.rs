@@ -10,6 +10,7 @@ use super::waiting::{place, task_changed};
 use crate::app::App;
 use crate::desk::{Desk, Requester};
 use crate::journal::Fact;
+use crate::limits::OUTPUT_PIECE_MAX;
 use crate::outputs;
 use crate::store::{ReadError, Reader, Seq};
 use axum::extract::State;
@@ -28,8 +29,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 use utoipa::IntoParams;
 
-/// Bytes of one answer.
-const PIECE_MAX: usize = 256 << 10;
 /// How often a file that grows is looked at while somebody waits: what programs write is no event.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Rows of the journal read at once while looking for a run's end.
@@ -98,7 +97,7 @@ pub(super) async fn output(
     within("offset", query.offset, &(0..=OUTPUT_BYTES_MAX))?;
     query.attempt.map(|run| within("attempt", run, &(1..=u32::MAX))).transpose()?;
     let patience = patience(query.wait_s)?;
-    let _place = place(&api, patience)?;
+    let _place = place(&api, &by, patience)?;
     let (job, deadline) = (JobId(job), Instant::now() + patience);
     let mut live = api.app.desk.live();
     loop {
@@ -167,14 +166,37 @@ fn of_ended(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<
             let from = usize::try_from(offset).unwrap_or(usize::MAX).min(tail.bytes.len());
             tail.bytes[from..].to_vec()
         }
-        _ => from_file(app, attempt, stream, offset)?,
+        Some(tail) => of_length(app, attempt, stream, offset, tail.offset)?,
+        // Of a run that was given up nobody said how much it wrote.
+        None => from_file(app, attempt, stream, offset)?,
     };
-    let is_last = bytes.len() < PIECE_MAX;
+    let is_last = bytes.len() < OUTPUT_PIECE_MAX;
     Ok(Piece { bytes, is_last, dropped })
 }
 
+/// What the end of a run says that it wrote, and no more.
+fn of_length(
+    app: &App,
+    attempt: Attempt,
+    stream: Stream,
+    offset: u64,
+    length: u64,
+) -> Result<Vec<u8>, Refusal> {
+    let wanted = length.saturating_sub(offset).min(OUTPUT_PIECE_MAX as u64) as usize;
+    let mut bytes = from_file(app, attempt, stream, offset)?;
+    if bytes.len() < wanted {
+        let (found, name) = (offset + bytes.len() as u64, format!("{}.{}", attempt.task, attempt.number));
+        return Err(Refusal::damaged(format!(
+            "the output of run {name} had {length} bytes, and the coordinator's folder has {found} of them; \
+             `gleaner journal verify` lists what is missing, `gleaner rerun` makes it again"
+        )));
+    }
+    bytes.truncate(wanted);
+    Ok(bytes)
+}
+
 fn from_file(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<Vec<u8>, Refusal> {
-    let read = outputs::read(&app.home, attempt, stream, offset, PIECE_MAX);
+    let read = outputs::read(app.home.folder(), app.desk.began(), attempt, stream, offset, OUTPUT_PIECE_MAX);
     read.map_err(|error: io::Error| Refusal::internal(format!("the output of {attempt:?}: {error}")))
 }
 

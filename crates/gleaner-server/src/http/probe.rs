@@ -4,6 +4,7 @@ use super::Api;
 use super::body::whole;
 use super::caller::FileCaller;
 use super::refusal::Refusal;
+use crate::limits::BODY_BYTES_MIN;
 use axum::Json;
 use axum::extract::{Request, State};
 use gleaner_wire::VERSION;
@@ -22,10 +23,10 @@ use std::sync::Arc;
 )]
 pub(super) async fn probe(
     State(api): State<Arc<Api>>,
-    _: FileCaller,
+    caller: FileCaller,
     request: Request,
 ) -> Result<Json<Swallowed>, Refusal> {
-    let _place = Arc::clone(&api.transfers).try_acquire_owned().map_err(|_| Refusal::busy("files"))?;
-    let bytes = whole(request, PROBE_BYTES_MAX).await?.len() as u64;
+    let _place = api.file_place(&caller.who())?;
+    let bytes = whole(request, PROBE_BYTES_MAX, BODY_BYTES_MIN).await?.len() as u64;
     Ok(Json(Swallowed { version: VERSION, bytes }))
 }

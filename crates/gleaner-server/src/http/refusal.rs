@@ -3,6 +3,7 @@
 use crate::blobs::{BlobError, PutError};
 use crate::desk::{Kind, Rejection};
 use crate::driver::Stopped;
+use crate::limits::{BODY_BYTES_MIN, PATIENCE};
 use crate::store::ReadError;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -12,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use gleaner_net::NoRandomness;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Problem, ProblemDetail};
+use std::io;
 
 /// A status, and what the body says: a word for programs, a sentence for people.
 #[derive(Debug)]
@@ -41,9 +43,23 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
 
+    /// It was known who asks.
+    pub(super) fn expired(user: &str) -> Self {
+        let message = format!(
+            "this token has expired; an administrator makes a new one with `gleaner token user {user}`, and you pass \
+             it as GLEANER_TOKEN"
+        );
+        Self::new(StatusCode::UNAUTHORIZED, "expired", message)
+    }
+
     /// Who asks may not.
     pub(super) fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    /// It is for another server.
+    pub(super) fn misdirected(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::MISDIRECTED_REQUEST, "misdirected", message)
     }
 
     /// It does not exist, or not for who asks.
@@ -57,10 +73,25 @@ impl Refusal {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
     }
 
-    /// Its sender was silent for too long.
-    pub(super) fn silent() -> Self {
-        let message = "the rest of the request did not come; send it again";
-        Self::new(StatusCode::REQUEST_TIMEOUT, "silent", message)
+    /// Its sender was silent for too long, or sends too little at a time.
+    pub(super) fn slow() -> Self {
+        let message = format!(
+            "the rest of the request did not come, or not at {} KiB a second; send it again",
+            BODY_BYTES_MIN / PATIENCE.as_secs() >> 10
+        );
+        Self::new(StatusCode::REQUEST_TIMEOUT, "slow", message)
+    }
+
+    /// What was kept is not there any more, or not whole.
+    pub(super) fn damaged(message: impl Into<String>) -> Self {
+        let message = message.into();
+        tracing::error!("{message}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", message)
+    }
+
+    /// There is no room for it.
+    pub(super) fn disk_full(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message)
     }
 
     /// It is longer than what is taken.
@@ -87,6 +118,15 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     }
 
+    /// Who asks does so more often than they may.
+    pub(super) fn too_often(user: &str, per_s: u32) -> Self {
+        let message = format!(
+            "{user} has made more requests than the quota of {per_s} in a second; wait a second, or ask an administrator \
+             for more (`gleaner quota set --user {user} --requests N`)"
+        );
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "quota", message)
+    }
+
     /// Something went wrong here, and the details are for the log.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         let message = message.into();
@@ -108,7 +148,7 @@ impl IntoResponse for Refusal {
         let mut response = (self.status, Json(Problem { version: VERSION, error })).into_response();
         let header = match self.status {
             StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
-            StatusCode::SERVICE_UNAVAILABLE => Some((RETRY_AFTER, "1")),
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => Some((RETRY_AFTER, "1")),
             _ => None,
         };
         if let Some((name, value)) = header {
@@ -125,6 +165,7 @@ impl From<Rejection> for Refusal {
             Kind::Invalid => Self::invalid(message),
             Kind::Forbidden => Self::forbidden(message),
             Kind::NotFound => Self::not_found(message),
+            Kind::Quota => Self::new(StatusCode::FORBIDDEN, "quota", message),
             Kind::Conflict => Self::new(StatusCode::CONFLICT, "conflict", message),
         }
     }
@@ -155,8 +196,9 @@ impl From<PutError> for Refusal {
         match error {
             PutError::TooLarge { at_most } => Self::too_large(at_most),
             PutError::OtherContent { .. } => Self::invalid(message),
+            PutError::Body { source } if source.kind() == io::ErrorKind::TimedOut => Self::slow(),
             PutError::Body { .. } => Self::malformed(message),
-            PutError::DiskFull => Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message),
+            PutError::DiskFull => Self::disk_full(message),
             PutError::Io(_) => Self::internal(message),
         }
     }

@@ -7,6 +7,7 @@ use super::jobs::own_job;
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
 use crate::driver::DriverError;
+use crate::limits::{HISTORY_TOLD_MAX, TASKS_LISTED_MAX};
 use crate::store::{ReadError, Reader, Seq};
 use crate::view::{self, HistoryNames, Story};
 use axum::Json;
@@ -19,9 +20,6 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
-const TASKS_MAX: usize = 10_000;
-/// Steps of a task's life that are told at most.
-const HISTORY_MAX: usize = 10_000;
 /// Rows of the journal that are read at a time.
 const ROWS_PER_PAGE: usize = 1_000;
 /// The end of what can be written as a moment, in seconds.
@@ -75,7 +73,7 @@ pub(super) async fn list(
     Path(job): Path<u32>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<TaskList>, Refusal> {
-    let limit = within("limit", query.limit, &(1..=TASKS_MAX))?;
+    let limit = within("limit", query.limit, &(1..=TASKS_LISTED_MAX))?;
     let look = move |desk: &Desk, _| {
         own_job(desk, &by, JobId(job))?;
         Ok(view::tasks(desk, JobId(job), query.from, limit, query.phase).expect("it was just found"))
@@ -123,7 +121,7 @@ pub(super) async fn history(
 
 /// Reads the rows that list a task, a page at a time, from its submission on.
 fn told(reader: &dyn Reader, task: TaskId, names: &HistoryNames) -> Result<History, ReadError> {
-    let mut story = Story::new(names, HISTORY_MAX);
+    let mut story = Story::new(names, HISTORY_TOLD_MAX);
     let mut from = Seq::FIRST;
     loop {
         let page = reader.history(task, from, ROWS_PER_PAGE)?;

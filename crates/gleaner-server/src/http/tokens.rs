@@ -5,18 +5,18 @@ use super::caller::{Caller, stored_hash};
 use super::extract::{Query, within};
 use super::refusal::Refusal;
 use crate::desk::Order;
+use crate::limits::JOIN_TOKEN_MAX_S;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use gleaner_net::{JoinToken, Token, TokenKind};
+use gleaner_units::Time;
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{NewToken, Problem};
+use gleaner_wire::api::{NewToken, Problem, Role};
+use gleaner_wire::limits::USER_TOKEN_SECONDS_MAX;
 use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
-
-/// Thirty days.
-const EXPIRES_MAX_S: u32 = 2_592_000;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -39,10 +39,13 @@ pub(super) struct UserQuery {
     /// Who gets it; who bears the name already gets it in place of the old one.
     #[param(pattern = "^[A-Za-z0-9._@-]+$", min_length = 1, max_length = 128)]
     name: String,
-    /// Whether they may act on what is not their own.
+    /// What they may do.
     #[serde(default)]
-    #[param(default = false)]
-    admin: bool,
+    #[param(inline, default = "user")]
+    role: Role,
+    /// After how many seconds it is of no use any more; never if nothing is said.
+    #[param(minimum = 1, maximum = 315_360_000)]
+    expires_s: Option<u32>,
 }
 
 /// Issues a token with which one machine can join.
@@ -56,7 +59,7 @@ pub(super) async fn join(
     Caller(by): Caller,
     Query(query): Query<JoinQuery>,
 ) -> Result<(StatusCode, Json<NewToken>), Refusal> {
-    let seconds = within("expires_s", query.expires_s, &(1..=EXPIRES_MAX_S))?;
+    let seconds = within("expires_s", query.expires_s, &(1..=JOIN_TOKEN_MAX_S))?;
     let expires = api.app.desk.now().after_seconds(f64::from(seconds));
     let token = Token::generate(TokenKind::Join)?;
     api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires }).await?;
@@ -69,7 +72,8 @@ pub(super) async fn join(
 #[utoipa::path(
     post, path = "/api/v1/tokens/user", tag = "tokens", params(UserQuery),
     responses((status = 201, description = "The token", body = NewToken),
-        (status = 403, description = "Not an administrator", body = Problem))
+        (status = 403, description = "Not an administrator", body = Problem),
+        (status = 409, description = "No administrator would be left", body = Problem))
 )]
 pub(super) async fn user(
     State(api): State<Arc<Api>>,
@@ -77,8 +81,16 @@ pub(super) async fn user(
     Query(query): Query<UserQuery>,
 ) -> Result<(StatusCode, Json<NewToken>), Refusal> {
     let token = Token::generate(TokenKind::User)?;
-    let UserQuery { name: user, admin } = query;
-    api.order(by, Order::AddUser { user, token: stored_hash(&token), admin }).await?;
-    let token = NewToken { version: VERSION, token: token.reveal(), expires_s: None };
+    let UserQuery { name: user, role, expires_s } = query;
+    let expires = match expires_s {
+        Some(seconds) => {
+            let seconds = within("expires_s", seconds, &(1..=USER_TOKEN_SECONDS_MAX))?;
+            Some(api.app.desk.now().after_seconds(f64::from(seconds)))
+        }
+        None => None,
+    };
+    api.order(by, Order::AddUser { user, token: stored_hash(&token), role, expires }).await?;
+    let expires_s = expires.map(Time::seconds);
+    let token = NewToken { version: VERSION, token: token.reveal(), expires_s };
     Ok((StatusCode::CREATED, Json(token)))
 }

@@ -3,6 +3,7 @@
 
 use super::Api;
 use super::jobs::own_job;
+use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::view;
@@ -21,7 +22,7 @@ enum Seen {
 
 /// The job once none of its tasks is open, or as it stands when patience ends.
 pub(super) async fn job(api: &Api, by: Requester, id: JobId, patience: Duration) -> Result<JobView, Refusal> {
-    let _place = place(api, patience)?;
+    let _place = place(api, &by, patience)?;
     // Before the first look, so that nothing falls between the two.
     let mut live = api.app.desk.live();
     let deadline = Instant::now() + patience;
@@ -37,14 +38,12 @@ pub(super) async fn job(api: &Api, by: Requester, id: JobId, patience: Duration)
 }
 
 /// A place among those that wait, for who wants to.
-pub(super) fn place(
-    api: &Api,
-    patience: Duration,
-) -> Result<Option<tokio::sync::SemaphorePermit<'_>>, Refusal> {
+pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Option<Place>, Refusal> {
     if patience.is_zero() {
         return Ok(None);
     }
-    api.waits.try_acquire().map(Some).map_err(|_| Refusal::busy("others that wait"))
+    let place = api.waits.take(&Who::User(by.user.clone()));
+    place.map(Some).ok_or_else(|| Refusal::busy("others that wait"))
 }
 
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {

@@ -1,5 +1,6 @@
 //! The agents and what is known of their machines for longer than a connection lives.
 
+use super::Shown;
 use gleaner_units::TaskId;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
@@ -31,8 +32,10 @@ pub struct Agent {
     pub load: f64,
     /// Credits for a million operations.
     pub price: f64,
-    /// What the machine is.
+    /// What the machine is, as it says.
     pub profile: Profile,
+    /// What its tasks show of its speeds.
+    pub shown: Shown,
     /// The tasks of which it has, or may have, a run.
     pub live: BTreeSet<TaskId>,
 }
@@ -52,6 +55,7 @@ impl Agent {
             load: 0.0,
             price: 0.0,
             profile,
+            shown: Shown::default(),
             live: BTreeSet::new(),
         }
     }

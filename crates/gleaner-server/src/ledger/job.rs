@@ -6,6 +6,7 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A job, as it was submitted and as it stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub struct Job {
     /// Whose.
     pub user: String,
     /// What.
-    pub spec: JobSpec,
+    pub spec: Arc<JobSpec>,
     /// Its first task; the others follow.
     pub first: TaskId,
     /// How many tasks it has.
@@ -60,16 +61,16 @@ impl Job {
         Some(TaskId::new(self.first.index() + position as usize))
     }
 
-    pub(super) fn count_change(&mut self, at: Time, from: TaskPhase, to: TaskPhase) {
-        count(&mut self.tally, from, to);
+    pub(super) fn count_change(&mut self, at: Time, tasks: u32, from: TaskPhase, to: TaskPhase) {
+        count(&mut self.tally, tasks, from, to);
         self.ended = (self.tally.open() == 0).then_some(at);
     }
 }
 
-/// One task fewer in one phase and one more in another.
-pub(super) fn count(tally: &mut Tally, from: TaskPhase, to: TaskPhase) {
-    *place(tally, from) -= 1;
-    *place(tally, to) += 1;
+/// So many tasks fewer in one phase and more in another.
+pub(super) fn count(tally: &mut Tally, tasks: u32, from: TaskPhase, to: TaskPhase) {
+    *place(tally, from) -= tasks;
+    *place(tally, to) += tasks;
 }
 
 fn place(tally: &mut Tally, phase: TaskPhase) -> &mut u32 {

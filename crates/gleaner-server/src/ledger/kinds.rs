@@ -65,8 +65,14 @@ fn bytes(class: &impl Serialize) -> Vec<u8> {
     postcard::to_stdvec(class).expect("plain data can always be written to memory")
 }
 
-/// The class of a machine of which only what is seen matters.
-pub(super) fn machine_class(profile: &Profile, price: f64, ad: &ClassAd, seen: &Seen) -> MachineClass {
+/// The class of a machine of which only what is seen matters, at a share of the speeds that it says.
+pub(super) fn machine_class(
+    profile: &Profile,
+    share: f64,
+    price: f64,
+    ad: &ClassAd,
+    seen: &Seen,
+) -> MachineClass {
     let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
     if !profile.user.is_empty() {
         provides.insert(unconfined(&profile.user));
@@ -76,7 +82,7 @@ pub(super) fn machine_class(profile: &Profile, price: f64, ad: &ClassAd, seen: &
         provides.extend(profile.network.then(|| NETWORK.to_owned()));
     }
     MachineClass {
-        speeds: profile.speeds.to_vec(),
+        speeds: profile.speeds.map(|speed| speed * share).to_vec(),
         cores: profile.cores,
         provides,
         ad: seen.part_of(ad).map(Ad::from),

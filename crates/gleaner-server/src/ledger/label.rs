@@ -27,33 +27,38 @@ pub struct Label {
     pub classes: Vec<TaskClassId>,
 }
 
-/// By name.
+/// By user and name: nobody's tasks say anything of another's.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Labels {
-    labels: BTreeMap<String, Label>,
+    labels: BTreeMap<(String, String), Label>,
 }
 
 impl Labels {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Label)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&(String, String), &Label)> {
         self.labels.iter()
     }
 
-    pub(crate) fn composition(&self, name: &str) -> [f64; 3] {
-        self.labels.get(name).map_or(UNKNOWN, |label| label.composition)
+    pub(crate) fn composition(&self, user: &str, name: &str) -> [f64; 3] {
+        self.labels.get(&key(user, name)).map_or(UNKNOWN, |label| label.composition)
     }
 
     /// Tasks of this class follow what is learnt of the label.
-    pub(crate) fn follow(&mut self, name: &str, class: TaskClassId) {
+    pub(crate) fn follow(&mut self, user: &str, name: &str, class: TaskClassId) {
         let new = || Label { runs: 0, mean: UNKNOWN, composition: UNKNOWN, classes: Vec::new() };
-        let label = self.labels.entry(name.to_owned()).or_insert_with(new);
+        let label = self.labels.entry(key(user, name)).or_insert_with(new);
         if !label.classes.contains(&class) {
             label.classes.push(class);
         }
     }
 
     /// Learns from a run whose devices did `rates` operations a second while they were at it; the label, if what is counted with changed.
-    pub(crate) fn learn(&mut self, name: &str, usage: &Usage, rates: [f64; 3]) -> Option<&Label> {
-        let label = self.labels.get_mut(name)?;
+    pub(crate) fn learn(
+        &mut self,
+        (user, name): (&str, &str),
+        usage: &Usage,
+        rates: [f64; 3],
+    ) -> Option<&Label> {
+        let label = self.labels.get_mut(&key(user, name))?;
         let shares = shares(usage, rates)?;
         label.runs += 1;
         let weight = 1.0 / (label.runs as f64).min(RUNS_MAX);
@@ -65,6 +70,10 @@ impl Labels {
         label.composition = rounded;
         changed.then_some(&*label)
     }
+}
+
+fn key(user: &str, name: &str) -> (String, String) {
+    (user.to_owned(), name.to_owned())
 }
 
 /// The shares of the operations that a run did; none if it did too little to tell.
@@ -131,14 +140,25 @@ mod tests {
     #[test]
     fn a_label_is_learnt_from_its_runs() {
         let mut labels = Labels::default();
-        labels.follow("sort", TaskClassId::new(0));
-        assert_eq!(labels.composition("sort"), UNKNOWN);
-        assert!(labels.learn("sort", &usage(1.0, 0.0, [0, 0, 0]), RATES).is_none(), "nothing was done");
+        labels.follow("ada", "sort", TaskClassId::new(0));
+        assert_eq!(labels.composition("ada", "sort"), UNKNOWN);
+        assert!(
+            labels.learn(("ada", "sort"), &usage(1.0, 0.0, [0, 0, 0]), RATES).is_none(),
+            "nothing was done"
+        );
         // 500 operations of CPU and 1,500 of disk.
-        let learnt = labels.learn("sort", &usage(5.0, 0.5, [0, 1500, 0]), RATES).expect("it changed");
+        let learnt =
+            labels.learn(("ada", "sort"), &usage(5.0, 0.5, [0, 1500, 0]), RATES).expect("it changed");
         assert_eq!(learnt.composition, [0.25, 0.75, 0.0]);
-        assert!(labels.learn("sort", &usage(5.0, 0.5, [0, 1510, 0]), RATES).is_none(), "it hardly changed");
-        assert!(labels.learn("other", &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none());
+        assert!(
+            labels.learn(("ada", "sort"), &usage(5.0, 0.5, [0, 1510, 0]), RATES).is_none(),
+            "it hardly changed"
+        );
+        assert!(labels.learn(("ada", "other"), &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none());
+        assert!(
+            labels.learn(("bob", "sort"), &usage(1.0, 1.0, [0, 0, 0]), RATES).is_none(),
+            "another's label"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::kinds::{machine_ad, machine_class};
 use super::{Agent, Ledger, Live};
+use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, REQUIREMENTS};
 use gleaner_core::{Event, Seen};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
@@ -58,10 +59,26 @@ impl Ledger {
         if self.agent(id).profile == *profile {
             return;
         }
-        self.books.agents[id.index()].profile = profile.clone();
+        let agent = &mut self.books.agents[id.index()];
+        agent.shown.said(agent.profile.speeds, profile.speeds);
+        agent.profile = profile.clone();
         let seen = self.seen();
         self.classify(at, id, &seen);
         self.classify_others(at, id, &seen);
+    }
+
+    /// What its tasks show is less than what it says, or not any more.
+    pub(super) fn doubted(&mut self, at: Time, id: MachineId, share: f64, why: &str) {
+        self.books.agents[id.index()].shown.doubt(share, why);
+        let seen = self.seen();
+        self.classify(at, id, &seen);
+    }
+
+    /// The share of its speeds with which a machine should be counted, if that is another than it is.
+    pub(crate) fn due_share(&self, id: MachineId) -> Option<f64> {
+        let shown = &self.agent(id).shown;
+        let due = shown.due_share();
+        (due != shown.share()).then_some(due)
     }
 
     /// What it costs from now on; what runs there was paid for already.
@@ -106,7 +123,7 @@ impl Ledger {
         for task in tasks {
             if matches!(self.record(task).phase, TaskPhase::Running | TaskPhase::Suspended) {
                 self.enter(at, task, phase);
-                self.touched.push(task);
+                self.touched.push(TaskRange::one(task));
             }
         }
         self.tell(at, &Event::OwnerLoadReported { machine: id, load });
@@ -137,7 +154,8 @@ impl Ledger {
     }
 
     fn class_of(&mut self, at: Time, id: MachineId, seen: &Seen) -> MachineClassId {
-        let class = machine_class(&self.agent(id).profile, self.agent(id).price, &self.ad(id), seen);
+        let agent = self.agent(id);
+        let class = machine_class(&agent.profile, agent.shown.share(), agent.price, &self.ad(id), seen);
         let met = self.books.kinds.machine(&class);
         if met.is_new {
             self.tell(at, &Event::MachineClassMet(class));

@@ -1,6 +1,7 @@
 //! Who may do what: users and join tokens, known by the hashes of their tokens only.
 
 use gleaner_units::{MachineId, Time};
+use gleaner_wire::api::{Quota, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,8 +10,17 @@ use std::collections::BTreeMap;
 pub struct User {
     /// Unique.
     pub name: String,
-    /// Whether they may act on what is not their own, and on machines, users and the policy.
-    pub admin: bool,
+    /// What they may do.
+    pub role: Role,
+    /// When their token is of no use any more, if ever.
+    pub expires: Option<Time>,
+}
+
+impl User {
+    /// Whether their token is still good.
+    pub fn is_let_in(&self, now: Time) -> bool {
+        self.expires.is_none_or(|expires| now < expires)
+    }
 }
 
 /// Users by the hash of their token, and the join tokens that were issued.
@@ -21,12 +31,24 @@ pub struct People {
     join_tokens: BTreeMap<String, Time>,
     /// Which agent joined with each that was used.
     joined: BTreeMap<String, MachineId>,
+    quotas: Quotas,
+}
+
+/// How much each user may have.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Quotas {
+    everyone: Quota,
+    of: BTreeMap<String, Quota>,
 }
 
 impl People {
     pub(super) fn add(&mut self, user: User, token: String) {
-        self.by_token.retain(|_, other| other.name != user.name);
+        self.remove(&user.name);
         self.by_token.insert(token, user);
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.by_token.retain(|_, user| user.name != name);
     }
 
     pub(super) fn issue(&mut self, token: String, expires: Time) {
@@ -38,9 +60,41 @@ impl People {
         self.joined.insert(token, agent);
     }
 
-    /// Whose token it is. The hash is compared, so its time says nothing of the token.
+    /// Whose token it is, or was. The hash is compared, so its time says nothing of the token.
     pub fn user(&self, token_hash: &str) -> Option<&User> {
         self.by_token.get(token_hash)
+    }
+
+    pub(super) fn set_quota(&mut self, user: Option<&str>, quota: Quota) {
+        match user {
+            Some(user) => drop(self.quotas.of.insert(user.to_owned(), quota)),
+            None => self.quotas.everyone = quota,
+        }
+    }
+
+    /// How much a user may have.
+    pub fn quota(&self, user: &str) -> Quota {
+        self.quotas.of.get(user).copied().unwrap_or(self.quotas.everyone)
+    }
+
+    /// How much everyone may have who has no quota of their own.
+    pub fn usual_quota(&self) -> Quota {
+        self.quotas.everyone
+    }
+
+    /// Whoever has a quota of their own.
+    pub fn with_own_quota(&self) -> impl Iterator<Item = &String> {
+        self.quotas.of.keys()
+    }
+
+    /// All users.
+    pub fn users(&self) -> impl Iterator<Item = &User> {
+        self.by_token.values()
+    }
+
+    /// When each join token ends that is still good.
+    pub fn join_tokens(&self, now: Time) -> impl Iterator<Item = Time> {
+        self.join_tokens.values().copied().filter(move |&expires| now < expires)
     }
 
     /// Whether nobody can sign in yet.

@@ -5,12 +5,14 @@ use super::kinds::task_class;
 use super::tries::{Ended, Verdict, given_up};
 use super::{Errand, Job, Last, Ledger, Live, Record, Wish};
 use crate::journal::Chosen;
+use crate::store::TaskRange;
 use gleaner_core::{Event, TaskState};
 use gleaner_units::{MachineId, Ops, Span, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
-use gleaner_wire::job::{JobSpec, LENGTH};
+use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Outcome, StopCause};
+use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
 pub(crate) const OPERATIONS_EACH: f64 = 1e6;
@@ -23,11 +25,18 @@ impl Ledger {
         record.live == run || (record.live.is_none() && record.lost == run && !record.phase.is_over())
     }
 
-    pub(super) fn submitted(&mut self, at: Time, id: JobId, user: &str, spec: &JobSpec, key: Option<&str>) {
+    pub(super) fn submitted(
+        &mut self,
+        at: Time,
+        id: JobId,
+        user: &str,
+        spec: &Arc<JobSpec>,
+        key: Option<&str>,
+    ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
         let learnt = spec.label.as_deref().filter(|_| spec.composition.is_none());
         let composition = spec.composition.unwrap_or_else(|| {
-            learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(label))
+            learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(user, label))
         });
         let payer = self.payer(user);
         let class =
@@ -36,78 +45,91 @@ impl Ledger {
         if met.is_new {
             self.tell(at, &Event::TaskClassMet(class));
             if let Some(label) = learnt {
-                self.books.labels.follow(label, met.id);
+                self.books.labels.follow(user, label, met.id);
             }
             if spec.requirements.is_some() || spec.rank.is_some() {
                 self.classify_all(at);
             }
         }
         let (first, number) = (TaskId::new(self.task_count()), spec.tasks.count());
-        let lengths = lengths(spec);
+        let lengths = spec.lengths().expect("only jobs whose lengths can be read are recorded");
         let tally = Tally { waiting: number, ..Tally::default() };
         self.books.tally.waiting += number;
-        let (user, spec) = (user.to_owned(), spec.clone());
+        self.books.tallies.entry(user.to_owned()).or_default().waiting += number;
+        let (user, spec) = (user.to_owned(), Arc::clone(spec));
         let hold = spec.hold;
         if let Some(key) = key {
             self.books.keys.insert((user.clone(), key.to_owned()), id);
         }
+        self.named.extend(spec.files().map(|file| (file.clone(), payer)));
         let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
-        let tasks = job.tasks();
+        let tasks = job.range();
         self.books.jobs.add(job);
         let mut next = first;
         for (count, length) in lengths {
+            let length = length.and_then(|operations| Ops::new(operations / OPERATIONS_EACH));
             self.tell(at, &Event::TasksSubmitted { first: next, count, class: met.id, length });
             next = TaskId::new(next.index() + count as usize);
         }
         if hold {
-            tasks.for_each(|task| self.withdraw(at, task, TaskPhase::Held));
+            self.withdraw(at, tasks, TaskPhase::Held);
         }
     }
 
     /// A user wants tasks gone, or to wait. With none listed: all to which it can apply.
     pub(super) fn wished(&mut self, at: Time, chosen: &Chosen, wish: Wish) {
-        for task in self.chosen(chosen, |record| record.can_wish(wish)) {
-            self.touched.push(task);
-            if let Some(live) = self.record(task).live {
-                self.books.records.own(task).wish = Some(wish);
+        self.for_chosen(chosen, |ledger, tasks, record| {
+            if !record.can_wish(wish) {
+                return;
+            }
+            ledger.touched.push(tasks);
+            if let Some(live) = record.live {
+                let task = tasks.first();
+                ledger.books.records.own(task).wish = Some(wish);
                 let attempt = Attempt { task, number: live.attempt };
                 let cause = match wish {
                     Wish::Cancel => StopCause::Cancel,
                     Wish::Hold => StopCause::Hold,
                 };
-                self.errands.push(Errand::Stop(attempt, live.on, cause));
+                ledger.errands.push(Errand::Stop(attempt, live.on, cause));
             } else {
-                self.withdraw(at, task, wish.phase());
+                ledger.withdraw(at, tasks, wish.phase());
             }
-        }
+        });
     }
 
     /// Held tasks wait again; a run that was to end for that goes on, or is sent out again.
     pub(super) fn released(&mut self, at: Time, chosen: &Chosen) {
-        for task in self.chosen(chosen, Record::can_release) {
-            self.touched.push(task);
-            self.books.records.own(task).wish = None;
-            if self.record(task).phase == TaskPhase::Held {
-                self.return_to_queue(at, task);
+        self.for_chosen(chosen, |ledger, tasks, record| {
+            if !record.can_release() {
+                return;
             }
-        }
+            ledger.touched.push(tasks);
+            let is_held = record.phase == TaskPhase::Held;
+            ledger.write_record(tasks, Record { wish: None, ..record });
+            if is_held {
+                ledger.return_to_queue(at, tasks);
+            }
+        });
     }
 
     /// Ended tasks run again from their beginning.
     pub(super) fn rerun(&mut self, at: Time, chosen: &Chosen) {
-        for task in self.chosen(chosen, |record| record.phase.is_over()) {
-            self.touched.push(task);
-            let record = self.books.records.own(task);
+        self.for_chosen(chosen, |ledger, tasks, record| {
+            if !record.phase.is_over() {
+                return;
+            }
+            ledger.touched.push(tasks);
             // An agent that did not hear what came of an earlier run may still ask.
-            let settled = std::mem::take(&mut record.settled);
-            *record = Record { phase: record.phase, machine: record.machine, settled, ..Record::default() };
-            self.return_to_queue(at, task);
-        }
+            let Record { phase, machine, settled, .. } = record;
+            ledger.write_record(tasks, Record { phase, machine, settled, ..Record::default() });
+            ledger.return_to_queue(at, tasks);
+        });
     }
 
-    fn return_to_queue(&mut self, at: Time, task: TaskId) {
-        self.enter(at, task, TaskPhase::Waiting);
-        self.tell(at, &Event::TaskReturned { task });
+    fn return_to_queue(&mut self, at: Time, tasks: TaskRange) {
+        self.enter_alike(at, tasks, TaskPhase::Waiting);
+        self.tell(at, &Event::TasksReturned { first: tasks.first(), count: tasks.count() });
     }
 
     pub(super) fn attempt_started(&mut self, at: Time, attempt: Attempt) {
@@ -118,15 +140,16 @@ impl Ledger {
         record.machine = Some(live.on);
         let suspended = self.agent(live.on).is_suspended();
         self.enter(at, task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
-        self.touched.push(task);
+        self.touched.push(TaskRange::one(task));
         self.tell(at, &Event::AttemptStarted { task, attempt: number });
     }
 
     /// The end that counts; see [`is_awaited`](Self::is_awaited).
     pub(super) fn attempt_ended(&mut self, at: Time, attempt: Attempt, on: MachineId, end: &End) {
         let task = attempt.task;
-        self.touched.push(task);
+        self.touched.push(TaskRange::one(task));
         self.learn(at, task, on, end);
+        self.show_speed(task, on, end);
         self.books.agents[on.index()].live.remove(&task);
         let is_elsewhere = self.grid().task(task).attempt() != attempt.number;
         let lasted = self.lasted(at, task);
@@ -180,15 +203,15 @@ impl Ledger {
         if is_queued {
             self.books.records.own(task).rests_until = Some(until);
             self.books.resting.insert((until, task));
-            self.tell(at, &Event::TaskWithdrawn { task });
+            self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
         }
     }
 
     pub(super) fn rested(&mut self, at: Time, tasks: &[TaskId]) {
         for &task in tasks {
-            self.touched.push(task);
+            self.touched.push(TaskRange::one(task));
             self.end_rest(task);
-            self.tell(at, &Event::TaskReturned { task });
+            self.tell(at, &Event::TasksReturned { first: task, count: 1 });
         }
     }
 
@@ -199,16 +222,16 @@ impl Ledger {
     }
 
     pub(super) fn result_refused(&mut self, attempt: Attempt, on: MachineId) {
-        self.touched.push(attempt.task);
+        self.touched.push(TaskRange::one(attempt.task));
         self.books.records.own(attempt.task).settle(Live { attempt: attempt.number, on }, false);
     }
 
     /// A run is over or given up, and the task is not: it goes where its user wants it, or to where it was being moved,
     /// or back into the queue.
     pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
-        self.touched.push(task);
+        self.touched.push(TaskRange::one(task));
         if let Some(wish) = self.books.records.own(task).wish.take() {
-            self.withdraw(at, task, wish.phase());
+            self.withdraw(at, TaskRange::one(task), wish.phase());
         } else if self.record(task).phase != TaskPhase::Held {
             // A held task of which a lost run is heard after all stays held.
             self.enter(at, task, TaskPhase::Waiting);
@@ -229,29 +252,54 @@ impl Ledger {
         record.started = None;
         record.machine = Some(on);
         self.books.agents[on.index()].live.insert(task);
-        self.touched.push(task);
+        self.touched.push(TaskRange::one(task));
         self.errands.push(Errand::Run(Attempt { task, number }, on));
     }
 
     pub(super) fn enter(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
-        let before = self.record(task).phase;
+        self.enter_alike(at, TaskRange::one(task), phase);
+    }
+
+    /// For tasks of one job that have the same record.
+    fn enter_alike(&mut self, at: Time, tasks: TaskRange, phase: TaskPhase) {
+        let before = self.record(tasks.first()).phase;
         if before == phase {
             return;
         }
-        let (id, _) = self.job_of(task);
+        let (id, _) = self.job_of(tasks.first());
         if let Some(job) = self.books.jobs.get_mut(id) {
-            job.count_change(at, before, phase);
+            job.count_change(at, tasks.count(), before, phase);
+            if let Some(tally) = self.books.tallies.get_mut(&job.user) {
+                count(tally, tasks.count(), before, phase);
+            }
         }
-        count(&mut self.books.tally, before, phase);
-        let record = self.books.records.own(task);
-        record.phase = phase;
-        record.ended = phase.is_over().then_some(at);
+        count(&mut self.books.tally, tasks.count(), before, phase);
+        let ended = phase.is_over().then_some(at);
+        if tasks.count() == 1 {
+            let record = self.books.records.own(tasks.first());
+            (record.phase, record.ended) = (phase, ended);
+        } else {
+            let record = self.record(tasks.first()).clone();
+            self.books.records.fill(tasks, Record { phase, ended, ..record });
+        }
     }
 
-    fn withdraw(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
-        self.end_rest(task);
-        self.enter(at, task, phase);
-        self.tell(at, &Event::TaskWithdrawn { task });
+    /// For tasks of one job that have the same record, without a run.
+    fn withdraw(&mut self, at: Time, tasks: TaskRange, phase: TaskPhase) {
+        // A task that rests has a record of its own.
+        if self.record(tasks.first()).rests_until.is_some() {
+            self.end_rest(tasks.first());
+        }
+        self.enter_alike(at, tasks, phase);
+        self.tell(at, &Event::TasksWithdrawn { first: tasks.first(), count: tasks.count() });
+    }
+
+    fn write_record(&mut self, tasks: TaskRange, record: Record) {
+        if tasks.count() == 1 {
+            *self.books.records.own(tasks.first()) = record;
+        } else {
+            self.books.records.fill(tasks, record);
+        }
     }
 
     fn finish(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
@@ -262,8 +310,22 @@ impl Ledger {
         self.tell(at, &Event::AttemptFinished { task, attempt });
         // A task that was held and released since its run was lost waits, and the scheduler expects no end of it.
         if self.grid().task(task).state() == TaskState::Waiting {
-            self.tell(at, &Event::TaskWithdrawn { task });
+            self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
         }
+    }
+
+    /// Holds what a machine says of its speeds against a run whose length was declared.
+    fn show_speed(&mut self, task: TaskId, on: MachineId, end: &End) {
+        let Some(length) = self.grid().declared_length(task) else { return };
+        // What goes on from a checkpoint has done a part elsewhere.
+        if end.outcome != (Outcome::Exited { code: 0 }) || self.record(task).checkpoint.is_some() {
+            return;
+        }
+        let (_, job) = self.job_of(task);
+        let composition = &self.grid().classes().task_class(job.class).composition;
+        let composition = [composition[0], composition[1], composition[2]];
+        let agent = &mut self.books.agents[on.index()];
+        agent.shown.run(agent.profile.speeds, composition, (length.amount(), end.usage.elapsed_s));
     }
 
     fn learn(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
@@ -273,34 +335,25 @@ impl Ledger {
         let on = &self.books.agents[on.index()].profile;
         let [cpu, disk, network] = on.speeds;
         let rates = [on.cpu_on_core.unwrap_or(cpu), disk, network];
-        let Some(learnt) = self.books.labels.learn(label, &end.usage, rates) else { return };
+        let Some(learnt) = self.books.labels.learn((&job.user, label), &end.usage, rates) else { return };
         let (composition, classes) = (learnt.composition.to_vec(), learnt.classes.clone());
         for class in classes {
             self.tell(at, &Event::TaskClassMeasured { class, composition: composition.clone() });
         }
     }
 
-    fn chosen(&self, chosen: &Chosen, applies: impl Fn(&Record) -> bool) -> Vec<TaskId> {
+    /// Each stretch of the chosen tasks of which the same is known, with that.
+    fn for_chosen(&mut self, chosen: &Chosen, act: impl Fn(&mut Self, TaskRange, Record)) {
         let job = self.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
-        let tasks: Vec<TaskId> =
-            if chosen.tasks.is_empty() { job.tasks().collect() } else { chosen.tasks.clone() };
-        tasks.into_iter().filter(|&task| applies(self.record(task))).collect()
-    }
-}
-
-/// How many tasks in a row are how long, in the operations that machines' speeds are counted in.
-fn lengths(spec: &JobSpec) -> Vec<(u32, Option<Ops>)> {
-    let known = |length: Option<f64>| length.and_then(|operations| Ops::new(operations / OPERATIONS_EACH));
-    if !spec.tasks.has(LENGTH) {
-        return vec![(spec.tasks.count(), known(spec.length))];
-    }
-    let mut lengths: Vec<(u32, Option<Ops>)> = Vec::new();
-    for position in 0..spec.tasks.count() {
-        let length = known(spec.length_of(position).expect("only jobs that can be read are recorded"));
-        match lengths.last_mut() {
-            Some((count, last)) if *last == length => *count += 1,
-            Some(_) | None => lengths.push((1, length)),
+        let ranges = if chosen.tasks.is_empty() { vec![job.range()] } else { chosen.tasks.clone() };
+        for range in ranges {
+            let mut rest = Some(range);
+            while let Some(tasks) = rest {
+                let stretch = self.books.records.alike_from(tasks);
+                let record = self.record(stretch.first()).clone();
+                act(self, stretch, record);
+                rest = stretch.behind_within(range);
+            }
         }
     }
-    lengths
 }

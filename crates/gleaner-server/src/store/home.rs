@@ -4,7 +4,7 @@
 //! - **Other users see nothing of it**: the folder is made with mode 0700.
 //! - **Not on a network file system** unless the caller accepts one: there a lock may be no lock and a sync no sync.
 
-use super::HomeError;
+use super::{HomeError, Room};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -28,6 +28,7 @@ pub enum NetworkFolder {
 #[derive(Clone, Debug)]
 pub struct Home {
     folder: PathBuf,
+    room: Arc<Room>,
     _lock: Arc<File>,
 }
 
@@ -41,12 +42,18 @@ impl Home {
         rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)
             .map_err(|source| failure(folder, folder, source.into()))?;
         let lock = lock(folder)?;
-        Ok(Self { folder: folder.to_owned(), _lock: Arc::new(lock) })
+        let room = Arc::new(Room::of(folder));
+        Ok(Self { folder: folder.to_owned(), room, _lock: Arc::new(lock) })
     }
 
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// How much its disk may still take.
+    pub fn room(&self) -> &Room {
+        &self.room
     }
 }
 

@@ -17,6 +17,7 @@ use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Machines that are named for each rule that ruled some out.
 const NAMES_MAX: usize = 5;
@@ -43,14 +44,17 @@ pub fn explain_past(
     Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
 }
 
-/// Where the tasks of a job would go if it were submitted now, tried on a copy of the ledger.
-pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &JobSpec) -> Result<Preview, Rejection> {
-    crate::desk::check_job(spec)?;
+/// Where the tasks of an admitted job would go if it were submitted now, tried on a copy of the ledger.
+pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -> Result<Preview, Rejection> {
     let first = TaskId::new(ledger.task_count());
     let fact = Fact::JobSubmitted {
         job: ledger.next_job(),
         user: user.to_owned(),
-        spec: Box::new(JobSpec { hold: false, ..spec.clone() }),
+        spec: if spec.hold {
+            Arc::new(JobSpec { hold: false, ..(**spec).clone() })
+        } else {
+            Arc::clone(spec)
+        },
         key: None,
     };
     ledger.apply(&Entry { at: now, fact });

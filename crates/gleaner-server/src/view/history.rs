@@ -11,12 +11,13 @@ use gleaner_wire::api::{Actor, History, TaskPhase, Transition};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Stored};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What the rows alone do not say.
 #[derive(Clone, Debug)]
 pub struct HistoryNames {
     task: TaskId,
-    spec: JobSpec,
+    spec: Arc<JobSpec>,
     machines: Vec<String>,
 }
 
@@ -27,7 +28,7 @@ pub struct HistoryNames {
 pub fn history_names(desk: &Desk, task: TaskId) -> HistoryNames {
     let ledger = desk.ledger();
     let machines = ledger.agents().iter().map(|agent| agent.name.clone()).collect();
-    HistoryNames { task, spec: ledger.job_of(task).1.spec.clone(), machines }
+    HistoryNames { task, spec: Arc::clone(&ledger.job_of(task).1.spec), machines }
 }
 
 /// A task's life as it is read. Of a long one the latest steps are told.

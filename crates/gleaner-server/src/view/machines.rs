@@ -29,7 +29,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
     MachineView {
         machine: agent.name.clone(),
         state: state(desk, id, agent),
-        why: agent.why.clone(),
+        why: agent.why.clone().or_else(|| agent.shown.why().cloned()),
         profile: agent.profile.clone(),
         owner_load: agent.load,
         price: agent.price,

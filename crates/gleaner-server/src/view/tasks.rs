@@ -2,6 +2,7 @@
 
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
+use crate::store::TaskRange;
 use gleaner_core::explain::words;
 use gleaner_core::{Explanation, TaskState};
 use gleaner_policy::Recipe;
@@ -54,8 +55,12 @@ pub fn task(desk: &Desk, id: TaskId) -> TaskView {
 pub fn tasks(desk: &Desk, id: JobId, from: u32, limit: usize, phase: Option<TaskPhase>) -> Option<TaskList> {
     let ledger = desk.ledger();
     let job = ledger.find_job(id)?;
-    let wanted = |task: &TaskId| phase.is_none_or(|phase| ledger.record(*task).phase == phase);
-    let mut found = job.tasks().skip(from as usize).filter(wanted);
+    let last = job.range().last();
+    let from = (from < job.count).then(|| TaskId::new(job.first.index() + from as usize));
+    let rest = from.and_then(|from| TaskRange::between(from, last));
+    let stretches = rest.into_iter().flat_map(|rest| ledger.stretches(rest));
+    let wanted = stretches.filter(|(_, record)| phase.is_none_or(|phase| record.phase == phase));
+    let mut found = wanted.flat_map(|(stretch, _)| stretch.tasks());
     let tasks = found.by_ref().take(limit).map(|id| task(desk, id)).collect();
     let next = found.next().map(|task| job.position(task));
     Some(TaskList { version: VERSION, tasks, next })

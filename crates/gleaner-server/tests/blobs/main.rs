@@ -11,5 +11,5 @@ use gleaner_units::Time;
 
 /// Taken at this many nanoseconds, whatever it is.
 fn at(nanos: u64) -> Terms {
-    Terms { at: Time::from_nanos(nanos), at_most: 1 << 30, claimed: None }
+    Terms { at: Time::from_nanos(nanos), at_most: 1 << 30, claimed: None, announced: None }
 }

@@ -7,10 +7,10 @@ use super::history::Seen;
 use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
 use gleaner_units::{Span, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
-use gleaner_wire::{BlobHash, SESSION_VERSION};
 use std::collections::BTreeMap;
 
 /// What a program that wants to be run again exits with.
@@ -97,7 +97,6 @@ impl Agent {
     pub(crate) fn greet(&mut self, now: Time, connection: usize) -> Hello {
         self.link = Link::Greeting { connection, since: now };
         Hello {
-            version: SESSION_VERSION,
             agent: self.number,
             incarnation: self.incarnation,
             epoch: self.epoch,
@@ -220,7 +219,7 @@ impl Agent {
                 self.freeze_or_thaw(scene);
                 self.tell_owner(scene);
             }
-            ToAgent::Challenge { .. } | ToAgent::Measure | ToAgent::SetOpen { .. } => {}
+            ToAgent::Challenge { .. } | ToAgent::Proven | ToAgent::Measure | ToAgent::SetOpen { .. } => {}
         }
     }
 

@@ -84,7 +84,7 @@ impl Journal {
                 vec![Step::Ended(*attempt, *agent, end)]
             }
             Fact::TasksCancelled(chosen) if self.chooses(chosen, task) => vec![Step::Cancelled],
-            Fact::TasksRerun(chosen) if chosen.tasks.contains(&task) => vec![Step::Rerun],
+            Fact::TasksRerun(chosen) if names(chosen, task) => vec![Step::Rerun],
             Fact::TasksRerun(chosen) if self.chooses(chosen, task) => vec![Step::RerunIfOver],
             _ => Vec::new(),
         }
@@ -93,6 +93,10 @@ impl Journal {
     fn chooses(&self, chosen: &Chosen, task: TaskId) -> bool {
         let (first, count) = self.jobs[chosen.job.0 as usize - 1];
         let all = first..first + count;
-        if chosen.tasks.is_empty() { all.contains(&task.index()) } else { chosen.tasks.contains(&task) }
+        if chosen.tasks.is_empty() { all.contains(&task.index()) } else { names(chosen, task) }
     }
+}
+
+fn names(chosen: &Chosen, task: TaskId) -> bool {
+    chosen.tasks.iter().any(|range| range.contains(task))
 }

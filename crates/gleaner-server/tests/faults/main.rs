@@ -6,6 +6,7 @@
 mod agent;
 mod chance;
 mod checker;
+mod claims;
 mod history;
 mod journal;
 mod mended;

@@ -1,13 +1,15 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
-use gleaner_server::desk::{Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Terms};
+use gleaner_server::desk::{
+    Admitted, Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Terms,
+};
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::api::{Choice, Enrolment, TaskPhase};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
-use gleaner_wire::{JobId, SESSION_VERSION};
 
 const JOB: JobId = JobId(1);
 
@@ -20,19 +22,19 @@ fn one() -> Attempt {
 }
 
 /// A desk with one agent, connected, and one job of two tasks that both run.
-struct Small {
-    desk: Desk,
+pub(crate) struct Small {
+    pub(crate) desk: Desk,
     now: Time,
     effects: Vec<Effect>,
-    facts: Vec<Fact>,
+    pub(crate) facts: Vec<Fact>,
     sessions: u64,
 }
 
-fn profile() -> Profile {
+pub(crate) fn profile() -> Profile {
     Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) }
 }
 
-fn end(outcome: &Outcome) -> End {
+pub(crate) fn end(outcome: &Outcome) -> End {
     let json = serde_json::json!({ "outcome": outcome });
     serde_json::from_value(json).expect("an end")
 }
@@ -46,7 +48,7 @@ fn only(task: u32) -> Choice {
 }
 
 impl Small {
-    fn running() -> Self {
+    pub(crate) fn running() -> Self {
         let now = Time::from_nanos(1);
         let desk = Desk::new(Ledger::new(), Terms::default(), now, "test");
         let mut small = Self { desk, now, effects: Vec::new(), facts: Vec::new(), sessions: 0 };
@@ -59,7 +61,11 @@ impl Small {
             "tasks": { "array": { "first": 0, "last": 1, "step": 1 } },
         });
         let spec: JobSpec = serde_json::from_value(spec).expect("a job");
-        small.order(Order::Submit { spec: Box::new(spec), key: None, missing: Vec::new() });
+        small.order(Order::Submit {
+            job: Admitted::check(spec).expect("a job"),
+            key: None,
+            missing: Vec::new(),
+        });
         small.say(FromAgent::Started(one()));
         small.say(FromAgent::Started(Attempt { task: TaskId::new(1), number: 1 }));
         small
@@ -75,8 +81,8 @@ impl Small {
         self.desk.ledger().check().expect("the ledger holds");
     }
 
-    fn order(&mut self, order: Order) -> Option<Answer> {
-        let by = Requester { user: "root".into(), admin: true };
+    pub(crate) fn order(&mut self, order: Order) -> Option<Answer> {
+        let by = Requester { user: "root".into(), role: Role::Admin };
         self.put(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }]);
         self.effects.iter().find_map(|effect| match effect {
             Effect::Reply(_, answer) => answer.clone().ok(),
@@ -86,21 +92,20 @@ impl Small {
 
     fn connected(&mut self, incarnation: u64) -> Input {
         self.sessions += 1;
-        let (version, running) = (SESSION_VERSION, Vec::new());
-        let hello = Hello { version, agent: 0, incarnation, epoch: 0, profile: profile(), running };
+        let hello = Hello { agent: 0, incarnation, epoch: 0, profile: profile(), running: Vec::new() };
         Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
     }
 
-    fn connect(&mut self, incarnation: u64) {
+    pub(crate) fn connect(&mut self, incarnation: u64) {
         let input = self.connected(incarnation);
         self.put(vec![input]);
     }
 
-    fn say(&mut self, frame: FromAgent) {
+    pub(crate) fn say(&mut self, frame: FromAgent) {
         self.put(vec![Input::Frame { session: SessionId(self.sessions), frame: Box::new(frame) }]);
     }
 
-    fn ends(&mut self, attempt: Attempt, outcome: &Outcome) {
+    pub(crate) fn ends(&mut self, attempt: Attempt, outcome: &Outcome) {
         self.say(FromAgent::Ended { attempt, end: end(outcome) });
     }
 
@@ -208,7 +213,7 @@ fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
     small.put(vec![second, third]);
     let live = small.desk.ledger().record(TaskId::new(1)).live.map(|live| live.attempt);
     let sent = small.effects.iter().filter_map(|effect| match effect {
-        Effect::Send(session, ToAgent::Run(run)) if session.0 == small.sessions => Some(run.attempt.number),
+        Effect::Run(session, order) if session.0 == small.sessions => Some(order.attempt.number),
         _ => None,
     });
     assert_eq!(sent.map(Some).collect::<Vec<_>>(), [live]);

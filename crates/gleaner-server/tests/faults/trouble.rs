@@ -7,7 +7,7 @@ use super::world::World;
 use gleaner_server::desk::{Input, Order, OrderId, Requester};
 use gleaner_server::store::Failure;
 use gleaner_units::{Span, Time};
-use gleaner_wire::api::{Choice, Enrolment};
+use gleaner_wire::api::{Choice, Enrolment, Role};
 use gleaner_wire::session::Profile;
 
 const DAY_NANOS: u64 = 86_400_000_000_000;
@@ -16,7 +16,8 @@ impl World {
     /// A coordinator with its administrator and some enrolled agents.
     pub(super) fn found(&mut self) {
         self.server.start(self.now, Time::from_nanos(DAY_NANOS)).expect("an empty journal can be read");
-        let user = Order::AddUser { user: ADMIN.to_owned(), token: "t".to_owned(), admin: true };
+        let (user, token) = (ADMIN.to_owned(), "t".to_owned());
+        let user = Order::AddUser { user, token, role: Role::Admin, expires: None };
         let mut orders = vec![user];
         let agents = self.chance.between(2, 4) as u32;
         for number in 0..agents {
@@ -30,7 +31,7 @@ impl World {
             self.agents.push(Agent::new(number, profile, drift));
         }
         for order in orders {
-            let by = Requester { user: ADMIN.to_owned(), admin: true };
+            let by = Requester { user: ADMIN.to_owned(), role: Role::Admin };
             self.server.inbox.push(Input::Order { id: OrderId(0), by, order: Box::new(order) });
         }
         let all = self.server.inbox.len();

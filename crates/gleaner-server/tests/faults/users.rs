@@ -3,10 +3,10 @@
 use super::agent::AGAIN;
 use super::chance::Chance;
 use super::history::Seen;
-use gleaner_server::desk::{Answer, Order, OrderId, Rejection, Requester};
+use gleaner_server::desk::{Admitted, Answer, Order, OrderId, Rejection, Requester};
 use gleaner_server::policy::default_relocation;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec, ReplanSpec};
+use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec, ReplanSpec, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Users {
     pub(crate) fn ask(&mut self, by: &str, order: Order) -> (OrderId, Asked) {
         self.asked += 1;
         let id = OrderId(self.asked);
-        let by = Requester { user: by.to_owned(), admin: by == ADMIN };
+        let by = Requester { user: by.to_owned(), role: if by == ADMIN { Role::Admin } else { Role::User } };
         let asked = Asked { by, order };
         self.open.insert(id, asked.clone());
         (id, asked)
@@ -102,7 +102,11 @@ impl Users {
         if self.submitted < JOBS_MAX && (self.jobs.is_empty() || chance.one_in(3)) {
             self.submitted += 1;
             let key = (!chance.one_in(4)).then(|| format!("key-{}", self.submitted));
-            let order = Order::Submit { spec: Box::new(job(chance, plans)), key, missing: Vec::new() };
+            let order = Order::Submit {
+                job: Admitted::check(job(chance, plans)).expect("a job"),
+                key,
+                missing: Vec::new(),
+            };
             return ((*chance.pick(&USERS)).to_owned(), order);
         }
         if self.jobs.is_empty() || chance.one_in(5) {

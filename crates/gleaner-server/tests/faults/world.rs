@@ -347,6 +347,10 @@ impl World {
                     self.queue.put(self.now + delay, Event::Answer(id, Box::new(answer)));
                 }
             }
+            Effect::Run(session, order) => {
+                let run = order.filled_in().expect("a short order");
+                self.let_out(Effect::Send(session, ToAgent::Run(Box::new(run))));
+            }
             Effect::Send(session, message) => {
                 let connection = session.0 as usize;
                 if self.network.get(connection).is_open_to_server {

@@ -4,8 +4,9 @@ use crate::agent::Agent;
 use crate::world::{World, request};
 use axum::body::Body;
 use gleaner_net::{Token, TokenKind};
+use gleaner_server::store::Seq;
 use gleaner_units::MachineId;
-use gleaner_wire::api::JobList;
+use gleaner_wire::api::{JobList, LabelList};
 
 /// Each route that is not about one job, with what it answers a user who is no administrator.
 const ROUTES: &[(&str, &str, u16)] = &[
@@ -19,6 +20,8 @@ const ROUTES: &[(&str, &str, u16)] = &[
     ("GET", "/metrics", 200),
     ("POST", "/api/v1/tokens/join", 403),
     ("POST", "/api/v1/tokens/user?name=eve", 403),
+    ("GET", "/api/v1/users", 403),
+    ("POST", "/api/v1/users/eve/remove", 403),
     ("POST", "/api/v1/machines/m1/pause", 403),
     ("POST", "/api/v1/machines/m1/unpause", 403),
     ("POST", "/api/v1/machines/m1/resume", 403),
@@ -133,4 +136,58 @@ async fn the_page_and_the_sign_of_life_need_no_token_and_show_nothing() {
         assert!(!text.contains(outside), "the page asks for {outside}");
     }
     assert!(page.header("content-security-policy").contains("default-src 'none'; script-src 'sha256-"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_are_seen_by_whoever_submitted_under_them() {
+    let world = World::new().await;
+    for (token, label) in [(&world.alice, "secret-plan"), (&world.bob, "render"), (&world.alice, "render")] {
+        let job = serde_json::json!({"command": ["true"], "label": label});
+        assert_eq!(world.post("/api/v1/jobs", token, &job).await.status, 201);
+    }
+    for (token, expected) in [
+        (&world.alice, vec![("alice", "render"), ("alice", "secret-plan")]),
+        (&world.bob, vec![("bob", "render")]),
+        (&world.root, vec![("alice", "render"), ("alice", "secret-plan"), ("bob", "render")]),
+    ] {
+        let list: LabelList = world.get("/api/v1/labels", token).await.json();
+        let seen: Vec<_> =
+            list.labels.iter().map(|label| (label.user.as_str(), label.label.as_str())).collect();
+        assert_eq!(seen, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_have_no_characters_that_are_not_seen() {
+    let world = World::new().await;
+    for hidden in ["\u{202e}", "\u{200b}", "\u{2066}", "\u{feff}", "\u{e0041}", "\u{ad}", "\n", "\x1b"] {
+        let name = format!("a{hidden}b");
+        for job in [
+            serde_json::json!({"command": ["true"], "name": name}),
+            serde_json::json!({"command": ["true"], "label": name}),
+            serde_json::json!({"command": ["true"], "requirements": format!("true || \"{hidden}\" == \"\"")}),
+        ] {
+            let reply = world.post("/api/v1/jobs", &world.alice, &job).await;
+            let may = hidden == "\n" && job.get("requirements").is_some();
+            assert_eq!(reply.status, if may { 201 } else { 422 }, "{job}: {reply}");
+        }
+        let mut enrolment = crate::agent::enrolment("m");
+        enrolment["profile"]["tags"] = serde_json::json!([name]);
+        let token = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
+        let token = token.json::<serde_json::Value>()["token"].as_str().expect("a token").to_owned();
+        assert_eq!(world.post("/api/v1/agents", &token, &enrolment).await.status, 422, "a tag");
+        enrolment = crate::agent::enrolment(&name);
+        assert_eq!(world.post("/api/v1/agents", &token, &enrolment).await.status, 422, "a machine");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_journal_says_who_lets_somebody_in() {
+    let world = World::new().await;
+    let reply =
+        world.call("POST", "/api/v1/tokens/user?name=eve&admin=true", &world.root, Body::empty()).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).expect("rows");
+    let added = rows.iter().find(|row| row.row.body.contains("\"eve\"")).expect("it is recorded");
+    assert!(added.row.body.contains(r#""by":{"user":"root"}"#), "{}", added.row.body);
 }

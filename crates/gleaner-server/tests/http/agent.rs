@@ -3,18 +3,19 @@
 use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
+use gleaner_server::driver::Outgoing;
 use gleaner_server::store::Seq;
+use gleaner_wire::api::Enrolled;
 use gleaner_wire::limits::REPORTS_AT_ONCE;
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
-use gleaner_wire::{SESSION_VERSION, api::Enrolled};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 pub(crate) struct Agent {
     session: SessionId,
-    inbox: mpsc::Receiver<ToAgent>,
+    inbox: mpsc::Receiver<Outgoing>,
 }
 
 pub(crate) fn profile() -> Profile {
@@ -37,7 +38,6 @@ impl Agent {
         let enrolled: Enrolled = reply.json();
         assert_eq!(enrolled.name, name);
         let hello = Hello {
-            version: SESSION_VERSION,
             agent: enrolled.agent,
             incarnation: 1,
             epoch: 0,
@@ -60,7 +60,10 @@ impl Agent {
     }
 
     pub(crate) async fn hear(&mut self) -> ToAgent {
-        self.inbox.recv().await.expect("the session goes on")
+        match self.inbox.recv().await.expect("the session goes on") {
+            Outgoing::Message(message) => message,
+            Outgoing::Run(order) => ToAgent::Run(Box::new(order.filled_in().expect("a short order"))),
+        }
     }
 
     async fn hear_beat(&mut self, number: u64) {
@@ -73,7 +76,18 @@ impl Agent {
     }
 
     pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
-        let end = End { outcome: Outcome::Exited { code }, stdout, ..nothing_used() };
+        self.end_with(world, attempt, code, stdout, None).await;
+    }
+
+    pub(crate) async fn end_with(
+        &self,
+        world: &World,
+        attempt: Attempt,
+        code: i32,
+        stdout: Tail,
+        files: Option<Stored>,
+    ) {
+        let end = End { outcome: Outcome::Exited { code }, files, stdout, ..nothing_used() };
         self.say(world, FromAgent::Ended { attempt, end }).await;
     }
 
@@ -148,7 +162,8 @@ async fn who_may_enrol() {
         (&world.root, enrolment("m1"), 401),
         (&String::new(), enrolment("m1"), 401),
         (&never_issued, enrolment("m1"), 403),
-        (&never_issued, bad_key, 422),
+        (&never_issued, bad_key.clone(), 403),
+        (&issued, bad_key, 422),
         (&issued, of_nobody, 201),
     ] {
         let reply = world.post("/api/v1/agents", token, &body).await;

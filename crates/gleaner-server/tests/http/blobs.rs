@@ -1,14 +1,15 @@
 //! Files in and out.
 
+use crate::agent::Agent;
 use crate::world::World;
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::tidying::tidy;
 use gleaner_units::{MachineId, Time};
-use gleaner_wire::api::Swallowed;
+use gleaner_wire::api::{JobView, Swallowed};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
-use gleaner_wire::session::Stored;
+use gleaner_wire::session::{Stored, Tail};
 use serde_json::json;
 use std::io;
 use std::sync::Arc;
@@ -29,12 +30,92 @@ async fn a_file_comes_back_as_it_went_in() {
             content.chunks(10_000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
         let put = world.call("PUT", &path, &world.alice, Body::from_stream(stream::iter(pieces))).await;
         assert_eq!(put.json::<Stored>().size, content.len() as u64, "{put}");
-        let head = world.call("HEAD", &path, &world.bob, Body::empty()).await;
+        let head = world.call("HEAD", &path, &world.alice, Body::empty()).await;
         assert_eq!((head.status, head.header("content-length")), (200, content.len().to_string().as_str()));
         assert!(head.body.is_empty());
-        let got = world.get(&path, &world.bob).await;
+        let got = world.get(&path, &world.alice).await;
         assert_eq!((got.status, got.body.as_slice()), (200, content));
     }
+}
+
+/// What others sent is not there for who knows its hash only: not to look for, not to read, and not to name in a job.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hash_opens_nothing() {
+    let world = World::new().await;
+    let secret = path(b"secret");
+    let put = async |token: &str| world.call("PUT", &secret, token, Body::from("secret")).await.status;
+    let seen_by = async |token: &str| {
+        let head = world.call("HEAD", &secret, token, Body::empty()).await;
+        assert_eq!(head.body.len(), 0);
+        let got = world.get(&secret, token).await;
+        assert_eq!(got.status, head.status);
+        got.status
+    };
+    let job = json!({"command": ["cat", "x"], "inputs": [{"path": "x", "blob": blake3::hash(b"secret").to_hex().as_str()}]});
+    let submit = async |token: &str| world.post("/api/v1/jobs", token, &job).await;
+    let before = (seen_by(&world.bob).await, submit(&world.bob).await.to_string());
+    assert_eq!(put(&world.alice).await, 200);
+    assert_eq!((seen_by(&world.alice).await, seen_by(&world.root).await), (200, 200));
+    let after = (seen_by(&world.bob).await, submit(&world.bob).await.to_string());
+    assert_eq!(after, before, "bob can tell that somebody sent it");
+    assert_eq!(before.0, 404);
+    assert!(before.1.contains("is not stored here"), "{}", before.1);
+    assert_eq!(submit(&world.alice).await.status, 201);
+    assert_eq!(submit(&world.bob).await.status, 422);
+    assert_eq!(put(&world.bob).await, 200, "who has it may send it");
+    assert_eq!((seen_by(&world.bob).await, submit(&world.bob).await.status), (200, 201));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_gets_what_its_runs_need_and_nothing_else() {
+    let world = World::new().await;
+    let put = async |content: &'static str| {
+        let sent = world.call("PUT", &path(content.as_bytes()), &world.alice, Body::from(content)).await;
+        sent.json::<Stored>().blob
+    };
+    let (input, stdin, other) = (put("input").await, put("stdin").await, put("other").await);
+    let mut agent = Agent::join(&world, "m1").await;
+    let tokens = [0, 1].map(|number| {
+        let token = Token::generate(TokenKind::Session).unwrap();
+        world.app.agents.add(&token, MachineId::new(number));
+        token.reveal()
+    });
+    let job = json!({"command": ["true"], "inputs": [{"path": "a", "blob": input}], "stdin": stdin});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201);
+    let run = agent.start_next(&world).await;
+    let _other = Agent::join(&world, "m2").await;
+    let got = async |token: &str, blob: &gleaner_wire::BlobHash| {
+        world.get(&format!("/api/v1/blobs/{blob}"), token).await.status
+    };
+    for (blob, first, second) in [(&input, 200, 404), (&stdin, 200, 404), (&other, 404, 404)] {
+        assert_eq!((got(&tokens[0], blob).await, got(&tokens[1], blob).await), (first, second));
+    }
+    agent.end(&world, run, 0, Tail::default()).await;
+    while world.get("/api/v1/jobs/1?wait_s=60", &world.alice).await.json::<JobView>().tasks.done == 0 {}
+    assert_eq!(got(&tokens[0], &input).await, 404, "its run is over");
+}
+
+/// The files that a task left are had under its name.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_task_left_is_its_users() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let files = format!("/api/v1/jobs/{job}/tasks/1/files");
+    assert_eq!(world.get(&files, &world.alice).await.status, 404, "it left none yet");
+    let session = Token::generate(TokenKind::Session).unwrap();
+    world.app.agents.add(&session, MachineId::new(0));
+    let content = vec![7; 200_000];
+    let sent = world.call("PUT", &path(&content), &session.reveal(), Body::from(content.clone())).await;
+    let run = agent.start_next(&world).await;
+    agent.end_with(&world, run, 0, Tail::default(), Some(sent.json())).await;
+    while world.get(&format!("/api/v1/jobs/{job}?wait_s=60"), &world.alice).await.json::<JobView>().tasks.done
+        == 0
+    {}
+    let got = world.get(&files, &world.alice).await;
+    assert_eq!((got.status, got.body), (200, content.clone()));
+    assert_eq!(world.get(&files, &world.bob).await.status, 404);
+    assert_eq!(world.get(&path(&content), &world.bob).await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -84,3 +84,15 @@ async fn who_falls_behind_hears_so() {
     }
     assert!(watcher.next().await.as_u64().is_some_and(|missed| missed > 0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_its_token_and_shows_nothing_more() {
+    let world = World::new().await;
+    for end in ["/api/v1/tokens/user?name=alice", "/api/v1/users/alice/remove"] {
+        let token = world.post("/api/v1/tokens/user?name=alice", &world.root, &json!({})).await;
+        let token = token.json::<Value>()["token"].as_str().unwrap().to_owned();
+        let mut alice = Watcher::new(&world, "/api/v1/events", &token).await;
+        assert!(world.post(end, &world.root, &json!({})).await.status < 300);
+        assert!(alice.pieces.next().await.is_none(), "{end}");
+    }
+}

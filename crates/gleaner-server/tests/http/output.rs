@@ -76,6 +76,46 @@ async fn a_long_answer_comes_in_pieces() {
     assert_eq!(read, written);
 }
 
+/// A file that is shorter than the journal says is no output; one that is longer has somebody else's behind it.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_the_run_wrote_is_its_output() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let attempt = agent.start_next(&world).await;
+    agent.write(&world, attempt, 0, b"all that it wrote").await;
+    agent.end(&world, attempt, 0, Tail { offset: 17, ..Tail::default() }).await;
+    assert_eq!(output(&world, job, "?wait_s=60&offset=17").await.status, 200);
+    let outputs = world.app.home.folder().join("outputs").join(world.app.desk.began().nanos().to_string());
+    let file = outputs.join("0").join(format!("{}.{}.out", attempt.task.index(), attempt.number));
+    std::fs::write(&file, "all that it wrote, and a secret of another").unwrap();
+    assert_eq!(output(&world, job, "").await.body, b"all that it wrote");
+    assert_eq!(output(&world, job, "?offset=9").await.body, b"it wrote");
+    for damage in [Some("all that"), None] {
+        match damage {
+            Some(left) => std::fs::write(&file, left).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        let reply = output(&world, job, "").await;
+        assert_eq!((reply.status, reply.code().as_str()), (500, "damaged"), "{reply}");
+    }
+}
+
+/// What an older state of the journal left under the run's name is not the run's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_begins_without_output() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let outputs = world.app.home.folder().join("outputs").join(world.app.desk.began().nanos().to_string());
+    std::fs::create_dir_all(outputs.join("0")).unwrap();
+    std::fs::write(outputs.join("0/0.1.out"), "a secret of another").unwrap();
+    let job = world.submit(&world.alice, 1).await;
+    let attempt = agent.start_next(&world).await;
+    assert_eq!((attempt.task.index(), attempt.number), (0, 1));
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, attempt, 2, b"new"));
+    assert_eq!(reply.body, b"\0\0new");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_task_that_never_ran_has_no_output_to_wait_for() {
     let world = World::new().await;

@@ -2,16 +2,16 @@
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, Method, Request};
-use gleaner_net::{Token, TokenKind};
+use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
 use gleaner_server::blobs::MemoryBlobs;
 use gleaner_server::desk::{Order, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::http::router;
-use gleaner_server::outputs::Outputs;
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
+use gleaner_wire::api::Role;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -19,6 +19,8 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
+/// What the coordinator is called.
+pub(crate) const NAME: &str = "grid.test";
 /// Bytes of all files together.
 const SPACE: u64 = 1 << 20;
 /// More than any answer of a test has.
@@ -68,20 +70,21 @@ impl World {
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
         let disk = MemoryDisk::default();
         let store = Box::new(MemoryStore::open(&disk));
-        let (driver, desk) = Driver::start(store, Outputs::open(&home), Terms::default(), "test").unwrap();
-        let [root, alice, bob] = [("root", true), ("alice", false), ("bob", false)]
-            .map(|(name, admin)| (name, admin, Token::generate(TokenKind::User).unwrap()));
-        for (name, admin, token) in [&root, &alice, &bob] {
-            add_user(&desk, name, *admin, token).await;
+        let (driver, desk) = Driver::start(store, &home, Terms::default(), "test").unwrap();
+        let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
+            .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
+        for (name, role, token) in [&root, &alice, &bob] {
+            add_user(&desk, name, *role, token).await;
         }
         let app = Arc::new(App {
             desk,
             blobs: Arc::new(MemoryBlobs::with_space(SPACE)),
             readers: Readers::new(move || Ok(Box::new(disk.clone()))),
-            home: folder.path().to_owned(),
+            home,
             agents: AgentTokens::default(),
-            authority: None,
-            address: "http://127.0.0.1:1".to_owned(),
+            authority: Fingerprint::of_der(b"authority"),
+            address: format!("https://{NAME}:1"),
+            names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
         });
         let router = router(Arc::clone(&app));
         let [root, alice, bob] = [root, alice, bob].map(|(_, _, token)| token.reveal());
@@ -128,7 +131,8 @@ impl Drop for World {
 
 pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Request<Body> {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
-    let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header(HOST, format!("{NAME}:1")).header(CONTENT_TYPE, "application/json");
     request.header(AUTHORIZATION, format!("Bearer {token}")).body(body).unwrap()
 }
 
@@ -136,8 +140,8 @@ pub(crate) fn hex(token: &Token) -> String {
     token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn add_user(desk: &Handle, name: &str, admin: bool, token: &Token) {
-    let by = Requester { user: "setup".to_owned(), admin: true };
-    let order = Order::AddUser { user: name.to_owned(), token: hex(token), admin };
+async fn add_user(desk: &Handle, name: &str, role: Role, token: &Token) {
+    let by = Requester { user: "setup".to_owned(), role: Role::Admin };
+    let order = Order::AddUser { user: name.to_owned(), token: hex(token), role, expires: None };
     desk.order(by, order).await.unwrap().unwrap();
 }

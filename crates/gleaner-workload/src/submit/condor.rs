@@ -23,7 +23,7 @@ pub use translate::JOB_NUMBER;
 use super::{JobDescription, Source};
 use crate::InputError;
 use fold::Folding;
-use gleaner_wire::limits::TASKS_PER_JOB_MAX;
+use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
 use keys::{Notes, Refusals};
 use serde::Serialize;
 use statements::Statements;
@@ -109,15 +109,17 @@ pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submissi
             let scope = batch.scope(step, process, surroundings);
             folding.add(process, translate(batch, scope, &mut refused, &mut notes));
             process += 1;
+            if process > TASKS_PER_JOB_MAX || folding.bytes() > JOB_BYTES_MAX {
+                let expected =
+                    format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
+                let found = format!("more than {} processes", process - 1);
+                return Err(source.place().error("queue", found, expected).into());
+            }
             // What is wrong with one process is mostly wrong with all of its batch.
             if !refused.is_empty() {
                 break;
             }
         }
-    }
-    if process > TASKS_PER_JOB_MAX {
-        let found = format!("{process} processes");
-        return Err(source.place().error("queue", found, format!("at most {TASKS_PER_JOB_MAX}")).into());
     }
     if !refused.is_empty() {
         return Err(SubmitFileError::Unsupported {

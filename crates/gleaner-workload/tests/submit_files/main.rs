@@ -3,6 +3,7 @@
 
 mod differential;
 mod examples;
+mod mutations;
 mod shared_data;
 
 use gleaner_wire::job::fill_in;

@@ -10,7 +10,8 @@ Start it again, also after a crash, and it goes on where it was.
 
 Examples:
   gleaner up                              # on this machine alone
-  gleaner up --listen 0.0.0.0:7717        # others may join; all is under TLS then
+  gleaner up --listen 0.0.0.0:7717        # others may join
+  gleaner up --as $USER                   # my tasks may leave the sandbox here: submit --no-sandbox
   gleaner up --demo                       # and watch a few tasks being placed and moved";
 
 /// `gleaner up`.
@@ -19,6 +20,9 @@ Examples:
 pub(crate) struct UpArguments {
     #[command(flatten)]
     pub(crate) serve: ServeArguments,
+    /// The user whose tasks may run outside the sandbox here, with all that you may do; nobody if nothing is said
+    #[arg(long = "as", value_name = "USER")]
+    pub(crate) user: Option<String>,
     /// How many tasks run on this machine at most; as many as it has cores if nothing is said
     #[arg(long)]
     pub(crate) slots: Option<u32>,
@@ -33,7 +37,7 @@ pub(crate) struct ServeArguments {
     /// The folder in which everything is kept
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
     pub(crate) home: Option<PathBuf>,
-    /// Where to listen; beyond loopback everything is under TLS
+    /// Where to listen
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// A name under which others reach this machine; may be given several times
@@ -103,6 +107,9 @@ pub(crate) struct WorkArguments {
     /// Gigabytes of inputs to keep for later tasks
     #[arg(long, value_name = "GB", default_value_t = 10.0)]
     pub(crate) cache_gb: f64,
+    /// Gigabytes of memory for a task that names none; a slot's share of the machine's memory if nothing is said
+    #[arg(long, value_name = "GB")]
+    pub(crate) task_memory_gb: Option<f64>,
     /// The cgroup in which the owner's use is measured
     #[arg(long, value_name = "PATH")]
     pub(crate) measure_cgroup: Option<String>,
@@ -156,15 +163,36 @@ pub(crate) struct OwnMachineArguments {
     pub(crate) json: bool,
 }
 
+/// `gleaner doctor`.
+#[derive(Args, Debug)]
+pub(crate) struct DoctorArguments {
+    /// The folder that an agent would keep its tasks in; what is tried there is removed again
+    #[arg(long, value_name = "DIR", env = "GLEANER_AGENT_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `gleaner journal`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum JournalArguments {
-    /// Check every row, and that the scheduler would decide the same again
-    Verify(JournalFolderArguments),
+    /// Check every row, that the scheduler would decide the same again, and that the files it names are there
+    Verify(JournalVerifyArguments),
     /// Derive everything from the journal afresh, and save that as the snapshot to start from
     Rebuild(JournalFolderArguments),
     /// Write the journal as JSON Lines, one fact a line
     Export(JournalFolderArguments),
+}
+
+/// `gleaner journal verify`.
+#[derive(Args, Debug)]
+pub(crate) struct JournalVerifyArguments {
+    #[command(flatten)]
+    pub(crate) of: JournalFolderArguments,
+    /// Read the files too, and check that their content is what it was: takes as long as reading them takes
+    #[arg(long)]
+    pub(crate) files: bool,
 }
 
 /// Which journal.

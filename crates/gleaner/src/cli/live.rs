@@ -1,7 +1,9 @@
 //! The arguments of the commands that talk to a coordinator.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use gleaner_wire::JobId;
+use gleaner_wire::api::Role;
+use gleaner_wire::limits::USER_TOKEN_SECONDS_MAX;
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -15,7 +17,7 @@ pub(crate) struct GridArguments {
     /// The coordinator's address instead of the one in the folder
     #[arg(long, value_name = "URL", env = "GLEANER_SERVER", help_heading = "Which grid")]
     pub(crate) server: Option<String>,
-    /// The fingerprint of its authority, for an https address
+    /// The fingerprint of its authority instead of the one in the folder
     #[arg(long, value_name = "HEX", env = "GLEANER_FINGERPRINT", help_heading = "Which grid")]
     pub(crate) fingerprint: Option<String>,
     /// Your token instead of the one in the folder
@@ -383,6 +385,9 @@ pub(crate) struct FetchArguments {
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,
+    /// Put them in the place of files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -396,12 +401,66 @@ pub(crate) enum TokenArguments {
     User {
         /// The user's name
         name: String,
-        /// Let them act on what is not their own
-        #[arg(long)]
-        admin: bool,
+        /// What they may do
+        #[arg(long, value_enum, default_value_t)]
+        role: RoleArgument,
+        /// After which time it is of no use any more, as 30d or 12h; never if nothing is said
+        #[arg(long, value_name = "TIME", value_parser = life)]
+        expires: Option<u32>,
         #[command(flatten)]
         grid: GridArguments,
     },
+}
+
+/// What a user may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum RoleArgument {
+    /// Act on what is not their own, and on machines, users and the policy
+    Admin,
+    /// Submit jobs, and act on these
+    #[default]
+    User,
+    /// See everything, and change nothing
+    Reader,
+}
+
+impl From<RoleArgument> for Role {
+    fn from(role: RoleArgument) -> Self {
+        match role {
+            RoleArgument::Admin => Self::Admin,
+            RoleArgument::User => Self::User,
+            RoleArgument::Reader => Self::Reader,
+        }
+    }
+}
+
+fn life(text: &str) -> Result<u32, String> {
+    let whole = seconds(text)?.round() as u32;
+    let expected = || format!("expected 1 second to {} days", USER_TOKEN_SECONDS_MAX / 86_400);
+    (1..=USER_TOKEN_SECONDS_MAX).contains(&whole).then_some(whole).ok_or_else(expected)
+}
+
+/// `gleaner user`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserArguments {
+    /// Who may sign in, as what and until when
+    List(PlainArguments),
+    /// Let somebody sign in no more; their jobs go on
+    Remove {
+        /// Their name, as `gleaner user list` has it
+        name: String,
+        #[command(flatten)]
+        grid: GridArguments,
+    },
+}
+
+impl UserArguments {
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::List(arguments) => arguments.grid.json,
+            Self::Remove { grid, .. } => grid.json,
+        }
+    }
 }
 
 impl TokenArguments {

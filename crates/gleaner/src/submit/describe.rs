@@ -26,6 +26,7 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, F
             job.spec.tasks = tasks.clone();
         }
         lay_over(arguments, job)?;
+        job.check_size().map_err(|error| Failure::Usage(error.to_string()))?;
     }
     Ok(jobs)
 }

@@ -116,7 +116,7 @@ fn check_answers(grid: &Grid, promise: &Promise) {
     }
     if promise.goal.is_none() {
         let to = grid.folder.path().join("fetched");
-        grid.ok(&["fetch", &promise.job, "--to", to.to_str().expect("text")]);
+        grid.ok(&["fetch", &promise.job, "--force", "--to", to.to_str().expect("text")]);
         for number in low..=high {
             let file = to.join(number.to_string()).join("result");
             let text =

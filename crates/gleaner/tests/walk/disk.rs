@@ -37,6 +37,14 @@ impl SmallDisk {
         }
     }
 
+    /// Takes what is left but so much.
+    pub(crate) fn fill_but(&self, mebibytes: u64) {
+        let disk = rustix::fs::statvfs(self.path()).expect("a disk");
+        let taken = (disk.f_bavail * disk.f_frsize).saturating_sub(mebibytes << 20);
+        let mut file = fs::File::options().append(true).create(true).open(self.filler()).expect("a file");
+        file.write_all(&vec![0; taken as usize]).expect("there is so much room");
+    }
+
     /// Gives it back.
     pub(crate) fn clear(&self) {
         fs::remove_file(self.filler()).expect("it was full");

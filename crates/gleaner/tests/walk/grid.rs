@@ -216,6 +216,33 @@ impl Grid {
         Some(serde_json::from_slice(&output.stdout).expect("JSON"))
     }
 
+    /// What the API itself answers the first user: the status, and the document. `body` is sent if there is one.
+    pub(crate) fn api(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let output = self.request(method, path, body).output().expect("curl");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let (document, status) = text.rsplit_once('\n').expect("a status");
+        (status.parse().expect("a number"), serde_json::from_str(document).unwrap_or_default())
+    }
+
+    /// What asks so, and prints the answer and its status.
+    pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Command {
+        let token = fs::read_to_string(self.home.join("token")).expect("the first user's token");
+        static REQUESTS: AtomicU32 = AtomicU32::new(0);
+        let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
+        let sent = self.folder.path().join(format!("request-{number}.json"));
+        let mut command = self.within();
+        // Whose certificate it is is not what is tried here.
+        command.args(["curl", "-ks", "-w", "\n%{http_code}", "-X", method, "-H"]);
+        command.arg(format!("Authorization: Bearer {}", token.trim()));
+        if let Some(body) = body {
+            fs::write(&sent, body.to_string()).expect("room for a request");
+            command.args(["-H", "Content-Type: application/json", "--data-binary"]);
+            command.arg(format!("@{}", sent.display()));
+        }
+        command.arg(format!("https://{ADDRESS}{path}"));
+        command
+    }
+
     /// The facts of the journal, in order.
     pub(crate) fn facts(&self) -> Vec<Value> {
         let lines = self.ok(&["journal", "export"]);
@@ -233,9 +260,15 @@ impl Grid {
         eprintln!("journal verify: {}", verified.trim());
     }
 
-    fn within(&self) -> Command {
+    /// What to write before a command so that it runs where the coordinator does.
+    pub(crate) fn prefix(&self) -> [String; 2] {
+        self.hub.prefix()
+    }
+
+    /// A command in the coordinator's namespace, which dies with this test: its arguments are the program and its words.
+    pub(crate) fn within(&self) -> Command {
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL"]).args(self.hub.prefix());
+        command.args(["--pdeathsig", "KILL"]).args(self.prefix());
         for name in ["GLEANER_SERVER", "GLEANER_TOKEN", "GLEANER_FINGERPRINT", "GLEANER_HOME"] {
             command.env_remove(name);
         }

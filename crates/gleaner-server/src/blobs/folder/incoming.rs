@@ -1,6 +1,7 @@
 //! A blob on its way in: a file of its own that goes away again unless it is published.
 
 use crate::blobs::{BlobError, BlobId, Put, PutError};
+use crate::store::Promise;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,8 +21,13 @@ impl Incoming {
         Ok(Self { file: file.map_err(|source| failure(&path, source))?, path })
     }
 
-    /// Writes all that `body` holds, if that is `at_most` bytes.
-    pub(super) fn fill(&mut self, body: &mut dyn Read, at_most: u64) -> Result<Put, PutError> {
+    /// Writes all that `body` holds, if that is `at_most` bytes and there is room for them.
+    pub(super) fn fill(
+        &mut self,
+        body: &mut dyn Read,
+        at_most: u64,
+        mut promise: Promise<'_>,
+    ) -> Result<Put, PutError> {
         let mut buffer = vec![0; BUFFER_BYTES];
         let mut hasher = blake3::Hasher::new();
         let mut bytes = 0;
@@ -38,7 +44,8 @@ impl Incoming {
                 return Err(PutError::TooLarge { at_most });
             }
             hasher.update(part);
-            self.file.write_all(part).map_err(|source| failure(&self.path, source))?;
+            let kept = promise.use_up(part.len() as u64).and_then(|()| self.file.write_all(part));
+            kept.map_err(|source| failure(&self.path, source))?;
         }
     }
 

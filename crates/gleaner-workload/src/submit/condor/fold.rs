@@ -11,6 +11,7 @@ const COLUMN: &str = "GLEANER_";
 #[derive(Default)]
 pub(super) struct Folding {
     groups: Vec<Group>,
+    bytes: usize,
 }
 
 struct Group {
@@ -24,6 +25,7 @@ struct Group {
 impl Folding {
     pub(super) fn add(&mut self, process: u32, mut job: JobDescription) {
         let texts: Vec<String> = slots(&mut job).into_iter().map(std::mem::take).collect();
+        self.bytes += texts.iter().map(String::len).sum::<usize>();
         // Neighbours are mostly alike.
         let at = self.groups.iter().rposition(|group| group.shape == job).unwrap_or_else(|| {
             let columns = vec![Words::default(); texts.len()];
@@ -33,6 +35,11 @@ impl Folding {
         let group = &mut self.groups[at];
         group.processes.push(process);
         group.columns.iter_mut().zip(&texts).for_each(|(column, text)| column.push(text));
+    }
+
+    /// Of all texts of all processes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn into_jobs(self) -> Vec<JobDescription> {

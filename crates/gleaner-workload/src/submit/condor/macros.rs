@@ -2,11 +2,14 @@
 
 use super::statements::Setting;
 use gleaner_classad::{Context, Expr, Value};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 const DEPTH_MAX: usize = 32;
 /// An expansion that is longer is a mistake, or an attack.
 const BYTES_MAX: usize = 1 << 20;
+/// Bytes that are looked at to expand one text: macros without a value can double without growing.
+const LOOKS_MAX: usize = 1 << 26;
 
 /// Where names are looked up: what holds for one process, then the command line, then the file.
 #[derive(Debug)]
@@ -18,11 +21,14 @@ pub(super) struct Scope<'a> {
     pub(super) process: Vec<(String, String)>,
     /// What stands for the job's number, where that may stand open.
     pub(super) cluster: Option<&'static str>,
+    /// How much was looked at so far.
+    pub(super) looks: Cell<usize>,
 }
 
 impl Scope<'_> {
     /// `text` with every macro replaced, or why that cannot be.
     pub(super) fn expand(&self, text: &str) -> Result<String, String> {
+        self.looks.set(0);
         self.expand_at(text, 0)
     }
 
@@ -36,6 +42,11 @@ impl Scope<'_> {
             expanded.push_str(&rest[..at]);
             rest = &rest[at..];
             let (value, used) = self.macro_at(rest, depth)?;
+            // Where no macro begins, its end was looked for.
+            self.looks.set(self.looks.get() + if used > 1 { used } else { rest.len() });
+            if self.looks.get() > LOOKS_MAX {
+                return Err("its macros take too long to expand".to_owned());
+            }
             expanded.push_str(&value);
             rest = &rest[used..];
             if expanded.len() > BYTES_MAX {
@@ -222,8 +233,14 @@ mod tests {
         let settings = settings.map(|(name, value)| (name.to_owned(), setting(value))).into();
         let environment = [("HOME".to_owned(), "/root".to_owned())].into();
         let process = vec![("process".to_owned(), "7".to_owned())];
-        let scope =
-            Scope { settings: &settings, given: &[], environment: &environment, process, cluster: None };
+        let scope = Scope {
+            settings: &settings,
+            given: &[],
+            environment: &environment,
+            process,
+            cluster: None,
+            looks: Cell::new(0),
+        };
         for (text, expected) in [
             ("$(a)$(A) $(b:x) $(none:y) $(none:$(b))", Ok("BB B y B")),
             (

@@ -6,6 +6,7 @@ use super::{SubmitFileError, Surroundings, UnsupportedKey};
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::submit::Source;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -47,6 +48,7 @@ impl Batch {
             environment: around.environment,
             process: self.queue.names_at(step, process),
             cluster: None,
+            looks: Cell::new(0),
         }
     }
 }
@@ -270,6 +272,7 @@ impl Reading<'_> {
             environment: self.around.environment,
             process: Vec::new(),
             cluster: None,
+            looks: Cell::new(0),
         }
     }
 

@@ -1,1 +1,224 @@
-//! Tasks that leave hostile folders behind.
+//! Tasks that leave hostile folders behind, or take more of the disk and the memory than they say.
+//!
+//! What a task leaves is walked by descriptors, beneath its folder (`gleaner-agent/src/beneath.rs`), so a link leads
+//! nowhere, and no depth is too deep. Its memory is bounded by its minder's cgroup where it names none.
+
+use crate::disk::SmallDisk;
+use crate::grid::{Grid, PATIENCE, PROGRAM};
+use crate::processes::until;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+const RULES: &str = "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
+/// Deeper than a stack, and than the descriptors of a process.
+const DEPTH: u32 = 30_000;
+
+fn grid(test: &str, options: &[&str]) -> Grid {
+    let mut grid = Grid::new(test, 30);
+    grid.start();
+    grid.add("lab", 100, RULES, options);
+    grid
+}
+
+fn submit(grid: &Grid, options: &[&str], script: &str) -> String {
+    grid.json(&[&["submit"], options, &["--", "sh", "-c", script]].concat())["job"].to_string()
+}
+
+fn said(grid: &Grid, job: &str) -> String {
+    grid.ok(&["logs", &format!("{job}/0")])
+}
+
+fn until_it_says(grid: &Grid, job: &str, text: &str) {
+    until(&format!("the task says {text}"), PATIENCE, || {
+        let said = grid.json(&["logs", job])["outputs"][0]["text"].take();
+        said.as_str().is_some_and(|said| said.contains(text)).then_some(())
+    });
+}
+
+/// An agent of root's reads everything; a task must not have it read for it.
+#[test]
+fn a_link_in_place_of_the_checkpoint_is_not_followed() {
+    let mut grid = grid("checkpoint-link", &[]);
+    let home = grid.machine("lab").home.clone();
+    let script = format!(
+        "if [ $GLEANER_ATTEMPT = 1 ]; then rm -rf $GLEANER_CHECKPOINT; ln -s {} $GLEANER_CHECKPOINT; exit 85; fi
+         ls -a $GLEANER_CHECKPOINT/ && cat $GLEANER_CHECKPOINT/agent.key; echo looked",
+        home.display()
+    );
+    let job = submit(&grid, &["--checkpoint", "--checkpoint-exit-code", "85"], &script);
+    grid.cli(&["wait", &job]);
+    let said = said(&grid, &job);
+    assert!(said.contains("looked") && !said.contains("agent.key"), "{said}");
+    let history = grid.ok(&["history", &format!("{job}/0")]);
+    assert!(history.contains("could not be stored: .checkpoint is no folder"), "{history}");
+    grid.wind_up();
+}
+
+/// Links, pipes, sockets and names for others' files among what is to be handed in.
+#[test]
+fn only_its_own_files_are_handed_in_and_none_is_waited_for() {
+    let mut grid = grid("outputs", &[]);
+    let script = "mkdir -p out/in; echo mine > out/in/file; cd out; ln -s /etc/passwd link; ln -s / root
+                  mkfifo pipe; ln /etc/passwd hard 2>/dev/null; echo done";
+    let job = submit(&grid, &["--output", "out"], script);
+    grid.ok(&["wait", &job]);
+    let to = grid.folder.path().join("fetched");
+    let fetch = ["fetch", &format!("{job}/0"), "--to", to.to_str().expect("text")];
+    grid.ok(&fetch);
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect()
+    };
+    assert_eq!((names(&to), names(&to.join("out"))), (vec!["out".to_owned()], vec!["in".to_owned()]));
+
+    // What is there already is its owner's.
+    let file = to.join("out/in/file");
+    fs::write(&file, "the owner's").expect("a file");
+    let refused = grid.cli(&fetch);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("out/in/file is there already"), "{said}");
+    assert_eq!(fs::read(&file).expect("a file"), b"the owner's");
+    grid.ok(&[&fetch[..], &["--force"]].concat());
+    assert_eq!(fs::read(&file).expect("a file"), b"mine\n");
+    grid.wind_up();
+}
+
+#[test]
+fn an_agent_starts_again_whatever_a_task_left() {
+    // In memory: a disk takes minutes to remove as much.
+    let disk = SmallDisk::new(96);
+    let mut grid = Grid::new("deep", 30);
+    grid.start();
+    grid.add_at("lab", disk.path().join("lab"), 100, RULES, &[]);
+    let nest = format!(
+        "[ $GLEANER_ATTEMPT -gt 1 ] || perl -e 'for (1..{DEPTH}) {{ mkdir \"n\" or die $!; chdir \"n\" or die $! }} chmod 0, \".\"'; \
+         mkdir -p closed/inner; chmod 0 closed/inner closed; echo nested in $GLEANER_ATTEMPT; sleep 300"
+    );
+    let job = submit(&grid, &[], &nest);
+    until_it_says(&grid, &job, "nested in 1");
+    let lab = grid.machine("lab");
+    lab.kill();
+    lab.wait_until_quiet();
+    lab.start();
+    until_it_says(&grid, &job, "nested in 2");
+    grid.expect_all_alive();
+    // What was left is removed as it works, and so is what is cancelled.
+    grid.ok(&["cancel", &job]);
+    let home = grid.machine("lab").home.clone();
+    until("the folders are gone", PATIENCE, || {
+        let is_empty = fs::read_dir(home.join("tasks")).expect("a folder").next().is_none();
+        (is_empty && !home.join("trouble").exists()).then_some(())
+    });
+    grid.wind_up();
+}
+
+/// Where no walk by paths comes, and where no walk comes at all.
+#[test]
+fn what_is_written_out_of_sight_counts() {
+    let mut grid = grid("hidden", &[]);
+    let write = "open my $f, \">\", \"f$_\" or die; print $f \"x\" x 30_000_000 or die; push @f, $f";
+    let deep =
+        format!("for (1..5000) {{ mkdir \"n\"; chdir \"n\" }} for (1..4) {{ {write}; close $f }} sleep 300");
+    let unlinked = format!("for (1..4) {{ {write}; $f->flush; unlink \"f$_\" }} sleep 300");
+    for script in [deep, unlinked] {
+        let script = format!("perl -e 'use IO::Handle; {script}'");
+        let job = submit(&grid, &["--disk", "60MB", "--retries", "0"], &script);
+        assert!(!grid.cli(&["wait", &job]).status.success());
+        let status = grid.ok(&["status", &job, "--tasks"]);
+        assert!(status.contains("disk"), "{status}");
+    }
+    grid.wind_up();
+}
+
+#[test]
+fn a_task_that_names_no_memory_has_a_bound() {
+    let mut grid = grid("memory", &["--task-memory-gb", "0.1"]);
+    let hog = submit(&grid, &["--retries", "0"], "exec tail /dev/zero");
+    assert!(!grid.cli(&["wait", &hog]).status.success());
+    let status = grid.ok(&["status", &hog, "--tasks"]);
+    assert!(status.contains("memory"), "{status}");
+    // Both folders that are memory.
+    let kept = "for at in /tmp /dev/shm; do head -c 300000000 /dev/zero > $at/x; done 2>/dev/null
+                cat /tmp/x /dev/shm/x | wc -c";
+    let kept = submit(&grid, &["--memory", "1GB", "--retries", "0"], kept);
+    let little = "head -c 90000000 /dev/zero > /dev/shm/x; echo $(cat /dev/shm/x | wc -c)";
+    let little = submit(&grid, &["--retries", "0"], little);
+    grid.ok(&["wait", &kept]);
+    grid.ok(&["wait", &little]);
+    let bytes = |job: &str| said(&grid, job).trim().parse::<u64>().expect("a number");
+    assert_eq!(bytes(&kept), 600_000_000, "as much as it named");
+    assert!(bytes(&little) <= 51_000_000, "half of its memory in each");
+    grid.wind_up();
+}
+
+/// `gleaner up` as whoever sits at the machine starts it. Ended when dropped.
+struct Up(Child);
+
+impl Up {
+    fn start(grid: &Grid, home: &Path, options: &[&str]) -> Self {
+        let log = fs::File::create(grid.folder.path().join("up.log")).expect("a log");
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "TERM"]).args(grid.prefix());
+        command.args([
+            "sh",
+            "-c",
+            "umask 0; exec \"$0\" \"$@\"",
+            PROGRAM,
+            "up",
+            "--listen",
+            "10.77.0.1:7718",
+        ]);
+        command.args(options).arg("--home").arg(home).stdin(Stdio::null());
+        command.stdout(log.try_clone().expect("a log")).stderr(log);
+        Self(command.spawn().expect("the program"))
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+/// Nothing that it keeps is open to others, whatever the umask; and nobody's tasks leave the sandbox unasked.
+#[test]
+fn a_grid_of_one_machine_keeps_to_itself() {
+    let grid = Grid::new("up", 30);
+    let home = grid.folder.path().join("up");
+    let path = home.to_str().expect("text");
+    // Its folders are made, its rules are written: others than the usual, since this machine has more to do.
+    let up = Up::start(&grid, &home, &[]);
+    until("the agent has joined", PATIENCE, || {
+        grid.try_json(&["machines", "--home", path])?["machines"]
+            .as_array()
+            .filter(|list| !list.is_empty())
+            .cloned()
+    });
+    drop(up);
+    fs::write(home.join("agent/rules.toml"), RULES).expect("the owner's rules");
+    let up = Up::start(&grid, &home, &[]);
+    let machines = until("the agent is there", PATIENCE, || {
+        let machines = grid.try_json(&["machines", "--home", path])?["machines"].take();
+        (machines[0]["state"] == "open").then_some(machines)
+    });
+    assert_eq!(machines[0]["profile"]["user"], "", "{machines}");
+    let input = grid.folder.path().join("input");
+    fs::write(&input, "given").expect("a file");
+    let input = input.to_str().expect("text");
+    let job = grid.json(&["submit", "--home", path, "--input", input, "--", "cat", "input"]);
+    grid.ok(&["wait", "--home", path, &job["job"].to_string()]);
+    let mut open = vec![home];
+    while let Some(path) = open.pop() {
+        let about = fs::symlink_metadata(&path).expect("it is there");
+        let mode = about.permissions().mode() & 0o777;
+        assert_eq!(mode & 0o077, 0, "{} has the mode {mode:o}", path.display());
+        if about.is_dir() {
+            open.extend(fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path()));
+        }
+    }
+    drop(up);
+}

@@ -1,0 +1,90 @@
+//! How much the coordinator takes at a time, and how long it waits. What others have to keep to as well stands in
+//! `gleaner_wire::limits`; `docs/limits.md` has them all.
+
+use gleaner_wire::limits::SLOTS_MAX;
+use std::time::Duration;
+
+/// How many of something go on at a time: in all, and for each caller. Each kind of caller has places of its own, and no
+/// caller more than a part of them: whoever takes all they can get takes nothing from others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Share {
+    pub(crate) all: usize,
+    pub(crate) each: usize,
+}
+
+/// Inputs that share a commit at most.
+pub(crate) const BATCH_MAX: usize = 1_024;
+/// Inputs that wait for the thread at most; who wants to hand in more waits.
+pub(crate) const QUEUE_MAX: usize = 8_192;
+/// Live events that a slow watcher may be behind.
+pub(crate) const LIVE_BACKLOG_MAX: usize = 4_096;
+/// How long an agent may take to say who it is.
+pub(crate) const GREETING_MAX: Duration = Duration::from_secs(10);
+/// Messages on their way to an agent: as many runs as a machine may have, and some more.
+pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
+/// Messages of one agent that are handed in together.
+pub(crate) const TOGETHER_MAX: usize = 16;
+/// How long a message may take to leave.
+pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
+/// Connections at once: every agent has one, users come and go.
+pub(crate) const CONNECTIONS_MAX: usize = 16_384;
+/// How long a handshake, or the head of a request, may take.
+pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+/// Bytes of address and headers together.
+pub(crate) const HEAD_MAX: usize = 16 << 10;
+/// Jobs in one answer.
+pub(crate) const JOBS_LISTED_MAX: usize = 1_000;
+/// Tasks in one answer.
+pub(crate) const TASKS_LISTED_MAX: usize = 10_000;
+/// Steps of a task's life that are told at most.
+pub(crate) const HISTORY_TOLD_MAX: usize = 10_000;
+/// Seconds for which a join token is good: thirty days.
+pub(crate) const JOIN_TOKEN_MAX_S: u32 = 2_592_000;
+/// Seconds that a request waits for something to happen.
+pub(crate) const WAIT_MAX_S: u64 = 60;
+/// Bytes of output in one answer.
+pub(crate) const OUTPUT_PIECE_MAX: usize = 256 << 10;
+
+/// Requests of users; one more is told to come back.
+pub(crate) const REQUESTS_OF_USERS: Share = Share { all: 512, each: 128 };
+/// Requests of agents, which are files.
+pub(crate) const REQUESTS_OF_AGENTS: Share = Share { all: 512, each: 16 };
+/// Requests of those who have no token that is good: they are answered before their bodies are read.
+pub(crate) const REQUESTS_OF_STRANGERS: Share = Share { all: 64, each: 64 };
+/// Of the requests of users, the ones that wait for something to happen, so that others always get through.
+pub(crate) const WAITS: Share = Share { all: 384, each: 96 };
+/// Streams of events.
+pub(crate) const STREAMS: Share = Share { all: 256, each: 64 };
+/// Files of users on their way in or out.
+pub(crate) const FILES_OF_USERS: Share = Share { all: 64, each: 16 };
+/// Files of agents: an agent has a few on their way at a time.
+pub(crate) const FILES_OF_AGENTS: Share = Share { all: 128, each: 8 };
+/// Jobs that are too large to be read in one go and are on their way: each is held in memory.
+pub(crate) const LARGE_JOBS: Share = Share { all: 4, each: 2 };
+/// Of those, the ones that are read at the same time: each takes a multiple of its bytes in memory.
+pub(crate) const LARGE_JOBS_READ_MAX: usize = 2;
+/// Looks into the past, which read the whole journal, and previews, which copy the ledger.
+pub(crate) const STUDIES_MAX: usize = 2;
+
+/// How long the other side may let us wait, in all, for each of the bytes below.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes of a body that come, or are taken, within [`PATIENCE`]: 16 KiB a second. A body of 16 GiB may so take 12 days,
+/// one of a megabyte a minute.
+pub(crate) const BODY_BYTES_MIN: u64 = 480 << 10;
+/// Likewise of a large job, which waits in memory: 256 KiB a second.
+pub(crate) const LARGE_JOB_BYTES_MIN: u64 = 7_680 << 10;
+/// Uploads of one user that count as theirs until a job names them; of more, the oldest has to be sent again.
+pub(crate) const UPLOADS_EACH_MAX: usize = 16_384;
+
+/// No one caller has all places of a kind, but for strangers, of whom nobody knows who they are.
+const _: () = {
+    let shares =
+        [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, WAITS, STREAMS, FILES_OF_USERS, FILES_OF_AGENTS, LARGE_JOBS];
+    let mut at = 0;
+    while at < shares.len() {
+        assert!(shares[at].each * 2 <= shares[at].all);
+        at += 1;
+    }
+    // Who waits can still ask for something else.
+    assert!(WAITS.each < REQUESTS_OF_USERS.each);
+};

@@ -1,0 +1,98 @@
+//! How much of the coordinator's disk may be taken, so that the journal can always go on.
+
+use gleaner_wire::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is free on a folder's disk, less the reserve and what was promised already.
+#[derive(Debug)]
+pub struct Room {
+    folder: PathBuf,
+    promised: Mutex<u64>,
+}
+
+/// Bytes that somebody may still write.
+#[derive(Debug)]
+pub(crate) struct Promise<'a> {
+    room: &'a Room,
+    left: u64,
+}
+
+impl Room {
+    pub(super) fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), promised: Mutex::new(0) }
+    }
+
+    /// Whether there is room for so many bytes.
+    pub fn has(&self, bytes: u64) -> io::Result<bool> {
+        let promised = *self.promised();
+        Ok(self.free()? >= promised.saturating_add(bytes))
+    }
+
+    /// Room for so many bytes; the error is [`ErrorKind::StorageFull`] where there is none.
+    pub(crate) fn promise(&self, bytes: u64) -> io::Result<Promise<'_>> {
+        let mut promise = Promise { room: self, left: 0 };
+        promise.extend(bytes)?;
+        Ok(promise)
+    }
+
+    fn free(&self) -> io::Result<u64> {
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        let reserve = DISK_RESERVE_BYTES.min(disk.f_blocks * disk.f_frsize / DISK_RESERVE_PART);
+        Ok((disk.f_bavail * disk.f_frsize).saturating_sub(reserve))
+    }
+
+    fn promised(&self) -> MutexGuard<'_, u64> {
+        self.promised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Promise<'_> {
+    /// So many bytes are about to be written; whoever announced fewer than they send needs more room for them.
+    pub(crate) fn use_up(&mut self, bytes: u64) -> io::Result<()> {
+        self.extend(bytes.saturating_sub(self.left))?;
+        self.left -= bytes;
+        *self.room.promised() -= bytes;
+        Ok(())
+    }
+
+    fn extend(&mut self, bytes: u64) -> io::Result<()> {
+        if bytes > 0 {
+            let mut promised = self.room.promised();
+            if self.room.free()? < promised.saturating_add(bytes) {
+                return Err(ErrorKind::StorageFull.into());
+            }
+            *promised += bytes;
+            self.left += bytes;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Promise<'_> {
+    fn drop(&mut self) {
+        *self.room.promised() -= self.left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_promised_is_promised_once_and_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::of(folder.path());
+        let half = room.free().unwrap() / 8 * 5;
+        let mut first = room.promise(half).unwrap();
+        assert!(!room.has(half).unwrap());
+        assert_eq!(room.promise(half).map(drop).unwrap_err().kind(), ErrorKind::StorageFull);
+        first.use_up(10).unwrap();
+        assert_eq!(*room.promised(), half - 10, "what is written shows on the disk");
+        first.use_up(half).unwrap();
+        assert_eq!(*room.promised(), 0, "more than was announced");
+        drop(first);
+        assert!(room.has(half).unwrap() && *room.promised() == 0);
+    }
+}

@@ -1,0 +1,100 @@
+//! What an agent says of its machine, and what its tasks show.
+
+use super::mended::{Small, end, profile};
+use gleaner_server::desk::{Admitted, Order};
+use gleaner_server::journal::Fact;
+use gleaner_units::{MachineId, TaskId};
+use gleaner_wire::job::{JobSpec, TaskList};
+use gleaner_wire::limits::SPEED_RUNS_MIN;
+use gleaner_wire::session::{Attempt, FromAgent, Outcome, Profile};
+
+fn speed(small: &Small) -> f64 {
+    let grid = small.desk.ledger().grid();
+    grid.classes().machine_class(grid.machine(MachineId::new(0)).class()).speeds[0]
+}
+
+/// Runs tasks of a thousand million operations each, which take so many seconds.
+fn run(small: &mut Small, tasks: u32, elapsed_s: f64) -> Vec<Fact> {
+    let first = small.desk.ledger().task_count();
+    let tasks = TaskList::Array { first: 1, last: tasks, step: 1 };
+    let spec = JobSpec { tasks, length: Some(1e9), ..JobSpec::new(["true"]) };
+    small.order(Order::Submit { job: Admitted::check(spec).expect("a job"), key: None, missing: Vec::new() });
+    let mut facts = Vec::new();
+    for task in (first..small.desk.ledger().task_count()).map(TaskId::new) {
+        let live = small.desk.ledger().record(task).live.expect("there is room for it");
+        let attempt = Attempt { task, number: live.attempt };
+        small.say(FromAgent::Started(attempt));
+        let mut end = end(&Outcome::Exited { code: 0 });
+        end.usage.elapsed_s = elapsed_s;
+        small.say(FromAgent::Ended { attempt, end });
+        facts.append(&mut small.facts);
+    }
+    facts
+}
+
+#[test]
+fn a_machine_that_says_too_much_is_counted_with_what_its_tasks_show() {
+    let mut small = Small::running();
+    for attempt in [TaskId::new(0), TaskId::new(1)].map(|task| Attempt { task, number: 1 }) {
+        small.ends(attempt, &Outcome::Exited { code: 0 });
+    }
+    small.say(FromAgent::Profile(Profile { speeds: [1e9, 100.0, 100.0], ..profile() }));
+    assert_eq!(speed(&small), 1e9);
+    let facts = run(&mut small, SPEED_RUNS_MIN, 1.0);
+    let doubted = facts.iter().find_map(|fact| match fact {
+        Fact::SpeedDoubted { share, why, .. } => Some((*share, why.clone())),
+        _ => None,
+    });
+    let (share, why) = doubted.expect("it is in the journal");
+    assert!(share * 1e9 <= 16_000.0, "{share}");
+    assert!(why.contains("its tasks show"), "{why}");
+    assert_eq!(speed(&small), share * 1e9);
+    // It cannot have its speed back by saying it again.
+    small.say(FromAgent::Profile(Profile { speeds: [5e8, 100.0, 100.0], ..profile() }));
+    small.say(FromAgent::Profile(Profile { speeds: [1e9, 100.0, 100.0], ..profile() }));
+    assert!(speed(&small) <= 16_000.0, "{}", speed(&small));
+}
+
+#[test]
+fn a_machine_that_says_what_it_is_is_believed() {
+    let mut small = Small::running();
+    for attempt in [TaskId::new(0), TaskId::new(1)].map(|task| Attempt { task, number: 1 }) {
+        small.ends(attempt, &Outcome::Exited { code: 0 });
+    }
+    // Ten times slower than it could be: others ran there too, or the length was a guess.
+    let facts = run(&mut small, 2 * SPEED_RUNS_MIN, 10.0);
+    assert!(!facts.iter().any(|fact| matches!(fact, Fact::SpeedDoubted { .. })));
+    assert_eq!(speed(&small), 1_000.0);
+}
+
+#[test]
+fn what_no_machine_is_is_not_recorded() {
+    let mut small = Small::running();
+    let usual = profile();
+    for profile in [
+        Profile { speeds: [1e300, 1.0, 1.0], ..usual.clone() },
+        Profile { speeds: [f64::NAN, 1.0, 1.0], ..usual.clone() },
+        Profile { speeds: [1.0, f64::INFINITY, 1.0], ..usual.clone() },
+        Profile { speeds: [1.0, 1.0, -1.0], ..usual.clone() },
+        Profile { cpu_on_core: Some(1e300), ..usual.clone() },
+        Profile { cpu_on_core: Some(f64::NAN), ..usual.clone() },
+        Profile { cores: 0, ..usual.clone() },
+        Profile { slots: 0, ..usual.clone() },
+        Profile { cores: u32::MAX, ..usual.clone() },
+        Profile { memory: u64::MAX, ..usual.clone() },
+        Profile { attributes: [("A".to_owned(), "\u{202e}".to_owned())].into(), ..usual.clone() },
+        Profile {
+            attributes: [("A".to_owned(), format!("\"{}\"", "x".repeat(60_000)))]
+                .into_iter()
+                .chain((0..5).map(|at| (format!("B{at}"), format!("\"{}\"", "x".repeat(60_000)))))
+                .collect(),
+            ..usual.clone()
+        },
+        Profile { tags: vec!["a\u{200b}".to_owned()], ..usual.clone() },
+    ] {
+        small.connect(2);
+        small.say(FromAgent::Profile(profile.clone()));
+        assert_eq!(small.desk.ledger().agent(MachineId::new(0)).profile, usual, "{profile:?}");
+        assert!(!small.desk.is_connected(MachineId::new(0)), "who says so is sent away");
+    }
+}

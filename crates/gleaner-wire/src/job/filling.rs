@@ -1,0 +1,230 @@
+//! Texts with a task's parameters filled in, and how long they come to be. **The length is known without the text**:
+//! whoever takes a job in asks for it first, and never builds what is too long.
+
+use super::{INDEX, JobSpec, TaskList};
+use crate::limits::NAME_BYTES_MAX;
+use std::collections::BTreeMap;
+
+/// What each item of an order to run costs besides its text: its length, a file's hash, the names of fields.
+const ITEM_BYTES: u64 = 160;
+
+/// A stretch of a text.
+enum Piece<'a> {
+    Text(&'a str),
+    /// `{NAME}`, where there may be a parameter of that name or not.
+    Braces(&'a str),
+}
+
+/// The text in pieces. What stands in braces is no longer than a name may be, so that this costs O(text).
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, used) = match rest.as_bytes().first()? {
+            b'{' => match close(rest) {
+                Some(close) => (Piece::Braces(&rest[1..close]), close + 1),
+                None => (Piece::Text(&rest[..1]), 1),
+            },
+            _ => {
+                let end = rest.find('{').unwrap_or(rest.len());
+                (Piece::Text(&rest[..end]), end)
+            }
+        };
+        rest = &rest[used..];
+        Some(piece)
+    })
+}
+
+/// Where the brace that `text` begins with is closed, if a name can stand between.
+fn close(text: &str) -> Option<usize> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let name = text.as_bytes()[1..].iter().take(NAME_BYTES_MAX + 1).take_while(|byte| is_word(byte)).count();
+    (text.as_bytes().get(name + 1) == Some(&b'}')).then_some(name + 1)
+}
+
+/// `text` with each `{NAME}` of a parameter replaced by its value. What a value contains is not looked at again.
+pub fn fill_in(text: &str, parameters: &[(&str, String)]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) => filled.push_str(text),
+            Piece::Braces(name) => match parameters.iter().find(|(other, _)| *other == name) {
+                Some((_, value)) => filled.push_str(value),
+                None => {
+                    filled.push('{');
+                    filled.push_str(name);
+                    filled.push('}');
+                }
+            },
+        }
+    }
+    filled
+}
+
+/// How often each parameter is written out in some texts, and how long the rest is.
+struct Measure<'a> {
+    /// As the job has them, without values.
+    plain: u64,
+    uses: BTreeMap<&'a str, u64>,
+}
+
+impl<'a> Measure<'a> {
+    /// Of no text yet, for tasks with these parameters.
+    fn new(tasks: &'a TaskList) -> Self {
+        Self { plain: 0, uses: tasks.names().into_iter().map(|name| (name, 0)).collect() }
+    }
+
+    /// Of an order to run one of a job's tasks.
+    fn of(spec: &'a JobSpec) -> Self {
+        let mut measure = Self::new(&spec.tasks);
+        // Each parameter is a variable as well.
+        for (name, uses) in &mut measure.uses {
+            measure.plain += name.len() as u64 + ITEM_BYTES;
+            *uses += 1;
+        }
+        let texts = spec.command.iter().chain(spec.env.values()).chain(&spec.cwd).chain(&spec.outputs);
+        texts.chain(spec.inputs.iter().map(|input| &input.path)).for_each(|text| measure.add(text));
+        measure.plain += spec.env.keys().map(|name| name.len() as u64).sum::<u64>();
+        measure
+    }
+
+    fn add(&mut self, text: &str) {
+        self.plain += ITEM_BYTES;
+        for piece in pieces(text) {
+            match piece {
+                Piece::Text(text) => self.plain += text.len() as u64,
+                Piece::Braces(name) => match self.uses.get_mut(name) {
+                    Some(uses) => *uses += 1,
+                    None => self.plain += name.len() as u64 + 2,
+                },
+            }
+        }
+    }
+
+    /// With values of such lengths.
+    fn with(&self, lengths: impl Iterator<Item = (&'a str, usize)>) -> u64 {
+        lengths.fold(self.plain, |sum, (name, length)| {
+            let uses = self.uses.get(name).copied().unwrap_or(0);
+            sum.saturating_add(uses.saturating_mul(length as u64))
+        })
+    }
+
+    /// With the values of the task that makes the most of it, or with none filled in.
+    fn most(&self, tasks: &'a TaskList) -> u64 {
+        let index = (INDEX, u32::MAX.to_string().len());
+        let longest = |values: &[String]| values.iter().map(String::len).max().unwrap_or(0);
+        let most = match tasks {
+            TaskList::One | TaskList::Array { .. } => self.with(std::iter::once(index)),
+            TaskList::Sweep { axes } => {
+                let axes = axes.iter().map(|(name, values)| (name.as_str(), longest(values)));
+                self.with(axes.chain(std::iter::once(index)))
+            }
+            TaskList::Rows { names, values } => {
+                let row = |row: usize| {
+                    let lengths = names.iter().zip(row * names.len()..);
+                    let lengths = lengths.map(|(name, at)| (name.as_str(), values.get(at).len()));
+                    self.with(lengths.chain(std::iter::once(index)))
+                };
+                (0..values.len() / names.len().max(1)).map(row).max().unwrap_or(0)
+            }
+        };
+        let braces = self.uses.iter().map(|(name, uses)| uses.saturating_mul(name.len() as u64 + 2)).sum();
+        most.max(self.plain.saturating_add(braces))
+    }
+}
+
+impl JobSpec {
+    /// How many bytes an order to run the task at a position has, or somewhat more. Costs O(texts of the job).
+    pub fn order_bytes(&self, position: u32) -> u64 {
+        let parameters = self.tasks.parameters(position);
+        Measure::of(self).with(parameters.iter().map(|(name, value)| (*name, value.len())))
+    }
+
+    /// The most bytes that an order to run one of its tasks has, or somewhat more; and no less than the texts have
+    /// before anything is filled in. Costs O(size of the description), however many tasks it stands for.
+    pub fn order_bytes_max(&self) -> u64 {
+        Measure::of(self).most(&self.tasks)
+    }
+}
+
+impl TaskList {
+    /// The most bytes that a text has with the parameters of one of the tasks filled in, or before.
+    pub fn filled_bytes_max(&self, text: &str) -> u64 {
+        let mut measure = Measure::new(self);
+        measure.add(text);
+        measure.most(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::ORDER_BYTES_MAX;
+    use crate::words::Words;
+
+    #[test]
+    fn only_parameters_are_filled_in_and_only_once() {
+        let parameters = [("a", "{b}".to_owned()), ("b", "2".to_owned())];
+        for (text, expected) in [
+            ("{a}{b}", "{b}2"),
+            ("awk '{print $1}' {b}", "awk '{print $1}' 2"),
+            ("{{b}}", "{2}"),
+            ("{b", "{b"),
+            ("{}", "{}"),
+            ("ü{b}ü{ü}", "ü2ü{ü}"),
+        ] {
+            assert_eq!(fill_in(text, &parameters), expected);
+        }
+    }
+
+    fn filled_bytes(spec: &JobSpec, position: u32) -> u64 {
+        let parameters = spec.tasks.parameters(position);
+        let texts = spec.command.iter().chain(spec.env.values()).chain(&spec.outputs);
+        let values = parameters.iter().map(|(name, value)| name.len() + value.len());
+        (texts.map(|text| fill_in(text, &parameters).len()).chain(values).sum::<usize>()) as u64
+    }
+
+    #[test]
+    fn what_is_measured_is_what_is_filled_in() {
+        let value = |length: usize| "v".repeat(length);
+        let lists = [
+            TaskList::One,
+            TaskList::Array { first: 7, last: 1_000, step: 3 },
+            TaskList::Rows {
+                names: vec!["a".into(), "b".into()],
+                values: [value(1_000), value(3), value(4), value(5_000)]
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Words>(),
+            },
+            TaskList::Sweep {
+                axes: vec![("a".into(), vec![value(1), value(900)]), ("b".into(), vec![value(50), value(7)])],
+            },
+        ];
+        for tasks in lists {
+            let mut spec =
+                JobSpec { tasks, ..JobSpec::new(["run", "{a}-{a}", "{b} {c} {", "{GLEANER_INDEX}"]) };
+            spec.env.insert("HOW".into(), "{a}{b}{{}}".into());
+            spec.outputs = vec!["out/{GLEANER_INDEX}/{b}".into()];
+            let items = 4 + 1 + 1 + spec.tasks.names().len() as u64;
+            for position in 0..spec.tasks.count() {
+                let (filled, measured) = (filled_bytes(&spec, position), spec.order_bytes(position));
+                assert_eq!(measured, filled + 3 + items * ITEM_BYTES, "{position}: {:?}", spec.tasks);
+                assert!(measured <= spec.order_bytes_max());
+            }
+        }
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_measured_at_once() {
+        // 40,000 times 128 KiB in each of 4,000 arguments.
+        let argument = "{a}".repeat(40_000);
+        let mut spec =
+            JobSpec::new(std::iter::once("echo").chain(std::iter::repeat_n(argument.as_str(), 4_000)));
+        spec.tasks = TaskList::Sweep { axes: vec![("a".into(), vec!["x".repeat(128 << 10)])] };
+        assert!(spec.order_bytes_max() - spec.order_bytes(0) < 20, "but for the number of the task");
+        assert!(spec.order_bytes_max() > 19_000 << 30);
+        // The description itself is too long, though nothing is left of it.
+        spec.tasks = TaskList::Sweep { axes: vec![("a".into(), vec![String::new()])] };
+        assert!(spec.order_bytes_max() > ORDER_BYTES_MAX);
+    }
+}

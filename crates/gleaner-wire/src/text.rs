@@ -1,0 +1,43 @@
+//! What may stand in texts that other people read: names, labels, reasons.
+
+/// Whether a character does something other than to be seen: moves a cursor, turns the direction of writing round, or
+/// takes no room. With such characters one text looks like another.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The text with a blank for each hidden character, cut where it has more bytes.
+pub fn tamed(text: &str, bytes_max: usize) -> String {
+    let mut tamed = String::new();
+    for character in text.chars().map(|character| if is_hidden(character) { ' ' } else { character }) {
+        if tamed.len() + character.len_utf8() > bytes_max {
+            break;
+        }
+        tamed.push(character);
+    }
+    tamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_deceives_the_eye_is_hidden() {
+        for deceiving in
+            ['\n', '\x1b', '\u{9b}', '\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{e0041}', '\u{ad}']
+        {
+            assert!(is_hidden(deceiving), "{deceiving:?}");
+        }
+        for plain in ['a', ' ', 'ü', '日', 'א', '—', '😀', '\u{a0}'] {
+            assert!(!is_hidden(plain), "{plain:?}");
+        }
+        assert_eq!(tamed("a\u{202e}b\nü", 5), "a b ");
+        assert_eq!(tamed("", 5), "");
+    }
+}

@@ -1,0 +1,41 @@
+//! The arguments of `gleaner quota`.
+
+use super::live::{GridArguments, PlainArguments};
+use clap::{Args, Subcommand};
+
+/// `gleaner quota`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum QuotaArguments {
+    /// What you may have at a time, and have; as an administrator, what everybody may
+    Show(PlainArguments),
+    /// Let a user, or everyone without a quota of their own, have so much (for administrators)
+    Set(QuotaSetArguments),
+}
+
+impl QuotaArguments {
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Show(arguments) => arguments.grid.json,
+            Self::Set(arguments) => arguments.grid.json,
+        }
+    }
+}
+
+/// `gleaner quota set`.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  gleaner quota set --tasks 100000\n  gleaner quota set --user ada --tasks 5000000"
+)]
+pub(crate) struct QuotaSetArguments {
+    /// For whom; everyone who has no quota of their own if nobody is named
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Tasks that are not over
+    #[arg(long, value_name = "N", required_unless_present = "requests")]
+    pub(crate) tasks: Option<u64>,
+    /// Requests in a second, on average
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<u32>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}

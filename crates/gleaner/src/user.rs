@@ -1,0 +1,36 @@
+//! `gleaner user`.
+
+use crate::cli::UserArguments;
+use crate::columns::{Side, aligned};
+use crate::grid::Grid;
+use crate::moments::clock;
+use crate::{Outcome, stdout};
+use gleaner_wire::api::{UserList, UserView};
+
+pub(crate) fn run(arguments: &UserArguments) -> Outcome {
+    let users = match arguments {
+        UserArguments::List(arguments) => Grid::open(&arguments.grid)?.users()?,
+        UserArguments::Remove { name, grid } => Grid::open(grid)?.remove_user(name)?,
+    };
+    if arguments.json() {
+        return stdout::print_json(&users);
+    }
+    match arguments {
+        UserArguments::List(_) => stdout::print(table(&users)),
+        UserArguments::Remove { name, .. } => stdout::print(format!("{name} may sign in no more\n")),
+    }
+}
+
+fn table(list: &UserList) -> String {
+    let headings = [("USER", Side::Left), ("ROLE", Side::Left), ("TOKEN GOOD UNTIL", Side::Left)];
+    let row = |user: &UserView| {
+        vec![
+            user.name.clone(),
+            user.role.name().to_owned(),
+            user.expires_s.map_or("replaced".to_owned(), clock),
+        ]
+    };
+    let rows: Vec<Vec<String>> = list.users.iter().map(row).collect();
+    let joins = list.join_tokens_expire_s.len();
+    format!("{}{joins} join tokens are still good\n", aligned(&headings, &rows))
+}

@@ -1,0 +1,20 @@
+//! Any bytes as an archive that a stranger made: unpacking ends, and changes nothing outside its folder.
+#![no_main]
+
+use gleaner_agent::archive::{Taking, unpack};
+use gleaner_agent::beneath::open_root;
+use libfuzzer_sys::fuzz_target;
+use std::fs;
+
+fuzz_target!(|bytes: &[u8]| {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path().join("folder");
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(scratch.path().join("token"), "secret").expect("a file");
+    std::os::unix::fs::symlink("..", folder.join("door")).expect("a link");
+    for taking in [Taking::All, Taking::FilesOverOthers] {
+        let _ = unpack(bytes, open_root(&folder).expect("it is there"), taking);
+    }
+    assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 2);
+    assert_eq!(fs::read(scratch.path().join("token")).expect("a file"), b"secret");
+});

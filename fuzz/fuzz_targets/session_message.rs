@@ -1,0 +1,14 @@
+//! Any bytes as a message of either side: what can be read can be written, and says the same again.
+#![no_main]
+
+use gleaner_wire::session::{FromAgent, ToAgent, decode, encode};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(message) = decode::<FromAgent>(bytes) {
+        assert!(decode::<FromAgent>(&encode(&message)).is_ok());
+    }
+    if let Ok(message) = decode::<ToAgent>(bytes) {
+        assert!(decode::<ToAgent>(&encode(&message)).is_ok());
+    }
+});
