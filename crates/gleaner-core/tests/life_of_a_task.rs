@@ -2,7 +2,7 @@
 
 use gleaner_core::{
     Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
-    Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
+    Policy, Queue, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time, UserId};
 
@@ -158,6 +158,25 @@ fn a_reply_counts_until_its_attempt_is_known_to_be_over() {
         let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 1, 0)]);
         let last = story.split_whitespace().map(|word| step(&mut scheduler, word)).last();
         assert_eq!((state(&scheduler).as_str(), last), (expected, Some(stale)), "{story}");
+    }
+}
+
+/// Policies keep their indices by what changed alone.
+#[test]
+fn what_waits_already_does_not_come_to_wait_again() {
+    for is_planned in [false, true] {
+        let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 1, 0)]);
+        for word in ["start0", "started1", "gone0"] {
+            step(&mut scheduler, word);
+        }
+        if is_planned {
+            let on = Queue::Machine(machine(1));
+            assert_eq!(wish(&mut scheduler, Decision::Plan { task: task(0), on }), None);
+        }
+        let expected: &[Change] = if is_planned { &[Change::Unplanned(task(0))] } else { &[] };
+        let lost = Event::AttemptLost { task: task(0), attempt: 1 };
+        assert_eq!((tell(&mut scheduler, &lost).as_slice(), is_planned), (expected, is_planned));
+        assert_eq!(state(&scheduler), "waits/1");
     }
 }
 

@@ -56,8 +56,10 @@ impl Grid {
             changes.push(Change::StaleReply { task: id, attempt });
             return;
         }
-        // It waits already where its machine was thought lost; what was planned for it since is given up.
-        let was_planned = self.plans.queue_of(id).is_some();
+        if self.task(id).state == TaskState::Waiting {
+            self.no_longer_missing(now, id, changes);
+            return;
+        }
         let placed = self.leave_if_placed(now, id);
         self.give_back(now, id);
         self.wait_again(id, None, changes);
@@ -65,8 +67,18 @@ impl Grid {
             changes.push(Change::ResidentsChanged(on));
             // First whoever has waited longest for that machine, then the task itself, on any.
             self.vacated(on);
+            self.ask(Cause::Submitted(self.task(id).class));
         }
-        if placed.is_some() || was_planned {
+    }
+
+    /// A task whose machine was thought lost waits since then, and does not come to wait a second time: only what was
+    /// planned for it is given up.
+    fn no_longer_missing(&mut self, now: Time, id: TaskId, changes: &mut Vec<Change>) {
+        self.give_back(now, id);
+        self.tasks.get_mut(id).wait(None);
+        if self.plans.queue_of(id).is_some() {
+            self.plans.remove(id);
+            changes.push(Change::Unplanned(id));
             self.ask(Cause::Submitted(self.task(id).class));
         }
     }
