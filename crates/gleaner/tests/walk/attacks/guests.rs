@@ -9,7 +9,7 @@ use std::time::Duration;
 const RULES: &str =
     "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\ngrace_max_seconds = 2\n";
 /// Long enough for a process that may run to show it.
-const WHILE: Duration = Duration::from_millis(500);
+const WHILE: Duration = Duration::from_millis(800);
 
 /// Forty processes that wake each other as fast as they can. With an argument each also goes on as another all the time,
 /// so that whoever goes through a list of them is too late.
@@ -28,6 +28,22 @@ while True:
             os._exit(0)
     except OSError:
         pass
+";
+
+/// Goes on after it was stopped, with the help of nobody: the kernel's timer sends what wakes it. So this shows for sure,
+/// with however many cores, that to stop a task by a signal is not enough.
+const SLEEPLESS: &str = "\
+import ctypes, signal
+signal.signal(signal.SIGCONT, lambda *_: None)
+libc = ctypes.CDLL(None)
+event = (ctypes.c_int * 16)()
+event[2] = signal.SIGCONT
+timer = ctypes.c_void_p()
+assert libc.timer_create(1, event, ctypes.byref(timer)) == 0
+often = (ctypes.c_long * 4)(0, 300000000, 0, 300000000)
+assert libc.timer_settime(timer, 0, often, None) == 0
+while True:
+    pass
 ";
 
 fn submit(grid: &Grid, options: &[&str], command: &[&str]) -> String {
@@ -68,6 +84,8 @@ fn stands_still(grid: &mut Grid, machine: &str) {
     });
 }
 
+/// How far such processes come depends on how many of them run at once: with a few cores, stopping them one by one may do.
+/// What shows that for sure is [`SLEEPLESS`]; this is what it takes to stop many.
 #[test]
 fn processes_that_wake_each_other_do_not_outlast_the_owners_pause() {
     let mut grid = Grid::new("waking", 60);
@@ -95,6 +113,25 @@ fn processes_that_wake_each_other_do_not_outlast_the_owners_pause() {
                     .then_some(())
             });
         }
+        grid.machine("lab").owner("resume");
+        grid.cli(&["cancel", &job]);
+        until("it is over", PATIENCE, || {
+            (phase(&grid, &job, "cancelled") || phase(&grid, &job, "failed")).then_some(())
+        });
+    }
+    grid.wind_up();
+}
+
+#[test]
+fn a_program_that_wakes_itself_does_not_outlast_the_owners_pause() {
+    let mut grid = Grid::new("sleepless", 60);
+    grid.start();
+    grid.add("lab", 100, RULES, &["--as", USER]);
+    for options in [&[][..], &["--no-sandbox"]] {
+        let job = submit(&grid, options, &["/usr/bin/python3", "-c", SLEEPLESS]);
+        until("it runs", PATIENCE, || (used(&mut grid, "lab") > 5).then_some(()));
+        grid.machine("lab").owner("pause");
+        stands_still(&mut grid, "lab");
         grid.machine("lab").owner("resume");
         grid.cli(&["cancel", &job]);
         until("it is over", PATIENCE, || {
