@@ -263,7 +263,7 @@ impl Duties {
                     held.logs[stream as usize].wrote(now, written, dropped);
                 }
             }
-            Event::OutputLost(attempt, why) => self.output_lost(now, attempt, why),
+            Event::OutputLost(attempt, why) => self.output_lost(now, attempt, &why),
             Event::DiskWorks => self.disk_works(),
             Event::FolderTooLarge(attempt) => self.end(now, attempt, ruling::Reason::DiskLimit, Span::ZERO),
             Event::Collected(attempt, result) => self.collected(now, attempt, result),

@@ -3,7 +3,7 @@
 use crate::setups::of_jobs;
 use gleaner_papers::bertasi::FIGURE_3_RUNS;
 use gleaner_papers::bertasi::jobs::{PERMUTATIONS, Permutation, job_set_2};
-use gleaner_policy::{Matching, Recipe, Relocate, Score};
+use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::{Setup, Simulation};
 
 /// A line of the figure.
@@ -17,10 +17,10 @@ pub struct Scheme {
 
 /// The figure's six lines.
 pub fn schemes() -> [Scheme; 6] {
-    let stays = |name, score| Scheme { name, recipe: Recipe::Match(Matching::by(score)) };
+    let stays = |name, score| Scheme { name, recipe: Recipe::by(score) };
     let moves = |name, score| {
         let relocate = Some(Relocate::by(score));
-        Scheme { name, recipe: Recipe::Match(Matching { relocate, ..Matching::by(score) }) }
+        Scheme { name, recipe: Recipe { relocate, ..Recipe::by(score) } }
     };
     [
         stays("greedy", Score::Greedy),

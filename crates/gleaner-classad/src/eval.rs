@@ -278,15 +278,14 @@ impl Evaluator {
     fn chain(&mut self, first: &Expr, rest: &[(BinaryOp, Expr)], at: At<'_>) -> Outcome {
         let mut value = self.eval(first, at)?;
         for (op, operand) in rest {
-            value = match ops::decided(*op, &value) {
-                Some(decided) => decided,
-                None => {
-                    let operand = self.eval(operand, at)?;
-                    // Strings are compared byte by byte.
-                    let lengths = [&value, &operand].map(|value| value.as_bytes().map_or(0, <[u8]>::len));
-                    self.spend(lengths[0].min(lengths[1]) as u64 / 1024)?;
-                    ops::binary(*op, &value, &operand)
-                }
+            value = if let Some(decided) = ops::decided(*op, &value) {
+                decided
+            } else {
+                let operand = self.eval(operand, at)?;
+                // Strings are compared byte by byte.
+                let lengths = [&value, &operand].map(|value| value.as_bytes().map_or(0, <[u8]>::len));
+                self.spend(lengths[0].min(lengths[1]) as u64 / 1024)?;
+                ops::binary(*op, &value, &operand)
             };
         }
         Ok(value)

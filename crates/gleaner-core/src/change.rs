@@ -1,5 +1,5 @@
 use crate::decision::{Decision, Queue, Refusal};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
 /// What an event, an admitted decision or a refusal did to the grid: the only feed of a policy's indices.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,7 +23,7 @@ pub enum Change {
         /// How many.
         count: u32,
     },
-    /// The tasks on a machine, or on their way to it, are others than before.
+    /// What a machine has on it, or on its way to it, is other than before: tasks, or the room that is taken.
     ResidentsChanged(MachineId),
     /// A task has its place in a queue.
     Planned(TaskId, Queue),
@@ -31,8 +31,8 @@ pub enum Change {
     Unplanned(TaskId),
     /// The budget is another than before.
     BudgetChanged,
-    /// A task began to run.
-    Started(TaskId),
+    /// A run began.
+    Started(RunId),
     /// A task came to its end.
     Finished(TaskId),
     /// Tasks are to be run no more, unless they return.
@@ -44,13 +44,8 @@ pub enum Change {
     },
     /// The owner's share of a machine is another than before.
     LoadChanged(MachineId),
-    /// A reply bore the number of an attempt that is over; nothing came of it.
-    StaleReply {
-        /// The task it spoke of.
-        task: TaskId,
-        /// The number it bore.
-        attempt: u32,
-    },
+    /// A reply spoke of a run that is over, or never was; nothing came of it.
+    StaleReply(RunId),
     /// A wish was refused; it must not be proposed again at this instant.
     Refused(Decision, Refusal),
     /// The next wake-up was set, or has come.

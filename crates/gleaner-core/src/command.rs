@@ -1,42 +1,34 @@
-use crate::Queue;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId};
 use serde::{Deserialize, Serialize};
 
-/// An order to the outside, with no choice left in it.
+/// An order to the outside, with no choice left in it: it follows from an admitted decision, or from an event alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Command {
-    /// Run a task that waits.
+    /// Run a task, from where its last run left it if that kept anything. Every reply must name the run.
     Start {
-        /// What to run.
-        task: TaskId,
-        /// The number every reply about this run must carry.
-        attempt: u32,
-        /// Where to run it.
+        /// The run.
+        run: RunId,
+        /// Where.
         on: MachineId,
     },
-    /// Stop a running task, carry what it has done to another machine, and go on there.
-    Move {
-        /// What to move.
-        task: TaskId,
-        /// The number every reply about the run on `to` must carry.
-        attempt: u32,
-        /// Where it runs now.
-        from: MachineId,
-        /// Where it runs next.
-        to: MachineId,
+    /// Stop a run, keep what it has done if it can be kept, and say when it is over.
+    Stop {
+        /// The run.
+        run: RunId,
+        /// Where it is.
+        on: MachineId,
+        /// Why.
+        why: StopReason,
     },
-    /// Report [`Event::WokeUp`](crate::Event::WokeUp) at this moment. The latest order replaces earlier ones.
-    WakeAt {
-        /// When.
-        at: Time,
-    },
-    /// A batch begins, and what was planned is planned no more. Nothing for the outside to do.
-    Collect,
-    /// A task has its place in a queue. Nothing for the outside to do.
-    Plan {
-        /// What will run.
-        task: TaskId,
-        /// When its turn comes there.
-        on: Queue,
-    },
+}
+
+/// Why a run is to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum StopReason {
+    /// Its task goes on elsewhere.
+    Moved,
+    /// Its task is not wanted any more, or not now.
+    Withdrawn,
+    /// Another run of its task came to its end first.
+    Superseded,
 }

@@ -23,12 +23,19 @@ pub enum Decision {
         /// A machine that can run it now.
         on: MachineId,
     },
-    /// Move a running task to another machine.
+    /// Move a running task to another machine: room is held there, and it goes on as soon as its run here is over.
     Relocate {
-        /// A task that runs.
+        /// A task with one run, which runs.
         task: TaskId,
         /// Another machine that can run it now.
         to: MachineId,
+    },
+    /// Run a task once more at the same time; the first result counts, and the other runs are stopped.
+    Replicate {
+        /// A task that is on a machine, or on its way to one, and not being moved.
+        task: TaskId,
+        /// Another machine that can run it now.
+        on: MachineId,
     },
     /// Begin a batch: whatever is planned and has not begun is planned no more, and its credits are given back.
     Collect,
@@ -55,6 +62,9 @@ pub enum Refusal {
     /// Only a task that runs can be moved; one on its way to a machine cannot.
     #[error("{0} does not run")]
     NotRunning(TaskId),
+    /// It is being moved, or has several runs: which of them is meant?
+    #[error("{0} has more than one run")]
+    SeveralRuns(TaskId),
     /// The task is there already.
     #[error("{0} is on {1} already")]
     AlreadyThere(TaskId, MachineId),

@@ -1,6 +1,6 @@
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId};
 use serde::{Deserialize, Serialize};
 
 /// What happened outside. Events are facts: the grid never refuses one. One that says what the grid knows already
@@ -44,7 +44,7 @@ pub enum Event {
         /// Which machine.
         machine: MachineId,
     },
-    /// A machine is out of reach: its tasks wait again, and nothing starts there until it returns.
+    /// A machine is out of reach: the tasks that ran there alone wait again, and nothing starts there until it returns.
     MachineLost {
         /// Which machine.
         machine: MachineId,
@@ -65,16 +65,24 @@ pub enum Event {
         /// How long each of them is, if whoever handed them in said so.
         length: Option<Ops>,
     },
-    /// Tasks were cancelled or are held: they wait no more, and one that was on a machine leaves it at once. Replies
-    /// about them are stale from now on.
+    /// Tasks were cancelled or are held: they wait no more, and their runs are to stop. Should one of these come to its end
+    /// all the same, that counts.
     TasksWithdrawn {
         /// The lowest; the others follow on it.
         first: TaskId,
         /// How many.
         count: u32,
     },
-    /// Tasks that were withdrawn, or had ended, wait again.
+    /// Tasks that were withdrawn wait again, each as soon as no run of it is left.
     TasksReturned {
+        /// The lowest; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
+    },
+    /// Tasks that had ended, or were withdrawn, are to run again from their beginning: each waits as soon as no run of it
+    /// is left, and what its runs so far did counts no more.
+    TasksRerun {
         /// The lowest; the others follow on it.
         first: TaskId,
         /// How many.
@@ -87,33 +95,31 @@ pub enum Event {
         /// λ, from 0 (idle) to 1 (none left).
         load: f64,
     },
-    /// An attempt began to run where it was sent.
-    AttemptStarted {
-        /// The task that runs.
-        task: TaskId,
-        /// The attempt that the command named.
-        attempt: u32,
-    },
-    /// An attempt ran to its end. It counts even if its machine was thought lost, as long as the task was not given
-    /// to another.
-    AttemptFinished {
-        /// The task that ended.
-        task: TaskId,
-        /// The attempt that the command named.
-        attempt: u32,
-    },
-    /// An attempt is over and the task is not done: it failed, was refused, or asks to be run again.
-    AttemptLost {
-        /// The task that waits again.
-        task: TaskId,
-        /// The attempt that the command named.
-        attempt: u32,
+    /// A run began where it was sent.
+    RunStarted(RunId),
+    /// A run is over. It counts even if its machine was thought lost, as long as the task was not given to another.
+    RunEnded {
+        /// The run.
+        run: RunId,
+        /// What it leaves.
+        end: RunEnd,
     },
     /// From now on this may be spent, or else running costs nothing. Accounts go on as far as they are the same
     /// people's; with new ones, what is on a machine already is not charged for its present run.
     BudgetSet(Option<Budget>),
     /// Another policy is in force, or the same with other numbers.
     RuleChanged,
-    /// The moment asked for by [`Command::WakeAt`](crate::Command::WakeAt) came, now or a while ago.
+    /// The moment asked for by [`Decision::Wake`](crate::Decision::Wake) came, now or a while ago.
     WokeUp,
+}
+
+/// What a run leaves when it is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum RunEnd {
+    /// The task is done.
+    Finished,
+    /// The task is not done, and the next run goes on from where this one was.
+    Kept,
+    /// The task is not done, and nothing is left of what this run did: it failed, was refused or was lost.
+    Lost,
 }

@@ -235,13 +235,13 @@ mod tests {
         let each = [0, 1, 2].map(MachineClassId::new);
         let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);
         let class = TaskClassId::new(0);
-        let mut changes = Vec::new();
+        let mut effects = crate::effects::Effects::default();
         let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class, length: None };
-        grid.apply(Time::ZERO, &submitted, &mut changes);
+        grid.apply(Time::ZERO, &submitted, &mut effects);
         let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
-        grid.admit(Time::ZERO, start, &mut changes).expect("an empty machine");
+        grid.admit(Time::ZERO, start, &mut effects).expect("an empty machine");
         let closed = Event::MachineClosed { machine: MachineId::new(2) };
-        grid.apply(Time::ZERO, &closed, &mut changes);
+        grid.apply(Time::ZERO, &closed, &mut effects);
         let found = Explanation::of(&grid, class);
         let ruled: Vec<_> = found.ruled_out.into_iter().map(|ruled| (ruled.condition, ruled.alone)).collect();
         let expected = [

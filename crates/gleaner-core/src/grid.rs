@@ -4,13 +4,14 @@ mod account;
 mod accounts;
 mod admit;
 mod apply;
-mod attempts;
 mod check;
 mod machine;
 mod pages;
 mod paying;
 mod plans;
 mod progress;
+mod replies;
+mod runs;
 mod task;
 mod waiting;
 
@@ -19,11 +20,14 @@ pub use accounts::Accounts;
 pub use check::BrokenInvariant;
 pub use machine::{Availability, Machine};
 pub use plans::Plans;
+pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
+use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use pages::Pages;
+use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -57,14 +61,17 @@ pub struct Grid {
     migration: Migration,
     machines: Vec<Machine>,
     tasks: Pages<Task>,
+    runs: Runs,
     /// As they were declared, in operations; 0 where nobody said.
     lengths: Pages<f64>,
     waiting: Waiting,
     /// How long the waiting tasks of each user are together, as far as it was declared; no user without any.
     waiting_ops: BTreeMap<UserId, OpsTotal>,
+    /// The operations that the next run of a task need not do, since earlier ones kept them.
+    kept: BTreeMap<TaskId, f64>,
     plans: Plans,
     accounts: Option<Accounts>,
-    /// How many tasks of each class are on machines or on their way to one.
+    /// How many runs of tasks of each class are on machines or on their way to one, and are to stay.
     placed: Vec<u32>,
     placed_total: u32,
     occasions: VecDeque<Occasion>,
@@ -79,9 +86,11 @@ impl Grid {
             migration: config.migration,
             machines: Vec::new(),
             tasks: Pages::default(),
+            runs: Runs::default(),
             lengths: Pages::default(),
             waiting: Waiting::default(),
             waiting_ops: BTreeMap::new(),
+            kept: BTreeMap::new(),
             plans: Plans::default(),
             accounts: None,
             placed: Vec::new(),
@@ -104,9 +113,9 @@ impl Grid {
         let joined = machines.iter().enumerate();
         let joined =
             joined.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
-        let mut changes = Vec::new();
+        let mut effects = Effects::default();
         for event in met.chain(joined) {
-            grid.apply(Time::ZERO, &event, &mut changes);
+            grid.apply(Time::ZERO, &event, &mut effects);
         }
         grid.occasions.clear();
         grid
@@ -150,23 +159,6 @@ impl Grid {
         Ops::new(self.lengths.get(id))
     }
 
-    /// How many operations a task has done where it is, elsewhere before it was moved there, and at whatever speeds the
-    /// machine had; 0 if it is on none. Costs O(log tasks there).
-    pub fn ops_done(&self, now: Time, id: TaskId) -> f64 {
-        let class = self.task(id).class;
-        let on = self.task(id).placed_on();
-        on.map_or(0.0, |on| self.machine(on).ops_done(now, class, id, self.seconds_per_op(class, on)))
-    }
-
-    /// The seconds until a task that is on a machine is done by its declared length, as fast as it goes there now; none
-    /// left if it should have been done already. Costs O(log tasks there).
-    pub fn seconds_left(&self, now: Time, id: TaskId) -> Option<f64> {
-        let class = self.task(id).class;
-        let (on, length) = (self.task(id).placed_on()?, self.declared_length(id)?);
-        let length = (length.amount(), self.seconds_per_op(class, on));
-        Some(self.machine(on).seconds_left(now, (class, id), length))
-    }
-
     /// Which waiting tasks are planned, and where.
     pub fn plans(&self) -> &Plans {
         &self.plans
@@ -196,7 +188,7 @@ impl Grid {
         self.waiting.first_of(class)
     }
 
-    /// The classes that have tasks on machines or on their way to one.
+    /// The classes that have tasks on machines or on their way to one, to stay there.
     pub fn placed_classes(&self) -> impl Iterator<Item = TaskClassId> + '_ {
         let placed = self.placed.iter().enumerate();
         placed.filter(|(_, count)| **count > 0).map(|(index, _)| TaskClassId::new(index))
@@ -236,6 +228,11 @@ impl Grid {
         }
         let speed = |machine: MachineId| self.class_of(machine).speeds[network];
         seconds + volume / speed(from).min(speed(to))
+    }
+
+    fn count_off(&mut self, class: TaskClassId) {
+        self.placed[class.index()] -= 1;
+        self.placed_total -= 1;
     }
 
     #[inline]

@@ -9,7 +9,7 @@
 //! Invariants, each held by a test:
 //!
 //! - **Nothing here reads a clock, a file, the environment or a source of randomness.** Time is an argument.
-//! - **The same events and configuration give the same commands, byte for byte.** Iteration is over ordered
+//! - **The same events and configuration give the same decisions and commands, byte for byte.** Iteration is over ordered
 //!   containers; arithmetic is + − × ÷ only.
 //! - **The grid holds all history.** A policy keeps only indices that it can rebuild from the grid.
 //! - **[`Scheduler`] is the sole owner of mutable state.**
@@ -19,6 +19,7 @@ mod change;
 mod classes;
 mod command;
 mod decision;
+mod effects;
 mod event;
 pub mod explain;
 mod grid;
@@ -32,13 +33,13 @@ mod ties;
 pub use ad::Ad;
 pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
-pub use command::Command;
+pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
-pub use event::Event;
+pub use event::{Event, RunEnd};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     Account, Accounts, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration,
-    Plans, Scope, Sum, Task, TaskState,
+    Plans, Run, Scope, Stage, Sum, Task, TaskState,
 };
 pub use occasion::{Cause, Occasion};
 pub use policy::Policy;

@@ -1,13 +1,14 @@
+use crate::effects::Effects;
 use crate::{Change, Command, Decision, Event, Grid, Policy, Refusal};
 use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The most decisions that one call of [`Scheduler::decide`] admits or refuses. What is left then waits for a
-/// wake-up at the same instant, so that a caller is never away for long.
+/// The most decisions that one call of [`Scheduler::decide`] admits or refuses. What is left then waits for the next
+/// call, at the same instant, so that a caller is never away for long.
 pub const DECISIONS_MAX: usize = 16_384;
 
-/// How far a call of [`Scheduler::decide`] came with what happened: recorded beside its commands, it lets
+/// How far a call of [`Scheduler::decide`] came with what happened: recorded beside its decisions, it lets
 /// [`Scheduler::carry_out`] leave the same grid behind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Settled {
@@ -17,24 +18,16 @@ pub struct Settled {
     pub moves: u32,
 }
 
-/// Why recorded commands cannot be carried out: they were not decided about this grid.
+/// Why recorded decisions cannot be carried out: they were not made about this grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Diverged {
     /// The grid does not admit one.
-    #[error("the record orders {command:?}, which this grid refuses: {refusal}")]
+    #[error("the record has {decision:?}, which this grid refuses: {refusal}")]
     Refused {
         /// As recorded.
-        command: Command,
+        decision: Decision,
         /// What stands in its way.
         refusal: Refusal,
-    },
-    /// The grid admits the wish as another command.
-    #[error("the record orders {recorded:?} where this grid would order {admitted:?}")]
-    Differs {
-        /// As recorded.
-        recorded: Command,
-        /// As this grid has it.
-        admitted: Command,
     },
     /// Fewer occasions want an answer than the record left.
     #[error("the record left {recorded} occasions where this grid has {found}")]
@@ -51,14 +44,14 @@ pub enum Diverged {
 pub struct Scheduler<P> {
     grid: Grid,
     policy: P,
-    changes: Vec<Change>,
+    effects: Effects,
 }
 
 impl<P: Policy> Scheduler<P> {
     /// A scheduler that goes on from `grid` under `policy`, whose indices are rebuilt.
     pub fn new(grid: Grid, mut policy: P) -> Self {
         policy.rebuild(&grid);
-        Self { grid, policy, changes: Vec::new() }
+        Self { grid, policy, effects: Effects::default() }
     }
 
     /// What is known.
@@ -77,12 +70,12 @@ impl<P: Policy> Scheduler<P> {
         self.policy = policy;
     }
 
-    /// Takes in a fact, and shows what came of it.
+    /// Takes in a fact, and shows what came of it. [Orders](Self::take_orders) may follow from it alone.
     pub fn apply(&mut self, now: Time, event: &Event) -> &[Change] {
-        self.changes.clear();
-        self.grid.apply(now, event, &mut self.changes);
+        self.effects.changes.clear();
+        self.grid.apply(now, event, &mut self.effects);
         self.tell_policy();
-        &self.changes
+        &self.effects.changes
     }
 
     /// Whether anything happened that the policy was not asked about yet.
@@ -90,21 +83,20 @@ impl<P: Policy> Scheduler<P> {
         self.grid.occasion().is_some()
     }
 
-    /// Lets the policy answer what happened; the orders that follow are added to `commands`, in order.
-    /// Ends after [`DECISIONS_MAX`] decisions at the latest and then orders a wake-up at once.
-    pub fn decide(&mut self, now: Time, commands: &mut Vec<Command>) -> Settled {
+    /// Lets the policy answer what happened; what was decided is added to `decisions`, in order. Ends after
+    /// [`DECISIONS_MAX`] decisions at the latest: then it [is asked](Self::is_asked) still, and is to be called again.
+    pub fn decide(&mut self, now: Time, decisions: &mut Vec<Decision>) -> Settled {
         let mut refused: Vec<Decision> = Vec::new();
-        let mut decisions = 0;
+        let mut made = 0;
         while let Some(occasion) = self.grid.occasion() {
-            if decisions == DECISIONS_MAX {
-                commands.push(Command::WakeAt { at: now });
+            if made == DECISIONS_MAX {
                 return Settled { occasions_left: self.grid.occasions(), moves: occasion.moves };
             }
             match self.policy.propose(&self.grid, now, occasion) {
                 Some(decision) if !refused.contains(&decision) => {
-                    decisions += 1;
+                    made += 1;
                     match self.admit(now, decision) {
-                        Ok(command) => commands.push(command),
+                        Ok(()) => decisions.push(decision),
                         Err(_) => refused.push(decision),
                     }
                 }
@@ -116,25 +108,12 @@ impl<P: Policy> Scheduler<P> {
     }
 
     /// Does what an earlier run decided at this point, without asking the policy: afterwards the grid is, to the byte,
-    /// what [`decide`](Self::decide) left then. Every call of `decide` is to be carried out, also one without commands.
+    /// what [`decide`](Self::decide) left then. Every call of `decide` is to be carried out, also one without decisions.
     ///
-    /// After an error the grid is of no further use: part of the commands may be in it.
-    pub fn carry_out(&mut self, now: Time, commands: &[Command], after: Settled) -> Result<(), Diverged> {
-        for &recorded in commands {
-            let decision = match recorded {
-                Command::Start { task, on, .. } => Decision::Start { task, on },
-                Command::Move { task, to, .. } => Decision::Relocate { task, to },
-                // No policy can wish for this moment: it is how `decide` ends at its bound, and the grid has no part in it.
-                Command::WakeAt { at } if at == now => continue,
-                Command::Collect => Decision::Collect,
-                Command::Plan { task, on } => Decision::Plan { task, on },
-                Command::WakeAt { at } => Decision::Wake { at },
-            };
-            match self.admit(now, decision) {
-                Ok(admitted) if admitted == recorded => {}
-                Ok(admitted) => return Err(Diverged::Differs { recorded, admitted }),
-                Err(refusal) => return Err(Diverged::Refused { command: recorded, refusal }),
-            }
+    /// After an error the grid is of no further use: part of the decisions may be in it.
+    pub fn carry_out(&mut self, now: Time, decisions: &[Decision], after: Settled) -> Result<(), Diverged> {
+        for &decision in decisions {
+            self.admit(now, decision).map_err(|refusal| Diverged::Refused { decision, refusal })?;
         }
         let found = self.grid.occasions();
         if found < after.occasions_left {
@@ -144,6 +123,11 @@ impl<P: Policy> Scheduler<P> {
         Ok(())
     }
 
+    /// The orders that came of events and decisions since the last call, in order.
+    pub fn take_orders(&mut self) -> impl DoubleEndedIterator<Item = Command> + '_ {
+        self.effects.orders.drain(..)
+    }
+
     /// Asserts that the grid and the policy's indices are what they would be if derived afresh.
     /// Costs O(machines + tasks): for tests.
     pub fn check(&self) -> Result<(), String> {
@@ -151,18 +135,18 @@ impl<P: Policy> Scheduler<P> {
         self.policy.check(&self.grid)
     }
 
-    fn admit(&mut self, now: Time, decision: Decision) -> Result<Command, Refusal> {
-        self.changes.clear();
-        let admitted = self.grid.admit(now, decision, &mut self.changes);
+    fn admit(&mut self, now: Time, decision: Decision) -> Result<(), Refusal> {
+        self.effects.changes.clear();
+        let admitted = self.grid.admit(now, decision, &mut self.effects);
         if let Err(refusal) = admitted {
-            self.changes.push(Change::Refused(decision, refusal));
+            self.effects.changes.push(Change::Refused(decision, refusal));
         }
         self.tell_policy();
         admitted
     }
 
     fn tell_policy(&mut self) {
-        for change in &self.changes {
+        for change in &self.effects.changes {
             self.policy.observe(&self.grid, change);
         }
     }

@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
-    Policy, Queue, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
+    Policy, Refusal, Room, Run, RunEnd, Scheduler, Stage, Tags, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -89,72 +89,61 @@ fn start(scheduler: &mut Scheduler<Puppet>, index: usize, on: usize) -> Option<R
     wish(scheduler, Decision::Start { task: task(index), on: machine(on) })
 }
 
-/// One task, in one word: where it is in its life and the number of its latest attempt, and whether a result may yet
-/// come from a machine out of reach.
+/// One task, in one line: where it is in its life, and its runs that are not over, the newest first.
 fn state(scheduler: &Scheduler<Puppet>) -> String {
-    let task = scheduler.grid().task(task(0));
-    let state = match task.state() {
+    let state = match scheduler.grid().task(task(0)).state() {
         TaskState::Waiting => "waits".to_owned(),
-        TaskState::Sent(on) => format!("sent@{on}"),
-        TaskState::Running(on) => format!("runs@{on}"),
+        TaskState::Placed => "placed".to_owned(),
         TaskState::Finished(on) => format!("done@{on}"),
         TaskState::Withdrawn => "withdrawn".to_owned(),
     };
-    let missing = task.missing_on().map_or(String::new(), |on| format!(" missing@{on}"));
-    format!("{state}/{}{missing}", task.attempt())
+    let run = |run: &Run| {
+        let stage = match run.stage() {
+            Stage::Held => "held",
+            Stage::Sent => "sent",
+            Stage::Running => "runs",
+            Stage::Stopping => "stops",
+            Stage::Missing => "missing",
+        };
+        format!(" {}:{stage}@{}", run.id().number, run.on())
+    };
+    scheduler.grid().runs_of(task(0)).fold(state, |state, next| state + &run(next))
 }
 
 /// One step of a story, in one word; whether the event was a stale reply.
 fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
     let (verb, number) = word.split_at(word.len() - 1);
     let number: usize = number.parse().expect("a digit");
-    let (task, attempt) = (task(0), number as u32);
+    let (task, run) = (task(0), RunId::new(task(0), number as u32));
+    let on = machine(number);
+    let decision = match verb {
+        "start" => Some(Decision::Start { task, on }),
+        "move" => Some(Decision::Relocate { task, to: on }),
+        "also" => Some(Decision::Replicate { task, on }),
+        _ => None,
+    };
+    if let Some(decision) = decision {
+        assert_eq!(wish(scheduler, decision), None, "{word}");
+        return false;
+    }
     let event = match verb {
-        "start" => {
-            assert_eq!(start(scheduler, 0, number), None);
-            return false;
-        }
-        "started" => Event::AttemptStarted { task, attempt },
-        "finished" => Event::AttemptFinished { task, attempt },
-        "lost" => Event::AttemptLost { task, attempt },
-        "gone" => Event::MachineLost { machine: machine(number) },
-        "back" => Event::MachineReturned { machine: machine(number) },
+        "started" => Event::RunStarted(run),
+        "finished" => Event::RunEnded { run, end: RunEnd::Finished },
+        "lost" => Event::RunEnded { run, end: RunEnd::Lost },
+        "kept" => Event::RunEnded { run, end: RunEnd::Kept },
+        "gone" => Event::MachineLost { machine: on },
+        "back" => Event::MachineReturned { machine: on },
         "withdrawn" => Event::TasksWithdrawn { first: task, count: 1 },
         "returned" => Event::TasksReturned { first: task, count: 1 },
+        "rerun" => Event::TasksRerun { first: task, count: 1 },
         other => panic!("no step is called {other}"),
     };
-    tell(scheduler, &event).contains(&Change::StaleReply { task, attempt })
+    tell(scheduler, &event).contains(&Change::StaleReply(run))
 }
 
-#[test]
-fn a_reply_counts_until_its_attempt_is_known_to_be_over() {
-    // The digit is a machine, or the number of an attempt. The last reply of each story is stale or counts.
-    let stories = [
-        ("start0 started1 finished1", "done@m0/1", false),
-        ("start0 finished1", "done@m0/1", false),
-        ("start0 started1 finished2", "runs@m0/1", true),
-        ("start0 started1 lost1", "waits/1", false),
-        ("start0 lost1 finished1", "waits/1", true),
-        ("start0 lost1 start1 finished1", "sent@m1/2", true),
-        ("start0 started1 lost1 start0 started2", "runs@m0/2", false),
-        ("start0 started1 gone0", "waits/1 missing@m0", false),
-        ("start0 started1 gone0 finished1", "done@m0/1", false),
-        ("start0 started1 gone0 back0 finished1", "done@m0/1", false),
-        ("start0 started1 gone0 lost1", "waits/1", false),
-        ("start0 started1 gone0 started1", "waits/1 missing@m0", true),
-        ("start0 started1 gone0 start1 finished1", "sent@m1/2", true),
-        ("start0 started1 gone0 start1 started2 finished2", "done@m1/2", false),
-        ("start0 started1 finished1 finished1", "done@m0/1", true),
-        ("withdrawn0", "withdrawn/0", false),
-        ("start0 started1 withdrawn0 finished1", "withdrawn/1", true),
-        ("start0 started1 withdrawn0 returned0 finished1", "waits/1", true),
-        ("start0 gone0 withdrawn0 lost1", "withdrawn/1", true),
-        ("start0 finished1 withdrawn0", "done@m0/1", false),
-        ("start0 finished1 returned0 start1", "sent@m1/2", false),
-        ("start0 returned0", "sent@m0/1", false),
-        ("finished0", "waits/0", true),
-    ];
-    for (story, expected, stale) in stories {
+/// The digit is a machine, or the number of a run. The last reply of each story is stale or counts.
+fn check(stories: &[(&str, &str, bool)]) {
+    for &(story, expected, stale) in stories {
         let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 1, 0)]);
         let last = story.split_whitespace().map(|word| step(&mut scheduler, word)).last();
         assert_eq!((state(&scheduler).as_str(), last), (expected, Some(stale)), "{story}");
@@ -164,20 +153,152 @@ fn a_reply_counts_until_its_attempt_is_known_to_be_over() {
 /// Policies keep their indices by what changed alone.
 #[test]
 fn what_waits_already_does_not_come_to_wait_again() {
-    for is_planned in [false, true] {
+    let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 1, 0)]);
+    for word in ["start0", "started1", "gone0"] {
+        step(&mut scheduler, word);
+    }
+    let lost = Event::RunEnded { run: RunId::new(task(0), 1), end: RunEnd::Lost };
+    assert_eq!(tell(&mut scheduler, &lost), []);
+    assert_eq!(state(&scheduler), "waits");
+}
+
+#[test]
+fn a_reply_counts_until_its_run_is_known_to_be_over() {
+    check(&[
+        ("start0 started1 finished1", "done@m0", false),
+        ("start0 finished1", "done@m0", false),
+        ("start0 started1 finished2", "placed 1:runs@m0", true),
+        ("start0 started1 started1", "placed 1:runs@m0", true),
+        ("start0 started1 lost1", "waits", false),
+        ("start0 lost1 finished1", "waits", true),
+        ("start0 lost1 start1 finished1", "placed 2:sent@m1", true),
+        ("start0 started1 lost1 start0 started2", "placed 2:runs@m0", false),
+        ("start0 started1 gone0", "waits 1:missing@m0", false),
+        ("start0 started1 gone0 finished1", "done@m0", false),
+        ("start0 started1 gone0 back0 finished1", "done@m0", false),
+        ("start0 started1 gone0 lost1", "waits", false),
+        ("start0 started1 gone0 started1", "waits 1:missing@m0", true),
+        ("start0 started1 gone0 start1 finished1", "placed 2:sent@m1", true),
+        ("start0 started1 gone0 start1 started2 finished2", "done@m1", false),
+        ("start0 started1 gone0 withdrawn0 returned0 finished1", "done@m0", false),
+        ("start0 started1 finished1 finished1", "done@m0", true),
+        ("start0 started1 finished1 returned0", "done@m0", false),
+        ("start0 finished1 withdrawn0", "done@m0", false),
+        ("start0 finished1 rerun0 start1", "placed 2:sent@m1", false),
+        ("start0 returned0", "placed 1:sent@m0", false),
+        ("finished0", "waits", true),
+    ]);
+}
+
+#[test]
+fn what_is_withdrawn_stops_and_its_end_counts() {
+    check(&[
+        ("withdrawn0", "withdrawn", false),
+        ("start0 started1 withdrawn0", "withdrawn 1:stops@m0", false),
+        ("start0 withdrawn0 started1", "withdrawn 1:stops@m0", false),
+        ("start0 started1 withdrawn0 kept1", "withdrawn", false),
+        ("start0 started1 withdrawn0 finished1", "done@m0", false),
+        ("start0 started1 withdrawn0 returned0", "placed 1:stops@m0", false),
+        ("start0 started1 withdrawn0 returned0 lost1", "waits", false),
+        ("start0 started1 withdrawn0 returned0 finished1", "done@m0", false),
+        ("start0 started1 withdrawn0 kept1 returned0", "waits", false),
+        ("start0 gone0 withdrawn0 lost1", "withdrawn", false),
+        ("start0 gone0 withdrawn0 rerun0 finished1", "waits", true),
+        ("start0 withdrawn0 rerun0 finished1", "waits", false),
+        ("start0 started1 withdrawn0 gone0 returned0 finished1", "done@m0", false),
+    ]);
+}
+
+#[test]
+fn a_move_loses_no_task() {
+    check(&[
+        ("start0 started1 move1", "placed 2:held@m1 1:stops@m0", false),
+        ("start0 started1 move1 kept1", "placed 2:sent@m1", false),
+        ("start0 started1 move1 lost1", "placed 2:sent@m1", false),
+        ("start0 started1 move1 finished2", "placed 2:held@m1 1:stops@m0", true),
+        ("start0 started1 move1 finished1", "done@m0", false),
+        ("start0 started1 move1 kept1 finished1", "placed 2:sent@m1", true),
+        // The target is lost before, or after, the run there was sent.
+        ("start0 started1 move1 gone1", "placed 1:stops@m0", false),
+        ("start0 started1 move1 gone1 kept1", "waits", false),
+        ("start0 started1 move1 gone1 finished1", "done@m0", false),
+        ("start0 started1 move1 kept1 gone1", "waits 2:missing@m1", false),
+        // The source is lost.
+        ("start0 started1 move1 gone0", "placed 2:sent@m1", false),
+        ("start0 started1 move1 gone0 finished1", "placed 2:sent@m1", true),
+        ("start0 started1 move1 gone1 gone0", "waits 1:missing@m0", false),
+        // Its user has other plans.
+        ("start0 started1 move1 withdrawn0", "withdrawn 1:stops@m0", false),
+        ("start0 started1 move1 withdrawn0 kept1 returned0 start1", "placed 3:sent@m1", false),
+    ]);
+}
+
+#[test]
+fn the_first_result_of_several_runs_counts() {
+    check(&[
+        ("start0 also1", "placed 2:sent@m1 1:sent@m0", false),
+        ("start0 started1 also1 started2 finished2", "done@m1 1:stops@m0", false),
+        ("start0 started1 also1 started2 finished2 lost1", "done@m1", false),
+        // Too late, but no surprise.
+        ("start0 started1 also1 started2 finished2 finished1", "done@m1", false),
+        ("start0 started1 also1 lost1", "placed 2:sent@m1", false),
+        ("start0 started1 also1 lost1 lost2", "waits", false),
+        ("start0 started1 also1 gone0", "placed 2:sent@m1 1:missing@m0", false),
+        ("start0 started1 also1 gone0 finished1", "done@m0 2:stops@m1", false),
+        ("start0 started1 also1 gone0 gone1", "waits 2:missing@m1 1:missing@m0", false),
+        ("start0 started1 also1 gone0 gone1 finished1", "done@m0", false),
+        ("start0 also1 withdrawn0", "withdrawn 2:stops@m1 1:stops@m0", false),
+        ("start0 also1 finished1 rerun0", "placed 2:stops@m1", false),
+        ("start0 also1 finished1 rerun0 finished2", "waits", false),
+    ]);
+}
+
+#[test]
+fn which_of_several_runs_is_to_move_nobody_can_say() {
+    let refused = |story: &str, decision| {
         let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 1, 0)]);
-        for word in ["start0", "started1", "gone0"] {
+        for word in story.split_whitespace() {
             step(&mut scheduler, word);
         }
-        if is_planned {
-            let on = Queue::Machine(machine(1));
-            assert_eq!(wish(&mut scheduler, Decision::Plan { task: task(0), on }), None);
-        }
-        let expected: &[Change] = if is_planned { &[Change::Unplanned(task(0))] } else { &[] };
-        let lost = Event::AttemptLost { task: task(0), attempt: 1 };
-        assert_eq!((tell(&mut scheduler, &lost).as_slice(), is_planned), (expected, is_planned));
-        assert_eq!(state(&scheduler), "waits/1");
+        wish(&mut scheduler, decision).unwrap_or_else(|| panic!("{story}: {decision:?} was granted"))
+    };
+    let (task, on) = (task(0), machine(1));
+    let relocate = Decision::Relocate { task, to: on };
+    let replicate = Decision::Replicate { task, on };
+    assert_eq!(refused("start0 started1 also1", relocate), Refusal::SeveralRuns(task));
+    assert_eq!(refused("start0 started1 move1", relocate), Refusal::SeveralRuns(task));
+    assert_eq!(refused("start0 started1 move1", replicate), Refusal::SeveralRuns(task));
+    assert_eq!(refused("start0", relocate), Refusal::NotRunning(task));
+    assert_eq!(refused("withdrawn0", replicate), Refusal::NotRunning(task));
+    assert_eq!(refused("start0 also1", replicate), Refusal::AlreadyThere(task, on));
+}
+
+#[test]
+fn a_machine_is_full_until_the_end_is_reported() {
+    let (first, second) = (RunId::new(task(0), 1), RunId::new(task(0), 2));
+    let one = Needs { cores: 2, memory: 1 };
+    let mut scheduler = grid(&[class(2, 1, 0), submitted(0, 2, 0)]);
+    start(&mut scheduler, 0, 0);
+    tell(&mut scheduler, &Event::RunStarted(first));
+    assert_eq!(wish(&mut scheduler, Decision::Relocate { task: task(0), to: machine(1) }), None);
+    let full = |on| {
+        Some(Refusal::NoRoom {
+            task: task(1),
+            on: machine(on),
+            needs: one,
+            free: Room { slots: Some(0), memory: Some(9) },
+        })
+    };
+    for on in [0, 1] {
+        assert_eq!(start(&mut scheduler, 1, on), full(on), "both are taken");
     }
+    assert_eq!(scheduler.grid().machine(machine(0)).count(), 0, "what stops slows nobody");
+    tell(&mut scheduler, &Event::RunEnded { run: first, end: RunEnd::Kept });
+    assert_eq!(start(&mut scheduler, 1, 0), None);
+    tell(&mut scheduler, &Event::TasksWithdrawn { first: task(0), count: 1 });
+    assert_eq!(wish(&mut scheduler, Decision::Replicate { task: task(1), on: machine(1) }), full(1));
+    tell(&mut scheduler, &Event::RunEnded { run: second, end: RunEnd::Lost });
+    assert_eq!(wish(&mut scheduler, Decision::Replicate { task: task(1), on: machine(1) }), None);
 }
 
 #[test]
@@ -197,7 +318,7 @@ fn a_machine_takes_what_it_has_room_for() {
     let full = Room { slots: Some(0), memory: Some(1) };
     assert_eq!(start(&mut scheduler, 1, 0), no_room(1, Needs { cores: 1, memory: 1 }, full));
     assert_eq!(start(&mut scheduler, 2, 1), None, "the other machine is empty");
-    tell(&mut scheduler, &Event::AttemptFinished { task: task(3), attempt: 1 });
+    tell(&mut scheduler, &Event::RunEnded { run: RunId::new(task(3), 1), end: RunEnd::Finished });
     assert_eq!(start(&mut scheduler, 4, 0), None, "one of its kind has ended");
 }
 
@@ -258,7 +379,7 @@ fn a_million_waiting_tasks_take_a_few_bytes() {
     // For each page of tasks two values, state and length: half a byte a task.
     assert!(saved.len() < 600_000, "{} bytes", saved.len());
     assert_eq!(start(&mut scheduler, 999_999, 0), None);
-    assert_eq!(scheduler.grid().task(task(999_999)).attempt(), 1);
+    assert_eq!(scheduler.grid().task(task(999_999)).runs(), 1);
     assert_eq!(scheduler.grid().task(task(1_000_002)).state(), TaskState::Waiting);
     assert_eq!(scheduler.grid().task_count(), 1_000_003);
 }

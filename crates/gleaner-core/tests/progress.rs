@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
-    Scheduler, Tags, TaskClass,
+    RunEnd, Scheduler, Tags, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
 
 /// Wishes what it is told.
 #[derive(Clone, Default)]
@@ -92,13 +92,16 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> Time {
     let now = Time::ZERO.after_seconds(second.parse().expect("a second"));
     let (verb, rest) = what.split_once('=').unwrap_or((what, ""));
     let id = task(verb.chars().next().expect("a verb"));
-    let attempt = scheduler.grid().task(id).attempt();
+    let newest = RunId::new(id, scheduler.grid().task(id).runs());
+    let oldest = scheduler.grid().runs_of(id).last().map_or(newest, |run| run.id());
+    let mut ended = |end| tell(scheduler, now, &Event::RunEnded { run: oldest, end });
     match verb {
         "a" | "b" => wish(scheduler, now, Decision::Start { task: id, on: machine(rest) }),
         "a-to" | "b-to" => wish(scheduler, now, Decision::Relocate { task: id, to: machine(rest) }),
-        "a-runs" | "b-runs" => tell(scheduler, now, &Event::AttemptStarted { task: id, attempt }),
-        "a-lost" | "b-lost" => tell(scheduler, now, &Event::AttemptLost { task: id, attempt }),
-        "a-ends" | "b-ends" => tell(scheduler, now, &Event::AttemptFinished { task: id, attempt }),
+        "a-lost" | "b-lost" => ended(RunEnd::Lost),
+        "a-ends" | "b-ends" => ended(RunEnd::Finished),
+        "a-kept" | "b-kept" => ended(RunEnd::Kept),
+        "a-runs" | "b-runs" => tell(scheduler, now, &Event::RunStarted(newest)),
         "load" => {
             let load = rest.parse().expect("a load");
             tell(scheduler, now, &Event::OwnerLoadReported { machine: machine("0"), load });
@@ -121,7 +124,8 @@ fn check(stories: &[(&str, f64, Option<f64>)], restarts: bool) {
         let mut scheduler = grid(restarts);
         let now = story.split_whitespace().map(|word| step(&mut scheduler, word)).last().expect("a step");
         let grid = scheduler.grid();
-        let found = (grid.ops_done(now, task('a')), grid.seconds_left(now, task('a')));
+        let run = RunId::new(task('a'), grid.task(task('a')).runs());
+        let found = (grid.ops_done(now, run), grid.seconds_left(now, run));
         assert_eq!(found, (done, left), "{story}");
     }
 }
@@ -151,10 +155,15 @@ fn work_adds_up() {
             ("0:load=0.5 0:a=0 0:a-runs 10:b=0 20:b-lost 30:seen", 25.0, Some(75.0)),
             // What was done is taken along, and is gone when the run is.
             ("0:a=0 0:a-runs 10:speed=2 15:a-to=1 17:seen", 20.0, Some(80.0)),
-            ("0:a=0 0:a-runs 10:speed=2 15:a-to=1 17:a-runs 20:seen", 23.0, Some(77.0)),
+            ("0:a=0 0:a-runs 10:speed=2 15:a-to=1 16:a-kept 17:a-runs 20:seen", 23.0, Some(77.0)),
+            ("0:a=0 0:a-runs 10:speed=2 15:a-to=1 16:a-lost 17:a-runs 20:seen", 3.0, Some(97.0)),
+            ("0:a=0 0:a-runs 10:a-kept 15:a=1 15:a-runs 20:seen", 15.0, Some(85.0)),
+            // A neighbour that is to stop takes room and no share.
+            ("0:load=0.5 0:b=0 0:b-runs 0:a=0 0:a-runs 10:b-to=1 20:seen", 15.0, Some(85.0)),
             ("0:a=0 0:a-runs 10:a-lost 15:seen", 0.0, None),
             ("0:a=0 0:a-runs 10:a-lost 15:a=1 15:a-runs 20:seen", 5.0, Some(95.0)),
-            ("0:a=0 0:a-runs 10:m0-lost 15:seen", 0.0, None),
+            // Out of reach: what it had done then.
+            ("0:a=0 0:a-runs 10:m0-lost 15:seen", 10.0, None),
             ("0:a=0 0:a-runs 10:a-ends 15:seen", 0.0, None),
         ],
         false,
@@ -165,7 +174,7 @@ fn work_adds_up() {
 fn what_keeps_nothing_to_go_on_from_starts_again_elsewhere() {
     check(
         &[
-            ("0:a=0 0:a-runs 10:a-to=1 15:a-runs 20:seen", 5.0, Some(95.0)),
+            ("0:a=0 0:a-runs 10:a-to=1 12:a-kept 15:a-runs 20:seen", 5.0, Some(95.0)),
             ("0:a=0 0:a-runs 10:speed=2 15:seen", 20.0, Some(40.0)),
         ],
         true,

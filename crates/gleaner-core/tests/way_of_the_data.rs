@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs,
-    Occasion, Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
+    Occasion, Policy, Refusal, Room, RunEnd, Scheduler, Stage, StopReason, Tags, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -13,14 +13,14 @@ const NOW: Time = Time::from_nanos(5);
 struct Puppet {
     wishes: Vec<Decision>,
     refusals: Vec<Refusal>,
-    stale: Vec<(TaskId, u32)>,
+    stale: Vec<RunId>,
 }
 
 impl Policy for Puppet {
     fn observe(&mut self, _: &Grid, change: &Change) {
         match *change {
             Change::Refused(_, refusal) => self.refusals.push(refusal),
-            Change::StaleReply { task, attempt } => self.stale.push((task, attempt)),
+            Change::StaleReply(run) => self.stale.push(run),
             _ => {}
         }
     }
@@ -38,6 +38,10 @@ impl Policy for Puppet {
 
 fn task() -> TaskId {
     TaskId::new(0)
+}
+
+fn run(number: u32) -> RunId {
+    RunId::new(task(), number)
 }
 
 fn machine(index: usize) -> MachineId {
@@ -93,11 +97,15 @@ fn grid() -> Grid {
 fn wish(scheduler: &mut Scheduler<Puppet>, wishes: &[Decision]) -> Vec<Command> {
     let wishes = wishes.iter().rev().copied().collect();
     scheduler.set_policy(Puppet { wishes, ..Puppet::default() });
-    scheduler.apply(NOW, &Event::WokeUp);
-    let mut commands = Vec::new();
-    scheduler.decide(NOW, &mut commands);
+    tell(scheduler, &Event::WokeUp)
+}
+
+/// The commands that follow from an event.
+fn tell(scheduler: &mut Scheduler<Puppet>, event: &Event) -> Vec<Command> {
+    scheduler.apply(NOW, event);
+    scheduler.decide(NOW, &mut Vec::new());
     scheduler.check().expect("a whole grid");
-    commands
+    scheduler.take_orders().collect()
 }
 
 #[test]
@@ -118,7 +126,7 @@ fn refusals_carry_the_fact_that_stands_in_the_way() {
 
     let mut running = Scheduler::new(grid(), Puppet::default());
     wish(&mut running, &[start(0)]);
-    running.apply(NOW, &Event::AttemptStarted { task: task(), attempt: 1 });
+    running.apply(NOW, &Event::RunStarted(run(1)));
     for (decision, refusal) in [
         (start(0), Refusal::NotWaiting(task())),
         (relocate(0), Refusal::AlreadyThere(task(), machine(0))),
@@ -139,22 +147,35 @@ fn a_policy_that_insists_on_a_refused_wish_is_not_heard_again() {
 }
 
 #[test]
-fn a_reply_with_an_old_number_is_refused_and_shown() {
+fn a_move_holds_room_first_and_sends_when_the_run_before_is_over() {
     let mut scheduler = Scheduler::new(grid(), Puppet::default());
-    wish(&mut scheduler, &[Decision::Start { task: task(), on: machine(0) }]);
-    scheduler.apply(NOW, &Event::AttemptStarted { task: task(), attempt: 1 });
-    let moved = wish(&mut scheduler, &[Decision::Relocate { task: task(), to: machine(2) }]);
-    assert_eq!(moved, [Command::Move { task: task(), attempt: 2, from: machine(0), to: machine(2) }]);
-    // The first attempt ended after all, but it was given up: only the second counts.
-    for attempt in [1, 3] {
-        scheduler.apply(NOW, &Event::AttemptFinished { task: task(), attempt });
-        assert_eq!(scheduler.grid().task(task()).state(), TaskState::Sent(machine(2)));
+    let on = machine;
+    let started = wish(&mut scheduler, &[Decision::Start { task: task(), on: on(0) }]);
+    assert_eq!(started, [Command::Start { run: run(1), on: on(0) }]);
+    scheduler.apply(NOW, &Event::RunStarted(run(1)));
+    let stopped = wish(&mut scheduler, &[Decision::Relocate { task: task(), to: on(2) }]);
+    assert_eq!(stopped, [Command::Stop { run: run(1), on: on(0), why: StopReason::Moved }]);
+    let stage = |scheduler: &Scheduler<Puppet>, number| {
+        scheduler.grid().find_run(run(number)).map(gleaner_core::Run::stage)
+    };
+    assert_eq!([1, 2].map(|n| stage(&scheduler, n)), [Some(Stage::Stopping), Some(Stage::Held)]);
+    // Nobody can have heard of the second yet, and there is no third.
+    for number in [2, 3, 0] {
+        for event in
+            [Event::RunStarted(run(number)), Event::RunEnded { run: run(number), end: RunEnd::Finished }]
+        {
+            assert_eq!(tell(&mut scheduler, &event), []);
+        }
     }
-    assert_eq!(scheduler.policy().stale, [(task(), 1), (task(), 3)]);
-    scheduler.apply(NOW, &Event::AttemptStarted { task: task(), attempt: 2 });
-    scheduler.apply(NOW, &Event::AttemptFinished { task: task(), attempt: 2 });
-    assert_eq!(scheduler.grid().task(task()).state(), TaskState::Finished(machine(2)));
-    scheduler.check().expect("a whole grid");
+    assert_eq!(scheduler.policy().stale, [2, 2, 3, 3, 0, 0].map(run));
+    let sent = tell(&mut scheduler, &Event::RunEnded { run: run(1), end: RunEnd::Kept });
+    assert_eq!(sent, [Command::Start { run: run(2), on: on(2) }]);
+    // What is over is over.
+    assert_eq!(tell(&mut scheduler, &Event::RunEnded { run: run(1), end: RunEnd::Finished }), []);
+    assert_eq!(scheduler.grid().task(task()).state(), TaskState::Placed);
+    tell(&mut scheduler, &Event::RunStarted(run(2)));
+    tell(&mut scheduler, &Event::RunEnded { run: run(2), end: RunEnd::Finished });
+    assert_eq!(scheduler.grid().task(task()).state(), TaskState::Finished(on(2)));
 }
 
 #[test]
@@ -165,9 +186,9 @@ fn a_load_that_stays_the_same_is_no_event() {
         ..Puppet::default()
     });
     scheduler.apply(NOW, &Event::OwnerLoadReported { machine: machine(0), load: 0.0 });
-    let mut commands = Vec::new();
-    scheduler.decide(NOW, &mut commands);
-    assert_eq!(commands, [], "no occasion, so the policy is not asked");
+    let mut decisions = Vec::new();
+    scheduler.decide(NOW, &mut decisions);
+    assert_eq!(decisions, [], "no occasion, so the policy is not asked");
 }
 
 /// Wishes for ever: one wake-up after the other.
@@ -188,11 +209,10 @@ impl Policy for Restless {
 }
 
 #[test]
-fn decide_ends_after_its_bound_and_wakes_itself_at_once() {
+fn decide_ends_after_its_bound_and_is_to_be_called_again() {
     let mut scheduler = Scheduler::new(grid(), Restless(0));
     scheduler.apply(NOW, &Event::WokeUp);
-    let mut commands = Vec::new();
-    scheduler.decide(NOW, &mut commands);
-    assert_eq!(commands.len(), DECISIONS_MAX + 1);
-    assert_eq!(commands.last(), Some(&Command::WakeAt { at: NOW }));
+    let mut decisions = Vec::new();
+    scheduler.decide(NOW, &mut decisions);
+    assert_eq!((decisions.len(), scheduler.is_asked()), (DECISIONS_MAX, true));
 }

@@ -64,11 +64,11 @@ impl<K: Copy + PartialEq> Trials<K> {
     pub fn conduct(
         cases: usize,
         seeds: u64,
-        rules: &[(K, impl Into<Recipe> + Copy)],
+        rules: &[(K, Recipe)],
         setup: impl Fn(usize, u64) -> Setup + Sync,
         watch: Watch<'_>,
     ) -> Result<Self, Stopped> {
-        let recipes: Vec<Recipe> = rules.iter().map(|&(_, recipe)| recipe.into()).collect();
+        let recipes: Vec<Recipe> = rules.iter().map(|(_, recipe)| *recipe).collect();
         let inputs: Vec<(usize, u64)> =
             (0..cases).flat_map(|case| (1..=seeds).map(move |seed| (case, seed))).collect();
         let trials: Result<Vec<Trial>, Stopped> =

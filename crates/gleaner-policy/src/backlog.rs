@@ -3,7 +3,7 @@
 mod shelf;
 
 use gleaner_core::{Change, Grid};
-use gleaner_units::{Ops, TaskClassId, TaskId};
+use gleaner_units::{Ops, RunId, TaskClassId, TaskId};
 pub(crate) use shelf::{Place, Shelf};
 
 /// A task that has no place, and how long it is.
@@ -98,7 +98,7 @@ impl Backlog {
             }
             Change::Unplanned(task) => self.add(grid, task),
             // A task that starts was planned before, or is none of this policy's.
-            Change::Planned(task, _) | Change::Started(task) | Change::Finished(task) => {
+            Change::Planned(task, _) | Change::Started(RunId { task, .. }) | Change::Finished(task) => {
                 self.remove(grid, task);
             }
             Change::MachineClassMet(_)
@@ -109,7 +109,7 @@ impl Backlog {
             | Change::ResidentsChanged(_)
             | Change::BudgetChanged
             | Change::LoadChanged(_)
-            | Change::StaleReply { .. }
+            | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
         }

@@ -25,8 +25,12 @@ mod readiness;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
+use crate::batcher::Batching;
 use crate::crew::Crew;
-use crate::recipe::{Aim, Batching, Level, Order, Replan, When};
+use crate::parts::aim::Aim;
+use crate::parts::budget::Level;
+use crate::parts::order::Order;
+use crate::parts::when::{Replan, When};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{OpsTotal, TaskId, Time, UserId};

@@ -1,10 +1,11 @@
 //! Policies are recipes: a choice of parts, so that what one paper found can be used with what another found.
 //!
-//! A [`Recipe`] names the parts; [`Recipe::build`] makes the policy. [`presets`] lists the recipes that carry a
-//! paper's name.
+//! A [`PolicySpec`] is a policy as users write it, whoever they write it to; it resolves to a [`Recipe`], which names the
+//! parts, and [`Recipe::build`] makes the policy. [`Preset`]s are the recipes that carry a paper's name.
 //!
-//! - [`score`] holds the papers' formulas, for one task class and one machine at a time.
-//! - [`batcher`] plans all waiting tasks together, every so often; [`spending`] divides a budget among tasks.
+//! - [`parts`] has a room for each part, with its choices.
+//! - [`spec`] reads and changes what users write.
+//! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
@@ -14,20 +15,29 @@ mod backlog;
 mod batch;
 pub mod batcher;
 mod crew;
+mod error;
 pub mod fleet;
 pub mod matchmaker;
 pub mod outlook;
+pub mod parts;
 pub mod placement;
 pub mod presets;
 pub mod recipe;
 pub mod relocation;
-pub mod score;
-pub mod spending;
+pub mod spec;
+mod spending;
 
 pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;
+pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
-pub use presets::{PRESETS, Preset};
-pub use recipe::{Aim, Batching, Level, Matching, Order, Recipe, Relocate, Replan, UnknownName, When};
-pub use score::Score;
-pub use spending::{Savings, Spending};
+pub use parts::aim::Aim;
+pub use parts::budget::{Level, Savings, Spending};
+pub use parts::order::Order;
+pub use parts::relocate::Relocate;
+pub use parts::score::Score;
+pub use parts::when::{Replan, When};
+pub use parts::{Choice, Input};
+pub use presets::Preset;
+pub use recipe::{Goal, Recipe};
+pub use spec::{PolicySpec, Tree};

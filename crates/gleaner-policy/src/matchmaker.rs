@@ -1,13 +1,25 @@
 //! The policy for time-shared and for exclusive machines: a task is placed when it arrives, or else as soon as a machine
 //! has room for it, and may be moved later.
 
-use crate::Spending;
 use crate::fleet::{Fleet, OWN_BOUNDS};
+use crate::parts::relocate::Relocate;
+use crate::parts::when::When;
 use crate::placement::{Means, place};
-use crate::recipe::{Matching, Relocate, When};
 use crate::relocation::View;
+use crate::{Score, Spending};
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+
+/// Each task is placed by itself, as soon as there is a machine for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matching {
+    /// Where a new task goes.
+    pub(crate) place: Score,
+    /// Whether and how it may move later.
+    pub(crate) relocate: Option<Relocate>,
+    /// How the budget is spent, where the grid has one.
+    pub(crate) spending: Spending,
+}
 
 /// Places by one score, relocates by another or not at all.
 #[derive(Clone, Debug)]
@@ -18,7 +30,7 @@ pub struct Matchmaker {
 
 impl Matchmaker {
     /// The policy that follows `recipe`.
-    pub fn new(recipe: Matching) -> Self {
+    pub(crate) fn new(recipe: Matching) -> Self {
         Self { recipe, fleet: Fleet::default() }
     }
 
@@ -120,7 +132,7 @@ impl Policy for Matchmaker {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
-            | Change::StaleReply { .. }
+            | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
         }

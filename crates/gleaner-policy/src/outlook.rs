@@ -23,6 +23,5 @@ fn ready_s(grid: &Grid, now: Time, machine: &Machine) -> f64 {
     if machine.count() < machine.cores() {
         return 0.0;
     }
-    let tasks = machine.counts().flat_map(|(class, _)| machine.tasks_of(class));
-    tasks.map(|task| grid.seconds_left(now, task).unwrap_or(0.0)).fold(f64::INFINITY, f64::min)
+    machine.runs().map(|run| grid.seconds_left(now, run).unwrap_or(0.0)).fold(f64::INFINITY, f64::min)
 }

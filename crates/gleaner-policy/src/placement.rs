@@ -2,8 +2,9 @@
 
 use crate::Score;
 use crate::fleet::{Fleet, Objective, Size, Summary};
-use crate::score;
-use crate::spending::{Purse, Seat, Spending};
+use crate::parts::budget::Spending;
+use crate::parts::score;
+use crate::spending::{Purse, Seat};
 use gleaner_core::{Grid, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 

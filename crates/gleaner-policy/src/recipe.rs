@@ -1,326 +1,267 @@
-//! The choice of parts that makes a policy.
+//! The choice of parts that makes a policy, and which choices go together.
 
-use crate::{AnyPolicy, Batcher, Matchmaker, PRESETS, Preset, Score, Spending};
-use gleaner_core::exceeds;
-use gleaner_units::{Span, Time};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use thiserror::Error;
+mod words;
 
-/// When running tasks are moved, or waiting ones planned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum When {
-    /// Whenever something happens that may call for it.
-    AtEvents,
-    /// At each multiple of a period.
-    Every(Span),
-}
+pub use words::{PartView, choices};
 
-/// How running tasks are moved.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Relocate {
-    /// What a move is judged by.
-    pub score: Score,
-    /// N: the most moves at one occasion.
-    pub moves_max: u32,
-    /// θ: what a gain must exceed.
-    pub gain_min: f64,
-    /// MIN-NUM alone: how many tasks more the source must have.
-    pub difference_min: u32,
-    /// When.
-    pub when: When,
-}
+use crate::batcher::{Batcher, Batching};
+use crate::error::PolicyError;
+use crate::matchmaker::{Matching, Matchmaker};
+use crate::parts::aim::Aim;
+use crate::parts::belief::Belief;
+use crate::parts::budget::{Level, Spending, rule_name};
+use crate::parts::choose::Choose;
+use crate::parts::lengths::Lengths;
+use crate::parts::order::Order;
+use crate::parts::relocate::Relocate;
+use crate::parts::replicate::Replicate;
+use crate::parts::score::Score;
+use crate::parts::when::{Replan, When};
+use crate::parts::{About, Choice, Input};
+use crate::{AnyPolicy, outlook, placement};
+use gleaner_core::Grid;
+use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-impl Relocate {
-    /// The paper's N = 3 and θ = 10 %, at events.
-    pub fn by(score: Score) -> Self {
-        Self { score, moves_max: 3, gain_min: 0.10, difference_min: 2, when: When::AtEvents }
-    }
-
-    /// Whether a gain is worth a move, its cost aside.
-    #[inline]
-    pub(crate) fn is_enough(&self, gain: f64) -> bool {
-        match self.score {
-            Score::MinNum => gain >= f64::from(self.difference_min),
-            Score::Greedy | Score::Social | Score::SocialAsPrinted => exceeds(gain, self.gain_min),
-        }
-    }
-
-    /// A bound that no worthwhile gain can meet is as good as none.
-    #[inline]
-    pub(crate) fn floor(&self, bound: f64) -> f64 {
-        if self.is_enough(bound) { bound } else { f64::NEG_INFINITY }
-    }
-}
-
-/// Each task is placed by itself, as soon as there is a machine for it.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Matching {
-    /// Where a new task goes.
-    pub place: Score,
-    /// Whether and how it may move later.
-    pub relocate: Option<Relocate>,
-    /// How the budget is spent, where the grid has one.
-    pub spending: Spending,
-}
-
-impl Matching {
-    /// Placed by a score, and not moved; as if there were no budget.
-    pub const fn by(place: Score) -> Self {
-        Self { place, relocate: None, spending: Spending::Free }
-    }
-
-    /// Makes the policy.
-    pub fn build(self) -> Matchmaker {
-        Matchmaker::new(self)
-    }
-}
-
-/// In which order the tasks of a batch are given their places.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Order {
-    /// As they were submitted.
-    Submission,
-    /// First the task that can be done earliest.
-    MinMin,
-    /// First the task whose earliest end is the latest.
-    MaxMin,
-    /// First the task that would lose most if it did not get the machine that is best for it.
-    Sufferage,
-    /// The same in passes, as Maheswaran et al. have it: in each, every machine that is best for some task gets the one of
-    /// those that would lose most, by what was free when the pass began.
-    SufferagePasses,
-}
-
-impl Order {
-    /// Whether it asks what a task would lose, for which it has to know the best two machines.
-    pub(crate) fn is_by_loss(self) -> bool {
-        match self {
-            Order::Sufferage | Order::SufferagePasses => true,
-            Order::Submission | Order::MinMin | Order::MaxMin => false,
-        }
-    }
-}
-
-/// Which of the machines that the budget allows a task is given.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Aim {
-    /// The one that is done first, whatever the deadline.
-    Earliest,
-    /// The cheapest that meets the deadline, or else the one that is done first.
-    Cheapest,
-    /// Of the cheapest that meet the deadline the one that is done first; if none does, the one that is done first.
-    CheapestThenEarliest,
-    /// The one that is fastest for it, however busy: MET.
-    Fastest,
-    /// The one that is free first, however slow: OLB.
-    FirstFree,
-    /// Of so many per cent of the machines, those that are fastest for it, the one that is done first: KPB.
-    EarliestOfFastest {
-        /// Above 0 and at most 100; it is always one machine at least.
-        percent: f64,
-    },
-}
-
-/// What tasks are planned for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Level {
-    /// Machines, each with its own ready time.
-    Machines,
-    /// Classes of equal machines with one ready time, equation (6) of the second paper: the next task in rank goes to
-    /// whichever machine of the class is free first.
-    Classes,
-}
-
-/// Which of the tasks that were planned are planned anew by the next batch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Replan {
-    /// All that have not begun, as the second paper has it.
-    #[default]
-    Unbegun,
-    /// Those whose machine was lost: other plans stand, however far ahead, as long as what they are for takes tasks. If
-    /// some machine that something is planned for does not as a batch begins, all that has not begun is planned anew.
-    Lost,
-}
-
-/// All tasks that wait are planned together, every so often or as soon as any come.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Batching {
-    /// At each multiple of R, or as tasks come: plans stand then.
-    pub when: When,
-    /// Which task is next.
-    pub order: Order,
-    /// Where it goes. The three heuristics mean the earliest.
-    pub aim: Aim,
-    /// How the budget is spent, where the grid has one.
-    pub spending: Spending,
-    /// Machines or classes.
-    pub level: Level,
-    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
-    pub aging: u32,
-    /// By when everything should be done, for the aims that read it.
-    pub deadline: Option<Time>,
-    /// Which plans do not stand.
-    #[serde(default)]
-    pub replan: Replan,
+/// What a machine is judged by: how things are now, or when a task would be done there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Goal {
+    /// By how things are: each task is placed by itself, on machines that may be shared.
+    Now(Score),
+    /// By when it would be done: tasks are planned, on machines that run one task a core.
+    End(Aim),
 }
 
 /// A policy, as a choice of parts.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Recipe {
-    /// Each task by itself.
-    Match(Matching),
-    /// All together, every so often.
-    Batch(Batching),
-}
-
-/// A name that nothing bears.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("no {what} is called \"{name}\"; there are {}", known.join(", "))]
-pub struct UnknownName {
-    /// What kind of thing was looked for.
-    pub what: &'static str,
-    /// As it was given.
-    pub name: String,
-    /// The names there are.
-    pub known: Vec<&'static str>,
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Recipe {
+    /// When tasks are given their places.
+    pub when: When,
+    /// Which of the waiting tasks is next.
+    pub order: Order,
+    /// What a machine is judged by.
+    pub score: Goal,
+    /// How the scores are used.
+    pub choose: Choose,
+    /// What stands for a machine's state.
+    pub belief: Belief,
+    /// Whose word on a task's length is taken.
+    pub lengths: Lengths,
+    /// How the budget is spent, where the grid has one.
+    pub spending: Spending,
+    /// Whether tasks are planned for machines or for classes of machines.
+    pub level: Level,
+    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
+    pub aging: u32,
+    /// By when everything should be done.
+    pub deadline: Option<Time>,
+    /// Which plans the next batch makes anew.
+    pub replan: Replan,
+    /// Whether and how running tasks are moved.
+    pub relocate: Option<Relocate>,
+    /// How often a task runs at a time.
+    pub replicate: Replicate,
 }
 
 impl Recipe {
-    /// The recipe of that name, without relocation.
-    pub fn preset(name: &str) -> Result<Self, UnknownName> {
-        let preset = Preset::named(name);
-        let known = || PRESETS.iter().map(|preset| preset.name).collect();
-        preset.map(|preset| preset.recipe).ok_or_else(|| UnknownName {
-            what: "policy",
-            name: name.to_owned(),
-            known: known(),
-        })
+    /// Each task is placed by a score as soon as there is a machine for it, and not moved; as if there were no budget.
+    pub const fn by(score: Score) -> Self {
+        Self {
+            when: When::AtEvents,
+            order: Order::Submission,
+            score: Goal::Now(score),
+            choose: Choose::Best,
+            belief: Belief::WithSent,
+            lengths: Lengths::Declared,
+            spending: Spending::Free,
+            level: Level::Machines,
+            aging: 0,
+            deadline: None,
+            replan: Replan::Unbegun,
+            relocate: None,
+            replicate: Replicate::One,
+        }
+    }
+
+    /// All that wait are planned at each multiple of a period, each for the machine that would be done with it first.
+    pub const fn in_batches(order: Order, period: Span) -> Self {
+        Self { when: When::Every(period), order, score: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
+    }
+
+    /// Each task is planned as it comes, and its plan stays.
+    pub const fn as_they_come(aim: Aim) -> Self {
+        Self { score: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
     }
 
     /// Makes the policy.
+    ///
+    /// # Panics
+    /// Where the parts do not go together: see [`check`](Self::check).
     pub fn build(self) -> AnyPolicy {
-        match self {
-            Recipe::Match(recipe) => AnyPolicy::Matchmaker(recipe.build()),
-            Recipe::Batch(recipe) => AnyPolicy::Batcher(Batcher::new(recipe)),
+        if let Err(refusal) = self.check() {
+            panic!("no policy can be made of this recipe: {refusal}");
         }
-    }
-
-    /// How it spends the budget.
-    pub fn spending(&self) -> Spending {
-        match self {
-            Recipe::Match(recipe) => recipe.spending,
-            Recipe::Batch(recipe) => recipe.spending,
-        }
-    }
-
-    /// What moves running tasks, if anything does.
-    pub fn relocate(&self) -> Option<&Relocate> {
-        match self {
-            Recipe::Match(recipe) => recipe.relocate.as_ref(),
-            Recipe::Batch(_) => None,
-        }
-    }
-}
-
-impl From<Matching> for Recipe {
-    fn from(recipe: Matching) -> Self {
-        Recipe::Match(recipe)
-    }
-}
-
-impl From<Batching> for Recipe {
-    fn from(recipe: Batching) -> Self {
-        Recipe::Batch(recipe)
-    }
-}
-
-impl fmt::Display for Relocate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.when {
-            When::AtEvents => write!(f, "{} at events", self.score.name())?,
-            When::Every(period) => write!(f, "{} every {} s", self.score.name(), period.seconds())?,
-        }
-        write!(f, ", at most {} moves, for ", self.moves_max)?;
+        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = self;
         match self.score {
-            Score::MinNum => write!(f, "a difference of {} tasks or more", self.difference_min),
-            Score::Greedy | Score::Social | Score::SocialAsPrinted => {
-                write!(f, "a gain above {}", self.gain_min)
+            Goal::Now(place) => {
+                AnyPolicy::Matchmaker(Matchmaker::new(Matching { place, relocate, spending }))
+            }
+            Goal::End(aim) => {
+                let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
+                AnyPolicy::Batcher(Batcher::new(batching))
+            }
+        }
+    }
+
+    /// Refuses parts that do not go together, with the reason.
+    pub fn check(&self) -> Result<(), PolicyError> {
+        match self.score {
+            Goal::Now(score) => self.check_placing(score),
+            Goal::End(aim) => self.check_planning(aim),
+        }
+    }
+
+    fn check_placing(&self, score: Score) -> Result<(), PolicyError> {
+        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        let score = score.name();
+        let places = |what: &str| format!("{what}: {score} places each task by itself, as it comes");
+        if let When::Every(period) = when {
+            let found = period.seconds().to_string();
+            return Err(PolicyError::new("period_s", found, places("no such key")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), places("submission")));
+        }
+        if aging > 0 {
+            return Err(PolicyError::new("aging", aging.to_string(), places("no such key")));
+        }
+        if replan != Replan::Unbegun {
+            return Err(PolicyError::new("replan", replan.name(), places("no such key")));
+        }
+        if deadline.is_some() {
+            return Err(not_read("deadline_s", "a deadline", score));
+        }
+        if level == Level::Classes || spending.is_for_batches() {
+            let rules = Spending::all().into_iter().filter(|rule| !rule.is_for_batches());
+            let known: Vec<_> = rules.map(|rule| rule.name()).collect();
+            let expected = places(&format!("one of {}", known.join(", ")));
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), expected));
+        }
+        if relocate.is_some() && spending.heeds_budget() {
+            let expected = "\"none\", or budget.rule = \"none\": a move would change what a task costs";
+            return Err(PolicyError::new("relocate", "moves within a budget", expected));
+        }
+        Ok(())
+    }
+
+    fn check_planning(&self, aim: Aim) -> Result<(), PolicyError> {
+        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        if relocate.is_some() {
+            let expected = "\"none\": tasks are planned by when machines will be done, and what has started is not moved";
+            return Err(PolicyError::new("relocate", "moves", expected));
+        }
+        if order != Order::Submission && aim != Aim::Earliest {
+            let expected = format!(
+                "submission: {} is about ends, and {} looks at something else",
+                order.title(),
+                aim.name()
+            );
+            return Err(PolicyError::new("order", order.name(), expected));
+        }
+        if aging > 0 && order == Order::Submission {
+            let expected = "no such key: in order of submission the oldest tasks come first anyway";
+            return Err(PolicyError::new("aging", aging.to_string(), expected));
+        }
+        if when == When::AtEvents && replan == Replan::Unbegun {
+            let expected = "lost: what is planned as it comes stays planned";
+            return Err(PolicyError::new("replan", replan.name(), expected));
+        }
+        if deadline.is_some() && !aim.about().reads.contains(&Input::Deadline) {
+            return Err(not_read("deadline_s", "a deadline", &aim.name()));
+        }
+        if level == Level::Classes && !spending.heeds_budget() {
+            let expected = "machines: classes stand for machines where a budget is divided";
+            return Err(PolicyError::new("budget.rule", "no budget for classes", expected));
+        }
+        Ok(())
+    }
+
+    /// What it goes by.
+    pub fn reads(&self) -> BTreeSet<Input> {
+        let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
+        let parts = [self.order.about(), self.score.about(), self.spending.about()];
+        parts.iter().flat_map(|part| part.reads).chain(relocate).copied().collect()
+    }
+
+    /// Whether what may be spent makes a difference to it.
+    pub fn heeds_budget(&self) -> bool {
+        self.spending.heeds_budget()
+    }
+
+    /// Whether it plans tasks for machines that run one task a core, by declared lengths: a task without one is not planned
+    /// then.
+    pub fn plans(&self) -> bool {
+        match self.score {
+            Goal::Now(_) => false,
+            Goal::End(_) => true,
+        }
+    }
+
+    /// What a task with a place for it waits for, in half a sentence.
+    pub fn waits_for(&self) -> &'static str {
+        match (self.score, self.when) {
+            (Goal::End(_), When::Every(_)) => "the next batch",
+            (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
+        }
+    }
+
+    /// The machines that could take a task of that class, the best first, as far as each can be judged by itself: by score,
+    /// or by how many seconds it would take, less than nothing. None where that takes a length that was not declared. Costs
+    /// O(machines): for explanations.
+    pub fn ratings(
+        &self,
+        grid: &Grid,
+        now: Time,
+        class: TaskClassId,
+        length: Option<Ops>,
+    ) -> Vec<(MachineId, f64)> {
+        match (self.score, length) {
+            (Goal::Now(score), _) => placement::ratings(score, grid, class),
+            (Goal::End(_), None) => Vec::new(),
+            (Goal::End(_), Some(length)) => {
+                let ends = outlook::ends(grid, now, class, length);
+                ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
         }
     }
 }
 
-impl fmt::Display for Matching {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.relocate {
-            None => write!(f, "{}, no relocation", self.place.name())?,
-            Some(relocate) => write!(f, "{}, relocation by {relocate}", self.place.name())?,
-        }
-        match self.spending {
-            Spending::Free => Ok(()),
-            spending => write!(f, ", {spending}"),
-        }
-    }
+fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
+    PolicyError::new(key, found, format!("no such key: {by} reads none"))
 }
 
-impl fmt::Display for Batching {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { when, order, aim, spending, level, aging, deadline, replan } = self;
-        let order = match order {
-            Order::Submission => "in order of submission",
-            Order::MinMin => "min-min",
-            Order::MaxMin => "max-min",
-            Order::Sufferage => "sufferage",
-            Order::SufferagePasses => "sufferage in passes",
-        };
-        let aim = match aim {
-            Aim::Earliest => "the earliest end",
-            Aim::Cheapest => "the lowest cost",
-            Aim::CheapestThenEarliest => "the lowest cost, then the earliest end",
-            Aim::Fastest => "the shortest time",
-            Aim::FirstFree => "the earliest start",
-            Aim::EarliestOfFastest { percent } => {
-                &format!("the earliest end among the fastest {percent} % of the machines")
-            }
-        };
-        let when = match when {
-            When::AtEvents => "as tasks come".to_owned(),
-            When::Every(period) => format!("batches every {} s", period.seconds()),
-        };
-        let level = match level {
-            Level::Machines => "machines",
-            Level::Classes => "classes of machines",
-        };
-        write!(f, "{when}, {order}, for {aim}, on {level}, {spending}")?;
-        if *aging > 0 {
-            write!(f, ", the {aging} oldest first")?;
-        }
-        if let Some(deadline) = deadline {
-            write!(f, ", by {} s", deadline.seconds())?;
-        }
-        match replan {
-            Replan::Unbegun => Ok(()),
-            Replan::Lost => f.write_str(", plans stand"),
-        }
+impl Choice for Goal {
+    fn all() -> Vec<Self> {
+        let now = Score::all().into_iter().map(Goal::Now);
+        now.chain(Aim::all().into_iter().map(Goal::End)).collect()
     }
-}
 
-/// Two recipes read alike only if they are.
-impl fmt::Display for Recipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn about(&self) -> About {
         match self {
-            Recipe::Match(recipe) => recipe.fmt(f),
-            Recipe::Batch(recipe) => recipe.fmt(f),
+            Goal::Now(score) => score.about(),
+            Goal::End(aim) => aim.about(),
         }
     }
-}
 
-impl Score {
-    /// The score of that name.
-    pub fn named(name: &str) -> Result<Self, UnknownName> {
-        let known = || Score::ALL.iter().map(|score| score.name()).collect();
-        let score = Score::ALL.into_iter().find(|score| score.name() == name);
-        score.ok_or_else(|| UnknownName { what: "score", name: name.to_owned(), known: known() })
+    fn name(&self) -> Cow<'static, str> {
+        match self {
+            Goal::Now(score) => score.name().into(),
+            Goal::End(aim) => aim.name(),
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        <Score as Choice>::named(name).map(Goal::Now).or_else(|| Aim::named(name).map(Goal::End))
     }
 }

@@ -6,10 +6,10 @@
 
 use crate::Score;
 use crate::fleet::{Fleet, Objective, Size, Summary};
+use crate::parts::relocate::Relocate;
+use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
-use crate::recipe::Relocate;
-use crate::score::{self, sum_of_times};
-use gleaner_core::{Grid, TaskState, exceeds, tie_threshold};
+use gleaner_core::{Grid, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
 
 /// A task and the machine to take it to.
@@ -65,16 +65,15 @@ impl View<'_> {
             Score::Greedy | Score::Social | Score::SocialAsPrinted => self.grid.migration_seconds(from, to),
         };
         let is_worth = |task: TaskId| {
-            let task = self.grid.task(task);
-            let run = task.seconds_run(self.now);
-            matches!(task.state(), TaskState::Running(_))
-                && if self.grid.classes().task_class(class).restarts {
-                    self.is_worth_restarting(run, gain, cost, from)
-                } else {
-                    cost == 0.0 || exceeds(gain * run, cost)
-                }
+            let run = self.grid.task(task).seconds_run(self.now);
+            if self.grid.classes().task_class(class).restarts {
+                self.is_worth_restarting(run, gain, cost, from)
+            } else {
+                cost == 0.0 || exceeds(gain * run, cost)
+            }
         };
-        let task = self.grid.machine(from).tasks_of(class).find(|&task| is_worth(task))?;
+        let mut running = self.grid.machine(from).running_of(class).map(|run| run.task);
+        let task = running.find(|&task| !self.grid.has_replicas(task) && is_worth(task))?;
         Some((gain, task))
     }
 
@@ -276,7 +275,7 @@ impl Objective for Joining<'_> {
 impl Joining<'_> {
     fn gain(&self, from: MachineId) -> Option<(f64, TaskId)> {
         // The bit that stands for this class may have been set by another.
-        self.view.grid.machine(from).tasks_of(self.class).next()?;
+        self.view.grid.machine(from).runs_of(self.class).next()?;
         self.view.weigh(self.class, from, self.target.machine)
     }
 }

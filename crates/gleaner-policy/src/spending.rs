@@ -5,57 +5,9 @@
 //! than 1e-12 of it: what is equal but for rounding does not.
 
 use crate::backlog::last_where;
+use crate::parts::budget::{Savings, Spending};
 use gleaner_core::{Account, Charged};
 use gleaner_units::{Credits, Ops, OpsTotal, Time};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// The rule by which credits are spent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Spending {
-    /// As if there were no budget.
-    Free,
-    /// B, figure 2: a task goes where its cost is no more than what is left.
-    Cap,
-    /// BT: and, but for the cheapest price, where the credits an operation stay on average within those of the whole
-    /// budget, condition (4).
-    PerTask,
-    /// BT, and a machine that is ready only after the next recharge is not considered: a reading of the paper, which says
-    /// so of BTT.
-    PerTaskWithinPeriod,
-    /// BTT: the same, but a machine that is busy is judged by condition (5), and one that is ready only after the next
-    /// recharge not considered.
-    PerTaskAndTime(Savings),
-    /// A task costs no more than what is left over the tasks left.
-    Share,
-    /// A task costs no more than what is left when each other task left keeps its least share, B/|M|.
-    LeastShare,
-}
-
-/// What condition (5) counts as spent when a machine is ready at r, after the batch at D.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Savings {
-    /// (B/R)(r−D): the letter of the paper.
-    #[default]
-    AsPrinted,
-    /// B̄ − E with the savings E that the paper derives it from, which is 2·B̄ − (B/R)(r−D).
-    AsDerived,
-}
-
-impl fmt::Display for Spending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Spending::Free => "no budget",
-            Spending::Cap => "budget b",
-            Spending::PerTask => "budget bt",
-            Spending::PerTaskWithinPeriod => "budget bt within the period",
-            Spending::PerTaskAndTime(Savings::AsPrinted) => "budget btt as printed",
-            Spending::PerTaskAndTime(Savings::AsDerived) => "budget btt as derived",
-            Spending::Share => "budget share",
-            Spending::LeastShare => "budget least-share",
-        })
-    }
-}
 
 /// How much more than a limit exceeds it, relative to it.
 const ROUNDING: f64 = 1e-12;

@@ -1,12 +1,12 @@
 //! What was, noted while the journal is read.
 
-use gleaner_core::{Command, GridConfig, Migration};
-use gleaner_policy::{Recipe, Spending};
+use gleaner_core::{Decision, GridConfig, Migration};
+use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::{Ledger, ReplayError};
 use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
 use gleaner_units::{MachineId, Ops, TaskId, Time};
-use gleaner_wire::api::{BudgetSpec, PolicySpec, TaskPhase};
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::End;
 use serde::Serialize;
 
@@ -52,9 +52,7 @@ pub struct Past {
     pub was: Outcome,
     /// The policy that was in force at the end.
     pub policy: PolicySpec,
-    /// The budget at the end.
-    pub budget: Option<BudgetSpec>,
-    /// What the simulator is given, and what may be spent by whoever heeds a budget.
+    /// What the simulator is given, but for what may be spent.
     pub setup: Setup,
     /// Tasks that are no part of the comparison.
     pub left_out: LeftOut,
@@ -99,7 +97,9 @@ impl Reading {
         match &entry.fact {
             Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
             Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
-            Fact::Decided { commands, .. } => commands.iter().for_each(|command| self.ordered(at, *command)),
+            Fact::Decided { decisions, .. } => {
+                decisions.iter().for_each(|decision| self.decided(at, *decision));
+            }
             Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
             fact => self.machine_changed(at, fact),
         }
@@ -126,8 +126,8 @@ impl Reading {
         noted.ended = is_over.then_some(at);
     }
 
-    fn ordered(&mut self, at: Time, command: Command) {
-        if let Command::Move { task, .. } = command {
+    fn decided(&mut self, at: Time, decision: Decision) {
+        if let Decision::Relocate { task, .. } = decision {
             let noted = &mut self.tasks[task.index()];
             noted.moves += 1;
             noted.moving = Some(at);
@@ -160,7 +160,7 @@ impl Reading {
     fn again(&mut self, at: Time, chosen: &Chosen) {
         let job = self.ledger.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
         let ranges = if chosen.tasks.is_empty() { vec![job.range()] } else { chosen.tasks.clone() };
-        let tasks = ranges.into_iter().flat_map(|range| range.tasks());
+        let tasks = ranges.into_iter().flat_map(gleaner_server::store::TaskRange::tasks);
         for task in tasks.filter(|&task| self.ledger.record(task).phase == TaskPhase::Waiting) {
             self.tasks[task.index()] = Noted { came: at, ..Noted::default() };
         }
@@ -186,8 +186,7 @@ impl Reading {
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
         let was = self.was(&compared);
-        let (policy, budget) = (self.ledger.policy().clone(), self.ledger.budget().cloned());
-        Past { was, policy, budget, left_out, setup: self.setup(&compared) }
+        Past { was, policy: self.ledger.policy().clone(), left_out, setup: self.setup(&compared) }
     }
 
     /// How much work a task was: what kept its machines busy for as long as it did.
@@ -232,9 +231,7 @@ impl Reading {
                 classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
             },
             loads: self.loads.clone(),
-            budget: self.ledger.budget().map(|spec| {
-                gleaner_server::policy::budget(spec).expect("only budgets that make sense are recorded")
-            }),
+            budget: None,
             // When a machine was there is told by its owner's use of it.
             availability: None,
         }
@@ -243,11 +240,9 @@ impl Reading {
 
 impl Past {
     /// How it would have gone, by the simulator.
-    pub fn under(&self, recipe: Recipe) -> Outcome {
-        // A budget that the rule does not heed is none.
-        let budget = self.setup.budget.filter(|_| recipe.spending() != Spending::Free);
-        let setup = Setup { budget, ..self.setup.clone() };
-        let mut run = Simulation::new(&setup, recipe.build());
+    pub fn under(&self, policy: &PolicySpec) -> Outcome {
+        let setup = Setup { budget: policy.budget(), ..self.setup.clone() };
+        let mut run = Simulation::new(&setup, policy.recipe().build());
         run.run();
         let history = run.history();
         let arrivals = &self.setup.tasks.arrivals;

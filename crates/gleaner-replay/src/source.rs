@@ -5,9 +5,8 @@ use gleaner_server::driver::DriverError;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::ReplayError;
 use gleaner_server::recovery::entries;
-use gleaner_server::store::{DATABASE, OpenError, Seq, SqliteReader};
+use gleaner_server::store::{DATABASE, FORMAT, OpenError, Seq, SqliteReader};
 use gleaner_units::Time;
-use gleaner_wire::VERSION;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -49,10 +48,15 @@ pub enum SourceError {
     Replay(#[from] ReplayError),
 }
 
+/// Of a line of an export, in whatever format.
+#[derive(Deserialize)]
+struct AnyLine {
+    version: u32,
+}
+
 /// A line of an export.
 #[derive(Deserialize)]
 struct Line {
-    version: u32,
     seq: u64,
     at_ns: u64,
     fact: Fact,
@@ -96,12 +100,17 @@ fn read_export(reading: &mut Reading, path: &Path) -> Result<(), SourceError> {
 
 /// Rows are counted from 1, as lines are.
 fn parse(text: &[u8], line: u64) -> Result<Entry, String> {
-    let Line { version, seq, at_ns, fact } = serde_json::from_slice(text).map_err(|error| {
+    let wrong = |error: serde_json::Error| {
         format!("{error}; expected a line as `gleaner journal export` of this version writes it")
-    })?;
-    if version != VERSION {
-        return Err(format!("found version {version}; expected {VERSION}: a newer Gleaner wrote it"));
+    };
+    let AnyLine { version } = serde_json::from_slice(text).map_err(wrong)?;
+    if version != FORMAT {
+        let age = if version < FORMAT { "an older" } else { "a newer" };
+        return Err(format!(
+            "found version {version}; expected {FORMAT}: {age} Gleaner wrote it, whose own `gleaner replay` reads it"
+        ));
     }
+    let Line { seq, at_ns, fact } = serde_json::from_slice(text).map_err(wrong)?;
     if seq != line {
         return Err(format!(
             "found row {seq} of the journal; expected row {line}: rows before it are missing"

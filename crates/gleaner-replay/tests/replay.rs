@@ -1,13 +1,13 @@
 //! A small history, told as facts, and what it would have been.
 
-use gleaner_policy::{Matching, Recipe, Relocate, Score};
+use gleaner_policy::PolicySpec;
 use gleaner_replay::{LeftOut, Past, Reading, read};
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
-use gleaner_server::store::TaskRange;
+use gleaner_server::store::{FORMAT, TaskRange};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, PolicySpec};
+use gleaner_wire::api::Actor;
 use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::session::{Attempt, Profile};
 use serde_json::json;
@@ -57,10 +57,15 @@ impl Journal {
     }
 }
 
+fn policy(preset: &str, relocate: serde_json::Value) -> PolicySpec {
+    let written = json!({ "preset": preset, "relocate": relocate });
+    serde_json::from_value(written).expect("a policy that makes sense")
+}
+
 /// Four tasks of 1,000 operations each; one is cancelled. The slow machine takes 100 s for what the fast one does in 10.
 fn history() -> Journal {
     let mut journal = Journal::default();
-    let policy = PolicySpec::new("bertasi/greedy");
+    let policy = policy("bertasi/greedy", json!(null));
     journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
     journal.machine(FAST, "fast", 100.0);
     journal.machine(SLOW, "slow", 10.0);
@@ -93,15 +98,14 @@ fn the_same_policy_leads_to_what_was() {
     assert_eq!(past.left_out, LeftOut { cancelled: 1, ..LeftOut::default() });
     let was = past.was;
     assert_eq!((was.makespan_s, was.wait_max_s, was.moves, was.machine_s), (100.0, 10.0, 0, 120.0));
-    let again = past.under(Recipe::preset("bertasi/greedy").expect("a preset"));
+    let again = past.under(&policy("bertasi/greedy", json!(null)));
     assert_eq!(again, was);
 }
 
 #[test]
 fn another_policy_leads_elsewhere() {
     let past = past_of(&history());
-    let relocate = Some(Relocate::by(Score::Greedy));
-    let other = past.under(Matching { relocate, ..Matching::by(Score::Greedy) }.into());
+    let other = past.under(&policy("bertasi/greedy", json!({ "score": "greedy" })));
     // At 20 s the fast machine is free, and the slow one has done 200 of 1,000 operations: 8 s are left.
     assert_eq!((other.makespan_s, other.moves, other.unfinished), (28.0, 1, 0));
 }
@@ -119,14 +123,14 @@ fn an_owner_who_was_there_is_there_again() {
     journal.done(300.0, 4, SLOW, 100.0);
     let past = past_of(&journal);
     assert_eq!(past.was.makespan_s, 300.0);
-    assert_eq!(past.under(Recipe::preset("bertasi/greedy").expect("a preset")), past.was);
+    assert_eq!(past.under(&policy("bertasi/greedy", json!(null))), past.was);
 }
 
 #[test]
 fn an_export_is_read_line_by_line() {
     let journal = history();
     let lines = journal.entries.iter().enumerate().map(|(seq, Entry { at, fact })| {
-        json!({ "version": 1, "seq": seq + 1, "at_ns": at.nanos(), "fact": fact }).to_string()
+        json!({ "version": FORMAT, "seq": seq + 1, "at_ns": at.nanos(), "fact": fact }).to_string()
     });
     let lines: Vec<String> = lines.collect();
     let file = |lines: &[String]| {
@@ -136,14 +140,19 @@ fn an_export_is_read_line_by_line() {
     };
     let whole = file(&lines);
     assert_eq!(read(whole.path()).expect("an export").was, past_of(&journal).was);
-    let mut newer = lines.clone();
-    newer[2] = newer[2].replace("\"version\":1", "\"version\":2");
+    let of_version = |version: u32| {
+        let mut lines = lines.clone();
+        lines[2] = lines[2].replace(&format!("\"version\":{FORMAT}"), &format!("\"version\":{version}"));
+        lines
+    };
+    let (newer, older) = (of_version(FORMAT + 1), of_version(FORMAT - 1));
     let mut torn = lines.clone();
     torn[3].truncate(20);
     let mut missing = lines;
     missing.remove(4);
     for (lines, named) in [
-        (newer, ":3: found version 2"),
+        (newer, ":3: found version 3; expected 2: a newer Gleaner"),
+        (older, ":3: found version 1; expected 2: an older Gleaner"),
         (torn, ":4: "),
         (missing, ":5: found row 6 of the journal; expected row 5"),
     ] {

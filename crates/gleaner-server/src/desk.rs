@@ -200,7 +200,7 @@ impl Desk {
         if let Some((fact, tasks)) = self.ledger.decide(now) {
             self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks: ranges(tasks) });
         }
-        self.run_errands();
+        self.pass_on_orders();
         std::mem::take(&mut self.batch)
     }
 

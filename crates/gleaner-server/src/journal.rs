@@ -4,10 +4,11 @@
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
 use crate::store::TaskRange;
-use gleaner_core::{Command, Settled};
+use gleaner_core::{Decision, Settled};
+use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, BudgetSpec, PolicySpec, Quota, Role};
+use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Attempt, End, Profile};
 use serde::{Deserialize, Serialize};
@@ -33,17 +34,10 @@ pub enum Fact {
         /// Which program.
         program: String,
     },
-    /// Tasks are placed and moved by this rule from now on.
+    /// Tasks are placed and moved by this policy from now on, and so much may be spent.
     PolicySet {
-        /// The rule.
+        /// The policy, with its budget.
         policy: PolicySpec,
-        /// By whose order.
-        by: Actor,
-    },
-    /// So much may be spent from now on, or else running costs nothing.
-    BudgetSet {
-        /// What may be spent.
-        budget: Option<BudgetSpec>,
         /// By whose order.
         by: Actor,
     },
@@ -214,8 +208,8 @@ pub enum Fact {
     WokeUp,
     /// What the scheduler decided about all that came before, and where that left it.
     Decided {
-        /// Its orders.
-        commands: Vec<Command>,
+        /// In order. What was ordered then follows from them.
+        decisions: Vec<Decision>,
         /// What it has still to answer.
         settled: Settled,
     },

@@ -2,10 +2,10 @@
 //!
 //! - **The same facts make the same ledger**: it reads no clock and no file. Recovery applies the facts from the last
 //!   snapshot on; nothing in here is written by other means.
-//! - **What counts as the result of a run is decided here alone** ([`Ledger::is_awaited`]): of each task at most one run
-//!   is live, and only a live run's end counts, or the end of the last run given up if the task has not run since.
-//! - Facts become the scheduler's events; the scheduler's commands become [`Errand`]s for the agents. While an earlier
-//!   run of a task may still go on, no new one is sent out.
+//! - **What counts as the result of a run is decided here alone** ([`Ledger::is_awaited`]): what the scheduler's grid knows
+//!   of the run decides it, and what its user wants.
+//! - Facts become the scheduler's events. **What agents are told are the scheduler's orders and nothing else**: no run
+//!   gets its number here.
 
 mod agent;
 mod job;
@@ -22,20 +22,19 @@ pub use agent::Agent;
 pub use job::Job;
 pub use label::Label;
 pub use people::{People, User};
-pub use record::{Last, Live, Record, Wish};
+pub use record::{Last, Record, Wish};
 pub use shown::Shown;
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::Tries;
 pub(crate) use tries::{Ended, Verdict};
 
 use crate::journal::{Entry, Fact};
-use crate::policy::{budget, recipe};
+use crate::policy::default_policy;
 use crate::store::TaskRange;
-use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Scheduler};
-use gleaner_policy::{AnyPolicy, Recipe, Spending};
-use gleaner_units::{MachineId, TaskId, Time, UserId};
-use gleaner_wire::api::{BudgetSpec, PolicySpec, Tally, TaskPhase};
-use gleaner_wire::session::{Attempt, StopCause};
+use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
+use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
+use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
+use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
 use kinds::Kinds;
@@ -46,16 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 6;
-
-/// Something to tell an agent. Lost ones do no harm: the agent hears all it needs to when it connects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Errand {
-    /// Send out a run.
-    Run(Attempt, MachineId),
-    /// End a run.
-    Stop(Attempt, MachineId, StopCause),
-}
+pub const FORMAT: u32 = 8;
 
 /// See the module.
 #[derive(Clone)]
@@ -64,7 +54,8 @@ pub struct Ledger {
     books: Books,
     /// Which users have jobs that read which files. It follows from the jobs.
     named: Named,
-    errands: Vec<Errand>,
+    /// For agents. Lost ones do no harm: an agent hears all it needs to when it connects.
+    orders: Vec<Command>,
     /// The tasks that the fact at hand is about.
     touched: Vec<TaskRange>,
 }
@@ -76,8 +67,8 @@ type Named = BTreeSet<(BlobHash, UserId)>;
 struct Books {
     epoch: u32,
     began: Time,
+    #[serde(with = "as_text")]
     policy: PolicySpec,
-    budget: Option<BudgetSpec>,
     jobs: Jobs,
     records: Records,
     agents: Vec<Agent>,
@@ -112,11 +103,6 @@ pub enum ReplayError {
     },
 }
 
-/// The rule in force before any was set.
-pub fn default_policy() -> PolicySpec {
-    PolicySpec { relocate: Some(crate::policy::default_relocation()), ..PolicySpec::new("bertasi/greedy") }
-}
-
 impl Ledger {
     /// Before the first fact.
     pub fn new() -> Self {
@@ -127,7 +113,6 @@ impl Ledger {
             epoch: 0,
             began: Time::ZERO,
             policy: default_policy(),
-            budget: None,
             jobs: Jobs::default(),
             records: Records::default(),
             agents: Vec::new(),
@@ -145,10 +130,9 @@ impl Ledger {
     }
 
     fn of(grid: Grid, books: Books) -> Self {
-        let recipe = recipe_of(&books);
-        let scheduler = Scheduler::new(grid, recipe.build());
+        let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
-        Self { scheduler, books, named, errands: Vec::new(), touched: Vec::new() }
+        Self { scheduler, books, named, orders: Vec::new(), touched: Vec::new() }
     }
 
     /// From a snapshot.
@@ -178,16 +162,16 @@ impl Ledger {
 
     /// Takes in a fact from the journal, decisions among them, without deciding anything.
     pub fn replay(&mut self, entry: &Entry) -> Result<(), ReplayError> {
-        if let Fact::Decided { commands, settled } = &entry.fact {
-            let carried = self.scheduler.carry_out(entry.at, commands, *settled);
+        if let Fact::Decided { decisions, settled } = &entry.fact {
+            let carried = self.scheduler.carry_out(entry.at, decisions, *settled);
             carried.map_err(|why| ReplayError::Decision { at: entry.at, why })?;
-            self.commanded(commands);
+            self.note_orders();
             self.books.now = entry.at;
         } else {
             self.write(entry.at, &entry.fact);
         }
         self.touched.clear();
-        self.errands.clear();
+        self.orders.clear();
         Ok(())
     }
 
@@ -197,30 +181,22 @@ impl Ledger {
         if !self.scheduler.is_asked() {
             return None;
         }
-        let mut commands = Vec::new();
-        let settled = self.scheduler.decide(now, &mut commands);
-        self.commanded(&commands);
+        let mut decisions = Vec::new();
+        let settled = self.scheduler.decide(now, &mut decisions);
+        self.note_orders();
         self.books.now = now;
-        Some((Fact::Decided { commands, settled }, std::mem::take(&mut self.touched)))
+        Some((Fact::Decided { decisions, settled }, std::mem::take(&mut self.touched)))
     }
 
     /// What is to be told to agents since the last call.
-    pub fn take_errands(&mut self) -> Vec<Errand> {
-        std::mem::take(&mut self.errands)
+    pub fn take_orders(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.orders)
     }
 
     /// Asserts that every index is what it would be if derived afresh. Costs O(machines + tasks): for tests and for
     /// `gleaner journal verify`.
     pub fn check(&self) -> Result<(), String> {
         self.scheduler.check()?;
-        for (number, agent) in self.books.agents.iter().enumerate() {
-            let here = |task: &&TaskId| {
-                self.record(**task).live.is_some_and(|live| live.on == MachineId::new(number))
-            };
-            if let Some(stray) = agent.live.iter().find(|task| !here(task)) {
-                return Err(format!("{} is listed on {} and not live there", stray, agent.name));
-            }
-        }
         if self.named != named_by(&self.books) {
             return Err("the files that jobs name are not those that are listed".to_owned());
         }
@@ -256,19 +232,14 @@ impl Ledger {
         self.books.now
     }
 
-    /// The rule in force.
+    /// The policy in force.
     pub fn policy(&self) -> &PolicySpec {
         &self.books.policy
     }
 
-    /// The rule in force, as a choice of parts.
+    /// The policy in force, as a choice of parts.
     pub fn recipe(&self) -> Recipe {
-        recipe_of(&self.books)
-    }
-
-    /// What may be spent, where the rule in force heeds it.
-    pub fn budget(&self) -> Option<&BudgetSpec> {
-        self.books.budget.as_ref()
+        self.books.policy.recipe()
     }
 
     /// Whoever submitted anything, and under which number the scheduler knows them.
@@ -342,6 +313,32 @@ impl Ledger {
         })
     }
 
+    /// The runs that an agent has, or may have until it hears that they are over: what it is to run, and to stop.
+    pub fn live_on(&self, agent: MachineId) -> impl Iterator<Item = &Run> {
+        let machine = self.grid().machine(agent);
+        let runs = machine.runs().chain(machine.stopping().iter().copied());
+        runs.filter_map(|run| self.grid().find_run(run)).filter(|run| run.goes_on())
+    }
+
+    /// A run, if its agent has it or may have it.
+    pub fn find_live(&self, run: RunId, on: MachineId) -> Option<&Run> {
+        let is_known = run.task.index() < self.task_count();
+        let known = is_known.then(|| self.grid().find_run(run)).flatten();
+        known.filter(|run| run.on() == on && run.goes_on())
+    }
+
+    /// Whether any agent has a run of the task, or may have one.
+    pub fn is_live(&self, task: TaskId) -> bool {
+        self.grid().runs_of(task).any(Run::goes_on)
+    }
+
+    /// The latest run of a task of which anything is known; none that was not sent out.
+    pub fn last_run(&self, task: TaskId) -> Option<u32> {
+        let known = self.grid().runs_of(task).filter(|run| run.stage() != Stage::Held);
+        let known = known.map(|run| run.id().number).max();
+        known.max(self.record(task).last_settled())
+    }
+
     /// The files that somebody may still ask for: what jobs read, and what tasks left or go on from. Costs O(jobs + tasks
     /// that left the queue).
     pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
@@ -363,7 +360,7 @@ impl Ledger {
     /// their jobs' files).
     pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
         let mut seen = BTreeSet::new();
-        self.agent(agent).live.iter().any(|&task| {
+        self.live_on(agent).map(|run| run.id().task).any(|task| {
             let goes_on_from = self.record(task).checkpoint.as_ref();
             let (id, job) = self.job_of(task);
             goes_on_from.is_some_and(|stored| stored.blob == *file)
@@ -410,8 +407,7 @@ impl Ledger {
                 }
                 self.books.epoch = *epoch;
             }
-            Fact::PolicySet { policy, .. } => self.set_rule(at, policy.clone(), self.books.budget.clone()),
-            Fact::BudgetSet { budget, .. } => self.set_rule(at, self.books.policy.clone(), budget.clone()),
+            Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
             Fact::QuotaSet { user, quota, .. } => self.books.people.set_quota(user.as_deref(), *quota),
             Fact::UserAdded { user, token, role, expires, .. } => {
@@ -444,7 +440,7 @@ impl Ledger {
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
             Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
-            Fact::ResultRefused { attempt, agent, .. } => self.result_refused(*attempt, *agent),
+            Fact::ResultRefused { attempt, agent, .. } => self.result_refused(at, *attempt, *agent),
             Fact::WokeUp => self.tell(at, &Event::WokeUp),
             Fact::Decided { .. } => {}
         }
@@ -460,38 +456,34 @@ impl Ledger {
         payer
     }
 
-    /// Policy and budget go together: batches follow the budget's period, and one that nobody heeds is none.
-    fn set_rule(&mut self, at: Time, policy: PolicySpec, spec: Option<BudgetSpec>) {
-        (self.books.policy, self.books.budget) = (policy, spec);
-        let recipe = recipe_of(&self.books);
-        self.scheduler.set_policy(recipe.build());
-        let heeded = self.books.budget.as_ref().filter(|_| recipe.spending() != Spending::Free);
-        let heeded = heeded.map(|spec| budget(spec).expect("only budgets that make sense are recorded"));
-        if heeded != self.grid().accounts().map(gleaner_core::Accounts::budget) {
-            self.tell(at, &Event::BudgetSet(heeded));
+    /// A budget that the policy does not heed is none.
+    fn set_policy(&mut self, at: Time, policy: PolicySpec) {
+        self.scheduler.set_policy(policy.recipe().build());
+        let budget = policy.budget();
+        self.books.policy = policy;
+        if budget.as_ref() != self.grid().accounts().map(gleaner_core::Accounts::budget).as_ref() {
+            self.tell(at, &Event::BudgetSet(budget));
         }
         self.tell(at, &Event::RuleChanged);
     }
 
     fn tell(&mut self, at: Time, event: &Event) {
         self.scheduler.apply(at, event);
+        self.note_orders();
     }
 
-    /// The scheduler's commands become errands.
-    fn commanded(&mut self, commands: &[Command]) {
-        for command in commands {
-            match *command {
-                Command::Start { task, .. } => self.send_out(task),
-                Command::Move { task, from, .. } => {
-                    self.touched.push(TaskRange::one(task));
-                    if let Some(live) = self.record(task).live {
-                        let attempt = Attempt { task, number: live.attempt };
-                        self.errands.push(Errand::Stop(attempt, from, StopCause::Move));
-                    }
-                }
-                // The driver asks the grid when to wake.
-                Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => {}
+    /// The scheduler's orders are for the agents.
+    fn note_orders(&mut self) {
+        for order in self.scheduler.take_orders() {
+            let (Command::Start { run, on } | Command::Stop { run, on, .. }) = order;
+            self.touched.push(TaskRange::one(run.task));
+            if matches!(order, Command::Start { .. }) {
+                let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);
+                let record = self.books.records.own(run.task);
+                record.machine = Some(on);
+                record.started = record.started.filter(|_| runs);
             }
+            self.orders.push(order);
         }
     }
 }
@@ -505,12 +497,24 @@ fn named_by(books: &Books) -> Named {
     named.collect()
 }
 
-fn recipe_of(books: &Books) -> Recipe {
-    recipe(&books.policy, books.budget.as_ref()).expect("only policies that can be built are recorded")
-}
-
 impl Default for Ledger {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// A policy is a tree of keys, which a snapshot's format does not describe.
+mod as_text {
+    use gleaner_policy::PolicySpec;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(policy: &PolicySpec, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::to_string(policy).map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PolicySpec, D::Error> {
+        serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }

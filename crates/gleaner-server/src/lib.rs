@@ -3,7 +3,7 @@
 //! ```text
 //! users, agents ──Input──▶ Desk ──Fact──▶ Ledger ──Event──▶ Scheduler (the simulator's own)
 //!                            │                                  │
-//!                            ◀───────────Command, Errand────────┘
+//!                            ◀───────────Command────────────────┘
 //!                            └──Batch──▶ commit ──▶ effects: replies, messages to agents
 //! ```
 //!

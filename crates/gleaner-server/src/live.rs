@@ -65,7 +65,6 @@ fn text(fact: &Fact) -> &'static str {
     match fact {
         Fact::CoordinatorStarted { .. } => "the coordinator started",
         Fact::PolicySet { .. } => "another policy was set",
-        Fact::BudgetSet { .. } => "another budget was set",
         Fact::PriceSet { .. } => "the machine's price was set",
         Fact::QuotaSet { .. } => "a quota was set",
         Fact::UserAdded { .. } => "a user was added",

@@ -30,7 +30,7 @@ pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};
 pub(crate) use room::Promise;
 pub use room::Room;
-pub use sqlite::{DATABASE, SqliteReader, SqliteStore};
+pub use sqlite::{DATABASE, FORMAT, SqliteReader, SqliteStore};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
 
 use gleaner_units::{TaskId, Time};
@@ -124,7 +124,7 @@ impl TaskRange {
         for range in ranges {
             match merged.last_mut() {
                 Some(last) if range.first.index() <= last.last.index() + 1 => {
-                    last.last = last.last.max(range.last)
+                    last.last = last.last.max(range.last);
                 }
                 Some(_) | None => merged.push(range),
             }

@@ -22,10 +22,10 @@ use thiserror::Error;
 pub struct Report {
     /// How many facts.
     pub facts: u64,
-    /// How many of them are decisions; all were made again alike.
+    /// How many of them are answers of the policy; all were made again alike.
+    pub answers: u64,
+    /// How many decisions those hold.
     pub decisions: u64,
-    /// How many orders they gave.
-    pub commands: u64,
     /// The programs that wrote it, each with the number of its starts.
     pub programs: BTreeMap<String, u32>,
     /// When the grid began.
@@ -81,15 +81,15 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
                 report.outputs.insert(*attempt, lengths);
             }
         }
-        if let Fact::Decided { commands, .. } = &entry.fact {
-            report.decisions += 1;
-            report.commands += commands.len() as u64;
+        if let Fact::Decided { decisions, .. } = &entry.fact {
+            report.answers += 1;
+            report.decisions += decisions.len() as u64;
             decide_again(&mut ledger, seq, &entry)?;
         } else {
             ledger.apply(&entry);
         }
         // Nobody is to be told.
-        ledger.take_errands();
+        ledger.take_orders();
     }
     ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
     report.began = ledger.began();

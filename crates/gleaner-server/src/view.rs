@@ -15,7 +15,7 @@ pub use tasks::{job, jobs, task, tasks};
 
 use crate::desk::{Desk, Requester};
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyView, QuotaList, QuotaView};
+use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyKeys, PolicyView, QuotaList, QuotaView};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The grid at a glance. Costs O(machines).
@@ -31,15 +31,19 @@ pub fn grid(desk: &Desk) -> GridView {
         epoch: ledger.epoch(),
         tasks: *ledger.tally(),
         machines,
-        policy: ledger.recipe().to_string(),
+        policy: ledger.policy().name().to_owned(),
     }
 }
 
-/// The rule in force.
+/// The policy in force.
 pub fn policy(desk: &Desk) -> PolicyView {
-    let policy = desk.ledger().policy().clone();
-    let text = desk.ledger().recipe().to_string();
-    PolicyView { version: VERSION, policy, text }
+    let policy = desk.ledger().policy();
+    PolicyView {
+        version: VERSION,
+        name: policy.name().to_owned(),
+        policy: PolicyKeys(policy.tree().clone()),
+        text: policy.recipe().to_string(),
+    }
 }
 
 /// Who may have how much, and has: who asks, or for an administrator all.

@@ -1,4 +1,4 @@
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What happens next in the world, in the order in which things of one instant happen.
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Next {
     /// The next row of the owners' loads.
     Load,
-    /// A task ends.
-    Completion(TaskId),
-    /// A migrating task arrives.
-    Landing(TaskId),
+    /// A run ends.
+    Completion(RunId),
+    /// A task that goes on from a checkpoint begins.
+    Landing(RunId),
     /// A machine goes.
     Departure(MachineId),
     /// The next machine comes.
@@ -20,8 +20,6 @@ pub(crate) enum Next {
     News,
     /// The next task is submitted.
     Arrival,
-    /// The scheduler asked for it.
-    WakeUp,
 }
 
 /// The earliest of what may come next. Total order: time, then kind, then sequence within the kind, which each

@@ -106,6 +106,12 @@ impl Availability {
         self.trace.intervals()[machine.index()].machine
     }
 
+    /// How fast a machine that is there, or was just now, is at a moment.
+    pub(crate) fn speed(&self, machine: MachineId, now: Time) -> f64 {
+        let pieces = self.trace.pieces(machine.index());
+        pieces[pieces.partition_point(|piece| piece.from <= now) - 1].speed
+    }
+
     /// The multiple of the period that comes after `time`.
     pub(crate) fn next_look(&self, time: Time) -> Time {
         let every = self.look_every.nanos();

@@ -43,7 +43,7 @@ impl Experiment {
     /// Refuses what this simulator has no model for, at the key that asks for it.
     pub fn of(scenario: Scenario) -> Result<Self, InputError> {
         let recipe = choice::recipe(&scenario)?;
-        let budget = choice::budget(&scenario, &recipe)?;
+        let budget = choice::budget(&scenario)?;
         let network = scenario.dimensions.iter().position(|name| name == "net").unwrap_or(0);
         let migration =
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
@@ -55,7 +55,7 @@ impl Experiment {
             setup,
             recipe,
             machine_names: machine_names(&scenario),
-            policy: scenario.policy.preset,
+            policy: scenario.policy.name().to_owned(),
             seed: scenario.seed,
             task_names: scenario.tasks.ids().clone(),
             dimensions: scenario.dimensions,

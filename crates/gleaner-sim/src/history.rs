@@ -42,13 +42,23 @@ pub struct Period {
     pub left: Credits,
 }
 
-/// What a run leaves behind.
+/// What runs did of which the task came to its end elsewhere first.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Waste {
+    /// How many there were.
+    pub runs: u64,
+    /// The operations that they did.
+    pub ops: f64,
+}
+
+/// What a simulation leaves behind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct History {
     tasks: Vec<TaskHistory>,
     finished: usize,
     moves: u64,
     aborts: u64,
+    wasted: Waste,
     makespan: Time,
     /// How many tasks ended on each machine.
     finished_on: Vec<u32>,
@@ -72,6 +82,7 @@ impl History {
             finished: 0,
             moves: 0,
             aborts: 0,
+            wasted: Waste::default(),
             makespan: Time::ZERO,
             finished_on: vec![0; machines],
             timeline: None,
@@ -111,6 +122,11 @@ impl History {
     /// How often a machine went, or gave up, before its task was done.
     pub fn aborts(&self) -> u64 {
         self.aborts
+    }
+
+    /// What was done in vain, since another run of the task was faster.
+    pub fn wasted(&self) -> Waste {
+        self.wasted
     }
 
     /// When the last task ended that did.
@@ -153,8 +169,7 @@ impl History {
         self.tasks[task.index()].machine = Some(on);
     }
 
-    pub(crate) fn moved(&mut self, task: TaskId, to: MachineId) {
-        self.sent(task, to);
+    pub(crate) fn moved(&mut self, task: TaskId) {
         self.tasks[task.index()].moves += 1;
         self.moves += 1;
     }
@@ -173,6 +188,11 @@ impl History {
 
     pub(crate) fn aborted(&mut self) {
         self.aborts += 1;
+    }
+
+    pub(crate) fn superseded(&mut self, ops: f64) {
+        self.wasted.runs += 1;
+        self.wasted.ops += ops;
     }
 
     pub(crate) fn counted(&mut self, now: Time, machine: MachineId, tasks: usize) {

@@ -28,7 +28,7 @@ mod world;
 
 pub use availability::{Availability, Prediction, Pricing};
 pub use experiment::Experiment;
-pub use history::{History, Period, TaskHistory, TimelineRow};
+pub use history::{History, Period, TaskHistory, TimelineRow, Waste};
 pub use saved::{RestoreError, Saved};
 pub use setup::{LoadChange, Setup, Tasks};
 pub use simulation::{Observer, Progress, Simulation};

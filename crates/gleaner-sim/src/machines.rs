@@ -6,14 +6,14 @@ use crate::availability::Availability;
 use crate::setup::Setup;
 use crate::sharing::Sharing;
 use crate::traced::Traced;
-use gleaner_core::Grid;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_core::Migration;
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What runs tasks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Machines {
-    /// Always there, and as fast as the scheduler takes them to be.
+    /// Always there, and as fast as their class.
     Shared(Sharing),
     /// By a trace.
     Traced(Traced),
@@ -39,8 +39,8 @@ impl Machines {
         }
     }
 
-    /// A machine of the trace goes; the tasks that were on it are returned.
-    pub(crate) fn lose(&mut self, now: Time, machine: MachineId) -> Vec<TaskId> {
+    /// A machine of the trace goes; the runs that were on it are returned.
+    pub(crate) fn lose(&mut self, now: Time, machine: MachineId) -> Vec<RunId> {
         match self {
             Self::Traced(traced) => traced.lose(now, machine),
             Self::Shared(_) => unreachable!("machines go by a trace"),
@@ -54,38 +54,28 @@ impl Machines {
         }
     }
 
-    /// Puts a task with so many operations left on a machine.
+    /// Puts a run with so many operations left on a machine.
     #[inline]
-    pub(crate) fn insert(
-        &mut self,
-        setup: &Setup,
-        now: Time,
-        (task, ops): (TaskId, f64),
-        on: MachineId,
-        grid: &Grid,
-    ) {
+    pub(crate) fn insert(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), on: MachineId) {
         match self {
-            Self::Shared(sharing) => {
-                let seconds = ops * grid.seconds_per_op(grid.task(task).class(), on);
-                sharing.insert(now, on, task, seconds);
-            }
-            Self::Traced(traced) => traced.insert(availability(setup), now, on, task, ops * weight(setup)),
+            Self::Shared(sharing) => sharing.insert(now, on, run, ops * seconds_per_op(setup, run.task, on)),
+            Self::Traced(traced) => traced.insert(availability(setup), now, on, run, ops * weight(setup)),
         }
     }
 
-    /// Takes a task off its machine and returns the operations that it has left.
-    pub(crate) fn remove(&mut self, setup: &Setup, now: Time, task: TaskId, grid: &Grid) -> f64 {
+    /// Takes a run off its machine and returns the operations that it has left.
+    pub(crate) fn remove(&mut self, setup: &Setup, now: Time, run: RunId) -> f64 {
         match self {
             Self::Shared(sharing) => {
-                let from = sharing.machine_of(task).expect("a task that is taken off a machine was on one");
-                sharing.remove(now, task) / grid.seconds_per_op(grid.task(task).class(), from)
+                let from = sharing.machine_of(run).expect("a run that is taken off a machine was on one");
+                sharing.remove(now, run) / seconds_per_op(setup, run.task, from)
             }
-            Self::Traced(traced) => traced.remove(&availability(setup).trace, now, task) / weight(setup),
+            Self::Traced(traced) => traced.remove(&availability(setup).trace, now, run) / weight(setup),
         }
     }
 
     #[inline]
-    pub(crate) fn next_completion(&self) -> Option<(Time, TaskId)> {
+    pub(crate) fn next_completion(&self) -> Option<(Time, RunId)> {
         match self {
             Self::Shared(sharing) => sharing.next_completion(),
             Self::Traced(traced) => traced.next_completion(),
@@ -94,21 +84,21 @@ impl Machines {
 
     /// The next completion comes; whether the task is done, and not given up.
     #[inline]
-    pub(crate) fn complete(&mut self, now: Time, task: TaskId) -> bool {
+    pub(crate) fn complete(&mut self, now: Time, run: RunId) -> bool {
         match self {
             Self::Shared(sharing) => {
-                sharing.complete(now, task);
+                sharing.complete(now, run);
                 true
             }
-            Self::Traced(traced) => traced.complete(now, task),
+            Self::Traced(traced) => traced.complete(now, run),
         }
     }
 
     #[inline]
-    pub(crate) fn machine_of(&self, task: TaskId) -> Option<MachineId> {
+    pub(crate) fn machine_of(&self, run: RunId) -> Option<MachineId> {
         match self {
-            Self::Shared(sharing) => sharing.machine_of(task),
-            Self::Traced(traced) => traced.machine_of(task),
+            Self::Shared(sharing) => sharing.machine_of(run),
+            Self::Traced(traced) => traced.machine_of(run),
         }
     }
 
@@ -126,6 +116,27 @@ impl Machines {
             Self::Traced(traced) => traced.busy_seconds(machine, now),
         }
     }
+}
+
+/// Σ W·C/S with 0/0 = 0: what an operation of a task takes on a machine, where it has a core to itself.
+fn seconds_per_op(setup: &Setup, task: TaskId, on: MachineId) -> f64 {
+    let composition = &setup.task_classes[setup.tasks.classes[task.index()].index()].composition;
+    let speeds = &setup.machine_classes[setup.machines[on.index()].index()].speeds;
+    let terms = setup.config.weights.iter().zip(composition).zip(speeds);
+    terms.filter(|((_, share), _)| **share > 0.0).map(|((weight, share), speed)| weight * share / speed).sum()
+}
+
+/// What bringing a task from one machine to another takes now.
+pub(crate) fn migration_seconds(setup: &Setup, now: Time, from: MachineId, to: MachineId) -> f64 {
+    let Migration { seconds, volume, network } = setup.config.migration;
+    if volume == 0.0 {
+        return seconds;
+    }
+    let speed = |machine: MachineId| match &setup.availability {
+        Some(by_trace) => by_trace.speed(machine, now),
+        None => setup.machine_classes[setup.machines[machine.index()].index()].speeds[network],
+    };
+    seconds + volume / speed(from).min(speed(to))
 }
 
 fn availability(setup: &Setup) -> &Availability {

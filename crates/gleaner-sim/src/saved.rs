@@ -1,15 +1,15 @@
 use crate::availability::Availability;
 use crate::setup::Setup;
+use crate::simulation::Clock;
 use crate::world::World;
 use gleaner_core::Grid;
-use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// How every checkpoint begins.
 const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,8 +18,7 @@ pub struct Saved {
     rule: String,
     pub(crate) grid: Grid,
     pub(crate) world: World,
-    pub(crate) now: Time,
-    pub(crate) events: u64,
+    pub(crate) clock: Clock,
 }
 
 /// Why a run cannot go on from a file.
@@ -51,8 +50,8 @@ pub enum RestoreError {
 }
 
 impl Saved {
-    pub(crate) fn new(setup: &Setup, rule: &str, grid: Grid, world: World, now: Time, events: u64) -> Self {
-        Self { setup: fingerprint(setup), rule: rule.to_owned(), grid, world, now, events }
+    pub(crate) fn new(setup: &Setup, rule: &str, grid: Grid, world: World, clock: Clock) -> Self {
+        Self { setup: fingerprint(setup), rule: rule.to_owned(), grid, world, clock }
     }
 
     pub(crate) fn check(&self, setup: &Setup, rule: &str) -> Result<(), RestoreError> {

@@ -7,6 +7,7 @@
 //!
 //! # Invariants
 //! - **Only `+ − × ÷` on floats**, so that runs agree to the bit on every machine.
+//! - **A task may have several runs on machines at a time**, each by itself.
 //! - **A completion is known by its rounded nanosecond**, and what follows from it starts at its exact moment, so
 //!   that rounding does not add up. Among all tasks whose finish rounds to the earliest one,
 //!   on all machines, [`Sharing::next_completion`] names the lowest.
@@ -29,9 +30,10 @@ pub use closed_loop::{ClosedLoop, Outcome};
 
 use earliest::Earliest;
 use finish_order::Finish;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Time};
 use machine::{Instant, Machine};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All machines of a grid, and the tasks on them.
 ///
@@ -41,21 +43,21 @@ pub struct Sharing {
     machines: Vec<Machine>,
     /// The next completion of each machine.
     earliest: Earliest,
-    /// By task: where it is.
+    /// By task: where a run of it is.
     places: Vec<Place>,
+    /// Where further runs of the same tasks are.
+    more_places: BTreeMap<RunId, Place>,
     /// When the latest completion really came.
     latest: Instant,
 }
 
-/// Where a task is, and when it finishes on the virtual clock there.
+/// Where a run is, and when it finishes on the virtual clock there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
-    machine: Option<MachineId>,
+    /// Its number; 0 where no run is.
+    number: u32,
+    machine: MachineId,
     finish: f64,
-}
-
-impl Place {
-    const NOWHERE: Place = Place { machine: None, finish: 0.0 };
 }
 
 impl Sharing {
@@ -84,60 +86,65 @@ impl Sharing {
         self.reschedule(machine);
     }
 
-    /// Puts a task on a machine, where it needs `service_seconds` if it has a core to itself.
+    /// Puts a run on a machine, where it needs `service_seconds` if it has a core to itself.
     ///
     /// # Panics
-    /// If the task is on a machine already, or the service is negative or not finite.
-    pub fn insert(&mut self, now: Time, machine: MachineId, task: TaskId, service_seconds: f64) {
-        if self.places.len() <= task.index() {
-            self.places.resize(task.index() + 1, Place::NOWHERE);
+    /// If the run is on a machine already, or the service is negative or not finite.
+    pub fn insert(&mut self, now: Time, machine: MachineId, run: RunId, service_seconds: f64) {
+        assert!(self.find_place(run).is_none(), "{run} is on a machine already");
+        let finish = self.machines[machine.index()].insert(self.latest.or_exactly(now), run, service_seconds);
+        let place = Place { number: run.number, machine, finish };
+        if self.places.len() <= run.task.index() {
+            let nowhere = Place { number: 0, machine, finish: 0.0 };
+            self.places.resize(run.task.index() + 1, nowhere);
         }
-        let place = &mut self.places[task.index()];
-        assert!(place.machine.is_none(), "{task} is on a machine already");
-        let finish =
-            self.machines[machine.index()].insert(self.latest.or_exactly(now), task, service_seconds);
-        *place = Place { machine: Some(machine), finish };
+        let first = &mut self.places[run.task.index()];
+        if first.number == 0 {
+            *first = place;
+        } else {
+            self.more_places.insert(run, place);
+        }
         self.reschedule(machine);
     }
 
-    /// Takes a task off its machine and returns the seconds of service that it still needs there.
+    /// Takes a run off its machine and returns the seconds of service that it still needs there.
     ///
     /// # Panics
-    /// If the task is on no machine.
-    pub fn remove(&mut self, now: Time, task: TaskId) -> f64 {
-        let (machine, finish) = self.place(task);
-        self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, task })
+    /// If the run is on no machine.
+    pub fn remove(&mut self, now: Time, run: RunId) -> f64 {
+        let Place { machine, finish, .. } = self.place(run);
+        self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, run })
     }
 
-    /// The earliest finish if nothing changes before, and the lowest task that has it. `None` if no task is running.
+    /// The earliest finish if nothing changes before, and the lowest task's run that has it. `None` if nothing is running.
     #[inline]
-    pub fn next_completion(&self) -> Option<(Time, TaskId)> {
-        self.earliest.first().map(|next| (next.at, next.task))
+    pub fn next_completion(&self) -> Option<(Time, RunId)> {
+        self.earliest.first().map(|next| (next.at, next.run))
     }
 
     /// Takes the next completion off its machine.
     ///
     /// # Panics
-    /// If (`now`, `task`) is not what [`next_completion`](Self::next_completion) says: tasks complete in one order.
-    pub fn complete(&mut self, now: Time, task: TaskId) {
-        let next = self.earliest.first().copied().filter(|next| (next.at, next.task) == (now, task));
-        let Some(next) = next else { panic!("{task} at {now} is not the next completion") };
-        let finish = self.places[task.index()].finish;
+    /// If (`now`, `run`) is not what [`next_completion`](Self::next_completion) says: runs complete in one order.
+    pub fn complete(&mut self, now: Time, run: RunId) {
+        let next = self.earliest.first().copied().filter(|next| (next.at, next.run) == (now, run));
+        let Some(next) = next else { panic!("{run} at {now} is not the next completion") };
+        let finish = self.place(run).finish;
         self.latest = self.machines[next.machine.index()].instant_of(now, finish);
-        self.take_off(self.latest, next.machine, Finish { at: finish, task });
+        self.take_off(self.latest, next.machine, Finish { at: finish, run });
     }
 
-    /// The machine that a task is on.
-    pub fn machine_of(&self, task: TaskId) -> Option<MachineId> {
-        self.places.get(task.index())?.machine
+    /// The machine that a run is on.
+    pub fn machine_of(&self, run: RunId) -> Option<MachineId> {
+        self.find_place(run).map(|place| place.machine)
     }
 
-    /// The seconds of service that a task still needs on its machine, at or after the last change there.
+    /// The seconds of service that a run still needs on its machine, at or after the last change there.
     ///
     /// # Panics
-    /// If the task is on no machine.
-    pub fn service_left(&self, now: Time, task: TaskId) -> f64 {
-        let (machine, finish) = self.place(task);
+    /// If the run is on no machine.
+    pub fn service_left(&self, now: Time, run: RunId) -> f64 {
+        let Place { machine, finish, .. } = self.place(run);
         self.machines[machine.index()].service_left(self.latest.or_exactly(now), finish)
     }
 
@@ -165,20 +172,26 @@ impl Sharing {
         for (index, machine) in self.machines.iter().enumerate() {
             let id = MachineId::new(index);
             machine.check();
-            for (task, finish) in machine.tasks() {
-                assert_eq!(self.place(task), (id, finish), "{task} is elsewhere");
+            for (run, finish) in machine.tasks() {
+                let place = self.place(run);
+                assert_eq!((place.machine, place.finish), (id, finish), "{run} is elsewhere");
                 on_machines += 1;
             }
         }
-        let placed = self.places.iter().filter(|place| place.machine.is_some()).count();
-        assert_eq!(placed, on_machines, "a task is on no machine's list");
+        let placed = self.places.iter().filter(|place| place.number > 0).count();
+        assert_eq!(placed + self.more_places.len(), on_machines, "a run is on no machine's list");
         self.earliest.check(self.machines.iter().map(Machine::next_completion_by_scan));
     }
 
     #[inline]
     fn take_off(&mut self, now: Instant, machine: MachineId, old: Finish) -> f64 {
         let left = self.machines[machine.index()].remove(now, old);
-        self.places[old.task.index()] = Place::NOWHERE;
+        let first = &mut self.places[old.run.task.index()];
+        if first.number == old.run.number {
+            first.number = 0;
+        } else {
+            self.more_places.remove(&old.run);
+        }
         self.reschedule(machine);
         left
     }
@@ -189,10 +202,13 @@ impl Sharing {
     }
 
     #[inline]
-    fn place(&self, task: TaskId) -> (MachineId, f64) {
-        match self.places.get(task.index()) {
-            Some(&Place { machine: Some(machine), finish }) => (machine, finish),
-            Some(Place { machine: None, .. }) | None => panic!("{task} is on no machine"),
-        }
+    fn find_place(&self, run: RunId) -> Option<Place> {
+        let first = self.places.get(run.task.index())?;
+        if first.number == run.number { Some(*first) } else { self.more_places.get(&run).copied() }
+    }
+
+    #[inline]
+    fn place(&self, run: RunId) -> Place {
+        self.find_place(run).unwrap_or_else(|| panic!("{run} is on no machine"))
     }
 }

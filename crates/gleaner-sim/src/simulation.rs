@@ -1,9 +1,11 @@
+use crate::agenda::Next;
 use crate::history::History;
 use crate::saved::{RestoreError, Saved};
 use crate::setup::Setup;
 use crate::world::World;
-use gleaner_core::{Command, Event, Grid, Policy, Scheduler};
+use gleaner_core::{Command, Decision, Event, Grid, Policy, Scheduler};
 use gleaner_units::{MachineId, TaskId, Time};
+use serde::{Deserialize, Serialize};
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,14 +20,24 @@ pub struct Progress {
     pub tasks: usize,
 }
 
-/// One run: a simulated world and the scheduler that a live grid has.
+/// Where a simulation is in time.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Clock {
+    now: Time,
+    events: u64,
+    /// Whether the latest wake-up led to anything.
+    wake_was_idle: bool,
+}
+
+/// A simulated world and the scheduler that a live grid has.
 pub struct Simulation<'a, P> {
     setup: &'a Setup,
     scheduler: Scheduler<P>,
     world: World,
-    now: Time,
-    events: u64,
-    commands: Vec<Command>,
+    clock: Clock,
+    /// Orders that were not carried out yet, the next one last.
+    orders: Vec<Command>,
+    decisions: Vec<Decision>,
     observer: Option<&'a mut dyn Observer>,
 }
 
@@ -33,6 +45,8 @@ pub struct Simulation<'a, P> {
 pub trait Observer {
     /// A fact went in.
     fn event(&mut self, now: Time, event: &Event);
+    /// The policy answered, after the latest fact.
+    fn decision(&mut self, now: Time, decision: &Decision);
     /// An order came out.
     fn command(&mut self, now: Time, command: &Command);
 }
@@ -48,7 +62,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
     /// Before the machines are there, for an observer that is to see them [join](Self::open).
     pub fn unopened(setup: &'a Setup, policy: P) -> Self {
         let scheduler = Scheduler::new(Grid::new(setup.config.clone()), policy);
-        Self::at(setup, scheduler, World::new(setup), Time::ZERO, 0)
+        Self::at(setup, scheduler, World::new(setup), Clock::default())
     }
 
     /// Lets every class be met and every machine join.
@@ -58,26 +72,27 @@ impl<'a, P: Policy> Simulation<'a, P> {
         }
     }
 
-    fn at(setup: &'a Setup, scheduler: Scheduler<P>, world: World, now: Time, events: u64) -> Self {
-        Self { setup, scheduler, world, now, events, commands: Vec::new(), observer: None }
+    fn at(setup: &'a Setup, scheduler: Scheduler<P>, world: World, clock: Clock) -> Self {
+        let (orders, decisions) = (Vec::new(), Vec::new());
+        Self { setup, scheduler, world, clock, orders, decisions, observer: None }
     }
 
     /// Goes on where a run of the same setup was saved under a policy of the same name.
     pub fn restore(setup: &'a Setup, policy: P, name: &str, saved: Saved) -> Result<Self, RestoreError> {
         saved.check(setup, name)?;
-        let Saved { grid, world, now, events, .. } = saved;
-        Ok(Self::at(setup, Scheduler::new(grid, policy), world, now, events))
+        let Saved { grid, world, clock, .. } = saved;
+        Ok(Self::at(setup, Scheduler::new(grid, policy), world, clock))
     }
 
     /// Everything needed to go on later; `name` tells this policy from others.
     pub fn save(&self, name: &str) -> Saved {
-        Saved::new(self.setup, name, self.scheduler.grid().clone(), self.world.clone(), self.now, self.events)
+        Saved::new(self.setup, name, self.scheduler.grid().clone(), self.world.clone(), self.clock)
     }
 
     /// Keeps, from now on, how many tasks each machine runs over time.
     #[must_use]
     pub fn with_timeline(mut self) -> Self {
-        self.world.keep_timeline();
+        self.world.history_mut().keep_timeline();
         self
     }
 
@@ -90,19 +105,55 @@ impl<'a, P: Policy> Simulation<'a, P> {
 
     /// One event and what follows from it at once; false when nothing more can happen.
     pub fn step(&mut self) -> bool {
-        let Some((time, next)) = self.world.next(self.setup) else { return false };
-        self.now = time;
-        self.events += 1;
-        let event = self.world.take(self.setup, time, next, self.scheduler.grid());
+        let Some((time, next)) = self.next() else { return false };
+        self.clock.now = time;
+        self.clock.events += 1;
+        let event = match next {
+            Some(next) => {
+                self.clock.wake_was_idle = false;
+                self.world.take(self.setup, time, next)
+            }
+            None => {
+                // Where part of the budget is spent, a later wake-up finds more of it.
+                let accounts = self.scheduler.grid().accounts();
+                self.clock.wake_was_idle = accounts.is_none_or(|accounts| accounts.is_untouched(time));
+                Some(Event::WokeUp)
+            }
+        };
         if let Some(event) = event {
             self.tell(&event);
         }
         true
     }
 
+    /// What happens next, or the wake-up that the policy asked for, which comes last at its instant; nothing once every
+    /// task ended, or when those left can never go on.
+    #[inline]
+    fn next(&self) -> Option<(Time, Option<Next>)> {
+        if self.history().unfinished() == 0 {
+            return None;
+        }
+        let by_itself = self.world.next(self.setup);
+        match (by_itself, self.scheduler.grid().wake_at()) {
+            // A wake-up that changed nothing would change nothing again while nothing else can happen.
+            (None, _) if self.clock.wake_was_idle => None,
+            (Some((time, next)), wake) if wake.is_none_or(|wake| time <= wake) => Some((time, Some(next))),
+            (_, wake) => Some((wake?, None)),
+        }
+    }
+
+    /// Someone says something to the scheduler that nothing here led to: late, twice, or of a run that never was.
+    pub fn hearsay(&mut self, event: &Event) {
+        self.tell(event);
+    }
+
     /// To just before a task is submitted, or to the end if that never happens.
     pub fn run_until_submission(&mut self, task: TaskId) {
-        while !self.world.is_about_to_submit(self.setup, task) && self.step() {}
+        let is_next = |simulation: &Self| {
+            simulation.world.is_next_to_arrive(task)
+                && matches!(simulation.next(), Some((_, Some(Next::Arrival))))
+        };
+        while !is_next(self) && self.step() {}
     }
 
     /// To the end.
@@ -114,8 +165,8 @@ impl<'a, P: Policy> Simulation<'a, P> {
     pub fn progress(&self) -> Progress {
         let history = self.history();
         Progress {
-            now: self.now,
-            events: self.events,
+            now: self.clock.now,
+            events: self.clock.events,
             finished: history.finished(),
             tasks: history.tasks().len(),
         }
@@ -128,7 +179,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
 
     /// For how long a machine had something to run and could, so far; 0 for one that did not come yet.
     pub fn busy_seconds(&self, machine: MachineId) -> f64 {
-        self.world.busy_seconds(machine, self.now)
+        self.world.busy_seconds(machine, self.clock.now)
     }
 
     /// The scheduler, as a live server would hold it.
@@ -138,34 +189,35 @@ impl<'a, P: Policy> Simulation<'a, P> {
 
     /// A fact goes in, orders come out and are carried out, and so on with what that makes happen at once.
     fn tell(&mut self, event: &Event) {
-        self.apply(event);
-        let mut carried_out = 0;
-        loop {
-            if carried_out == self.commands.len() {
-                self.commands.clear();
-                carried_out = 0;
-                self.scheduler.decide(self.now, &mut self.commands);
-                if self.commands.is_empty() {
-                    self.world.audit(self.now, self.scheduler.grid());
-                    return;
-                }
+        self.hear(event);
+        while let Some(order) = self.orders.pop() {
+            self.clock.wake_was_idle = false;
+            if let Some(reply) = self.world.obey(self.setup, self.clock.now, order) {
+                self.hear(&reply);
             }
-            let command = self.commands[carried_out];
-            carried_out += 1;
-            if let Some(observer) = &mut self.observer {
-                observer.command(self.now, &command);
-            }
-            let reply = self.world.obey(self.setup, self.now, command, self.scheduler.grid());
-            if let Some(reply) = reply {
-                self.apply(&reply);
-            }
+        }
+        if let Some(accounts) = self.scheduler.grid().accounts() {
+            self.world.history_mut().spent(self.clock.now, accounts);
         }
     }
 
-    fn apply(&mut self, event: &Event) {
+    /// The scheduler takes in a fact and answers it; its orders come before those that were given earlier.
+    fn hear(&mut self, event: &Event) {
+        let now = self.clock.now;
         if let Some(observer) = &mut self.observer {
-            observer.event(self.now, event);
+            observer.event(now, event);
         }
-        self.scheduler.apply(self.now, event);
+        self.scheduler.apply(now, event);
+        while self.scheduler.is_asked() {
+            self.scheduler.decide(now, &mut self.decisions);
+        }
+        let earlier = self.orders.len();
+        self.orders.extend(self.scheduler.take_orders());
+        if let Some(observer) = &mut self.observer {
+            self.decisions.iter().for_each(|decision| observer.decision(now, decision));
+            self.orders[earlier..].iter().for_each(|order| observer.command(now, order));
+        }
+        self.decisions.clear();
+        self.orders[earlier..].reverse();
     }
 }

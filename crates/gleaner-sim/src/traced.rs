@@ -4,36 +4,39 @@
 //! touched between a task's start and its end.
 //!
 //! - **Machine k is interval k of the trace.**
-//! - **The first of the completions is always one that will come**: entries of tasks that were taken off are dropped as
+//! - **The first of the completions is always one that will come**: entries of runs that were taken off are dropped as
 //!   soon as they are first.
 
 use crate::availability::Availability;
-use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_workload::availability::Trace;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// The machines of a trace and the tasks on them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Traced {
     /// By interval, as far as they have begun.
     machines: Vec<Station>,
-    /// By task.
+    /// By task: where a run of it is.
     places: Vec<Option<Place>>,
-    completions: BinaryHeap<Reverse<(Time, TaskId)>>,
+    /// Where further runs of the same tasks are.
+    more_places: BTreeMap<RunId, Place>,
+    completions: BinaryHeap<Reverse<(Time, RunId)>>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Station {
-    tasks: Vec<TaskId>,
-    /// When the first of the tasks that are there came to an empty machine.
+    runs: Vec<RunId>,
+    /// When the first of the runs that are there came to an empty machine.
     busy_since: Time,
     busy: Span,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
+    number: u32,
     machine: MachineId,
     /// What the machine could have done since its interval began when the task will be done.
     done_at: f64,
@@ -58,84 +61,100 @@ impl Traced {
         availability: &Availability,
         now: Time,
         machine: MachineId,
-        task: TaskId,
+        run: RunId,
         ops: f64,
     ) {
         let trace = &*availability.trace;
         let gives_up = availability.saboteurs.contains(&availability.host(machine));
-        if self.places.len() <= task.index() {
-            self.places.resize(task.index() + 1, None);
-        }
-        assert!(self.places[task.index()].is_none(), "{task} is on a machine already");
+        assert!(self.find_place(run).is_none(), "{run} is on a machine already");
         let started_at = trace.ops_until(machine.index(), now);
         let done_at = started_at + ops;
         let ends_at = if gives_up { started_at + DONE_IN_VAIN * ops } else { done_at };
         // What rounding puts before its own start is done at once.
         let finish = trace.time_of(machine.index(), ends_at).map(|time| time.max(now));
-        self.places[task.index()] = Some(Place { machine, done_at, finish, gives_up });
-        self.completions.extend(finish.map(|finish| Reverse((finish, task))));
+        let place = Place { number: run.number, machine, done_at, finish, gives_up };
+        if self.places.len() <= run.task.index() {
+            self.places.resize(run.task.index() + 1, None);
+        }
+        match &mut self.places[run.task.index()] {
+            first @ None => *first = Some(place),
+            Some(_) => {
+                self.more_places.insert(run, place);
+            }
+        }
+        self.completions.extend(finish.map(|finish| Reverse((finish, run))));
         let station = &mut self.machines[machine.index()];
-        if station.tasks.is_empty() {
+        if station.runs.is_empty() {
             station.busy_since = now;
         }
-        station.tasks.push(task);
+        station.runs.push(run);
     }
 
-    /// Takes a task off its machine and returns the operations that it still needs.
-    pub(crate) fn remove(&mut self, trace: &Trace, now: Time, task: TaskId) -> f64 {
-        let place = self.take_off(now, task);
+    /// Takes a run off its machine and returns the operations that it still needs.
+    pub(crate) fn remove(&mut self, trace: &Trace, now: Time, run: RunId) -> f64 {
+        let place = self.take_off(now, run);
         (place.done_at - trace.ops_until(place.machine.index(), now)).max(0.0)
     }
 
     /// The earliest completion, and of those of one moment that of the lowest task.
-    pub(crate) fn next_completion(&self) -> Option<(Time, TaskId)> {
+    pub(crate) fn next_completion(&self) -> Option<(Time, RunId)> {
         self.completions.peek().map(|Reverse(first)| *first)
     }
 
     /// The next completion comes; whether the task is done.
-    pub(crate) fn complete(&mut self, now: Time, task: TaskId) -> bool {
-        assert_eq!(self.next_completion(), Some((now, task)), "not the next completion");
-        !self.take_off(now, task).gives_up
+    pub(crate) fn complete(&mut self, now: Time, run: RunId) -> bool {
+        assert_eq!(self.next_completion(), Some((now, run)), "not the next completion");
+        !self.take_off(now, run).gives_up
     }
 
-    /// A machine goes; the tasks that were on it are returned.
-    pub(crate) fn lose(&mut self, now: Time, machine: MachineId) -> Vec<TaskId> {
-        let tasks = self.machines[machine.index()].tasks.clone();
-        for &task in &tasks {
-            self.take_off(now, task);
+    /// A machine goes; the runs that were on it are returned.
+    pub(crate) fn lose(&mut self, now: Time, machine: MachineId) -> Vec<RunId> {
+        let runs = self.machines[machine.index()].runs.clone();
+        for &run in &runs {
+            self.take_off(now, run);
         }
-        tasks
+        runs
     }
 
-    /// Where a task is.
-    pub(crate) fn machine_of(&self, task: TaskId) -> Option<MachineId> {
-        self.places.get(task.index())?.map(|place| place.machine)
+    /// Where a run is.
+    pub(crate) fn machine_of(&self, run: RunId) -> Option<MachineId> {
+        self.find_place(run).map(|place| place.machine)
     }
 
-    /// How many tasks are on a machine.
+    /// How many runs are on a machine.
     pub(crate) fn residents(&self, machine: MachineId) -> usize {
-        self.machines[machine.index()].tasks.len()
+        self.machines[machine.index()].runs.len()
     }
 
     /// For how long a machine has run something.
     pub(crate) fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
         let Some(station) = self.machines.get(machine.index()) else { return 0.0 };
-        let running = if station.tasks.is_empty() { Span::ZERO } else { now.since(station.busy_since) };
+        let running = if station.runs.is_empty() { Span::ZERO } else { now.since(station.busy_since) };
         station.busy.seconds() + running.seconds()
     }
 
-    fn take_off(&mut self, now: Time, task: TaskId) -> Place {
-        let place = self.places[task.index()].take().expect("a task that is on a machine");
+    fn find_place(&self, run: RunId) -> Option<Place> {
+        match self.places.get(run.task.index())? {
+            Some(first) if first.number == run.number => Some(*first),
+            Some(_) | None => self.more_places.get(&run).copied(),
+        }
+    }
+
+    fn take_off(&mut self, now: Time, run: RunId) -> Place {
+        let place = self.find_place(run).expect("a run that is on a machine");
+        if self.more_places.remove(&run).is_none() {
+            self.places[run.task.index()] = None;
+        }
         let station = &mut self.machines[place.machine.index()];
-        station.tasks.retain(|other| *other != task);
-        if station.tasks.is_empty() {
+        station.runs.retain(|other| *other != run);
+        if station.runs.is_empty() {
             let since = now.since(station.busy_since);
             station.busy = Span::from_nanos(station.busy.nanos() + since.nanos());
         }
-        let will_come = |&(time, task): &(Time, TaskId)| {
-            self.places[task.index()].is_some_and(|place: Place| place.finish == Some(time))
-        };
-        while self.completions.peek().is_some_and(|Reverse(first)| !will_come(first)) {
+        while let Some(&Reverse((time, first))) = self.completions.peek() {
+            if self.find_place(first).is_some_and(|place| place.finish == Some(time)) {
+                break;
+            }
             self.completions.pop();
         }
         place

@@ -1,36 +1,38 @@
 use crate::agenda::{Next, earliest};
 use crate::availability::Availability;
 use crate::history::History;
-use crate::machines::Machines;
+use crate::machines::{Machines, migration_seconds};
 use crate::register::Register;
 use crate::setup::Setup;
-use gleaner_core::{Command, Event, Grid};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_core::{Command, Event, RunEnd, StopReason};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// A task between two machines.
+/// What a run that was stopped left.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Transit {
+struct Checkpoint {
     ops_left: f64,
-    to: MachineId,
+    /// Where it was made.
+    at: MachineId,
 }
 
 /// The outside, simulated: machines that run what they are told, owners, and users.
 ///
-/// It knows what the scheduler does not: how long tasks really are, and what owners and users will do.
+/// It knows what the scheduler does not: how long tasks really are, how fast machines, and what owners and users will do.
+/// What it knows of the scheduler are its orders: it never sees a grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
     machines: Machines,
     register: Register,
     next_load: usize,
     next_arrival: usize,
-    landings: BinaryHeap<Reverse<(Time, TaskId)>>,
-    transits: BTreeMap<TaskId, Transit>,
-    wake_at: Option<Time>,
-    /// Whether the latest wake-up led to anything.
-    wake_was_idle: bool,
+    /// When what was ordered to go on from a checkpoint begins, and where.
+    landings: BinaryHeap<Reverse<(Time, RunId)>>,
+    transits: BTreeMap<RunId, MachineId>,
+    /// The latest of each task that was ever stopped.
+    checkpoints: BTreeMap<TaskId, Checkpoint>,
     history: History,
 }
 
@@ -43,8 +45,7 @@ impl World {
             next_arrival: 0,
             landings: BinaryHeap::new(),
             transits: BTreeMap::new(),
-            wake_at: None,
-            wake_was_idle: false,
+            checkpoints: BTreeMap::new(),
             history: History::new(setup.tasks.len(), setup.machine_count()),
         }
     }
@@ -53,52 +54,33 @@ impl World {
         &self.history
     }
 
-    pub(crate) fn keep_timeline(&mut self) {
-        self.history.keep_timeline();
+    pub(crate) fn history_mut(&mut self) -> &mut History {
+        &mut self.history
     }
 
     pub(crate) fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
         self.machines.busy_seconds(machine, now)
     }
 
-    /// What happens next; nothing once every task ended, or when those left can never go on.
+    /// What happens next by itself.
     #[inline]
     pub(crate) fn next(&self, setup: &Setup) -> Option<(Time, Next)> {
-        if self.history.unfinished() == 0 {
-            return None;
-        }
         let load = setup.loads.get(self.next_load).map(|row| (row.time, Next::Load));
-        let completion = self.machines.next_completion().map(|(time, task)| (time, Next::Completion(task)));
-        let landing = self.landings.peek().map(|Reverse((time, task))| (*time, Next::Landing(*task)));
+        let completion = self.machines.next_completion().map(|(time, run)| (time, Next::Completion(run)));
+        let landing = self.landings.peek().map(|Reverse((time, run))| (*time, Next::Landing(*run)));
         let arrival = setup.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
-        let wake = self.wake_at.map(|time| (time, Next::WakeUp));
         let by_trace = setup.availability.as_ref().map(|availability| self.register.next(availability));
-        let others = [load, completion, landing, arrival].into_iter().chain(by_trace.into_iter().flatten());
-        match (earliest(others), wake) {
-            // A wake-up that changed nothing would change nothing again while nothing else can happen.
-            (None, _) if self.wake_was_idle => None,
-            (other, wake) => earliest([other, wake]),
-        }
+        earliest([load, completion, landing, arrival].into_iter().chain(by_trace.into_iter().flatten()))
     }
 
-    /// Whether the next thing to happen is the arrival of that task.
-    pub(crate) fn is_about_to_submit(&self, setup: &Setup, task: TaskId) -> bool {
-        self.next_arrival == task.index() && self.next(setup).is_some_and(|(_, next)| next == Next::Arrival)
-    }
-
-    /// Takes note of what is spent of the budget, if there is one.
-    pub(crate) fn audit(&mut self, now: Time, grid: &Grid) {
-        if let Some(accounts) = grid.accounts() {
-            self.history.spent(now, accounts);
-        }
+    /// Whether this is the next task to arrive.
+    pub(crate) fn is_next_to_arrive(&self, task: TaskId) -> bool {
+        self.next_arrival == task.index()
     }
 
     /// Lets it happen, and says so; a look at machines says nothing itself.
     #[inline]
-    pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next, grid: &Grid) -> Option<Event> {
-        // Where part of the budget is spent, a later one finds more of it.
-        let all_is_left = grid.accounts().is_none_or(|accounts| accounts.is_untouched(now));
-        self.wake_was_idle = next == Next::WakeUp && all_is_left;
+    pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next) -> Option<Event> {
         Some(match next {
             Next::Load => {
                 let row = setup.loads[self.next_load];
@@ -106,27 +88,24 @@ impl World {
                 self.machines.set_load(now, row.machine, row.load);
                 Event::OwnerLoadReported { machine: row.machine, load: row.load }
             }
-            Next::Completion(task) => {
-                let on = self.machines.machine_of(task).expect("a task that ends runs somewhere");
-                let done = self.machines.complete(now, task);
+            Next::Completion(run) => {
+                let on = self.machines.machine_of(run).expect("a run that ends is somewhere");
+                let done = self.machines.complete(now, run);
                 self.count(now, on);
-                let attempt = grid.task(task).attempt();
                 if done {
-                    self.history.ended(now, task, on);
+                    self.history.ended(now, run.task, on);
                     setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
-                    Event::AttemptFinished { task, attempt }
+                    Event::RunEnded { run, end: RunEnd::Finished }
                 } else {
                     self.history.aborted();
                     self.register.aborted(by_trace(setup), now, on);
-                    Event::AttemptLost { task, attempt }
+                    Event::RunEnded { run, end: RunEnd::Lost }
                 }
             }
-            Next::Landing(task) => {
+            Next::Landing(run) => {
                 self.landings.pop();
-                let Transit { ops_left, to } =
-                    self.transits.remove(&task).expect("a task that lands was on its way");
-                self.run(setup, now, task, to, ops_left, grid);
-                Event::AttemptStarted { task, attempt: grid.task(task).attempt() }
+                let to = self.transits.remove(&run).expect("a run that lands was on its way");
+                self.run(setup, now, run, to)
             }
             Next::Departure(machine) => {
                 self.depart_by_trace(setup, now, machine);
@@ -149,64 +128,61 @@ impl World {
                 let length = Some(setup.tasks.lengths[task.index()]);
                 Event::TasksSubmitted { first: task, count: 1, class, length }
             }
-            Next::WakeUp => {
-                self.wake_at = None;
-                Event::WokeUp
-            }
         })
     }
 
     /// Carries out an order; what that makes happen at once is returned.
     #[inline]
-    pub(crate) fn obey(&mut self, setup: &Setup, now: Time, command: Command, grid: &Grid) -> Option<Event> {
+    pub(crate) fn obey(&mut self, setup: &Setup, now: Time, command: Command) -> Option<Event> {
         match command {
-            Command::Start { task, attempt, on } => {
-                self.wake_was_idle = false;
-                self.history.sent(task, on);
-                self.run(setup, now, task, on, setup.tasks.lengths[task.index()].amount(), grid);
-                Some(Event::AttemptStarted { task, attempt })
-            }
-            Command::Move { task, attempt, from, to } => {
-                self.wake_was_idle = false;
-                self.depart(setup, now, task, from, to, grid)
-                    .then_some(Event::AttemptStarted { task, attempt })
-            }
-            Command::WakeAt { at } => {
-                self.wake_at = Some(at);
+            Command::Start { run, on } => {
+                self.history.sent(run.task, on);
+                let brought = self.checkpoints.get(&run.task);
+                let cost = brought.map_or(0.0, |from| migration_seconds(setup, now, from.at, on));
+                if cost == 0.0 {
+                    return Some(self.run(setup, now, run, on));
+                }
+                self.landings.push(Reverse((now.after_seconds(cost), run)));
+                self.transits.insert(run, on);
                 None
             }
-            Command::Collect | Command::Plan { .. } => None,
+            Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
         }
     }
 
-    /// Takes a task off a machine; whether it is on the other at once.
-    fn depart(
-        &mut self,
-        setup: &Setup,
-        now: Time,
-        task: TaskId,
-        from: MachineId,
-        to: MachineId,
-        grid: &Grid,
-    ) -> bool {
+    /// Takes a run off its machine.
+    fn stop(&mut self, setup: &Setup, now: Time, (run, on): (RunId, MachineId), why: StopReason) -> Event {
+        if self.transits.remove(&run).is_some() {
+            self.landings.retain(|Reverse((_, other))| *other != run);
+            return Event::RunEnded { run, end: RunEnd::Lost };
+        }
         // What is kept is the fraction of the length that is left, on whatever machine.
-        let ops_left = self.machines.remove(setup, now, task, grid);
-        self.count(now, from);
-        self.history.moved(task, to);
-        let cost = grid.migration_seconds(from, to);
-        if cost == 0.0 {
-            self.run(setup, now, task, to, ops_left, grid);
-            return true;
+        let ops_left = self.machines.remove(setup, now, run);
+        self.count(now, on);
+        if why == StopReason::Superseded {
+            self.history.superseded(self.ops_at_start(setup, run.task) - ops_left);
+            return Event::RunEnded { run, end: RunEnd::Lost };
         }
-        self.landings.push(Reverse((now.after_seconds(cost), task)));
-        self.transits.insert(task, Transit { ops_left, to });
-        false
+        if why == StopReason::Moved {
+            self.history.moved(run.task);
+        }
+        self.checkpoints.insert(run.task, Checkpoint { ops_left, at: on });
+        Event::RunEnded { run, end: RunEnd::Kept }
     }
 
-    fn run(&mut self, setup: &Setup, now: Time, task: TaskId, on: MachineId, ops: f64, grid: &Grid) {
-        self.machines.insert(setup, now, (task, ops), on, grid);
-        self.history.started(now, task);
+    /// From its beginning, or from where the last checkpoint has it.
+    fn run(&mut self, setup: &Setup, now: Time, run: RunId, on: MachineId) -> Event {
+        let ops = self.ops_at_start(setup, run.task);
+        self.machines.insert(setup, now, (run, ops), on);
+        self.history.started(now, run.task);
         self.count(now, on);
+        Event::RunStarted(run)
+    }
+
+    /// What a run of a task has to do that starts now.
+    fn ops_at_start(&self, setup: &Setup, task: TaskId) -> f64 {
+        let left = self.checkpoints.get(&task).map(|checkpoint| checkpoint.ops_left);
+        left.unwrap_or_else(|| setup.tasks.lengths[task.index()].amount())
     }
 
     /// What is on a machine, or on its way there, is gone with it.
@@ -216,9 +192,9 @@ impl World {
             self.register.aborted(by_trace(setup), now, machine);
         }
         self.count(now, machine);
-        self.transits.retain(|_, transit| transit.to != machine);
+        self.transits.retain(|_, to| *to != machine);
         let transits = &self.transits;
-        self.landings.retain(|Reverse((_, task))| transits.contains_key(task));
+        self.landings.retain(|Reverse((_, run))| transits.contains_key(run));
     }
 
     fn count(&mut self, now: Time, machine: MachineId) {

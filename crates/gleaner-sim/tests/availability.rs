@@ -1,7 +1,7 @@
 //! Machines that come and go by a trace: what happens, and what the scheduler is told of it.
 
-use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
-use gleaner_policy::{Matching, Relocate, Score};
+use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, TaskClass};
+use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::output::makespan_bound;
 use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks};
 use gleaner_testkit::record::{Entry, Record, run};
@@ -68,10 +68,10 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
     }
 }
 
-const GREEDY: Matching = Matching::by(Score::Greedy);
+const GREEDY: Recipe = Recipe::by(Score::Greedy);
 
 /// What the scheduler was told of machines and how tasks went, a line each.
-fn told(setup: &Setup, recipe: Matching) -> Vec<String> {
+fn told(setup: &Setup, recipe: Recipe) -> Vec<String> {
     let speeds = SpeedScale::elleuch();
     let Record(entries) = run(setup, recipe.build());
     let line = |(time, entry): &(Time, Entry)| {
@@ -83,8 +83,10 @@ fn told(setup: &Setup, recipe: Matching) -> Vec<String> {
                 format!("{machine} measured {}", speeds.values()[class.index()])
             }
             Entry::Event(Event::MachineLost { machine }) => format!("{machine} lost"),
-            Entry::Event(Event::AttemptFinished { task, attempt }) => format!("{task} finished {attempt}"),
-            Entry::Command(Command::Start { task, on, .. }) => format!("{task} to {on}"),
+            Entry::Event(Event::RunEnded { run, end: RunEnd::Finished }) => {
+                format!("{} finished {}", run.task, run.number)
+            }
+            Entry::Command(Command::Start { run, on }) => format!("{} to {on}", run.task),
             _ => return None,
         };
         Some(format!("{} {what}", time.seconds()))
@@ -217,7 +219,7 @@ fn month() -> Setup {
 
 #[test]
 fn a_run_is_never_before_its_bound_and_its_grid_stays_whole() {
-    for recipe in [GREEDY, Matching { relocate: Some(Relocate::by(Score::Greedy)), ..GREEDY }] {
+    for recipe in [GREEDY, Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..GREEDY }] {
         let setup = month();
         let mut simulation = Simulation::new(&setup, recipe.build());
         while simulation.step() {

@@ -2,13 +2,16 @@
 //! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
 
 use gleaner_core::{Account, Charged, Grid};
-use gleaner_policy::{Aim, Batching, Level, Matching, Order, Recipe, Replan, Savings, Score, Spending, When};
+use gleaner_policy::{
+    Aim, Choice, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings, Score, Spending, When,
+};
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
-use gleaner_units::{Credits, Time};
+use gleaner_units::{Credits, Span, Time};
+use std::collections::BTreeSet;
 
 const ORDERS: [(Order, Pick); 5] = [
     (Order::Submission, Pick::First),
@@ -49,20 +52,31 @@ fn pair(
     (order, pick): (Order, Pick),
     (spending, rule): (Spending, Rule),
     seed: u64,
-) -> (Batching, NaiveBatch) {
+) -> (Recipe, NaiveBatch) {
     let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
     let period = setup.budget.expect("a budget").period;
-    let by_class = choices.one_in(3);
+    let by_class = choices.one_in(3) && spending.heeds_budget();
     let (aim, goal) = AIMS[if order == Order::Submission { choices.below(AIMS.len()) } else { 0 }];
-    let aging = if choices.one_in(3) { choices.below(4) } else { 0 };
-    let deadline = choices.one_in(2).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
+    let aging = if choices.one_in(3) && order != Order::Submission { choices.below(4) } else { 0 };
+    let reads_deadline = matches!(aim, Aim::Cheapest | Aim::CheapestThenEarliest);
+    let deadline =
+        (choices.one_in(2) && reads_deadline).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
     let stands = choices.one_in(4);
     let at_once = stands && choices.one_in(2);
     let when = if at_once { When::AtEvents } else { When::Every(period) };
     let replan = if stands { Replan::Lost } else { Replan::Unbegun };
     let level = if by_class { Level::Classes } else { Level::Machines };
     (
-        Batching { when, order, aim, spending, level, aging: aging as u32, deadline, replan },
+        Recipe {
+            when,
+            score: gleaner_policy::Goal::End(aim),
+            spending,
+            level,
+            aging: aging as u32,
+            deadline,
+            replan,
+            ..Recipe::in_batches(order, period)
+        },
         NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, stands, at_once, batch: None },
     )
 }
@@ -78,15 +92,95 @@ fn batches_equal_their_references() {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
             let (recipe, naive) = pair(&setup, order, rule, seed);
             // Without a rule there is no budget.
-            let budget = setup.budget.filter(|_| recipe.spending != Spending::Free);
+            let budget = setup.budget.filter(|_| recipe.heeds_budget());
             let setup = Setup { budget, ..setup.clone() };
-            let fast = run_checked(&setup, Recipe::Batch(recipe).build())
+            let fast = run_checked(&setup, recipe.build())
                 .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
             if let Some(difference) = first_difference(&fast, &run(&setup, naive)) {
                 panic!("seed {seed}, {recipe:?}: {difference}");
             }
         }
     }
+}
+
+/// Every choice for every part with every other. What is drawn elsewhere is a few numbers here.
+fn combinations(period: Span) -> impl Iterator<Item = Recipe> {
+    let whens = [When::AtEvents, When::Every(period)];
+    let relocations = Score::ALL
+        .into_iter()
+        .flat_map(move |score| whens.map(|when| Some(Relocate { when, ..Relocate::by(score) })));
+    let relocations: Vec<Option<Relocate>> = std::iter::once(None).chain(relocations).collect();
+    let levels = [Level::Machines, Level::Classes];
+    let spent: Vec<(Spending, Level)> =
+        RULES.into_iter().flat_map(|(spending, _)| levels.map(|level| (spending, level))).collect();
+    let numbers: Vec<(u32, Option<Time>)> = [0, 2]
+        .into_iter()
+        .flat_map(|aging| [None, Some(Time::ZERO.after_seconds(50.0))].map(|deadline| (aging, deadline)))
+        .collect();
+    let goals = Choice::all().into_iter().flat_map(move |score| whens.map(|when| (score, when)));
+    let orders =
+        goals.flat_map(|(score, when)| Order::all().into_iter().map(move |order| (score, when, order)));
+    let replans = orders.flat_map(|parts| Replan::all().into_iter().map(move |replan| (parts, replan)));
+    replans.flat_map(move |((score, when, order), replan)| {
+        let base = Recipe { when, order, score, replan, ..Recipe::by(Score::Greedy) };
+        let spent = spent.iter().flat_map(|rule| numbers.iter().map(move |numbers| (*rule, *numbers)));
+        let whole = spent.flat_map(|((spending, level), (aging, deadline))| {
+            let base = Recipe { spending, level, aging, deadline, ..base };
+            relocations.iter().map(move |&relocate| Recipe { relocate, ..base })
+        });
+        whole.collect::<Vec<_>>()
+    })
+}
+
+/// The reference of a recipe that plans.
+fn reference(recipe: &Recipe, aim: Aim, period: Span) -> NaiveBatch {
+    let (_, pick) = ORDERS.into_iter().find(|(order, _)| *order == recipe.order).expect("an order");
+    let (_, rule) = RULES.into_iter().find(|(spending, _)| *spending == recipe.spending).expect("a rule");
+    let goal = match aim {
+        Aim::EarliestOfFastest { percent } => Goal::EarliestOfFastest(percent as u32),
+        _ => AIMS.into_iter().find(|(known, _)| *known == aim).expect("an aim").1,
+    };
+    NaiveBatch {
+        period,
+        pick,
+        rule,
+        goal,
+        by_class: recipe.level == Level::Classes,
+        aging: recipe.aging as usize,
+        deadline: recipe.deadline,
+        stands: recipe.replan == Replan::Lost,
+        at_once: recipe.when == When::AtEvents,
+        batch: None,
+    }
+}
+
+/// What is made of the parts runs, whole after every event, and a plan is what the reference plans; or it is said which part
+/// does not go with the others, and why. Placing by a score is compared in `references.rs`.
+#[test]
+fn every_combination_of_parts_runs_or_is_refused_with_a_reason() {
+    let period = |setup: &Setup| setup.budget.expect("a budget").period;
+    let (mut run_count, mut reasons) = (0_u64, BTreeSet::new());
+    for recipe in combinations(period(&random::setup_with_budget(1))) {
+        if let Err(PolicyError { key, expected, .. }) = recipe.check() {
+            reasons.insert((key, expected));
+            continue;
+        }
+        run_count += 1;
+        let seed = 1 + run_count % 40;
+        let setup = random::setup_with_budget(seed);
+        let period = period(&setup);
+        let when = if recipe.when == When::AtEvents { When::AtEvents } else { When::Every(period) };
+        let recipe = Recipe { when, ..recipe };
+        let setup = Setup { budget: setup.budget.filter(|_| recipe.heeds_budget()), ..setup };
+        let fast = run_checked(&setup, recipe.build())
+            .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        let gleaner_policy::Goal::End(aim) = recipe.score else { continue };
+        if let Some(difference) = first_difference(&fast, &run(&setup, reference(&recipe, aim, period))) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+    }
+    assert!(run_count > 500, "{run_count} make sense");
+    assert!(reasons.iter().all(|(key, expected)| !key.is_empty() && expected.contains(": ")), "{reasons:?}");
 }
 
 /// What an outsider sees of an account at one moment.
@@ -105,11 +199,9 @@ fn check_account(account: &Account, now: Time) -> Result<(), String> {
 fn what_is_spent_never_exceeds_the_recharge() {
     let recipes = |seed: u64, setup: &Setup| {
         let batches = ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule)));
-        let batches: Vec<Recipe> =
-            batches.map(|(order, rule)| Recipe::Batch(pair(setup, order, rule, seed).0)).collect();
+        let batches: Vec<Recipe> = batches.map(|(order, rule)| pair(setup, order, rule, seed).0).collect();
         let matched = Score::ALL.into_iter().flat_map(|score| {
-            [Spending::Cap, Spending::PerTask]
-                .map(|spending| Recipe::Match(Matching { spending, ..Matching::by(score) }))
+            [Spending::Cap, Spending::PerTask].map(|spending| Recipe { spending, ..Recipe::by(score) })
         });
         batches.into_iter().chain(matched).collect::<Vec<_>>()
     };
@@ -153,7 +245,7 @@ fn unless_running<P: gleaner_core::Policy>(run: &Simulation<'_, P>, paid: Credit
 fn a_run_that_was_saved_goes_on_to_the_same_end() {
     for (seed, setup) in (1..=10).flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
-            let recipe = Recipe::Batch(pair(&setup, order, rule, seed).0);
+            let recipe = pair(&setup, order, rule, seed).0;
             let name = recipe.to_string();
             let mut whole = Simulation::new(&setup, recipe.build());
             whole.run();
@@ -179,7 +271,7 @@ fn a_fault_in_a_batch_is_noticed() {
                 let differs = |seed: u64| {
                     let setup = random::setup_with_budget(seed);
                     let (recipe, naive) = pair(&setup, order, rule, seed);
-                    let mutant = run(&setup, Mutant::new(Recipe::Batch(recipe).build(), fault, seed));
+                    let mutant = run(&setup, Mutant::new(recipe.build(), fault, seed));
                     first_difference(&mutant, &run(&setup, naive)).is_some()
                 };
                 assert!((1..=60).any(differs), "{order:?} {rule:?} with {fault:?} went unnoticed");

@@ -2,7 +2,7 @@
 //! run that was saved, loaded and continued.
 
 use gleaner_core::{Command, Grid, Scheduler};
-use gleaner_policy::{Matching, Relocate, Score, When};
+use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_sim::{RestoreError, Saved, Setup, Simulation};
 use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, Record, run};
@@ -10,23 +10,23 @@ use gleaner_units::{Span, Time};
 
 const NAME: &str = "the rule";
 
-fn recipes() -> Vec<Matching> {
+fn recipes() -> Vec<Recipe> {
     let relocate = |score| [None, Some(Relocate::by(score))];
     let events = Score::ALL.into_iter().flat_map(|place| {
         Score::ALL
             .into_iter()
             .flat_map(relocate)
-            .map(move |relocate| Matching { relocate, ..Matching::by(place) })
+            .map(move |relocate| Recipe { relocate, ..Recipe::by(place) })
     });
     let period = When::Every(Span::from_seconds(7.5).expect("a span"));
-    let periodic = Score::ALL.into_iter().map(|score| Matching {
+    let periodic = Score::ALL.into_iter().map(|score| Recipe {
         relocate: Some(Relocate { when: period, ..Relocate::by(score) }),
-        ..Matching::by(score)
+        ..Recipe::by(score)
     });
     events.chain(periodic).collect()
 }
 
-fn cases() -> impl Iterator<Item = (Setup, Matching)> {
+fn cases() -> impl Iterator<Item = (Setup, Recipe)> {
     (1..=6).flat_map(|seed| recipes().into_iter().map(move |recipe| (random::setup(seed), recipe)))
 }
 
@@ -34,7 +34,7 @@ fn commands(record: &Record) -> Vec<(Time, Command)> {
     let entries = record.0.iter();
     let commands = entries.filter_map(|(time, entry)| match entry {
         Entry::Command(command) => Some((*time, *command)),
-        Entry::Event(_) => None,
+        Entry::Event(_) | Entry::Decision(_) => None,
     });
     commands.collect()
 }
@@ -57,10 +57,9 @@ fn a_record_of_events_gives_the_same_commands_without_the_simulator() {
         let mut orders = Vec::new();
         for (time, entry) in &record.0 {
             let Entry::Event(event) = entry else { continue };
-            let mut new = Vec::new();
             scheduler.apply(*time, event);
-            scheduler.decide(*time, &mut new);
-            orders.extend(new.into_iter().map(|command| (*time, command)));
+            scheduler.decide(*time, &mut Vec::new());
+            orders.extend(scheduler.take_orders().map(|command| (*time, command)));
         }
         assert_eq!(orders, commands(&record), "{recipe:?}");
     }

@@ -1,14 +1,14 @@
 //! What the grid says that a task has done is what follows from all that passed, whatever became of speeds, owners and
 //! neighbours; and in a simulation without foresight it is what the task really did.
 
-use gleaner_core::{Command, Event, Grid, Policy, Scheduler, Settled};
-use gleaner_policy::{Batching, Level, Matching, Order, Recipe, Relocate, Score, Spending};
+use gleaner_core::{Event, Grid, Policy, Run, RunEnd, Scheduler, Settled};
+use gleaner_policy::{Order, Recipe, Relocate, Score, Spending};
 use gleaner_sim::{Setup, Simulation};
 use gleaner_testkit::history;
 use gleaner_testkit::naive_progress::NaiveProgress;
 use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, run};
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{RunId, Time};
 
 /// As far as two ways to add up the same may differ, relative to the larger.
 const ROUNDING: f64 = 1e-9;
@@ -17,15 +17,16 @@ fn is_close(one: f64, other: f64) -> bool {
     (one - other).abs() <= ROUNDING * one.abs().max(other.abs()).max(1.0)
 }
 
-fn moving(seed: u64) -> Matching {
+fn moving(seed: u64) -> Recipe {
     let score = Score::ALL[seed as usize % Score::ALL.len()];
-    Matching { relocate: Some(Relocate::by(score)), ..Matching::by(score) }
+    Recipe { relocate: Some(Relocate::by(score)), ..Recipe::by(score) }
 }
 
 fn compare(grid: &Grid, now: Time, naive: &NaiveProgress) -> Result<(), String> {
-    let placed = grid.tasks().filter(|(_, task)| task.placed_on().is_some());
-    let kept: Vec<(TaskId, f64)> = placed.map(|(id, _)| (id, grid.ops_done(now, id))).collect();
-    let expected: Vec<(TaskId, f64)> = naive.ops_done().collect();
+    let runs = grid.tasks().flat_map(|(id, _)| grid.runs_of(id)).filter(|run| run.counts()).map(Run::id);
+    let mut kept: Vec<(RunId, f64)> = runs.map(|id| (id, grid.ops_done(now, id))).collect();
+    kept.sort_by_key(|(id, _)| *id);
+    let expected: Vec<(RunId, f64)> = naive.ops_done().collect();
     let same = kept.len() == expected.len()
         && kept.iter().zip(&expected).all(|(one, other)| one.0 == other.0 && is_close(one.1, other.1));
     if same { Ok(()) } else { Err(format!("at {now}: {kept:?}\n   against {expected:?}")) }
@@ -38,8 +39,8 @@ fn progress_on_live_grids_is_what_follows_from_all_that_passed() {
         let mut naive = NaiveProgress::new(empty.classes().weights().to_vec());
         let same = history::live(seed, empty, moving(seed).build(), |step| {
             naive.take_in(step.now, &Entry::Event(step.event.clone()));
-            for &command in &step.commands {
-                naive.take_in(step.now, &Entry::Command(command));
+            for &decision in &step.decisions {
+                naive.take_in(step.now, &Entry::Decision(decision));
             }
             compare(step.scheduler.grid(), step.now, &naive)
         });
@@ -52,17 +53,17 @@ fn again(setup: &Setup, policy: impl Policy + Clone, mut see: impl FnMut(&Grid, 
     let opening = Simulation::new(setup, policy.clone()).scheduler().grid().clone();
     let mut scheduler = Scheduler::new(opening, policy.clone());
     let record = run(setup, policy).0;
-    let mut entries = record.iter().peekable();
+    let mut entries = record.iter().filter(|(_, entry)| !matches!(entry, Entry::Command(_))).peekable();
     while let Some((now, entry)) = entries.next() {
-        let Entry::Event(event) = entry else { unreachable!("a command follows on an event") };
+        let Entry::Event(event) = entry else { unreachable!("a decision follows on an event") };
         see(scheduler.grid(), *now, event);
         scheduler.apply(*now, event);
-        let mut commands: Vec<Command> = Vec::new();
-        while let Some((_, Entry::Command(command))) = entries.peek() {
-            commands.push(*command);
+        let mut decisions = Vec::new();
+        while let Some((_, Entry::Decision(decision))) = entries.peek() {
+            decisions.push(*decision);
             entries.next();
         }
-        scheduler.carry_out(*now, &commands, Settled::default()).expect("what was decided then");
+        scheduler.carry_out(*now, &decisions, Settled::default()).expect("what was decided then");
     }
 }
 
@@ -75,24 +76,18 @@ fn a_task_that_ends_has_done_its_length() {
             let mut setup = setup;
             setup.config.migration.seconds = 0.0;
             setup.task_classes.iter_mut().for_each(|class| class.restarts = false);
-            let batching = setup.budget.map(|budget| Batching {
-                when: gleaner_policy::When::Every(budget.period),
-                order: Order::MinMin,
-                aim: gleaner_policy::Aim::Earliest,
+            let batching = setup.budget.map(|budget| Recipe {
                 spending: Spending::Cap,
-                level: Level::Machines,
-                aging: 0,
-                deadline: None,
-                replan: gleaner_policy::Replan::Unbegun,
+                ..Recipe::in_batches(Order::MinMin, budget.period)
             });
-            let recipe = batching.map_or(Recipe::Match(moving(seed)), Recipe::Batch);
+            let recipe = batching.unwrap_or_else(|| moving(seed));
             again(&setup, recipe.build(), |grid, now, event| {
-                let Event::AttemptFinished { task, .. } = *event else { return };
-                let length = grid.declared_length(task).expect("simulated tasks have lengths").amount();
-                let done = grid.ops_done(now, task);
+                let Event::RunEnded { run, end: RunEnd::Finished } = *event else { return };
+                let length = grid.declared_length(run.task).expect("simulated tasks have lengths").amount();
+                let done = grid.ops_done(now, run);
                 // An end comes at a whole nanosecond.
-                let class = grid.task(task).class();
-                let on = grid.task(task).placed_on().expect("it ran");
+                let class = grid.task(run.task).class();
+                let on = grid.placed_on(run.task).expect("it ran");
                 let nanosecond = 1e-9 / grid.seconds_per_op(class, on);
                 assert!((done - length).abs() <= nanosecond + ROUNDING * length, "{done} of {length}");
                 ended += 1;

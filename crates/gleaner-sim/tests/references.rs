@@ -2,7 +2,7 @@
 //! policy on purpose is noticed.
 
 use gleaner_core::Grid;
-use gleaner_policy::{Matching, Relocate, Score};
+use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::Setup;
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -26,7 +26,7 @@ fn grid(seed: u64) -> Grid {
 }
 
 /// Every placement with every relocation and none, with parameters drawn from the seed.
-fn combination(seed: u64) -> (Matching, Naive) {
+fn combination(seed: u64) -> (Recipe, Naive) {
     let choices = &mut Choices::seeded(seed ^ 0x5eed);
     let (score, rule) = PAIRS[choices.below(PAIRS.len())];
     let relocate = PAIRS.get(choices.below(PAIRS.len() + 1)).copied();
@@ -40,7 +40,7 @@ fn combination(seed: u64) -> (Matching, Naive) {
     };
     let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: f64::from(difference) };
     (
-        Matching { relocate: relocate.map(recipe), ..Matching::by(score) },
+        Recipe { relocate: relocate.map(recipe), ..Recipe::by(score) },
         Naive { place: rule, relocate: relocate.map(relocation) },
     )
 }
@@ -86,10 +86,10 @@ fn a_live_grid_is_whole_after_every_event() {
     }
 }
 
-fn pair((score, rule): Pair, relocate: Option<Pair>) -> (Matching, Naive) {
+fn pair((score, rule): Pair, relocate: Option<Pair>) -> (Recipe, Naive) {
     let relocation = |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0 };
     (
-        Matching { relocate: relocate.map(|(score, _)| Relocate::by(score)), ..Matching::by(score) },
+        Recipe { relocate: relocate.map(|(score, _)| Relocate::by(score)), ..Recipe::by(score) },
         Naive { place: rule, relocate: relocate.map(relocation) },
     )
 }

@@ -1,6 +1,6 @@
 //! The worked traces of the contract, to its nine digits.
 
-use gleaner_policy::{Matching, Relocate, Score};
+use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::Simulation;
 use gleaner_testkit::table;
 
@@ -29,7 +29,7 @@ const SECOND: &str = "
 ";
 
 /// `expected` has one line a task: the machine where it ended, and when.
-fn check(tasks: &str, recipe: Matching, moves: u64, expected: &str) {
+fn check(tasks: &str, recipe: Recipe, moves: u64, expected: &str) {
     let setup = table::setup(&format!("{MACHINES}{tasks}"));
     let mut simulation = Simulation::new(&setup, recipe.build());
     simulation.run();
@@ -43,8 +43,8 @@ fn check(tasks: &str, recipe: Matching, moves: u64, expected: &str) {
     assert_eq!(history.moves(), moves);
 }
 
-fn greedy(relocate: Option<Relocate>) -> Matching {
-    Matching { relocate, ..Matching::by(Score::Greedy) }
+fn greedy(relocate: Option<Relocate>) -> Recipe {
+    Recipe { relocate, ..Recipe::by(Score::Greedy) }
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn c_an_owner_takes_a_machine() {
 
 #[test]
 fn d_min_num_moves_nothing() {
-    let recipe = Matching { relocate: Some(Relocate::by(Score::MinNum)), ..Matching::by(Score::MinNum) };
+    let recipe = Recipe { relocate: Some(Relocate::by(Score::MinNum)), ..Recipe::by(Score::MinNum) };
     check(
         SECOND,
         recipe,

@@ -2,8 +2,8 @@
 //! replies early, late and stale, users who cancel and run again.
 
 use crate::random::{self, Choices};
-use gleaner_core::{Change, Command, Event, Grid, Policy, Scheduler, Settled, TaskState};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use gleaner_core::{Change, Command, Decision, Event, Grid, Policy, RunEnd, Scheduler, Settled, Stage};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 /// So many events after the opening.
 const EVENTS: usize = 60;
@@ -67,28 +67,37 @@ impl Outside {
         }
     }
 
-    /// Mostly about one that is on a machine, mostly with the number of its latest attempt.
+    /// Mostly about one that has runs, and mostly about the newest of them.
     fn about_a_task(&mut self, grid: &Grid) -> Event {
         if grid.task_count() == 0 {
             return Event::WokeUp;
         }
-        let placed =
-            grid.tasks().filter(|(_, task)| task.placed_on().is_some() || task.missing_on().is_some());
-        let placed: Vec<TaskId> = placed.map(|(id, _)| id).collect();
-        let task = match placed.len() {
+        let with_runs = grid.tasks().map(|(id, _)| id).filter(|id| grid.runs_of(*id).next().is_some());
+        let with_runs: Vec<TaskId> = with_runs.collect();
+        let task = match with_runs.len() {
             0 => TaskId::new(self.choices.below(grid.task_count())),
             _ if self.choices.one_in(6) => TaskId::new(self.choices.below(grid.task_count())),
-            count => placed[self.choices.below(count)],
+            count => with_runs[self.choices.below(count)],
         };
-        let latest = grid.task(task).attempt();
-        let attempt = if self.choices.one_in(8) { latest.saturating_sub(1) } else { latest };
-        let sent = matches!(grid.task(task).state(), TaskState::Sent(_));
+        let known: Vec<RunId> = grid.runs_of(task).map(|run| run.id()).collect();
+        let run = match known.len() {
+            0 => RunId::new(task, grid.task(task).runs()),
+            // One that is over, is not sent yet, or never was.
+            _ if self.choices.one_in(8) => {
+                RunId::new(task, self.choices.below(grid.task(task).runs() as usize + 2) as u32)
+            }
+            count => known[self.choices.below(count)],
+        };
+        let stage = grid.find_run(run).map(|run| run.stage());
         match self.choices.below(12) {
             0 => Event::TasksWithdrawn { first: task, count: self.some(grid, task) },
-            1 | 2 => Event::TasksReturned { first: task, count: self.some(grid, task) },
-            3 => Event::AttemptLost { task, attempt },
-            4..=8 if sent => Event::AttemptStarted { task, attempt },
-            _ => Event::AttemptFinished { task, attempt },
+            1 => Event::TasksReturned { first: task, count: self.some(grid, task) },
+            2 => Event::TasksRerun { first: task, count: self.some(grid, task) },
+            3 => Event::RunEnded { run, end: RunEnd::Lost },
+            4..=8 if stage == Some(Stage::Sent) => Event::RunStarted(run),
+            4..=8 if stage == Some(Stage::Stopping) => Event::RunEnded { run, end: RunEnd::Kept },
+            9 if self.choices.one_in(2) => Event::RunEnded { run, end: RunEnd::Kept },
+            _ => Event::RunEnded { run, end: RunEnd::Finished },
         }
     }
 
@@ -125,12 +134,11 @@ impl Outside {
         let cpu = self.choices.unit();
         let composition =
             if self.choices.one_in(3) { vec![1.0, 0.0, 0.0] } else { vec![cpu, 0.0, 1.0 - cpu] };
-        let goes_on = grid.machines().iter().filter(|machine| machine.tasks_of(class).next().is_some()).all(
-            |machine| {
+        let goes_on =
+            grid.machines().iter().filter(|machine| machine.runs_of(class).next().is_some()).all(|machine| {
                 let speeds = &grid.classes().machine_class(machine.class()).speeds;
                 composition.iter().zip(speeds).all(|(share, speed)| *share == 0.0 || *speed > 0.0)
-            },
-        );
+            });
         if goes_on { Event::TaskClassMeasured { class, composition } } else { Event::WokeUp }
     }
 }
@@ -143,6 +151,8 @@ pub struct Step<'a, P> {
     pub event: Event,
     /// What it changed.
     pub changes: Vec<Change>,
+    /// What was decided.
+    pub decisions: Vec<Decision>,
     /// What was ordered.
     pub commands: Vec<Command>,
     /// How far the answer went.
@@ -164,9 +174,10 @@ pub fn live<P: Policy>(
         let event = outside.next(scheduler.grid());
         let now = outside.now;
         let changes = scheduler.apply(now, &event).to_vec();
-        let mut commands = Vec::new();
-        let settled = scheduler.decide(now, &mut commands);
-        see(&Step { now, event, changes, commands, settled, scheduler: &scheduler })?;
+        let mut decisions = Vec::new();
+        let settled = scheduler.decide(now, &mut decisions);
+        let commands = scheduler.take_orders().collect();
+        see(&Step { now, event, changes, decisions, commands, settled, scheduler: &scheduler })?;
     }
     Ok(())
 }
@@ -177,18 +188,18 @@ pub fn bytes(grid: &Grid) -> Vec<u8> {
 }
 
 /// Lets another policy live through the same, and says where the two first differ. What differs in the grid alone, and
-/// not in a command or a count, would be a wish that only one of them was refused.
+/// not in a decision or a count, would be a wish that only one of them was refused.
 pub fn first_difference<P: Policy>(seed: u64, grid: &Grid, one: P, other: impl Policy) -> Option<String> {
     let mut follower = Scheduler::new(grid.clone(), other);
     let differ = live(seed, grid.clone(), one, |step| {
-        let Step { now, event, commands, settled, .. } = step;
+        let Step { now, event, decisions, settled, .. } = step;
         follower.apply(*now, event);
-        let mut orders = Vec::new();
-        let left = follower.decide(*now, &mut orders);
-        if (&orders, left) == (commands, *settled) {
+        let mut wishes = Vec::new();
+        let left = follower.decide(*now, &mut wishes);
+        if (&wishes, left) == (decisions, *settled) {
             Ok(())
         } else {
-            Err(format!("at {now}, {event:?}: {commands:?}\n   against {orders:?}"))
+            Err(format!("at {now}, {event:?}: {decisions:?}\n   against {wishes:?}"))
         }
     });
     differ.err()

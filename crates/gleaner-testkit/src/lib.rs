@@ -9,6 +9,8 @@
 //! - [`history`]: what the outside of a live grid may report, drawn from a seed.
 //! - [`mutant`]: policies with a fault put in on purpose, which a test worth its name must notice.
 //! - [`record`]: what passed between the world and the scheduler, to be compared.
+//! - [`replicating`]: a policy that runs tasks more than once at a time.
+//! - [`room`]: whether any machine ever held more than it has.
 
 pub mod history;
 pub mod mutant;
@@ -17,4 +19,6 @@ pub mod naive_batch;
 pub mod naive_progress;
 pub mod random;
 pub mod record;
+pub mod replicating;
+pub mod room;
 pub mod table;

@@ -28,7 +28,7 @@ impl<P> Mutant<P> {
 }
 
 fn elsewhere(grid: &Grid, task: TaskId, on: MachineId) -> Option<MachineId> {
-    let current = grid.task(task).placed_on();
+    let current = grid.placed_on(task);
     let others = (0..grid.machines().len()).map(MachineId::new);
     others.into_iter().find(|&machine| {
         machine != on && Some(machine) != current && grid.can_run(grid.task(task).class(), machine)
@@ -59,6 +59,9 @@ impl<P: Policy> Policy for Mutant<P> {
             }
             Decision::Relocate { task, to } => {
                 Some(elsewhere(grid, task, to).map_or(decision, |to| Decision::Relocate { task, to }))
+            }
+            Decision::Replicate { task, on } => {
+                Some(elsewhere(grid, task, on).map_or(decision, |on| Decision::Replicate { task, on }))
             }
             Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => Some(decision),
         }

@@ -3,7 +3,8 @@
 
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, TaskState,
+    Ad, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Run, Stage,
+    TaskState,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;
@@ -67,8 +68,13 @@ impl Now<'_> {
     }
 
     fn tasks_on(&self, machine: MachineId) -> Vec<TaskId> {
-        let tasks = self.0.tasks().filter(|(_, task)| task.placed_on() == Some(machine));
-        tasks.map(|(id, _)| id).collect()
+        self.runs_on(machine).filter(|run| run.stage() != Stage::Stopping).map(|run| run.id().task).collect()
+    }
+
+    /// Those that are to stop too: their room is taken.
+    fn runs_on(&self, machine: MachineId) -> impl Iterator<Item = &Run> {
+        let runs = self.0.tasks().flat_map(|(id, _)| self.0.runs_of(id));
+        runs.filter(move |run| run.on() == machine && run.stage() != Stage::Missing)
     }
 
     fn h(&self, task: TaskId, machine: MachineId) -> f64 {
@@ -116,8 +122,8 @@ impl Now<'_> {
 
     /// What is too small for those that are there, since it was measured anew, still has room for nothing.
     fn has_room(&self, task: TaskId, machine: MachineId) -> bool {
-        let there = self.tasks_on(machine).into_iter();
-        let mut needs: Vec<Needs> = there.map(|task| self.needs(task)).collect();
+        let there = self.runs_on(machine);
+        let mut needs: Vec<Needs> = there.map(|run| self.needs(run.id().task)).collect();
         let newcomer = self.needs(task);
         if newcomer.memory == 0 {
             for needs in &mut needs {
@@ -260,7 +266,8 @@ impl Naive {
                 _ => continue,
             };
             for task in now.tasks_on(from) {
-                let running = matches!(grid.task(task).state(), TaskState::Running(_));
+                let stages: Vec<Stage> = grid.runs_of(task).map(Run::stage).collect();
+                let running = stages.iter().filter(|stage| **stage != Stage::Missing).eq([&Stage::Running]);
                 let liked = now.rank(task, to) >= now.rank(task, from);
                 if from == to || !running || !liked || !now.possible(task, to) {
                     continue;

@@ -2,9 +2,9 @@
 //! whatever runs goes on at min(1, c(1−λ)/n).
 
 use crate::record::Entry;
-use gleaner_core::{Command, Event, MachineClass, TaskClass};
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
-use std::collections::BTreeMap;
+use gleaner_core::{Decision, Event, MachineClass, RunEnd, TaskClass};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug)]
 struct Station {
@@ -15,9 +15,12 @@ struct Station {
 
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    attempt: u32,
     on: MachineId,
     runs: bool,
+    /// It waits for the end of another.
+    held: bool,
+    /// It is to stop, and slows nobody any more.
+    stopping: bool,
     /// Operations, by earlier speeds.
     done: f64,
     /// Seconds with a core to itself, at the present speed.
@@ -32,7 +35,18 @@ pub struct NaiveProgress {
     task_classes: Vec<TaskClass>,
     machines: Vec<Station>,
     tasks: Vec<TaskClassId>,
-    runs: BTreeMap<TaskId, Run>,
+    /// Those that are not over.
+    runs: BTreeMap<RunId, Run>,
+    /// Those that were on a machine that was lost, with what they had done.
+    missing: BTreeMap<RunId, f64>,
+    /// Those that are to stop and count no more.
+    superseded: BTreeSet<RunId>,
+    finished: BTreeSet<TaskId>,
+    withdrawn: BTreeSet<TaskId>,
+    /// How many runs each task has had.
+    given: BTreeMap<TaskId, u32>,
+    /// Operations that need not be done again.
+    kept: BTreeMap<TaskId, f64>,
     now: Time,
 }
 
@@ -42,30 +56,32 @@ impl NaiveProgress {
         Self { weights, ..Self::default() }
     }
 
-    /// The operations done of each task that is on a machine or on its way to one.
-    pub fn ops_done(&self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
-        self.runs.iter().map(|(&task, run)| (task, self.ops(task, run)))
+    /// The operations done by each run that is on a machine or on its way to one, and is to stay.
+    pub fn ops_done(&self) -> impl Iterator<Item = (RunId, f64)> + '_ {
+        let there = self.runs.iter().filter(|(_, run)| !run.stopping);
+        there.map(|(&id, run)| (id, self.ops(id.task, run)))
     }
 
     /// The next entry of the record.
     pub fn take_in(&mut self, now: Time, entry: &Entry) {
         let passed = (now.nanos() - self.now.nanos()) as f64 / 1e9;
         self.now = now;
-        let shares: BTreeMap<TaskId, f64> =
-            self.runs.iter().map(|(&task, run)| (task, self.share(run.on))).collect();
-        for (task, run) in &mut self.runs {
-            run.served += if run.runs { passed * shares[task] } else { 0.0 };
+        let shares: BTreeMap<RunId, f64> =
+            self.runs.iter().map(|(&id, run)| (id, self.share(run.on))).collect();
+        for (id, run) in &mut self.runs {
+            run.served += if run.runs && !run.stopping { passed * shares[id] } else { 0.0 };
         }
         match entry {
             Entry::Event(event) => self.event(event),
-            Entry::Command(command) => self.command(command),
+            Entry::Decision(decision) => self.decision(decision),
+            Entry::Command(_) => {}
         }
     }
 
     fn share(&self, on: MachineId) -> f64 {
         let Station { class, load, .. } = self.machines[on.index()];
         let cores = f64::from(self.machine_classes[class].cores);
-        let tasks = self.runs.values().filter(|run| run.on == on).count() as f64;
+        let tasks = self.runs.values().filter(|run| run.on == on && !run.stopping).count() as f64;
         (cores * (1.0 - load) / tasks).min(1.0)
     }
 
@@ -93,8 +109,7 @@ impl NaiveProgress {
             }
             Event::MachineMeasured { machine, class } => self.measured(machine, class.index()),
             Event::MachineLost { machine } => {
-                self.runs.retain(|_, run| run.on != machine);
-                self.machines[machine.index()].lost = true;
+                self.lost(machine);
             }
             Event::MachineReturned { machine } => {
                 let station = &mut self.machines[machine.index()];
@@ -105,21 +120,32 @@ impl NaiveProgress {
                 self.tasks.extend(std::iter::repeat_n(class, count as usize));
             }
             Event::TasksWithdrawn { first, count } => {
-                let withdrawn = first.index()..first.index() + count as usize;
-                self.runs.retain(|task, _| !withdrawn.contains(&task.index()));
+                for task in
+                    tasks(first, count).filter(|task| !self.finished.contains(task)).collect::<Vec<_>>()
+                {
+                    self.withdrawn.insert(task);
+                    self.stop_all(task);
+                }
+            }
+            Event::TasksReturned { first, count } => {
+                for task in tasks(first, count) {
+                    self.withdrawn.remove(&task);
+                }
+            }
+            Event::TasksRerun { first, count } => {
+                for task in tasks(first, count) {
+                    self.rerun(task);
+                }
             }
             Event::OwnerLoadReported { machine, load } => self.machines[machine.index()].load = load,
-            Event::AttemptStarted { task, attempt } => {
-                if let Some(run) = self.runs.get_mut(&task).filter(|run| run.attempt == attempt) {
+            Event::RunStarted(run) => {
+                if let Some(run) = self.runs.get_mut(&run).filter(|run| !run.held && !run.stopping) {
                     run.runs = true;
                 }
             }
-            Event::AttemptFinished { task, attempt } | Event::AttemptLost { task, attempt } => {
-                self.runs.retain(|other, run| *other != task || run.attempt != attempt);
-            }
+            Event::RunEnded { run, end } => self.ended(run, end),
             Event::MachineClosed { .. }
             | Event::MachineOpened { .. }
-            | Event::TasksReturned { .. }
             | Event::BudgetSet(_)
             | Event::RuleChanged
             | Event::WokeUp => {}
@@ -131,26 +157,147 @@ impl NaiveProgress {
         if self.machines[machine.index()].class == class {
             return;
         }
-        let there: Vec<TaskId> =
-            self.runs.iter().filter(|(_, run)| run.on == machine).map(|(task, _)| *task).collect();
-        for task in there {
-            let run = self.runs[&task];
-            self.runs.insert(task, Run { done: self.ops(task, &run), served: 0.0, ..run });
+        let there: Vec<RunId> =
+            self.runs.iter().filter(|(_, run)| run.on == machine).map(|(id, _)| *id).collect();
+        for id in there {
+            let run = self.runs[&id];
+            self.runs.insert(id, Run { done: self.ops(id.task, &run), served: 0.0, ..run });
         }
         self.machines[machine.index()].class = class;
     }
 
-    fn command(&mut self, command: &Command) {
-        match *command {
-            Command::Start { task, attempt, on } => {
-                self.runs.insert(task, Run { attempt, on, runs: false, done: 0.0, served: 0.0 });
-            }
-            Command::Move { task, attempt, to, .. } => {
-                let restarts = self.task_classes[self.tasks[task.index()].index()].restarts;
-                let done = if restarts { 0.0 } else { self.ops(task, &self.runs[&task]) };
-                self.runs.insert(task, Run { attempt, on: to, runs: false, done, served: 0.0 });
-            }
-            Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => {}
+    fn rerun(&mut self, task: TaskId) {
+        if !self.finished.contains(&task) && !self.withdrawn.contains(&task) {
+            return;
+        }
+        self.superseded.extend(self.runs_of(task));
+        self.missing.retain(|other, _| other.task != task);
+        self.kept.remove(&task);
+        self.finished.remove(&task);
+        self.withdrawn.remove(&task);
+    }
+
+    fn restarts(&self, task: TaskId) -> bool {
+        self.task_classes[self.tasks[task.index()].index()].restarts
+    }
+
+    fn runs_of(&self, task: TaskId) -> Vec<RunId> {
+        self.runs.keys().copied().filter(|id| id.task == task).collect()
+    }
+
+    fn keep(&mut self, task: TaskId, done: f64) {
+        if done > 0.0 && !self.restarts(task) {
+            self.kept.insert(task, done);
         }
     }
+
+    fn ended(&mut self, id: RunId, end: RunEnd) {
+        let task = id.task;
+        let run = self.runs.get(&id).filter(|run| !run.held).copied();
+        let done = match run {
+            Some(run) => self.ops(task, &run),
+            None if self.missing.contains_key(&id) => self.missing[&id],
+            None => return,
+        };
+        self.runs.remove(&id);
+        self.missing.remove(&id);
+        let end = if self.superseded.contains(&id) { RunEnd::Lost } else { end };
+        match end {
+            RunEnd::Finished => {
+                self.finished.insert(task);
+                self.withdrawn.remove(&task);
+                self.superseded.extend(self.runs_of(task));
+                self.kept.remove(&task);
+                self.missing.retain(|other, _| other.task != task);
+                self.stop_all(task);
+            }
+            RunEnd::Kept => self.keep(task, done),
+            RunEnd::Lost => {}
+        }
+        if end != RunEnd::Kept && run.is_some() {
+            self.start_anew(task);
+        }
+        self.release(task);
+    }
+
+    /// What is held goes on from what is kept, since what was to come with it does not.
+    fn start_anew(&mut self, task: TaskId) {
+        let done = self.kept.get(&task).copied().unwrap_or(0.0);
+        for (id, run) in &mut self.runs {
+            if id.task == task && run.held {
+                run.done = done;
+            }
+        }
+    }
+
+    /// What is held is sent when nothing else of its task is left.
+    fn release(&mut self, task: TaskId) {
+        if let [only] = self.runs_of(task)[..] {
+            self.runs.get_mut(&only).expect("what was just found").held = false;
+        }
+    }
+
+    /// Runs are to stop, and those that were not sent are none.
+    fn stop_all(&mut self, task: TaskId) {
+        self.runs.retain(|id, run| id.task != task || !run.held);
+        for id in self.runs_of(task) {
+            self.stop(id);
+        }
+    }
+
+    /// What it has done until now is what counts, however the speeds turn out to be later.
+    fn stop(&mut self, id: RunId) {
+        let run = self.runs[&id];
+        if !run.stopping {
+            let done = self.ops(id.task, &run);
+            self.runs.insert(id, Run { done, served: 0.0, stopping: true, ..run });
+        }
+    }
+
+    fn lost(&mut self, machine: MachineId) {
+        self.machines[machine.index()].lost = true;
+        let gone: Vec<RunId> =
+            self.runs.iter().filter(|(_, run)| run.on == machine).map(|(id, _)| *id).collect();
+        for id in gone {
+            let run = self.runs[&id];
+            let done = self.ops(id.task, &run);
+            self.runs.remove(&id);
+            let follows = self.runs_of(id.task).iter().any(|other| self.runs[other].held);
+            if !run.held && !follows {
+                self.missing.insert(id, done);
+            }
+            if follows {
+                self.start_anew(id.task);
+                self.release(id.task);
+            }
+        }
+    }
+
+    fn decision(&mut self, decision: &Decision) {
+        let (task, on) = match *decision {
+            Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
+            Decision::Relocate { task, to } => (task, to),
+            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+        };
+        let number = self.given.entry(task).or_insert(0);
+        *number += 1;
+        let id = RunId::new(task, *number);
+        let mut run = Run { on, runs: false, held: false, stopping: false, done: 0.0, served: 0.0 };
+        run.done = self.kept.get(&task).copied().unwrap_or(0.0);
+        match decision {
+            Decision::Start { .. } => self.missing.retain(|other, _| other.task != task),
+            Decision::Relocate { .. } => {
+                let from = self.runs_of(task)[0];
+                run.held = true;
+                run.done = if self.restarts(task) { 0.0 } else { self.ops(task, &self.runs[&from]) };
+                self.stop(from);
+            }
+            _ => {}
+        }
+        self.runs.insert(id, run);
+    }
+}
+
+fn tasks(first: TaskId, count: u32) -> impl Iterator<Item = TaskId> {
+    (first.index()..first.index() + count as usize).map(TaskId::new)
 }

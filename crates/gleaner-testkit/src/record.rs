@@ -1,6 +1,6 @@
 //! What passed between the world and the scheduler, to be compared or played again.
 
-use gleaner_core::{Command, Event, Policy};
+use gleaner_core::{Command, Decision, Event, Policy};
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::Time;
 
@@ -9,6 +9,8 @@ use gleaner_units::Time;
 pub enum Entry {
     /// In.
     Event(Event),
+    /// What the policy wished, and was granted.
+    Decision(Decision),
     /// Out.
     Command(Command),
 }
@@ -20,6 +22,10 @@ pub struct Record(pub Vec<(Time, Entry)>);
 impl Observer for Record {
     fn event(&mut self, now: Time, event: &Event) {
         self.0.push((now, Entry::Event(event.clone())));
+    }
+
+    fn decision(&mut self, now: Time, decision: &Decision) {
+        self.0.push((now, Entry::Decision(*decision)));
     }
 
     fn command(&mut self, now: Time, command: &Command) {

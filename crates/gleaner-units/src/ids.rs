@@ -52,3 +52,32 @@ dense_id!(
     /// All machines that the scheduler cannot tell apart but for their load and their tasks.
     MachineClassId, "machine class "
 );
+
+/// One try at a task: its only name, in the scheduler, on the wire, in the journal and in the simulator. Whoever gave it
+/// is the scheduler; nobody else makes one up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct RunId {
+    /// Of which task.
+    pub task: TaskId,
+    /// Which of its tries, from 1.
+    pub number: u32,
+}
+
+impl RunId {
+    /// The run of that number.
+    pub fn new(task: TaskId, number: u32) -> Self {
+        Self { task, number }
+    }
+
+    /// One number that orders as the id does, so that a comparison needs no branch.
+    #[inline]
+    pub fn rank(self) -> u64 {
+        u64::from(self.task.0) << 32 | u64::from(self.number)
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.task, self.number)
+    }
+}

@@ -3,6 +3,7 @@
 //! - [`Time`] and [`Span`] are integer nanoseconds. Floats never order events.
 //! - [`Ops`] is an amount of work; how long it takes depends on the machine. Sums of it ([`OpsTotal`]) are exact.
 //! - [`Credits`] are whole numbers.
+//! - [`RunId`] names one try at a task.
 //! - [`TaskId`] and [`MachineId`] are dense indices: the lowest is the first that was seen, which is what every
 //!   tie-break means by "lowest".
 
@@ -12,6 +13,6 @@ mod time;
 mod work;
 
 pub use credits::Credits;
-pub use ids::{MachineClassId, MachineId, TaskClassId, TaskId, UserId};
+pub use ids::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, UserId};
 pub use time::{Span, Time};
 pub use work::{Ops, OpsTotal};

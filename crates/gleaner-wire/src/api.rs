@@ -412,8 +412,10 @@ pub struct PreviewStart {
 pub struct PolicyView {
     /// 1.
     pub version: u32,
+    /// The preset's name.
+    pub name: String,
     /// As it was set.
-    pub policy: PolicySpec,
+    pub policy: PolicyKeys,
     /// In words.
     pub text: String,
 }
@@ -557,7 +559,7 @@ pub struct GridView {
     pub tasks: Tally,
     /// How many machines are in each state.
     pub machines: BTreeMap<String, usize>,
-    /// The rule in force, in words.
+    /// The preset of the policy in force.
     pub policy: String,
 }
 
@@ -622,110 +624,23 @@ impl fmt::Display for Actor {
     }
 }
 
-/// A rule by which to schedule, as a scenario's `[policy]` has it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A policy, or its budget, in the words of a scenario's `[policy]` section: a tree of keys.
+///
+/// It is data here, and no more: its words are those of `gleaner-policy`, which agents, who know this crate, do not have.
+/// `gleaner_policy::PolicySpec` reads it, and says at which key what was found and what is expected.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PolicySpec {
-    /// A policy's name.
-    pub preset: String,
-    /// How running tasks are moved; not at all, if nothing is said. Policies that plan in batches move none.
-    #[serde(default)]
-    pub relocate: Option<RelocateSpec>,
-    /// The rule by which the budget is spent, where the policy has none of its own: `b`, `bt`, `btt` or `btt-as-derived`, and
-    /// for batches also `bt-within-period`, `lbtt` and `lbtt-as-derived`; as if there were no budget, if nothing is said.
-    #[serde(default)]
-    pub spend: Option<String>,
-    /// For batches: seconds from one to the next; the period of the budget, if nothing is said and there is one.
-    #[serde(default)]
-    pub period_s: Option<f64>,
-    /// For batches: so many of the oldest tasks come first.
-    #[serde(default)]
-    pub aging: Option<u32>,
-    /// For batches that read one: by when all should be done, in seconds since 1970.
-    #[serde(default)]
-    pub deadline_s: Option<f64>,
-    /// For batches: which tasks that were planned the next plans anew; all that have not begun, if nothing is said.
-    #[serde(default)]
-    pub replan: Option<ReplanSpec>,
-}
-
-/// Which tasks a batch plans anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum ReplanSpec {
-    /// All that have not begun.
-    Unbegun,
-    /// Those whose machine was lost; other plans stand.
-    Lost,
-}
-
-impl PolicySpec {
-    /// The policy of that name, with nothing else said.
-    pub fn new(preset: impl Into<String>) -> Self {
-        Self {
-            preset: preset.into(),
-            relocate: None,
-            spend: None,
-            period_s: None,
-            aging: None,
-            deadline_s: None,
-            replan: None,
-        }
-    }
-}
-
-/// What may be spent in each period.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct BudgetSpec {
-    /// Credits that there are at the start of each period, whatever the one before left.
-    pub recharge: u64,
-    /// Seconds.
-    pub period_s: f64,
-    /// When a task's cost leaves what may be spent.
-    #[serde(default)]
-    pub charged: ChargedSpec,
-    /// Whose it is.
-    #[serde(default)]
-    pub per: PerSpec,
-}
-
-/// When a task's cost leaves what may be spent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum ChargedSpec {
-    /// As it is planned, or else as it starts.
-    #[default]
-    Planned,
-    /// As it starts.
-    Started,
-    /// As it ends; while it runs, its cost is held.
-    Ended,
-}
-
-/// Whose a budget is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum PerSpec {
-    /// Everyone's together.
-    #[default]
-    Grid,
-    /// Each user's by themselves.
-    User,
-}
+#[cfg_attr(feature = "openapi", schema(value_type = Object))]
+pub struct PolicyKeys(pub serde_json::Map<String, serde_json::Value>);
 
 /// What the budget is to be.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BudgetSetting {
-    /// None: running costs nothing.
-    pub budget: Option<BudgetSpec>,
+    /// The keys of a policy's budget. None: running costs nothing.
+    pub budget: Option<PolicyKeys>,
 }
 
 /// How much a user may have of the coordinator at a time.
@@ -788,7 +703,7 @@ pub struct BudgetView {
     /// 1.
     pub version: u32,
     /// As it was set; none if running costs nothing.
-    pub budget: Option<BudgetSpec>,
+    pub budget: Option<PolicyKeys>,
     /// Whether the policy in force heeds it.
     pub heeded: bool,
     /// When the next period begins, if it is heeded.
@@ -820,21 +735,4 @@ pub struct AccountView {
 pub struct PriceSpec {
     /// Credits for a million operations; 0 for nothing.
     pub price: f64,
-}
-
-/// How running tasks are moved.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RelocateSpec {
-    /// What a move is judged by.
-    pub score: String,
-    /// The most moves at one occasion.
-    pub moves_max: u32,
-    /// What a gain must exceed.
-    pub gain_min: f64,
-    /// For `min-num`: how many tasks more the source must have.
-    pub difference_min: u32,
-    /// Seconds between two rounds; 0 to move at events.
-    pub period_s: f64,
 }

@@ -12,20 +12,12 @@
 use crate::BlobHash;
 use crate::job::{Checkpointing, Confinement, Input, Needs};
 use crate::limits::FRAME_BYTES_MAX;
-use gleaner_units::TaskId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// One run of one task.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Attempt {
-    /// Which task.
-    pub task: TaskId,
-    /// Its how-manieth run, from 1.
-    pub number: u32,
-}
+pub use gleaner_units::RunId as Attempt;
 
 /// From an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -438,7 +430,7 @@ mod tests {
     use crate::limits::GREETING_BYTES_MAX;
 
     fn output(bytes: &[u8]) -> FromAgent {
-        let attempt = Attempt { task: TaskId::new(7), number: 2 };
+        let attempt = Attempt::new(gleaner_units::TaskId::new(7), 2);
         FromAgent::Output { attempt, stream: Stream::Stderr, offset: 5, bytes: bytes.to_vec() }
     }
 

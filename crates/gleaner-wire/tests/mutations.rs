@@ -1,13 +1,13 @@
 //! Whatever the other side of a wire sends, reading it ends, soon and within bounds.
 
 use gleaner_units::TaskId;
-use gleaner_wire::BlobHash;
-use gleaner_wire::api::{BudgetSpec, Choice, Enrolment, PolicySpec};
+use gleaner_wire::api::{BudgetSetting, Choice, Enrolment, PolicyKeys};
 use gleaner_wire::job::{Input, JobSpec, TaskList};
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
     decode, encode,
 };
+use gleaner_wire::{BlobHash, SESSION_VERSION};
 use proptest::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -90,6 +90,8 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let hello = Hello { agent, incarnation: 1, epoch: 1, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);
     [
+        encode(&FromAgent::Knock { version: SESSION_VERSION, agent }),
+        encode(&FromAgent::Proof { signature: vec![0xff; 64] }),
         encode(&FromAgent::Hello(hello)),
         encode(&FromAgent::Profile(profile())),
         encode(&FromAgent::Ended { attempt: attempt(), end }),
@@ -104,7 +106,9 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let choice = Choice { tasks: vec![1, 2], failed: true };
     let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile() };
-    vec![json(&job()), json(&choice), json(&enrolment), json(&PolicySpec::new("bertasi/greedy"))]
+    let relocate = serde_json::json!({ "score": "greedy" });
+    let policy = PolicyKeys([("relocate".to_owned(), relocate)].into_iter().collect());
+    vec![json(&job()), json(&choice), json(&enrolment), json(&policy)]
 });
 
 fn json(document: &impl Serialize) -> Vec<u8> {
@@ -149,8 +153,8 @@ fn read_as_anything(bytes: &[u8]) -> Result<(), TestCaseError> {
     }
     let _ = serde_json::from_slice::<Choice>(bytes);
     let _ = serde_json::from_slice::<Enrolment>(bytes);
-    let _ = serde_json::from_slice::<PolicySpec>(bytes);
-    let _ = serde_json::from_slice::<BudgetSpec>(bytes);
+    let _ = serde_json::from_slice::<PolicyKeys>(bytes);
+    let _ = serde_json::from_slice::<BudgetSetting>(bytes);
     Ok(())
 }
 

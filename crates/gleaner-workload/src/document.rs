@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path, overrides: &[String]) -> Result<Node, InputError
     let file = Place::whole(&path.display().to_string());
     let mut root = parse(&read_text(path, &file)?, &file)?;
     for argument in overrides {
-        lay_over(&mut root, argument)?;
+        lay_over(&mut root, &[], argument)?;
     }
     Ok(root)
 }
@@ -140,14 +140,14 @@ fn node(value: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place, depth: us
     }
 }
 
-/// Lays one `key=value` over the document. The value is TOML, or else the text as it stands.
-fn lay_over(root: &mut Node, argument: &str) -> Result<(), InputError> {
+/// Lays one `key=value` over a table of the document. The value is TOML, or else the text as it stands.
+pub(crate) fn lay_over(root: &mut Node, table: &[&str], argument: &str) -> Result<(), InputError> {
     let place = Place::whole(&format!("--set {}", printable(argument)));
     let expected = "key=value, as policy.preset=bertasi/greedy";
     let Some((key, text)) = argument.split_once('=') else {
         return Err(place.error("", "no =", expected));
     };
-    let keys: Vec<&str> = key.split('.').map(str::trim).collect();
+    let keys: Vec<&str> = table.iter().copied().chain(key.split('.').map(str::trim)).collect();
     if keys.len() > DEPTH_MAX || keys.contains(&"") {
         return Err(place.error("", format!("the key {}", quoted(key)), expected));
     }

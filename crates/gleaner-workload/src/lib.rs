@@ -22,6 +22,7 @@ mod lines;
 mod machines;
 mod names;
 mod owner_load;
+mod policy;
 mod runnable;
 mod scenario;
 mod section;
@@ -37,10 +38,8 @@ pub use error::InputError;
 pub use ids::Ids;
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
+pub use policy::{PolicySource, read_policy};
 pub use scenario::{AvailableMachines, Scenario};
-pub use settings::{
-    BudgetSettings, Charged, LookSettings, Migration, Per, PolicySettings, PredictionSettings, PriceSettings,
-    RelocateScore, RelocateSettings, Replan, Savings, Sharing,
-};
+pub use settings::{LookSettings, Migration, PredictionSettings, PriceSettings, Sharing};
 pub use stream::Stream;
 pub use tasks::{TaskKind, TaskTable};

@@ -8,14 +8,18 @@ use crate::lines::NamedBy;
 use crate::machines::{self, MachineTable, Machines};
 use crate::owner_load::{self, LoadRow};
 use crate::section::{Key, Section};
-use crate::settings::{self, LookSettings, Migration, PolicySettings, Sharing};
+use crate::settings::{self, LookSettings, Migration, Sharing};
 use crate::tasks::{self, TaskTable};
 use crate::{InputError, document};
+use gleaner_policy::PolicySpec;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The dimension that migrated bytes go over.
 const NET: &str = "net";
+
+/// The sections of a scenario.
+pub(crate) const SECTIONS: [&str; 5] = ["grid", "work", "policy", "migration", "run"];
 
 /// What is to be simulated.
 #[derive(Clone, Debug)]
@@ -40,7 +44,7 @@ pub struct Scenario {
     /// How tasks share a machine.
     pub sharing: Sharing,
     /// Who decides.
-    pub policy: PolicySettings,
+    pub policy: PolicySpec,
     /// What moving a task costs.
     pub migration: Migration,
     /// The seed of all random streams.
@@ -66,12 +70,12 @@ impl Scenario {
         let path = path.as_ref();
         let base = path.parent().unwrap_or(Path::new(""));
         let document = document::read(path, overrides)?;
-        let root = Section::root(&document, &["grid", "work", "policy", "migration", "run"])?;
+        let root = Section::root(&document, &SECTIONS)?;
         let grid = root.section("grid", &["machines", "availability", "owner_load", "sharing"])?;
         let work = root.section("work", &["tasks", "weights", "labels"])?;
         // The settings come first: a mistyped key should not take reading a million tasks to be found.
         let sharing = settings::sharing(&grid)?;
-        let policy = settings::policy(&root)?;
+        let policy = settings::policy(&root, PolicySpec::read)?;
         let migration = settings::migration(&root)?;
         let seed = settings::seed(&root)?;
         let weights = weights(&work)?;

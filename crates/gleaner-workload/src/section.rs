@@ -4,6 +4,8 @@ use crate::InputError;
 use crate::document::{Entries, Node, Value, join};
 use crate::error::{Place, quoted};
 use crate::names::one_of;
+use gleaner_policy::Tree;
+use serde_json::Value as Json;
 
 /// A table of the document.
 #[derive(Clone, Debug)]
@@ -58,6 +60,21 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The place of what is at `path` below this table, or else of the nearest table that could hold it.
+    pub(crate) fn nearest(&self, path: &str) -> Place {
+        let mut place = self.place.clone();
+        let mut entries = self.entries;
+        for name in path.split('.') {
+            let Some((_, node)) = entries.and_then(|entries| entries.iter().find(|(known, _)| known == name))
+            else {
+                break;
+            };
+            place = node.place.clone();
+            entries = if let Value::Table(entries) = &node.value { Some(entries) } else { None };
+        }
+        place
+    }
+
     /// An error about the table as a whole.
     pub(crate) fn error(&self, found: impl Into<String>, expected: &str) -> InputError {
         self.place.error(&self.path, found, expected)
@@ -73,6 +90,12 @@ impl<'a> Key<'a> {
 
     pub(crate) fn table(&self) -> Result<Section<'a>, InputError> {
         self.find_table().ok_or_else(|| self.wrong("a table"))
+    }
+
+    /// The table that is here, as whoever reads it by another way wants it.
+    pub(crate) fn tree(&self) -> Result<Tree, InputError> {
+        let Json::Object(tree) = tree(self.node) else { return Err(self.wrong("a table")) };
+        Ok(tree)
     }
 
     /// The text that is here, if it is one.
@@ -173,5 +196,24 @@ impl<'a> Key<'a> {
         let section = self.table()?;
         section.check_known(known)?;
         Ok(section)
+    }
+}
+
+/// What JSON has no number for is given as a text, which is nowhere a number either.
+fn tree(node: &Node) -> Json {
+    match &node.value {
+        Value::Text(text) => Json::from(text.as_str()),
+        Value::Integer(integer) => {
+            let small = i64::try_from(*integer).map(Json::from);
+            small
+                .or_else(|_| u64::try_from(*integer).map(Json::from))
+                .unwrap_or_else(|_| Json::from(*integer as f64))
+        }
+        Value::Number(number) if number.is_finite() => Json::from(*number),
+        Value::Number(number) => Json::from(format!("{number:?}")),
+        Value::Flag(flag) => Json::from(*flag),
+        Value::List(nodes) => nodes.iter().map(tree).collect(),
+        Value::Table(entries) => entries.iter().map(|(name, node)| (name.clone(), tree(node))).collect(),
+        Value::Other(what) => Json::from(*what),
     }
 }

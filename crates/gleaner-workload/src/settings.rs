@@ -2,7 +2,8 @@
 
 use crate::InputError;
 use crate::section::{Key, Section};
-use gleaner_units::{Credits, Span, Time};
+use gleaner_policy::{PolicyError, Tree};
+use gleaner_units::Span;
 
 /// How the tasks on one machine share it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,111 +48,6 @@ pub enum PredictionSettings {
     Forecast,
 }
 
-/// What decides where tasks run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PolicySettings {
-    /// As it is written: whoever knows the presets checks it, and reports it at the key `policy.preset`.
-    pub preset: String,
-    /// None: tasks stay where they are placed.
-    pub relocate: Option<RelocateSettings>,
-    /// None: running costs nothing.
-    pub budget: Option<BudgetSettings>,
-    /// How often a policy for batches makes one. Never zero.
-    pub period: Option<Span>,
-    /// How many tasks of a batch, those submitted first, come before all others.
-    pub aging: Option<u32>,
-    /// By when everything should be done.
-    pub deadline: Option<Time>,
-    /// Which plans of a batch the next does not let stand.
-    pub replan: Option<Replan>,
-}
-
-/// Which tasks a batch plans anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Replan {
-    /// All that have not begun.
-    Unbegun,
-    /// Those whose machine was lost.
-    Lost,
-}
-
-/// What a relocator maximises.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RelocateScore {
-    /// The task's own speed.
-    Greedy,
-    /// That of all tasks on the machines concerned.
-    Social,
-    /// The same by the formulas as they are printed.
-    SocialAsPrinted,
-    /// The balance of the numbers of tasks.
-    MinNum,
-}
-
-/// When and how tasks are moved.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RelocateSettings {
-    /// What it maximises.
-    pub score: RelocateScore,
-    /// N: how many moves at most follow one event.
-    pub moves_max: u32,
-    /// θ: what a gain must exceed.
-    pub gain_min: f64,
-    /// How many more tasks the source must have, for [`RelocateScore::MinNum`].
-    pub difference_min: u32,
-    /// None: at events; else every so often. Never zero.
-    pub period: Option<Span>,
-}
-
-/// What may be spent.
-#[derive(Clone, PartialEq, Debug)]
-pub struct BudgetSettings {
-    /// As it is written: whoever knows the rules checks it, and reports it at the key `policy.budget.rule`. None where
-    /// the preset is to say.
-    pub rule: Option<String>,
-    /// For each period; more than none.
-    pub recharge: Credits,
-    /// Never zero.
-    pub period: Span,
-    /// When a task's cost leaves what may be spent.
-    pub charged: Charged,
-    /// Whether there is one budget for all, or one for each user.
-    pub per: Per,
-    /// How condition (5) of the second paper is read.
-    pub savings: Option<Savings>,
-}
-
-/// Whose a budget is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Per {
-    /// Everyone's together.
-    #[default]
-    Grid,
-    /// Each user's by themselves.
-    User,
-}
-
-/// When a task's cost leaves what may be spent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Charged {
-    /// As it is planned, or else as it starts.
-    #[default]
-    Planned,
-    /// As it starts.
-    Started,
-    /// As it ends.
-    Ended,
-}
-
-/// How condition (5) of the second paper is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Savings {
-    /// To the letter.
-    AsPrinted,
-    /// As it follows from what the paper derives it from.
-    AsDerived,
-}
-
 /// What moving a task costs.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Migration {
@@ -160,8 +56,6 @@ pub struct Migration {
     /// What each move sends, over the dimension `net`.
     pub bytes: f64,
 }
-
-const COUNT: &str = "a whole number, 0 or more, below 2^32";
 
 /// Whether the number is finite and not negative.
 pub(crate) fn finite_from_zero(number: f64) -> bool {
@@ -209,19 +103,16 @@ pub(crate) fn availability<'a>(key: &Key<'a>) -> Result<(&'a str, LookSettings),
     Ok((table.key("trace", expected)?.text(expected)?, look))
 }
 
-pub(crate) fn policy(root: &Section<'_>) -> Result<PolicySettings, InputError> {
-    let known = ["preset", "relocate", "budget", "period_s", "aging", "deadline_s", "replan"];
-    let replan = [("unbegun", Replan::Unbegun), ("lost", Replan::Lost)];
-    let policy = root.section("policy", &known)?;
-    let expected = "the name of a preset, as \"bertasi/greedy\"";
-    Ok(PolicySettings {
-        preset: policy.key("preset", expected)?.text(expected)?.to_owned(),
-        relocate: policy.find("relocate").map_or(Ok(None), |key| relocate(&key))?,
-        budget: policy.find("budget").map(|key| budget(&key)).transpose()?,
-        period: policy.find("period_s").map(|key| period(&key)).transpose()?,
-        aging: policy.find("aging").map(|key| key.integer(0, COUNT)).transpose()?,
-        deadline: policy.find("deadline_s").map(|key| deadline(&key)).transpose()?,
-        replan: policy.find("replan").map(|key| key.choice(&replan)).transpose()?,
+/// The `[policy]` section, by whoever knows policies.
+pub(crate) fn policy<T>(
+    root: &Section<'_>,
+    read: impl Fn(Tree) -> Result<T, PolicyError>,
+) -> Result<T, InputError> {
+    let policy = root.find("policy");
+    let tree = policy.as_ref().map_or_else(|| Ok(Tree::new()), Key::tree)?;
+    read(tree).map_err(|error| {
+        let PolicyError { key, found, expected } = error;
+        root.nearest(&format!("policy.{key}")).error(&format!("policy.{key}"), found, expected)
     })
 }
 
@@ -239,60 +130,6 @@ pub(crate) fn migration(root: &Section<'_>) -> Result<Migration, InputError> {
 pub(crate) fn seed(root: &Section<'_>) -> Result<u64, InputError> {
     let run = root.section("run", &["seed"])?;
     run.find("seed").map_or(Ok(1), |key| key.integer(0, "a whole number, 0 or more, below 2^64"))
-}
-
-fn relocate(key: &Key<'_>) -> Result<Option<RelocateSettings>, InputError> {
-    if key.find_text() == Some("none") {
-        return Ok(None);
-    }
-    let expected = "\"none\", or a table with a score";
-    let table = key.find_table().ok_or_else(|| key.wrong(expected))?;
-    table.check_known(&["score", "moves_max", "gain_min", "difference_min", "period_s"])?;
-    let scores = [
-        ("greedy", RelocateScore::Greedy),
-        ("social", RelocateScore::Social),
-        ("social-as-printed", RelocateScore::SocialAsPrinted),
-        ("min-num", RelocateScore::MinNum),
-    ];
-    let score = table.key("score", "one of greedy, social, social-as-printed, min-num")?.choice(&scores)?;
-    let difference = "a whole number, 1 or more, below 2^32";
-    let gain = "a finite number, 0 or more";
-    Ok(Some(RelocateSettings {
-        score,
-        moves_max: table.find("moves_max").map_or(Ok(3), |key| key.integer(0, COUNT))?,
-        gain_min: table.find("gain_min").map_or(Ok(0.10), |key| key.number(gain, finite_from_zero))?,
-        difference_min: table.find("difference_min").map_or(Ok(2), |key| key.integer(1, difference))?,
-        period: table.find("period_s").map(|key| period(&key)).transpose()?,
-    }))
-}
-
-fn budget(key: &Key<'_>) -> Result<BudgetSettings, InputError> {
-    let table = key.table()?;
-    table.check_known(&["rule", "recharge", "period_s", "charged", "savings", "per"])?;
-    let rule = |key: Key<'_>| key.text("the name of a rule, as \"b\"").map(str::to_owned);
-    let charged = [("planned", Charged::Planned), ("started", Charged::Started), ("ended", Charged::Ended)];
-    let savings = [("as-printed", Savings::AsPrinted), ("as-derived", Savings::AsDerived)];
-    let per = [("grid", Per::Grid), ("user", Per::User)];
-    let credits = "credits as a whole number, from 1 to 2^53";
-    let recharge = table.key("recharge", credits)?;
-    let count: u64 = recharge.integer(1, credits)?;
-    if count > Credits::MAX.count() {
-        return Err(recharge.wrong(credits));
-    }
-    Ok(BudgetSettings {
-        rule: table.find("rule").map(rule).transpose()?,
-        recharge: Credits::new(count),
-        period: period(&table.key("period_s", "seconds above 0")?)?,
-        charged: table.find("charged").map_or(Ok(Charged::default()), |key| key.choice(&charged))?,
-        per: table.find("per").map_or(Ok(Per::default()), |key| key.choice(&per))?,
-        savings: table.find("savings").map(|key| key.choice(&savings)).transpose()?,
-    })
-}
-
-fn deadline(key: &Key<'_>) -> Result<Time, InputError> {
-    let expected = "seconds above 0, before the end of time";
-    let deadline = Time::from_seconds(key.number(expected, |seconds| seconds > 0.0)?);
-    deadline.ok_or_else(|| key.wrong(expected))
 }
 
 /// A period that passes: at zero nanoseconds nothing would ever come after it.

@@ -6,13 +6,14 @@ use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
 use gleaner_report::numbers::grouped;
-use gleaner_wire::api::{AccountView, BudgetView, ChargedSpec, PerSpec};
+use gleaner_wire::api::{AccountView, BudgetView};
+use serde_json::Value;
 
 pub(crate) fn run(arguments: &BudgetArguments) -> Outcome {
     let (budget, json) = match arguments {
         BudgetArguments::Show(arguments) => (Grid::open(&arguments.grid)?.budget()?, arguments.grid.json),
         BudgetArguments::Set(arguments) => {
-            (Grid::open(&arguments.grid)?.set_budget(Some(arguments.spec()))?, arguments.grid.json)
+            (Grid::open(&arguments.grid)?.set_budget(Some(arguments.keys()))?, arguments.grid.json)
         }
         BudgetArguments::None(arguments) => {
             (Grid::open(&arguments.grid)?.set_budget(None)?, arguments.grid.json)
@@ -23,17 +24,15 @@ pub(crate) fn run(arguments: &BudgetArguments) -> Outcome {
 
 fn told(view: &BudgetView) -> String {
     let Some(budget) = &view.budget else { return "no budget: running costs nothing\n".to_owned() };
-    let whose = match budget.per {
-        PerSpec::Grid => "for all together",
-        PerSpec::User => "for each user",
+    let said = |key: &str| budget.0.get(key).and_then(Value::as_str).unwrap_or_default();
+    let whose = if said("per") == "user" { "for each user" } else { "for all together" };
+    let when = match said("charged") {
+        "started" => "as they start",
+        "ended" => "as they end",
+        _ => "as they are planned",
     };
-    let when = match budget.charged {
-        ChargedSpec::Planned => "as they are planned",
-        ChargedSpec::Started => "as they start",
-        ChargedSpec::Ended => "as they end",
-    };
-    let recharge = grouped(budget.recharge);
-    let period = budget.period_s;
+    let recharge = grouped(budget.0.get("recharge").and_then(Value::as_u64).unwrap_or_default());
+    let period = budget.0.get("period_s").and_then(Value::as_f64).unwrap_or_default();
     let terms = format!("{recharge} credits every {period} s {whose}; tasks are charged {when}\n");
     match view.next_recharge_s {
         None => format!(

@@ -147,6 +147,7 @@ Also, all optional:
   [policy] relocate = { …, difference_min = 2 (min-num), period_s = 60 (instead of at events) }
   [policy] budget = { rule = \"b\", recharge = 1000, period_s = 120 }   # or bt, btt; a preset may say the rule
            and charged = \"planned\" (or \"started\", \"ended\"); per = \"user\": each has one (a column user in tasks.csv)
+           `gleaner policy keys` explains all keys of [policy]; `gleaner policy set` takes the same
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
 
@@ -329,7 +330,13 @@ pub(crate) enum PolicyArguments {
         #[arg(long)]
         json: bool,
     },
-    /// What one preset does, where it comes from and what it costs
+    /// What may be chosen for each key of a policy, and what that means
+    Keys {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// A preset as a scenario's [policy] section, with what each part does
     Show {
         /// Its name
         name: String,
@@ -337,16 +344,18 @@ pub(crate) enum PolicyArguments {
         #[arg(long)]
         json: bool,
     },
-    /// The one by which the grid places and moves tasks
+    /// The policy that the grid goes by, in the same form
     Current(PlainArguments),
-    /// Place and move tasks by another one from now on; what runs stays
+    /// Go by another policy from now on, or change the one in force; what runs stays
     Set(PolicySetArguments),
 }
 
 impl PolicyArguments {
     pub(crate) fn json(&self) -> bool {
         match self {
-            PolicyArguments::List { json } | PolicyArguments::Show { json, .. } => *json,
+            PolicyArguments::List { json }
+            | PolicyArguments::Keys { json }
+            | PolicyArguments::Show { json, .. } => *json,
             PolicyArguments::Current(arguments) => arguments.grid.json,
             PolicyArguments::Set(arguments) => arguments.grid.json,
         }

@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetSpec, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList,
-    MachineList, MachineView, NewToken, Ordered, PolicySpec, PolicyView, Preview, PriceSpec, QuotaList,
-    QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
+    BudgetSetting, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList, MachineList,
+    MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview, PriceSpec, QuotaList, QuotaSetting,
+    Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -172,7 +172,7 @@ impl Grid {
         Ok(self.client.get("/api/v1/policy")?)
     }
 
-    pub(crate) fn set_policy(&self, policy: &PolicySpec) -> Answer<PolicyView> {
+    pub(crate) fn set_policy(&self, policy: &PolicyKeys) -> Answer<PolicyView> {
         Ok(self.client.put("/api/v1/policy", policy)?)
     }
 
@@ -180,7 +180,7 @@ impl Grid {
         Ok(self.client.get("/api/v1/budget")?)
     }
 
-    pub(crate) fn set_budget(&self, budget: Option<BudgetSpec>) -> Answer<BudgetView> {
+    pub(crate) fn set_budget(&self, budget: Option<PolicyKeys>) -> Answer<BudgetView> {
         Ok(self.client.put("/api/v1/budget", &BudgetSetting { budget })?)
     }
 

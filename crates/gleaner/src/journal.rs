@@ -100,7 +100,8 @@ fn export(of: &JournalFolderArguments) -> Outcome {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for entry in entries(&reader, Seq::FIRST) {
         let (seq, Entry { at, fact }) = entry.map_err(fault)?;
-        let line = json!({ "version": 1, "seq": seq.number(), "at_ns": at.nanos(), "fact": fact });
+        let line =
+            json!({ "version": store::FORMAT, "seq": seq.number(), "at_ns": at.nanos(), "fact": fact });
         if stdout::is_closed(writeln!(out, "{line}"))? {
             return Ok(());
         }

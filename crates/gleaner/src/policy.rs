@@ -1,89 +1,166 @@
 //! `gleaner policy`: the presets, and the one that a grid goes by.
 
-use crate::cli::PolicyArguments;
+use crate::cli::{PolicyArguments, PolicySetArguments, WordsArguments};
+use crate::columns::{Side, aligned};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::{Outcome, stdout};
-use gleaner_policy::{PRESETS, Preset, Recipe, Spending, UnknownName, When};
-use gleaner_wire::api::PolicyView;
+use gleaner_policy::recipe::{PartView, choices};
+use gleaner_policy::{Input, PolicyError, PolicySpec, Preset, Tree};
+use gleaner_wire::api::{PolicyKeys, PolicyView};
+use gleaner_workload::{PolicySource, read_policy};
 use serde_json::{Value, json};
+
+/// Of a line of a comment.
+const WIDTH: usize = 100;
 
 pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
     match arguments {
         PolicyArguments::List { json: true } => {
-            let policies: Vec<Value> = PRESETS.iter().map(|preset| document(preset.name, preset)).collect();
+            let policies: Vec<Value> = Preset::all().iter().map(document).collect();
             stdout::print_json(&json!({ "version": 1, "policies": policies }))
         }
         PolicyArguments::List { json: false } => stdout::print(list()),
-        PolicyArguments::Show { name, json: true } => {
-            let mut document = document(name, &find(name)?);
-            document["version"] = json!(1);
-            stdout::print_json(&document)
+        PolicyArguments::Keys { json: true } => {
+            stdout::print_json(&json!({ "version": 1, "keys": choices() }))
         }
-        PolicyArguments::Show { name, json: false } => stdout::print(describe(name, &find(name)?)),
+        PolicyArguments::Keys { json: false } => stdout::print(keys()),
+        PolicyArguments::Show { name, json } => show(name, *json),
         PolicyArguments::Current(arguments) => {
             tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
         }
-        PolicyArguments::Set(arguments) => {
-            find(&arguments.preset)?;
-            let policy = Grid::open(&arguments.grid)?.set_policy(&arguments.spec())?;
-            tell(&policy, arguments.grid.json)
-        }
+        PolicyArguments::Set(arguments) => set(arguments),
     }
 }
 
-fn tell(policy: &PolicyView, json: bool) -> Outcome {
-    if json { stdout::print_json(policy) } else { stdout::print(format!("{}\n", policy.text)) }
+fn show(name: &str, json: bool) -> Outcome {
+    let spec = read(PolicySource::Preset(name), &[], |tree| {
+        PolicySpec::check_anywhere(&tree)?;
+        Ok(Preset::named(name).expect("a preset that was just read"))
+    });
+    let preset = spec?;
+    if json {
+        let mut document = document(&preset);
+        document["version"] = json!(1);
+        return stdout::print_json(&document);
+    }
+    let spec = PolicySpec::example(&preset);
+    let Preset { name, summary, description, .. } = &preset;
+    stdout::print(format!(
+        "{}#\n{}",
+        comment("", &format!("{name}: {summary}. {description}")),
+        explained(&spec)
+    ))
 }
 
-fn find(name: &str) -> Result<Preset, Failure> {
-    let unknown = |error: UnknownName| Failure::Usage(error.to_string());
-    Recipe::preset(name).map_err(unknown)?;
-    Ok(Preset::named(name).expect("a preset that has a recipe"))
+fn set(arguments: &PolicySetArguments) -> Outcome {
+    let PolicySetArguments { preset, words: WordsArguments { from, overrides }, grid } = arguments;
+    let checked = |tree: Tree| PolicySpec::check_anywhere(&tree).map(|()| tree);
+    let tree = match source(preset.as_deref(), from.as_deref()) {
+        Some(source) => read(source, overrides, checked)?,
+        None => {
+            let toml = in_force(&Grid::open(grid)?.policy()?)?.toml();
+            read(PolicySource::Text { what: "the policy in force", toml: &toml }, overrides, checked)?
+        }
+    };
+    tell(&Grid::open(grid)?.set_policy(&PolicyKeys(tree))?, grid.json)
 }
 
-fn document(name: &str, preset: &Preset) -> Value {
-    let Preset { summary, description, .. } = preset;
-    json!({ "name": name, "summary": summary, "description": description })
+/// Where a policy is written, if it is.
+pub(crate) fn source<'a>(
+    preset: Option<&'a str>,
+    from: Option<&'a std::path::Path>,
+) -> Option<PolicySource<'a>> {
+    from.map(PolicySource::File).or(preset.map(PolicySource::Preset))
+}
+
+fn read<T>(
+    source: PolicySource<'_>,
+    overrides: &[String],
+    read: impl Fn(Tree) -> Result<T, PolicyError>,
+) -> Result<T, Failure> {
+    Ok(read_policy(source, overrides, read)?)
+}
+
+/// What a coordinator of this version goes by can be read here too.
+fn in_force(view: &PolicyView) -> Result<PolicySpec, Failure> {
+    PolicySpec::read(view.policy.0.clone()).map_err(|error| {
+        Failure::NoGrid(format!("the coordinator goes by a policy that this program does not know: {error}"))
+    })
+}
+
+fn tell(view: &PolicyView, json: bool) -> Outcome {
+    if json { stdout::print_json(view) } else { stdout::print(explained(&in_force(view)?)) }
+}
+
+fn document(preset: &Preset) -> Value {
+    let Preset { name, summary, description, recipe, .. } = preset;
+    let reads: Vec<&str> = recipe.reads().into_iter().map(Input::name).collect();
+    let policy = PolicySpec::example(preset);
+    json!({
+        "name": name,
+        "summary": summary,
+        "description": description,
+        "parts": recipe.parts(),
+        "reads": reads,
+        "policy": policy.tree(),
+    })
 }
 
 fn list() -> String {
-    let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
-    PRESETS.iter().map(|Preset { name, summary, .. }| format!("{name:width$}  {summary}\n")).collect()
+    let presets = Preset::all();
+    let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    presets.iter().map(|Preset { name, summary, .. }| format!("{name:width$}  {summary}\n")).collect()
 }
 
-/// By the name that was asked for, which may say more than the preset's own.
-fn describe(name: &str, preset: &Preset) -> String {
-    let Preset { summary, description, recipe, .. } = preset;
-    if let Recipe::Batch(batching) = recipe {
-        let budget = match recipe.spending() {
-            Spending::Free => "",
-            _ => "budget = { recharge = 1000000, period_s = 120 }   # every machine then has a price\n\x20 ",
-        };
-        let set = if budget.is_empty() { "" } else { "\x20 gleaner budget set 1000000 --period 2min\n" };
-        let aging = match batching.when {
-            When::AtEvents => "",
-            When::Every(_) => "aging    = 0   # so many of the oldest tasks come first\n",
-        };
-        let live = format!("{set}\x20 gleaner policy set {name}\n");
-        return format!(
-            "{name} — {summary}\n\n{description}\n\n\
-             It needs declared lengths (`gleaner submit --length`), and machines that run one task a core.\n\
-             On a live grid:\n\n\
-             {live}\n\
-             In the simulator:\n\n\
-             \x20 [grid]\n\
-             \x20 sharing  = \"exclusive\"\n\n\
-             \x20 [policy]\n\
-             \x20 preset   = \"{name}\"\n\
-             \x20 {budget}{aging}"
-        );
-    }
+/// What may be chosen, in a sentence each.
+fn keys() -> String {
+    let rows = choices().into_iter().map(|PartView { part, name, meaning }| {
+        let sentence = meaning.split_inclusive(". ").next().unwrap_or_default().trim().to_owned();
+        vec![part.to_owned(), name, sentence]
+    });
+    let headings = [("KEY", Side::Left), ("VALUE", Side::Left), ("", Side::Left)];
     format!(
-        "{name} — {summary}\n\n{description}\n\n\
-         Running tasks stay where they are unless the scenario says otherwise:\n\n\
-         \x20 [policy]\n\
-         \x20 preset   = \"{name}\"\n\
-         \x20 relocate = {{ score = \"greedy\", moves_max = 3, gain_min = 0.10 }}\n"
+        "{}\n\
+         preset = \"NAME\" comes first: what it says in its name is not said otherwise.\n\
+         relocate = {{ score, moves_max, gain_min, difference_min, period_s }} moves running tasks by a score of\n\
+         greedy, social, social-as-printed or min-num. budget = {{ rule, savings, recharge, period_s, charged, per }}\n\
+         says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
+         deadline_s are numbers for batches.\n",
+        aligned(&headings, &rows.collect::<Vec<_>>()),
     )
+}
+
+/// What each part does, as comments, and the policy as a scenario has it: all of it is such a file.
+fn explained(spec: &PolicySpec) -> String {
+    let recipe = spec.recipe();
+    let parts = recipe.parts();
+    let width = parts.iter().map(|part| part.part.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for PartView { part, name, meaning } in &parts {
+        text += &comment(&format!("{part:width$}  "), &format!("{name}: {meaning}"));
+    }
+    let reads: Vec<&str> = recipe.reads().into_iter().map(Input::name).collect();
+    text += &format!("#\n{}", comment("", &format!("It goes by {}.", reads.join(", "))));
+    if recipe.plans() {
+        let needs = "Machines run one task a core: in a scenario, [grid] sharing = \"exclusive\". Tasks need a declared \
+                     length: on a live grid, `gleaner submit --length`.";
+        text += &comment("", needs);
+    }
+    text + &spec.toml()
+}
+
+/// Lines of a comment, the later ones indented as far as the first one's heading.
+fn comment(heading: &str, text: &str) -> String {
+    let indent = " ".repeat(heading.chars().count());
+    let mut lines = vec![heading.to_owned()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is one");
+        if line.chars().count() + word.chars().count() > WIDTH && line.trim() != "" {
+            lines.push(format!("{indent}{word} "));
+        } else {
+            *line += &format!("{word} ");
+        }
+    }
+    lines.iter().map(|line| format!("# {}\n", line.trim_end())).collect()
 }

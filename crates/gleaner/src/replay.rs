@@ -1,45 +1,43 @@
 //! `gleaner replay`: what a live grid's history would have been under another policy.
 
-use crate::cli::ReplayArguments;
+use crate::cli::{ReplayArguments, WordsArguments};
 use crate::columns::{Side, aligned};
 use crate::failure::Failure;
+use crate::policy::source;
 use crate::{Outcome, stdout};
-use gleaner_policy::Recipe;
+use gleaner_policy::PolicySpec;
 use gleaner_replay::{LeftOut, Outcome as Went, Past, SourceError, read};
-use gleaner_server::policy::recipe;
-use gleaner_wire::api::PolicySpec;
+use gleaner_workload::read_policy;
 use serde_json::json;
 
 pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
-    let spec = arguments.relocate.with(&arguments.policy);
-    Recipe::preset(&spec.preset).map_err(|unknown| Failure::Usage(unknown.to_string()))?;
+    let WordsArguments { from, overrides } = &arguments.words;
+    let source = source(arguments.policy.as_deref(), from.as_deref());
+    let source = source.expect("one of them is required");
+    // A mistyped key should not take reading a journal to be found.
+    read_policy(source, overrides, |tree| PolicySpec::check_anywhere(&tree))?;
     let past = read(&arguments.journal)?;
-    let asked = built(&spec, &past)?;
+    let then = &past.policy;
+    let asked = &read_policy(source, overrides, |tree| PolicySpec::read_beside(tree, then))?;
     if past.setup.tasks.is_empty() {
         let why = format!("{}: no task of this journal ran to its end", arguments.journal.display());
         return Err(Failure::Usage(why));
     }
-    let then = built(&past.policy, &past)?;
-    let [again, other] = [then, asked].map(|recipe| past.under(recipe));
+    let [again, other] = [then, asked].map(|policy| past.under(policy));
     if arguments.json {
         return stdout::print_json(&json!({
             "version": 1,
             "tasks": past.setup.tasks.len(),
             "left_out": past.left_out,
             "was": past.was,
-            "simulated": { "policy": then.to_string(), "outcome": again },
-            "asked": { "policy": asked.to_string(), "outcome": other },
+            "simulated": { "policy": then.recipe().to_string(), "outcome": again },
+            "asked": { "policy": asked.recipe().to_string(), "outcome": other },
         }));
     }
     stdout::print(told(&past, [then, asked], [again, other]))
 }
 
-/// A policy on the grid as it was, with the budget of its end.
-fn built(spec: &PolicySpec, past: &Past) -> Result<Recipe, Failure> {
-    recipe(spec, past.budget.as_ref()).map_err(|error| Failure::Usage(error.to_string()))
-}
-
-fn told(past: &Past, [then, asked]: [Recipe; 2], [again, other]: [Went; 2]) -> String {
+fn told(past: &Past, [then, asked]: [&PolicySpec; 2], [again, other]: [Went; 2]) -> String {
     let headings = [
         ("", Side::Left),
         ("MAKESPAN", Side::Right),
@@ -63,10 +61,12 @@ fn told(past: &Past, [then, asked]: [Recipe; 2], [again, other]: [Went; 2]) -> S
     };
     let rows = [row("as it was", &past.was), row("simulated", &again), row("as asked", &other)];
     format!(
-        "{} tasks{}\n\n{}\nsimulated  {then}\nas asked   {asked}\n",
+        "{} tasks{}\n\n{}\nsimulated  {}\nas asked   {}\n",
         past.setup.tasks.len(),
         without(&past.left_out),
         aligned(&headings, &rows),
+        then.recipe(),
+        asked.recipe(),
     )
 }
 

@@ -12,12 +12,19 @@ fn stdout(assert: &Assert) -> String {
 
 #[test]
 fn every_policy_listed_can_be_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
     let listed = stdout(&gleaner(&["policy", "list"]).success());
     assert_eq!(listed.lines().count(), 32, "{listed}");
     for line in listed.lines() {
         let name = line.split_whitespace().next().expect("a name");
         let shown = stdout(&gleaner(&["policy", "show", name]).success());
-        assert!(shown.starts_with(name), "{shown}");
+        assert!(shown.starts_with(&format!("# {name}: ")), "{shown}");
+        assert!(shown.contains(&format!("\n[policy]\npreset = \"{name}\"\n")), "{shown}");
+        // It can be set as it is: that there is no coordinator is all that is wrong.
+        let file = folder.path().join("policy.toml");
+        std::fs::write(&file, &shown).expect("a file is written");
+        let home = folder.path().display().to_string();
+        gleaner(&["policy", "set", "--from", &file.display().to_string(), "--home", &home]).code(3);
         let document = stdout(&gleaner(&["policy", "show", name, "--json"]).success());
         let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
         assert_eq!((&document["version"], &document["name"]), (&1.into(), &name.into()));
@@ -25,9 +32,19 @@ fn every_policy_listed_can_be_shown() {
 }
 
 #[test]
+fn every_key_of_a_policy_is_explained() {
+    let keys = stdout(&gleaner(&["policy", "keys"]).success());
+    for word in
+        ["sufferage-passes", "cheapest-then-earliest", "bt-within-period", "as-derived", "lost", "declared"]
+    {
+        assert!(keys.contains(word), "{word}: {keys}");
+    }
+}
+
+#[test]
 fn what_a_policy_is_called_may_say_a_number() {
     let shown = stdout(&gleaner(&["policy", "show", "immediate/kpb:12.5"]).success());
-    assert!(shown.starts_with("immediate/kpb:12.5 "), "{shown}");
+    assert!(shown.contains("preset = \"immediate/kpb:12.5\""), "{shown}");
     for wrong in ["immediate/kpb:0", "immediate/kpb:101", "immediate/kpb:", "immediate/kpb:NaN"] {
         gleaner(&["policy", "show", wrong]).code(2);
     }

@@ -148,8 +148,8 @@ impl Duties {
     }
 
     /// A run does not count whose output has a hole or no end.
-    pub(super) fn output_lost(&mut self, now: Time, attempt: Attempt, why: String) {
-        self.disk_fault = Some(why.clone());
+    pub(super) fn output_lost(&mut self, now: Time, attempt: Attempt, why: &str) {
+        self.disk_fault = Some(why.to_owned());
         self.tell_open();
         let Some(held) = self.runs.get_mut(&attempt) else { return };
         let why = format!("what it wrote could not be kept on its machine: {why}");

@@ -19,7 +19,7 @@ pub(crate) fn rest(agent: u32, attempt: Attempt, times: u32) -> Span {
     Span::from_nanos(doubled / 2 + spread)
 }
 
-/// SplitMix64's last step.
+/// `SplitMix64`'s last step.
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

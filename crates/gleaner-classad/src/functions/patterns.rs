@@ -61,7 +61,7 @@ impl Pattern {
         options: Options,
     ) -> Result<Option<Self>, Halt> {
         let source = as_utf8(pattern);
-        let search = Search::compile(evaluator, source, options)?;
+        let search = Search::compile(evaluator, &source, options)?;
         Ok(search.map(|search| Self { search, not_empty: None, options }))
     }
 
@@ -81,10 +81,10 @@ impl Pattern {
             let extended = format!("\\G(?:{source}\n)(?!\\G)");
             let plain = format!("\\G(?:{source})(?!\\G)");
             if self.options.extended {
-                self.not_empty = Search::compile(evaluator, extended, self.options)?;
+                self.not_empty = Search::compile(evaluator, &extended, self.options)?;
             }
             if self.not_empty.is_none() {
-                self.not_empty = Search::compile(evaluator, plain, self.options)?;
+                self.not_empty = Search::compile(evaluator, &plain, self.options)?;
             }
         }
         Ok(self.not_empty.as_ref().unwrap_or(&self.search))

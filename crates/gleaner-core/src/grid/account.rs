@@ -217,6 +217,15 @@ impl Account {
         Ok(())
     }
 
+    /// A task that is on a machine gets one more run; or what is left for it, if that is too little. Both runs together
+    /// are what the task costs from then on.
+    pub(super) fn add(&mut self, now: Time, task: TaskId, sum: Sum) -> Result<(), Credits> {
+        let bill = self.bills.get(&task).map_or(Sum::default(), |bill| bill.sum);
+        let mut both = sum;
+        both.add(bill);
+        self.start(now, task, both)
+    }
+
     /// A task ended where it was: what it was charged stays so.
     pub(super) fn end(&mut self, now: Time, task: TaskId) {
         let Some(bill) = self.bills.remove(&task) else { return };

@@ -1,49 +1,47 @@
 use super::progress::Resident;
+use super::runs::{Run, Stage};
 use super::{Grid, TaskState};
-use crate::{Availability, Change, Command, Decision, Queue, Refusal};
-use gleaner_units::{MachineId, TaskId, Time};
+use crate::effects::Effects;
+use crate::{Availability, Change, Command, Decision, Queue, Refusal, StopReason};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 
 impl Grid {
-    /// Turns a wish into an order if nothing stands in its way; otherwise nothing changes. Costs O(log tasks).
+    /// Grants a wish and gives the orders that it takes, if nothing stands in its way; otherwise nothing changes. Costs
+    /// O(log tasks).
     pub(crate) fn admit(
         &mut self,
         now: Time,
         decision: Decision,
-        changes: &mut Vec<Change>,
-    ) -> Result<Command, Refusal> {
+        effects: &mut Effects,
+    ) -> Result<(), Refusal> {
         match decision {
-            Decision::Start { task, on } => self.start(now, task, on, changes),
-            Decision::Relocate { task, to } => self.relocate(now, task, to, changes),
-            Decision::Collect => self.collect(now, changes),
-            Decision::Plan { task, on } => self.plan(now, task, on, changes),
+            Decision::Start { task, on } => self.start(now, task, on, effects),
+            Decision::Relocate { task, to } => self.relocate(now, task, to, effects),
+            Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
+            Decision::Collect => self.collect(now, effects),
+            Decision::Plan { task, on } => self.plan(now, task, on, effects),
             Decision::Wake { at } if at <= now => Err(Refusal::Passed(at)),
             Decision::Wake { at } => {
                 self.wake_at = Some(at);
-                changes.push(Change::WakeChanged);
-                Ok(Command::WakeAt { at })
+                effects.changes.push(Change::WakeChanged);
+                Ok(())
             }
         }
     }
 
     /// Costs O(planned tasks).
-    fn collect(&mut self, now: Time, changes: &mut Vec<Change>) -> Result<Command, Refusal> {
+    fn collect(&mut self, now: Time, effects: &mut Effects) -> Result<(), Refusal> {
         if self.plans.collected_at() == Some(now) {
             return Err(Refusal::AlreadyCollected(now));
         }
         for task in self.plans.collect(now) {
             self.give_back(now, task);
-            changes.push(Change::Unplanned(task));
+            effects.changes.push(Change::Unplanned(task));
         }
-        Ok(Command::Collect)
+        Ok(())
     }
 
-    fn plan(
-        &mut self,
-        now: Time,
-        id: TaskId,
-        on: Queue,
-        changes: &mut Vec<Change>,
-    ) -> Result<Command, Refusal> {
+    fn plan(&mut self, now: Time, id: TaskId, on: Queue, effects: &mut Effects) -> Result<(), Refusal> {
         if self.task(id).state != TaskState::Waiting {
             return Err(Refusal::NotWaiting(id));
         }
@@ -67,28 +65,23 @@ impl Grid {
             planned.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })?;
         }
         self.plans.push(id, on);
-        changes.push(Change::Planned(id, on));
-        Ok(Command::Plan { task: id, on })
+        effects.changes.push(Change::Planned(id, on));
+        Ok(())
     }
 
-    fn start(
-        &mut self,
-        now: Time,
-        id: TaskId,
-        on: MachineId,
-        changes: &mut Vec<Change>,
-    ) -> Result<Command, Refusal> {
-        let class = self.task(id).class;
+    fn start(&mut self, now: Time, id: TaskId, on: MachineId, effects: &mut Effects) -> Result<(), Refusal> {
         if self.task(id).state != TaskState::Waiting {
             return Err(Refusal::NotWaiting(id));
         }
         self.check_can_run(id, on)?;
         self.pay(now, id, on)?;
         self.dequeue(id);
-        self.placed[class.index()] += 1;
-        self.placed_total += 1;
-        let attempt = self.send(now, Resident::sent(id, 0.0), on, changes);
-        Ok(Command::Start { task: id, attempt, on })
+        // What a machine out of reach may still have of it counts no more.
+        self.forget_runs(id);
+        self.tasks.get_mut(id).state = TaskState::Placed;
+        let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);
+        effects.orders.push(Command::Start { run, on });
+        Ok(())
     }
 
     fn relocate(
@@ -96,38 +89,73 @@ impl Grid {
         now: Time,
         id: TaskId,
         to: MachineId,
-        changes: &mut Vec<Change>,
-    ) -> Result<Command, Refusal> {
-        let class = self.task(id).class;
-        let TaskState::Running(from) = self.task(id).state else {
-            return Err(Refusal::NotRunning(id));
-        };
-        if from == to {
+        effects: &mut Effects,
+    ) -> Result<(), Refusal> {
+        let run = self.only_run(id)?;
+        if run.on == to {
             return Err(Refusal::AlreadyThere(id, to));
         }
         self.check_can_run(id, to)?;
         self.pay(now, id, to)?;
-        let restarts = self.classes.task_class(class).restarts;
-        let done = if restarts { 0.0 } else { self.ops_done(now, id) };
-        let needs = self.needs(class);
-        self.machines[from.index()].remove(now, class, id, needs);
-        changes.push(Change::ResidentsChanged(from));
-        let attempt = self.send(now, Resident::sent(id, done), to, changes);
+        self.stop(now, &run, StopReason::Moved, effects);
+        let done = self.run_mut(run.id).done;
+        self.place(now, id, to, (Stage::Held, done), effects);
         if let Some(occasion) = self.occasions.front_mut() {
             occasion.moves += 1;
         }
-        self.vacated(from);
-        Ok(Command::Move { task: id, attempt, from, to })
+        Ok(())
     }
 
-    /// A new attempt begins on its way; replies about the one before no longer count.
-    fn send(&mut self, now: Time, resident: Resident, on: MachineId, changes: &mut Vec<Change>) -> u32 {
-        let task = self.tasks.get_mut(resident.task());
-        task.send(on);
-        let (class, attempt) = (task.class, task.attempt);
+    fn replicate(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        on: MachineId,
+        effects: &mut Effects,
+    ) -> Result<(), Refusal> {
+        let any = |what: &dyn Fn(&Run) -> bool| self.runs_of(id).any(what);
+        if any(&|run| matches!(run.stage, Stage::Held | Stage::Stopping)) {
+            return Err(Refusal::SeveralRuns(id));
+        }
+        if !any(&Run::goes_on) {
+            return Err(Refusal::NotRunning(id));
+        }
+        if any(&|run| run.goes_on() && run.on == on) {
+            return Err(Refusal::AlreadyThere(id, on));
+        }
+        self.check_can_run(id, on)?;
+        self.pay_also(now, id, on)?;
+        let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);
+        effects.orders.push(Command::Start { run, on });
+        Ok(())
+    }
+
+    /// The run of a task that runs and has no other.
+    fn only_run(&self, id: TaskId) -> Result<Run, Refusal> {
+        let mut runs = self.runs_of(id).filter(|run| run.stage != Stage::Missing);
+        match (runs.next(), runs.next()) {
+            (Some(&run), None) if run.stage == Stage::Running => Ok(run),
+            (_, None) => Err(Refusal::NotRunning(id)),
+            (_, Some(_)) => Err(Refusal::SeveralRuns(id)),
+        }
+    }
+
+    /// A new run takes its room, with so many operations done.
+    fn place(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        on: MachineId,
+        (stage, done): (Stage, f64),
+        effects: &mut Effects,
+    ) -> RunId {
+        let class = self.task(id).class;
         let needs = self.needs(class);
-        self.machines[on.index()].add(now, class, resident, needs);
-        changes.push(Change::ResidentsChanged(on));
-        attempt
+        let run = self.add_run(id, on, stage);
+        self.machines[on.index()].add(now, class, Resident::sent(run, done), needs);
+        self.placed[class.index()] += 1;
+        self.placed_total += 1;
+        effects.changes.push(Change::ResidentsChanged(on));
+        run
     }
 }

@@ -1,4 +1,5 @@
 use super::{Availability, Grid, Machine, Task};
+use crate::effects::Effects;
 use crate::{Cause, Change, Event, Occasion, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
@@ -8,42 +9,42 @@ impl Grid {
     ///
     /// # Panics
     /// Where ids are not the next of their kind or name nothing: the outside checks before it reports.
-    pub(crate) fn apply(&mut self, now: Time, event: &Event, changes: &mut Vec<Change>) {
+    pub(crate) fn apply(&mut self, now: Time, event: &Event, effects: &mut Effects) {
         match *event {
             Event::MachineClassMet(ref class) => {
                 let id = self.classes.add_machine_class(class.clone());
-                changes.push(Change::MachineClassMet(id));
+                effects.changes.push(Change::MachineClassMet(id));
             }
             Event::TaskClassMet(ref class) => {
                 let id = self.classes.add_task_class(class.clone());
                 self.placed.push(0);
-                changes.push(Change::TaskClassMet(id));
+                effects.changes.push(Change::TaskClassMet(id));
             }
             Event::TaskClassMeasured { class, ref composition } => {
                 self.classes.measure_task_class(class, composition.clone());
-                changes.push(Change::TaskClassMeasured(class));
+                effects.changes.push(Change::TaskClassMeasured(class));
                 self.ask(Cause::Submitted(class));
             }
-            Event::MachineJoined { machine, class } => self.joined(machine, class, changes),
-            Event::MachineMeasured { machine, class } => self.measured(now, machine, class, changes),
-            Event::MachineClosed { machine } => self.closed(machine, changes),
-            Event::MachineOpened { machine } => self.opened(machine, changes),
-            Event::MachineLost { machine } => self.lost(now, machine, changes),
-            Event::MachineReturned { machine } => self.returned(now, machine, changes),
+            Event::MachineJoined { machine, class } => self.joined(machine, class, effects),
+            Event::MachineMeasured { machine, class } => self.measured(now, machine, class, effects),
+            Event::MachineClosed { machine } => self.closed(machine, effects),
+            Event::MachineOpened { machine } => self.opened(machine, effects),
+            Event::MachineLost { machine } => self.lost(now, machine, effects),
+            Event::MachineReturned { machine } => self.returned(now, machine, effects),
             Event::TasksSubmitted { first, count, class, length } => {
-                self.submitted(first, count, (class, length), changes);
+                self.submitted(first, count, (class, length), effects);
             }
-            Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), changes),
-            Event::TasksReturned { first, count } => self.tasks_returned((first, count), changes),
-            Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, changes),
-            Event::AttemptStarted { task, attempt } => self.attempt_started(now, task, attempt, changes),
-            Event::AttemptFinished { task, attempt } => self.attempt_finished(now, task, attempt, changes),
-            Event::AttemptLost { task, attempt } => self.attempt_lost(now, task, attempt, changes),
+            Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), effects),
+            Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
+            Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
+            Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, effects),
+            Event::RunStarted(run) => self.run_started(now, run, effects),
+            Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::RuleChanged => self.ask(Cause::RuleChanged),
-            Event::BudgetSet(budget) => self.budget_set(now, budget, changes),
+            Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
             Event::WokeUp => {
                 let due = self.wake_at.take().map_or(now, |at| at.min(now));
-                changes.push(Change::WakeChanged);
+                effects.changes.push(Change::WakeChanged);
                 self.ask(Cause::WokeUp { due });
             }
         }
@@ -61,14 +62,14 @@ impl Grid {
         }
     }
 
-    fn joined(&mut self, machine: MachineId, class: MachineClassId, changes: &mut Vec<Change>) {
+    fn joined(&mut self, machine: MachineId, class: MachineClassId, effects: &mut Effects) {
         assert_eq!(machine.index(), self.machines.len(), "{machine} is not the next machine");
         self.machines.push(Machine::new(class, self.classes.machine_class(class)));
-        changes.push(Change::MachineJoined(machine));
+        effects.changes.push(Change::MachineJoined(machine));
         self.ask(Cause::Joined(machine));
     }
 
-    fn measured(&mut self, now: Time, machine: MachineId, class: MachineClassId, changes: &mut Vec<Change>) {
+    fn measured(&mut self, now: Time, machine: MachineId, class: MachineClassId, effects: &mut Effects) {
         let before = self.machine(machine).class();
         if before == class {
             return;
@@ -77,57 +78,51 @@ impl Grid {
         let seconds_per_op = |task| classes.seconds_per_op(task, before);
         let kind = (class, classes.machine_class(class));
         self.machines[machine.index()].set_class(now, kind, seconds_per_op);
-        changes.push(Change::MachineMeasured(machine));
+        effects.changes.push(Change::MachineMeasured(machine));
         if self.machine(machine).availability() == Availability::Open {
             self.ask(Cause::Opened(machine));
         }
     }
 
-    fn closed(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+    fn closed(&mut self, machine: MachineId, effects: &mut Effects) {
         if self.machine(machine).availability() == Availability::Open {
-            self.set_availability(machine, Availability::Closed, changes);
+            self.set_availability(machine, Availability::Closed, effects);
             self.ask(Cause::Closed(machine));
         }
     }
 
-    fn opened(&mut self, machine: MachineId, changes: &mut Vec<Change>) {
+    fn opened(&mut self, machine: MachineId, effects: &mut Effects) {
         if self.machine(machine).availability() == Availability::Closed {
-            self.set_availability(machine, Availability::Open, changes);
+            self.set_availability(machine, Availability::Open, effects);
             self.ask(Cause::Opened(machine));
         }
     }
 
-    fn lost(&mut self, now: Time, machine: MachineId, changes: &mut Vec<Change>) {
+    fn lost(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
         if self.machine(machine).availability() == Availability::Lost {
             return;
         }
-        let there = self.machine(machine);
-        let residents: Vec<TaskId> = there.counts().flat_map(|(class, _)| there.tasks_of(class)).collect();
-        for task in residents {
-            self.leave(now, task, machine);
-            self.give_back(now, task);
-            self.wait_again(task, Some(machine), changes);
-        }
+        self.lose_runs(now, machine, effects);
         for task in self.plans.dissolve(Queue::Machine(machine)) {
             self.give_back(now, task);
-            changes.push(Change::Unplanned(task));
+            effects.changes.push(Change::Unplanned(task));
         }
-        changes.push(Change::ResidentsChanged(machine));
-        self.set_availability(machine, Availability::Lost, changes);
+        effects.changes.push(Change::ResidentsChanged(machine));
+        self.set_availability(machine, Availability::Lost, effects);
         self.ask(Cause::Lost(machine));
     }
 
-    fn returned(&mut self, now: Time, machine: MachineId, changes: &mut Vec<Change>) {
+    fn returned(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
         if self.machine(machine).availability() == Availability::Lost {
             self.machines[machine.index()].set_load(now, 0.0);
-            self.set_availability(machine, Availability::Open, changes);
+            self.set_availability(machine, Availability::Open, effects);
             self.ask(Cause::Opened(machine));
         }
     }
 
-    fn set_availability(&mut self, machine: MachineId, to: Availability, changes: &mut Vec<Change>) {
+    fn set_availability(&mut self, machine: MachineId, to: Availability, effects: &mut Effects) {
         self.machines[machine.index()].set_availability(to);
-        changes.push(Change::AvailabilityChanged(machine));
+        effects.changes.push(Change::AvailabilityChanged(machine));
     }
 
     fn submitted(
@@ -135,7 +130,7 @@ impl Grid {
         first: TaskId,
         count: u32,
         (class, length): (TaskClassId, Option<Ops>),
-        changes: &mut Vec<Change>,
+        effects: &mut Effects,
     ) {
         assert_eq!(first.index(), self.tasks.len(), "{first} is not the next task");
         if count == 0 {
@@ -144,17 +139,17 @@ impl Grid {
         self.tasks.extend(Task::new(class), count);
         self.lengths.extend(length.map_or(0.0, Ops::amount), count);
         self.enqueue(first, count);
-        changes.push(Change::Wait { first, count });
+        effects.changes.push(Change::Wait { first, count });
         self.ask(Cause::Submitted(class));
     }
 
-    fn load_reported(&mut self, now: Time, machine: MachineId, load: f64, changes: &mut Vec<Change>) {
+    fn load_reported(&mut self, now: Time, machine: MachineId, load: f64, effects: &mut Effects) {
         let before = self.machine(machine).load();
         if load == before {
             return;
         }
         self.machines[machine.index()].set_load(now, load);
-        changes.push(Change::LoadChanged(machine));
+        effects.changes.push(Change::LoadChanged(machine));
         self.ask(if load > before { Cause::LoadRose(machine) } else { Cause::LoadFell(machine) });
     }
 }

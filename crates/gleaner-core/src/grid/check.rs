@@ -1,7 +1,8 @@
 use super::progress::Resident;
-use super::{Availability, Grid, Machine, TaskState};
+use super::runs::{Run, Stage};
+use super::{Availability, Grid, Machine, Task, TaskState};
 use crate::Queue;
-use gleaner_units::{MachineId, OpsTotal, TaskId, Time, UserId};
+use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -21,9 +22,20 @@ pub enum BrokenInvariant {
     /// The waiting set is not the set of waiting tasks.
     #[error("{0} is in the waiting set, or missing from it, against its state")]
     Waiting(TaskId),
-    /// What is kept of a task's progress is not what its state allows.
-    #[error("the progress of {0} on {1} is not that of a task in its state")]
-    Progress(TaskId, MachineId),
+    /// The runs of a task are not such as a task in its state has.
+    #[error("{0} has runs that do not agree with its state, or with each other")]
+    Runs(TaskId),
+    /// A run is in no task's chain.
+    #[error("{listed} runs are kept where the tasks have {expected}")]
+    StrayRuns {
+        /// As they are kept.
+        listed: usize,
+        /// As the tasks have them.
+        expected: usize,
+    },
+    /// What is kept of a run's progress is not what its stage allows.
+    #[error("the progress of {0} on {1} is not that of a run in its stage")]
+    Progress(RunId, MachineId),
     /// The number of placed tasks of a class is wrong.
     #[error("class {class}: {listed} placed where the tasks' states say {expected}")]
     Placed {
@@ -51,7 +63,7 @@ pub enum BrokenInvariant {
     Account,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
-    OutOfReach(TaskId, MachineId),
+    OutOfReach(RunId, MachineId),
 }
 
 impl Grid {
@@ -62,18 +74,30 @@ impl Grid {
             |machine: &Machine| Machine::new(machine.class(), self.classes.machine_class(machine.class()));
         let mut machines: Vec<Machine> = self.machines.iter().map(empty).collect();
         let mut placed = vec![0; self.placed.len()];
+        let mut runs = 0;
         for (id, task) in self.tasks() {
             if (task.state == TaskState::Waiting) != self.waiting.contains(task.class, id) {
                 return Err(BrokenInvariant::Waiting(id));
             }
-            if let Some(on) = task.placed_on() {
-                if self.machine(on).availability() == Availability::Lost {
-                    return Err(BrokenInvariant::OutOfReach(id, on));
-                }
-                let resident = Resident::sent(id, 0.0);
-                machines[on.index()].add(Time::ZERO, task.class, resident, self.needs(task.class));
-                placed[task.class.index()] += 1;
+            if !self.has_fitting_runs(id, task) {
+                return Err(BrokenInvariant::Runs(id));
             }
+            runs += self.runs_of(id).count();
+            for run in self.runs_of(id).filter(|run| run.stage != Stage::Missing) {
+                if self.machine(run.on).availability() == Availability::Lost {
+                    return Err(BrokenInvariant::OutOfReach(run.id, run.on));
+                }
+                let derived = &mut machines[run.on.index()];
+                derived.add(Time::ZERO, task.class, Resident::sent(run.id, 0.0), self.needs(task.class));
+                if run.stage == Stage::Stopping {
+                    derived.stop(Time::ZERO, task.class, run.id);
+                } else {
+                    placed[task.class.index()] += 1;
+                }
+            }
+        }
+        if runs != self.runs.len() {
+            return Err(BrokenInvariant::StrayRuns { listed: self.runs.len(), expected: runs });
         }
         self.compare_residents(&machines)?;
         self.check_progress()?;
@@ -86,12 +110,32 @@ impl Grid {
         Ok(())
     }
 
+    /// What waits has no run but such as are missing, what is placed has another; one that is held waits for the end of
+    /// another and is the only one that counts. Newer ones have higher numbers.
+    fn has_fitting_runs(&self, id: TaskId, task: Task) -> bool {
+        let any = |stage: &dyn Fn(Stage) -> bool| self.runs_of(id).any(|run| stage(run.stage));
+        let held = self.runs_of(id).filter(|run| run.stage == Stage::Held).count();
+        let counting = self.runs_of(id).filter(|run| run.counts()).count();
+        let fits = match task.state {
+            TaskState::Waiting => !any(&|stage| stage != Stage::Missing),
+            TaskState::Placed => any(&|stage| stage != Stage::Missing),
+            TaskState::Finished(_) => !any(&|stage| stage != Stage::Stopping),
+            TaskState::Withdrawn => !any(&|stage| !matches!(stage, Stage::Stopping | Stage::Missing)),
+        };
+        let numbers: Vec<u32> = self.runs_of(id).map(|run| run.id.number).collect();
+        let alone = held == 0 || (counting == 1 && any(&|stage| stage == Stage::Stopping));
+        fits && alone
+            && numbers.first().is_none_or(|newest| *newest <= task.runs)
+            && numbers.is_sorted_by(|newer, older| newer > older)
+    }
+
     fn check_progress(&self) -> Result<(), BrokenInvariant> {
         for (id, task) in self.tasks() {
-            let Some(on) = task.placed_on() else { continue };
-            let runs = task.state == TaskState::Running(on);
-            if !self.machine(on).is_whole(task.class, id, runs) {
-                return Err(BrokenInvariant::Progress(id, on));
+            for run in self.runs_of(id).filter(|run| Run::counts(run)) {
+                let runs = run.stage == Stage::Running;
+                if !self.machine(run.on).is_whole(task.class, run.id, runs) {
+                    return Err(BrokenInvariant::Progress(run.id, run.on));
+                }
             }
         }
         Ok(())
@@ -120,7 +164,7 @@ impl Grid {
             return Err(BrokenInvariant::Plans);
         }
         let active =
-            |task: TaskId| self.plans.queue_of(task).is_some() || self.task(task).placed_on().is_some();
+            |task: TaskId| self.plans.queue_of(task).is_some() || self.task(task).state == TaskState::Placed;
         let Some(accounts) = &self.accounts else { return Ok(()) };
         let pays = |key, task| active(task) && accounts.key(self.payer(task)) == key;
         if accounts.is_whole(pays) { Ok(()) } else { Err(BrokenInvariant::Account) }
@@ -139,10 +183,12 @@ impl Grid {
 }
 
 fn describe(machine: &Machine) -> String {
-    let groups = machine.counts().map(|(class, _)| {
-        let tasks: Vec<String> = machine.tasks_of(class).map(|task| task.to_string()).collect();
-        format!("{class}: {}", tasks.join(" "))
-    });
+    let text =
+        |runs: &mut dyn Iterator<Item = RunId>| runs.map(|run| run.to_string()).collect::<Vec<_>>().join(" ");
+    let groups = machine.counts().map(|(class, _)| format!("{class}: {}", text(&mut machine.runs_of(class))));
     let groups: Vec<_> = groups.collect();
-    format!("{} tasks ({}) that leave {}", machine.count(), groups.join("; "), machine.free())
+    let mut stopping = machine.stopping().to_vec();
+    stopping.sort_unstable();
+    let (groups, stopping) = (groups.join("; "), text(&mut stopping.into_iter()));
+    format!("{} tasks ({groups}), to stop {stopping}, that leave {}", machine.count(), machine.free())
 }

@@ -1,20 +1,20 @@
 use super::progress::{Resident, Service};
 use crate::{MachineClass, Needs, Room};
-use gleaner_units::{MachineClassId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, RunId, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The tasks of one class on one machine, lowest first.
+/// The runs of tasks of one class on one machine, lowest first.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Group {
     class: TaskClassId,
-    tasks: VecDeque<Resident>,
+    runs: VecDeque<Resident>,
 }
 
 impl Group {
-    /// Where a task is, or would be.
-    fn position(&self, task: TaskId) -> usize {
-        self.tasks.partition_point(|other| other.task() < task)
+    /// Where a run is, or would be.
+    fn position(&self, run: RunId) -> usize {
+        self.runs.partition_point(|other| other.run().rank() < run.rank())
     }
 }
 
@@ -29,7 +29,7 @@ pub enum Availability {
     Lost,
 }
 
-/// What all tasks on a machine take together. Wide enough that no number of tasks overflows it.
+/// What all runs on a machine take together. Wide enough that no number of tasks overflows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct Taken {
     slots: u64,
@@ -49,6 +49,8 @@ pub struct Machine {
     service: Service,
     /// In order of class; a group stays when its last task leaves, since another like it is likely.
     groups: Vec<Group>,
+    /// The runs that are to stop: their room is taken until they are over. In the order in which they were told.
+    stopping: Vec<RunId>,
 }
 
 impl Machine {
@@ -63,6 +65,7 @@ impl Machine {
             count: 0,
             service: Service::default(),
             groups: Vec::new(),
+            stopping: Vec::new(),
         }
     }
 
@@ -83,7 +86,7 @@ impl Machine {
         self.availability
     }
 
-    /// What the tasks here, and those on their way here, leave of its room.
+    /// What the runs here, those on their way here and those that are to stop leave of its room.
     #[inline]
     pub fn free(&self) -> Room {
         // Neither difference is more than the number it is taken from, and so it fits. It may be below 0 where the
@@ -118,7 +121,7 @@ impl Machine {
         (self.capacity() / f64::from(tasks)).min(1.0)
     }
 
-    /// n: the tasks here or on their way here.
+    /// n: the runs here or on their way here, without those that are to stop.
     #[inline]
     pub fn count(&self) -> u32 {
         self.count
@@ -127,15 +130,36 @@ impl Machine {
     /// How many of each class are here or on their way, in order of class; only classes with any.
     #[inline]
     pub fn counts(&self) -> impl Iterator<Item = (TaskClassId, u32)> + '_ {
-        let groups = self.groups.iter().filter(|group| !group.tasks.is_empty());
-        groups.map(|group| (group.class, group.tasks.len() as u32))
+        let groups = self.groups.iter().filter(|group| !group.runs.is_empty());
+        groups.map(|group| (group.class, group.runs.len() as u32))
     }
 
-    /// The tasks of one class, lowest first.
+    /// The runs of one class that count, lowest first.
     #[inline]
-    pub fn tasks_of(&self, class: TaskClassId) -> impl Iterator<Item = TaskId> + '_ {
+    pub fn runs_of(&self, class: TaskClassId) -> impl Iterator<Item = RunId> + '_ {
+        self.residents_of(class).map(|resident| resident.run())
+    }
+
+    /// Those of them that have begun.
+    #[inline]
+    pub fn running_of(&self, class: TaskClassId) -> impl Iterator<Item = RunId> + '_ {
+        self.residents_of(class).filter(|resident| resident.runs()).map(|resident| resident.run())
+    }
+
+    /// The runs that count, class by class.
+    pub fn runs(&self) -> impl Iterator<Item = RunId> + '_ {
+        self.groups.iter().flat_map(|group| group.runs.iter().map(|resident| resident.run()))
+    }
+
+    /// The runs that are to stop and whose end was not reported yet.
+    pub fn stopping(&self) -> &[RunId] {
+        &self.stopping
+    }
+
+    #[inline]
+    fn residents_of(&self, class: TaskClassId) -> impl Iterator<Item = Resident> + '_ {
         let group = self.groups.iter().find(|group| group.class == class);
-        group.into_iter().flat_map(|group| group.tasks.iter().map(|resident| resident.task()))
+        group.into_iter().flat_map(|group| group.runs.iter().copied())
     }
 
     pub(super) fn set_load(&mut self, now: Time, load: f64) {
@@ -158,7 +182,7 @@ impl Machine {
         let clock = self.service.seconds();
         for group in &mut self.groups {
             let seconds_per_op = seconds_per_op(group.class);
-            group.tasks.iter_mut().for_each(|resident| resident.fold(clock, seconds_per_op));
+            group.runs.iter_mut().for_each(|resident| resident.fold(clock, seconds_per_op));
         }
         (self.class, self.cores, self.room) = (id, class.cores, class.room);
     }
@@ -171,14 +195,14 @@ impl Machine {
         self.advance(now);
         let at = self.groups.partition_point(|group| group.class < class);
         if self.groups.get(at).is_none_or(|group| group.class != class) {
-            self.groups.insert(at, Group { class, tasks: VecDeque::new() });
+            self.groups.insert(at, Group { class, runs: VecDeque::new() });
         }
         let group = &mut self.groups[at];
-        if group.tasks.back().is_none_or(|last| last.task() < resident.task()) {
-            group.tasks.push_back(resident);
+        if group.runs.back().is_none_or(|last| last.run().rank() < resident.run().rank()) {
+            group.runs.push_back(resident);
         } else {
-            let position = group.position(resident.task());
-            group.tasks.insert(position, resident);
+            let position = group.position(resident.run());
+            group.runs.insert(position, resident);
         }
         self.count += 1;
         self.taken.slots += u64::from(needs.cores);
@@ -186,41 +210,67 @@ impl Machine {
     }
 
     /// A task that is here runs from now on.
-    pub(super) fn begin(&mut self, now: Time, class: TaskClassId, task: TaskId) {
+    pub(super) fn begin(&mut self, now: Time, class: TaskClassId, run: RunId) {
         self.advance(now);
         let clock = self.service.seconds();
-        let (group, position) = self.place_of(class, task);
-        self.groups[group].tasks[position].begin(clock);
+        let (group, position) = self.place_of(class, run);
+        self.groups[group].runs[position].begin(clock);
     }
 
-    pub(super) fn remove(&mut self, now: Time, class: TaskClassId, task: TaskId, needs: Needs) {
+    pub(super) fn remove(&mut self, now: Time, class: TaskClassId, run: RunId, needs: Needs) {
         self.advance(now);
-        let (group, position) = self.place_of(class, task);
-        self.groups[group].tasks.remove(position);
+        let (group, position) = self.place_of(class, run);
+        self.groups[group].runs.remove(position);
         self.count -= 1;
+        self.free_room(needs);
+    }
+
+    /// A run that is here is to stop: the others have its share from now on, but not its room.
+    pub(super) fn stop(&mut self, now: Time, class: TaskClassId, run: RunId) {
+        self.advance(now);
+        let (group, position) = self.place_of(class, run);
+        self.groups[group].runs.remove(position);
+        self.count -= 1;
+        self.stopping.push(run);
+    }
+
+    /// A run that was to stop is over.
+    pub(super) fn release(&mut self, run: RunId, needs: Needs) {
+        let position = self.stopping.iter().position(|other| *other == run);
+        self.stopping.remove(position.expect("a run that was told to stop"));
+        self.free_room(needs);
+    }
+
+    /// A run on its way here goes on from elsewhere than was thought.
+    pub(super) fn start_from(&mut self, class: TaskClassId, run: RunId, done: f64) {
+        let (group, position) = self.place_of(class, run);
+        self.groups[group].runs[position].start_from(done);
+    }
+
+    fn free_room(&mut self, needs: Needs) {
         self.taken.slots -= u64::from(needs.cores);
         self.taken.memory -= u128::from(needs.memory);
     }
 
     /// The operations that a task here has done.
-    pub(super) fn ops_done(&self, now: Time, class: TaskClassId, task: TaskId, seconds_per_op: f64) -> f64 {
-        self.resident(class, task).ops_done(self.clock(now), seconds_per_op)
+    pub(super) fn ops_done(&self, now: Time, class: TaskClassId, run: RunId, seconds_per_op: f64) -> f64 {
+        self.resident(class, run).ops_done(self.clock(now), seconds_per_op)
     }
 
     /// The seconds until a task of that length is done here, if it goes on getting the share that it gets.
     pub(super) fn seconds_left(
         &self,
         now: Time,
-        (class, task): (TaskClassId, TaskId),
+        (class, run): (TaskClassId, RunId),
         (length, seconds_per_op): (f64, f64),
     ) -> f64 {
-        let left = self.resident(class, task).service_left(self.clock(now), length, seconds_per_op);
+        let left = self.resident(class, run).service_left(self.clock(now), length, seconds_per_op);
         if left == 0.0 { 0.0 } else { left / self.share(self.count) }
     }
 
     /// Whether what is kept of a task's progress agrees with its state.
-    pub(super) fn is_whole(&self, class: TaskClassId, task: TaskId, runs: bool) -> bool {
-        self.resident(class, task).is_whole(runs, self.service)
+    pub(super) fn is_whole(&self, class: TaskClassId, run: RunId, runs: bool) -> bool {
+        self.resident(class, run).is_whole(runs, self.service)
     }
 
     fn clock(&self, now: Time) -> f64 {
@@ -232,17 +282,17 @@ impl Machine {
         self.service.advance(now, share);
     }
 
-    fn resident(&self, class: TaskClassId, task: TaskId) -> Resident {
-        let (group, position) = self.place_of(class, task);
-        self.groups[group].tasks[position]
+    fn resident(&self, class: TaskClassId, run: RunId) -> Resident {
+        let (group, position) = self.place_of(class, run);
+        self.groups[group].runs[position]
     }
 
     /// Its class's group, and where it is in that.
-    fn place_of(&self, class: TaskClassId, task: TaskId) -> (usize, usize) {
+    fn place_of(&self, class: TaskClassId, run: RunId) -> (usize, usize) {
         let at = self.groups.partition_point(|group| group.class < class);
-        let position = self.groups[at].position(task);
-        let there = self.groups[at].tasks.get(position).map(|resident| resident.task());
-        assert_eq!(there, Some(task), "{task} is not where the grid has it");
+        let position = self.groups[at].position(run);
+        let there = self.groups[at].runs.get(position).map(|resident| resident.run());
+        assert_eq!(there, Some(run), "{run} is not where the grid has it");
         (at, position)
     }
 }

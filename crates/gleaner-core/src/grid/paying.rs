@@ -1,6 +1,7 @@
 //! What running costs, and who pays for it.
 
 use super::{Account, Accounts, Budget, Grid, Scope, Sum};
+use crate::effects::Effects;
 use crate::{Cause, Change, Refusal};
 use gleaner_units::{Credits, MachineClassId, MachineId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 
@@ -62,6 +63,17 @@ impl Grid {
         paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
     }
 
+    /// Takes what one more run of a task costs on a machine, beside what was taken for it so far.
+    pub(super) fn pay_also(&mut self, now: Time, id: TaskId, on: MachineId) -> Result<(), Refusal> {
+        if self.accounts.is_none() {
+            return Ok(());
+        }
+        let (payer, bill) = (self.payer(id), self.bill(id, self.machine(on).class())?);
+        let paid =
+            self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).add(now, id, bill));
+        paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
+    }
+
     /// Nothing was to be paid for the task after all.
     pub(super) fn give_back(&mut self, now: Time, id: TaskId) {
         let payer = self.payer(id);
@@ -70,12 +82,12 @@ impl Grid {
         }
     }
 
-    pub(super) fn budget_set(&mut self, now: Time, budget: Option<Budget>, changes: &mut Vec<Change>) {
+    pub(super) fn budget_set(&mut self, now: Time, budget: Option<Budget>, effects: &mut Effects) {
         match (&mut self.accounts, budget) {
             (Some(accounts), Some(budget)) => accounts.set_budget(now, budget),
             (accounts, budget) => *accounts = budget.map(Accounts::new),
         }
-        changes.push(Change::BudgetChanged);
+        effects.changes.push(Change::BudgetChanged);
         if self.has_waiting() {
             self.ask(Cause::RuleChanged);
         }

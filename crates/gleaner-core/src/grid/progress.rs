@@ -5,7 +5,7 @@
 //! old one becomes operations. A composition that was measured is no other speed: it was so all the time, and what was done
 //! since the speed last changed counts by it. **A clock is advanced before anything changes that its rate depends on.**
 
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{RunId, Time};
 use serde::{Deserialize, Serialize};
 
 /// The seconds of service that a task had which was on a machine ever since that was last empty. A task that has a core
@@ -39,10 +39,10 @@ impl Service {
     }
 }
 
-/// A task that is on a machine or on its way there.
+/// A run that is on a machine or on its way there, and is to stay.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Resident {
-    task: TaskId,
+    run: RunId,
     /// The operations that it did elsewhere, or here at other speeds.
     done: f64,
     /// What the machine's clock showed when it began at the present speed; infinite before it runs.
@@ -51,13 +51,18 @@ pub(super) struct Resident {
 
 impl Resident {
     /// On its way, with so many operations done.
-    pub(super) fn sent(task: TaskId, done: f64) -> Self {
-        Self { task, done, since: f64::INFINITY }
+    pub(super) fn sent(run: RunId, done: f64) -> Self {
+        Self { run, done, since: f64::INFINITY }
     }
 
     #[inline]
-    pub(super) fn task(self) -> TaskId {
-        self.task
+    pub(super) fn run(self) -> RunId {
+        self.run
+    }
+
+    /// It will go on from there.
+    pub(super) fn start_from(&mut self, done: f64) {
+        self.done = done;
     }
 
     /// It runs from now on.
@@ -90,7 +95,9 @@ impl Resident {
         self.done >= 0.0 && self.runs() == runs && (!runs || self.since <= service.seconds)
     }
 
-    fn runs(self) -> bool {
+    /// Whether it has begun.
+    #[inline]
+    pub(super) fn runs(self) -> bool {
         self.since < f64::INFINITY
     }
 

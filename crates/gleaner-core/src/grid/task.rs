@@ -6,29 +6,28 @@ use serde::{Deserialize, Serialize};
 pub enum TaskState {
     /// To be run: submitted, or back from a machine.
     Waiting,
-    /// Ordered to a machine; not yet reported running there.
-    Sent(MachineId),
-    /// Running.
-    Running(MachineId),
+    /// It has runs that are not over, of which [`runs_of`](crate::Grid::runs_of) tells.
+    Placed,
     /// Done; here it ended.
     Finished(MachineId),
     /// Cancelled or held.
     Withdrawn,
 }
 
-/// One program run.
+/// What users hand in: a program that is to come to its end once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Task {
     pub(super) class: TaskClassId,
     pub(super) state: TaskState,
-    pub(super) attempt: u32,
-    pub(super) missing_on: Option<MachineId>,
+    pub(super) runs: u32,
+    /// Where the slab has the newest of the runs that are not over.
+    pub(super) newest: Option<u32>,
     pub(super) started: Time,
 }
 
 impl Task {
     pub(super) fn new(class: TaskClassId) -> Self {
-        Self { class, state: TaskState::Waiting, attempt: 0, missing_on: None, started: Time::NEVER }
+        Self { class, state: TaskState::Waiting, runs: 0, newest: None, started: Time::NEVER }
     }
 
     /// What kind of task it is.
@@ -43,43 +42,19 @@ impl Task {
         self.state
     }
 
-    /// The number that a reply must bear to count; 0 before the first order.
-    pub fn attempt(&self) -> u32 {
-        self.attempt
+    /// How many runs it was ever given, which is the number of the last.
+    pub fn runs(&self) -> u32 {
+        self.runs
     }
 
-    /// The machine it is on or on its way to.
-    #[inline]
-    pub fn placed_on(&self) -> Option<MachineId> {
-        match self.state {
-            TaskState::Sent(on) | TaskState::Running(on) => Some(on),
-            TaskState::Waiting | TaskState::Finished(_) | TaskState::Withdrawn => None,
-        }
-    }
-
-    /// For a task that waits: the machine out of reach on which its latest attempt may still be running. If that hands
-    /// in a result before the task is given to another, it counts.
-    pub fn missing_on(&self) -> Option<MachineId> {
-        self.missing_on
-    }
-
-    /// The seconds since its present run began, moves included; 0 if it does not run.
+    /// The seconds since it began to run, moves included; 0 if it does not run.
     #[inline]
     pub fn seconds_run(&self, now: Time) -> f64 {
         now.since(self.started).seconds()
     }
 
-    /// What it had done so far is gone, as far as is known; replies about its latest attempt count only if that may be
-    /// running on `missing_on`.
-    pub(super) fn wait(&mut self, missing_on: Option<MachineId>) {
+    pub(super) fn wait(&mut self) {
         self.state = TaskState::Waiting;
-        self.missing_on = missing_on;
         self.started = Time::NEVER;
-    }
-
-    pub(super) fn send(&mut self, on: MachineId) {
-        self.state = TaskState::Sent(on);
-        self.missing_on = None;
-        self.attempt += 1;
     }
 }

@@ -5,22 +5,22 @@ use super::scheme::{Parameters, Scheme};
 use super::setups;
 use crate::statistics::mean;
 use crate::{Stopped, Trials, Watch};
-use gleaner_policy::{Matching, Score};
+use gleaner_policy::{Recipe, Score};
 
 /// N on the x axis. The paper's own are not in its text.
 pub const MOVES: [u32; 5] = [1, 2, 3, 5, 10];
 
 /// What was run, by recipe; one case.
-pub type Samples = Trials<Matching>;
+pub type Samples = Trials<Recipe>;
 
 /// All choices of N and θ for two parts; MIN-NUM knows no θ.
-pub fn sweep(allocator: Score, relocator: Score) -> impl Iterator<Item = Matching> {
+pub fn sweep(allocator: Score, relocator: Score) -> impl Iterator<Item = Recipe> {
     let gains = if relocator == Score::MinNum { &FIGURE_1_GAINS[..1] } else { &FIGURE_1_GAINS[..] };
     gains.iter().flat_map(move |gain| curve(allocator, relocator, *gain))
 }
 
 /// All choices of N for two parts and one θ, in the order of [`MOVES`].
-pub fn curve(allocator: Score, relocator: Score, gain_min: f64) -> impl Iterator<Item = Matching> {
+pub fn curve(allocator: Score, relocator: Score, gain_min: f64) -> impl Iterator<Item = Recipe> {
     let scheme = Scheme { allocator, relocator: Some(relocator) };
     let parameters = move |moves_max| Parameters { moves_max, gain_min, ..Parameters::default() };
     MOVES.into_iter().map(move |moves_max| scheme.recipe(parameters(moves_max)))
@@ -35,7 +35,7 @@ pub fn pairs() -> impl Iterator<Item = (Score, Score)> {
     all.filter(move |&pair| !mixed(pair))
 }
 
-fn recipes() -> Vec<(Matching, Matching)> {
+fn recipes() -> Vec<(Recipe, Recipe)> {
     pairs()
         .flat_map(|(allocator, relocator)| sweep(allocator, relocator))
         .map(|recipe| (recipe, recipe))

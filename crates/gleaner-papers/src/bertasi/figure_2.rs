@@ -5,8 +5,8 @@ use super::scheme::{Parameters, Scheme};
 use super::{COMPOSITIONS, grids, setups};
 use crate::statistics::mean;
 use crate::{Run, Stopped, Watch};
-use gleaner_core::{Command, Event};
-use gleaner_policy::{Matching, Score};
+use gleaner_core::{Command, Decision, Event, RunEnd};
+use gleaner_policy::{Recipe, Score};
 use gleaner_sim::output::makespan_bound;
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, TaskId, Time};
@@ -108,7 +108,7 @@ pub fn conduct(seeds: u64, parameters: Parameters, watch: Watch<'_>) -> Result<S
     Ok(Samples { seeds, first: kept.swap_remove(0) })
 }
 
-fn look(setup: &Setup, recipe: Matching) -> (Run, Watched) {
+fn look(setup: &Setup, recipe: Recipe) -> (Run, Watched) {
     let mut eye = Eye::new(setup);
     let mut simulation = Simulation::unopened(setup, recipe.build()).observed_by(&mut eye);
     simulation.open();
@@ -155,24 +155,30 @@ impl<'a> Eye<'a> {
 impl Observer for Eye<'_> {
     fn event(&mut self, now: Time, event: &Event) {
         self.pass(now);
-        if let Event::AttemptFinished { task, .. } = event {
-            self.put(*task, None);
+        if let Event::RunEnded { run, end: RunEnd::Finished } = event {
+            self.put(run.task, None);
         }
     }
 
-    fn command(&mut self, now: Time, command: &Command) {
-        match *command {
-            Command::Start { task, on, .. } => self.put(task, Some(on)),
-            Command::Move { task, from, to, .. } => {
-                self.put(task, Some(to));
+    fn decision(&mut self, now: Time, decision: &Decision) {
+        match *decision {
+            Decision::Start { task, on } => self.put(task, Some(on)),
+            Decision::Relocate { task, to } => {
                 let is_s3 = |machine: MachineId| i64::from(machine.index() == S3);
+                let from = self.on[task.index()].map_or(0, is_s3);
+                self.put(task, Some(to));
                 if now.seconds() >= OWNER_RETURNS_S as f64 {
-                    self.watched.left_s3 += is_s3(from) - is_s3(to);
+                    self.watched.left_s3 += from - is_s3(to);
                 }
             }
-            Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => {}
+            Decision::Replicate { .. }
+            | Decision::Collect
+            | Decision::Plan { .. }
+            | Decision::Wake { .. } => {}
         }
     }
+
+    fn command(&mut self, _: Time, _: &Command) {}
 }
 
 fn total(counts: &Counts, machine: usize) -> f64 {

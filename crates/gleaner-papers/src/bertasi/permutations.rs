@@ -5,7 +5,7 @@ use super::jobs::PERMUTATIONS;
 use super::scheme::{Parameters, Scheme};
 use super::{figure_1, setups};
 use crate::{Stopped, Trials, Watch};
-use gleaner_policy::{Matching, Relocate, Score, When};
+use gleaner_policy::{Recipe, Relocate, Score, When};
 use gleaner_sim::Setup;
 use gleaner_units::Span;
 
@@ -84,21 +84,21 @@ pub const PERIODS_S: [u64; 3] = [5, 25, 100];
 #[derive(Clone, PartialEq, Debug)]
 pub struct Variations {
     /// Without owners.
-    pub away: Trials<Matching>,
+    pub away: Trials<Recipe>,
     /// With figure 4's.
-    pub with_owners: Trials<Matching>,
+    pub with_owners: Trials<Recipe>,
 }
 
 /// MIN-NUM with a guard of `difference_min`.
-pub fn guarded(difference_min: u32) -> Matching {
+pub fn guarded(difference_min: u32) -> Recipe {
     Scheme::relocating(Score::MinNum).recipe(Parameters { difference_min, ..Parameters::default() })
 }
 
 /// A scheme that relocates every `period_s`, at most so many tasks.
-pub fn periodic(score: Score, period_s: u64, moves_max: u32) -> Matching {
+pub fn periodic(score: Score, period_s: u64, moves_max: u32) -> Recipe {
     let recipe = Scheme::relocating(score).recipe(Parameters { moves_max, ..Parameters::default() });
     let when = When::Every(Span::from_nanos(period_s * 1_000_000_000));
-    Matching { relocate: recipe.relocate.map(|rule| Relocate { when, ..rule }), ..recipe }
+    Recipe { relocate: recipe.relocate.map(|rule| Relocate { when, ..rule }), ..recipe }
 }
 
 /// Any allocator with any relocator, and with none.
@@ -116,18 +116,18 @@ pub fn periods() -> impl Iterator<Item = (Score, u64, u32)> {
     tries.flat_map(|(score, moves_max)| PERIODS_S.map(|period_s| (score, period_s, moves_max)))
 }
 
-fn pairs_of(recipes: impl Iterator<Item = Matching>) -> Vec<(Matching, Matching)> {
+fn pairs_of(recipes: impl Iterator<Item = Recipe>) -> Vec<(Recipe, Recipe)> {
     recipes.map(|recipe| (recipe, recipe)).collect()
 }
 
-fn away() -> Vec<(Matching, Matching)> {
+fn away() -> Vec<(Recipe, Recipe)> {
     let matrix = matrix().map(|scheme| scheme.recipe(Parameters::default()));
     let periods = periods().map(|(score, period_s, moves_max)| periodic(score, period_s, moves_max));
     // The matrix has MIN-NUM with the usual guard.
     pairs_of(matrix.chain([guarded(1)]).chain(periods))
 }
 
-fn with_owners() -> Vec<(Matching, Matching)> {
+fn with_owners() -> Vec<(Recipe, Recipe)> {
     let others = [Score::Greedy, Score::Social].map(Scheme::relocating);
     pairs_of(others.map(|scheme| scheme.recipe(Parameters::default())).into_iter().chain([1, 2].map(guarded)))
 }

@@ -1,7 +1,7 @@
 //! Allocation schemes: an allocator, and the relocator that goes with it or none.
 
 use super::{GAIN_MIN, MOVES_MAX};
-use gleaner_policy::{Matching, Relocate, Score};
+use gleaner_policy::{Recipe, Relocate, Score};
 
 /// Where new tasks go, and what moves them later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,10 +42,10 @@ impl Scheme {
     }
 
     /// The parts it is made of.
-    pub fn recipe(self, parameters: Parameters) -> Matching {
+    pub fn recipe(self, parameters: Parameters) -> Recipe {
         let Parameters { moves_max, gain_min, difference_min } = parameters;
         let relocate = |score| Relocate { moves_max, gain_min, difference_min, ..Relocate::by(score) };
-        Matching { relocate: self.relocator.map(relocate), ..Matching::by(self.allocator) }
+        Recipe { relocate: self.relocator.map(relocate), ..Recipe::by(self.allocator) }
     }
 
     /// As the paper calls it.

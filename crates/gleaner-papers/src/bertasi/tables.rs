@@ -4,11 +4,11 @@ use super::figure_2;
 use super::permutations::{Samples, VARIED, Variations};
 use super::scheme::name;
 use crate::{Run, Trials};
-use gleaner_policy::{Matching, Relocate, Score, When};
+use gleaner_policy::{Choice as _, Recipe, Score};
 use std::fmt::{self, Write};
 
 /// Runs under recipes; `case` names a case, if there are several.
-fn recipes(trials: &Trials<Matching>, case: impl Fn(usize) -> usize, into: &mut String) {
+fn recipes(trials: &Trials<Recipe>, case: impl Fn(usize) -> usize, into: &mut String) {
     for at in 0..trials.cases() {
         for seed in 0..trials.seeds() {
             for recipe in trials.rules() {
@@ -20,18 +20,16 @@ fn recipes(trials: &Trials<Matching>, case: impl Fn(usize) -> usize, into: &mut 
     }
 }
 
-fn parts(recipe: Matching) -> String {
-    let Some(rule) = recipe.relocate else { return format!("{},none,,,,", recipe.place.name()) };
-    let Relocate { score, moves_max, gain_min, difference_min, when } = rule;
-    let (gain, difference) = match score {
-        Score::MinNum => (String::new(), difference_min.to_string()),
-        Score::Greedy | Score::Social | Score::SocialAsPrinted => (gain_min.to_string(), String::new()),
+fn parts(recipe: Recipe) -> String {
+    let Some(rule) = recipe.relocate else { return format!("{},none,,,,", recipe.score.name()) };
+    let (gain, difference) = if rule.score.counts_tasks() {
+        (String::new(), rule.difference_min.to_string())
+    } else {
+        (rule.gain_min.to_string(), String::new())
     };
-    let period = match when {
-        When::AtEvents => String::new(),
-        When::Every(period) => period.seconds().to_string(),
-    };
-    format!("{},{},{moves_max},{gain},{difference},{period}", recipe.place.name(), score.name())
+    let period = rule.when.period().map_or(String::new(), |period| period.seconds().to_string());
+    let [place, relocate] = [recipe.score.name(), rule.score.name().into()];
+    format!("{place},{relocate},{},{gain},{difference},{period}", rule.moves_max)
 }
 
 fn numbers(run: Run, bound_s: f64) -> String {
@@ -46,7 +44,7 @@ const PARTS: &str = "allocator,relocator,moves_max,gain_min,difference_min,perio
 const NUMBERS: &str = "seed,makespan_s,lower_bound_s,moves";
 
 /// Figure 1's runs.
-pub(super) fn figure_1(samples: &Trials<Matching>) -> String {
+pub(super) fn figure_1(samples: &Trials<Recipe>) -> String {
     let mut lines = format!("{PARTS},job_set,{NUMBERS}\n");
     recipes(samples, |_| 0, &mut lines);
     lines

@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Aim, Batching, Level, Order, Recipe, Replan, Savings, Spending, When};
+use gleaner_policy::{Level, Order, Recipe, Replan, Savings, Spending};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -244,16 +244,9 @@ impl Case {
             Rule::PerTaskAndTime => (Spending::PerTaskAndTime(self.variant.savings()), Level::Machines),
             Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
         };
-        Recipe::Batch(Batching {
-            when: When::Every(Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000)),
-            order: self.heuristic.order(),
-            aim: Aim::Earliest,
-            spending,
-            level,
-            aging: 0,
-            deadline: None,
-            replan: if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun },
-        })
+        let period = Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000);
+        let replan = if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun };
+        Recipe { spending, level, replan, ..Recipe::in_batches(self.heuristic.order(), period) }
     }
 }
 

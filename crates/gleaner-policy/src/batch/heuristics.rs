@@ -7,7 +7,7 @@ mod sufferage;
 use super::kinds::{Bid, Kind};
 use super::{Batch, Earliest};
 use crate::backlog::{Size, Waiting};
-use crate::recipe::Order;
+use crate::parts::order::Order;
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 

@@ -2,7 +2,7 @@
 
 use super::readiness::{Moment, Offer, Readiness};
 use crate::crew::{Crew, Members};
-use crate::spending::{Savings, Spending};
+use crate::parts::budget::{Savings, Spending};
 use gleaner_core::{Grid, MachineClass, Queue};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use std::collections::BTreeMap;
@@ -153,8 +153,7 @@ fn seconds(grid: &Grid, task: TaskId, class: MachineClassId) -> f64 {
 fn add_ready_times(grid: &Grid, now: Time, id: MachineId, to: &mut Vec<f64>) {
     let machine = grid.machine(id);
     let idle = machine.cores().saturating_sub(machine.count());
-    let tasks = machine.counts().flat_map(|(class, _)| machine.tasks_of(class));
-    let busy = tasks.map(|task| grid.seconds_left(now, task).unwrap_or(0.0));
+    let busy = machine.runs().map(|run| grid.seconds_left(now, run).unwrap_or(0.0));
     to.extend(busy.filter(|seconds| seconds.is_finite()));
     to.extend(std::iter::repeat_n(0.0, idle as usize));
 }

@@ -3,7 +3,7 @@
 use super::kinds::{Bid, Kind};
 use super::pool::Place;
 use super::{Batch, highest_tie};
-use crate::recipe::Aim;
+use crate::parts::aim::Aim;
 
 /// Where a task would go: in which pool to which of the machines.
 #[derive(Clone, Copy, Debug)]

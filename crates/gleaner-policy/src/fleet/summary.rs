@@ -1,4 +1,4 @@
-use crate::score::sum_of_times;
+use crate::parts::score::sum_of_times;
 use gleaner_core::{Grid, Needs};
 use gleaner_units::{MachineId, TaskClassId};
 

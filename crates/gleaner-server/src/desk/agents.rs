@@ -3,8 +3,8 @@
 use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
-use crate::ledger::{Errand, Live, Wish};
-use gleaner_core::TaskState;
+use crate::ledger::Wish;
+use gleaner_core::{Command, Run, Stage};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
@@ -80,14 +80,17 @@ impl Desk {
         self.batch.effects.push(Effect::Close(id));
     }
 
-    /// Tells the agents what the ledger has for them; those that are away hear it when they are back.
-    pub(super) fn run_errands(&mut self) {
-        for errand in self.ledger.take_errands() {
-            match errand {
+    /// Tells the agents what is ordered; those that are away hear it when they are back.
+    pub(super) fn pass_on_orders(&mut self) {
+        for order in self.ledger.take_orders() {
+            match order {
                 // It may have been given up again since.
-                Errand::Run(attempt, on) if !self.is_live(attempt, on) => {}
-                Errand::Run(attempt, on) => self.tell_to_run(attempt, on),
-                Errand::Stop(attempt, on, cause) => self.tell(on, ToAgent::Stop { attempt, cause }),
+                Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
+                Command::Start { run, on } => self.tell_to_run(run, on),
+                Command::Stop { run, on, .. } => {
+                    let cause = self.stop_cause(run.task);
+                    self.tell(on, ToAgent::Stop { attempt: run, cause });
+                }
             }
         }
     }
@@ -149,33 +152,26 @@ impl Desk {
 
     /// The agent ends what is not its own; it is told again to run what it does not know, and to end what should end.
     fn synchronise(&mut self, id: MachineId, session: SessionId, running: &[Attempt]) {
-        let live: Vec<TaskId> = self.ledger.agent(id).live.iter().copied().collect();
-        let attempt = |desk: &Self, task: TaskId| {
-            let live = desk.ledger.record(task).live.expect("a task listed as live is live");
-            Attempt { task, number: live.attempt }
-        };
-        let attempts: Vec<Attempt> = live.iter().map(|&task| attempt(self, task)).collect();
-        self.send(session, ToAgent::Yours { attempts: attempts.clone() });
-        for attempt in attempts {
+        let live: Vec<Run> = self.ledger.live_on(id).copied().collect();
+        self.send(session, ToAgent::Yours { attempts: live.iter().map(Run::id).collect() });
+        for run in live {
+            let attempt = run.id();
             // One that does not have it says so when it is to stop it.
-            if let Some(cause) = self.stop_cause(attempt, id) {
-                self.send(session, ToAgent::Stop { attempt, cause });
+            if run.stage() == Stage::Stopping {
+                self.send(session, ToAgent::Stop { attempt, cause: self.stop_cause(attempt.task) });
             } else if !running.contains(&attempt) {
                 self.tell_to_run(attempt, id);
             }
         }
     }
 
-    fn stop_cause(&self, attempt: Attempt, on: MachineId) -> Option<StopCause> {
-        match self.ledger.record(attempt.task).wish {
-            Some(Wish::Cancel) => Some(StopCause::Cancel),
-            Some(Wish::Hold) => Some(StopCause::Hold),
-            None => {
-                // It may be on its way back here, as another run.
-                let wanted = self.ledger.grid().task(attempt.task);
-                let goes_on = wanted.placed_on() == Some(on) && wanted.attempt() == attempt.number;
-                (!goes_on).then_some(StopCause::Move)
-            }
+    /// Why a run of a task is to stop. What another run came before is as unwanted as what was cancelled.
+    fn stop_cause(&self, task: TaskId) -> StopCause {
+        let record = self.ledger.record(task);
+        match record.wish {
+            Some(Wish::Hold) => StopCause::Hold,
+            None if !record.phase.is_over() => StopCause::Move,
+            Some(Wish::Cancel) | None => StopCause::Cancel,
         }
     }
 
@@ -224,15 +220,14 @@ impl Desk {
     }
 
     fn started(&mut self, now: Time, agent: MachineId, attempt: Attempt) {
-        let is_news = self.is_live(attempt, agent)
-            && self.ledger.grid().task(attempt.task).state() == TaskState::Sent(agent);
-        if is_news {
+        let live = self.ledger.find_live(attempt, agent);
+        if live.is_some_and(|run| run.stage() == Stage::Sent) {
             self.record(now, Fact::AttemptStarted(attempt));
         }
     }
 
     fn output(&mut self, agent: MachineId, written: Written) {
-        let Attempt { task, .. } = written.attempt;
+        let task = written.attempt.task;
         let counts =
             task.index() < self.ledger.task_count() && self.ledger.is_awaited(written.attempt, agent);
         if counts && written.bytes.len() <= OUTPUT_CHUNK_MAX {
@@ -246,9 +241,8 @@ impl Desk {
             self.send(session, ToAgent::Settled { attempt, accepted: false });
             return;
         }
-        let run = Live { attempt: attempt.number, on: agent };
         let is_awaited = self.ledger.is_awaited(attempt, agent);
-        if !is_awaited && let Some(accepted) = self.ledger.record(attempt.task).counted(run) {
+        if !is_awaited && let Some(accepted) = self.ledger.record(attempt.task).counted(attempt, agent) {
             self.send(session, ToAgent::Settled { attempt, accepted });
             return;
         }
@@ -276,15 +270,6 @@ impl Desk {
             );
             self.record(now, Fact::SpeedDoubted { agent, share, why });
         }
-    }
-
-    fn is_live(&self, attempt: Attempt, agent: MachineId) -> bool {
-        attempt.task.index() < self.ledger.task_count()
-            && self
-                .ledger
-                .record(attempt.task)
-                .live
-                .is_some_and(|live| live.attempt == attempt.number && live.on == agent)
     }
 
     /// Short output stays with the fact; the end of long output follows the rest of it.

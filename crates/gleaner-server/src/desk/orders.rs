@@ -4,12 +4,12 @@ use super::Desk;
 use super::admission::{Admitted, Kind, Rejection, check_name, check_profile};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Job, Record, Wish};
-use crate::policy::{budget, recipe};
+use crate::policy;
 use crate::store::TaskRange;
+use gleaner_policy::PolicyError;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
-    Actor, BudgetSpec, Choice, Enrolled, Enrolment, Ordered, PolicySpec, QuotaSetting, Role, Submitted,
-    TaskPhase,
+    Actor, Choice, Enrolled, Enrolment, Ordered, PolicyKeys, QuotaSetting, Role, Submitted, TaskPhase,
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
@@ -47,9 +47,9 @@ pub enum Order {
     /// Let ended tasks run again.
     Rerun(JobId, Choice),
     /// Schedule by another rule.
-    SetPolicy(PolicySpec),
+    SetPolicy(PolicyKeys),
     /// Let so much be spent, or let running cost nothing.
-    SetBudget(Option<BudgetSpec>),
+    SetBudget(Option<PolicyKeys>),
     /// Let a user, or everyone without a quota of their own, have so much.
     SetQuota(QuotaSetting),
     /// Let running on a machine cost this.
@@ -298,17 +298,13 @@ impl Desk {
         }
         let actor = Actor::User(by.user.clone());
         match order {
-            Order::SetPolicy(policy) => {
-                check_rule(&policy, self.ledger.budget())?;
+            Order::SetPolicy(keys) => {
+                let policy = policy::asked(keys, self.ledger.policy())?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
-            Order::SetBudget(spec) => {
-                if let Some(spec) = &spec {
-                    budget(spec).map_err(|error| Rejection::invalid(error.to_string()))?;
-                }
-                // The policy in force has to make sense with it.
-                check_rule(self.ledger.policy(), spec.as_ref())?;
-                self.record(now, Fact::BudgetSet { budget: spec, by: actor });
+            Order::SetBudget(keys) => {
+                let policy = policy::with_budget(self.ledger.policy(), keys)?;
+                self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetQuota(QuotaSetting { user, quota }) => {
                 if let Some(user) = &user {
@@ -403,8 +399,10 @@ impl Desk {
     }
 }
 
-fn check_rule(policy: &PolicySpec, budget: Option<&BudgetSpec>) -> Result<(), Rejection> {
-    recipe(policy, budget).map(drop).map_err(|error| Rejection::invalid(error.to_string()))
+impl From<PolicyError> for Rejection {
+    fn from(error: PolicyError) -> Self {
+        Self::invalid(error.to_string())
+    }
 }
 
 fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskRange>, Rejection> {

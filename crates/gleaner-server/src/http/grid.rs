@@ -8,7 +8,7 @@ use crate::desk::Order;
 use crate::view;
 use axum::Json;
 use axum::extract::State;
-use gleaner_wire::api::{BudgetSetting, BudgetView, GridView, LabelList, PolicySpec, PolicyView, Problem};
+use gleaner_wire::api::{BudgetSetting, BudgetView, GridView, LabelList, PolicyKeys, PolicyView, Problem};
 use std::sync::Arc;
 
 /// The rule in force.
@@ -22,14 +22,14 @@ pub(super) async fn policy(State(api): State<Arc<Api>>, _: Caller) -> Result<Jso
 
 /// Schedules by another rule from now on; what runs stays.
 #[utoipa::path(
-    put, path = "/api/v1/policy", tag = "grid", request_body = PolicySpec,
+    put, path = "/api/v1/policy", tag = "grid", request_body = PolicyKeys,
     responses((status = 200, description = "The rule now in force", body = PolicyView),
         (status = 403, description = "Not an administrator", body = Problem))
 )]
 pub(super) async fn set_policy(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
-    Document(policy): Document<PolicySpec>,
+    Document(policy): Document<PolicyKeys>,
 ) -> Result<Json<PolicyView>, Refusal> {
     api.order(by, Order::SetPolicy(policy)).await?;
     api.look(|desk, _| view::policy(desk)).await.map(Json)

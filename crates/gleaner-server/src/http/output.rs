@@ -129,14 +129,15 @@ async fn standing(
     let look = move |desk: &Desk, _| {
         let task = own_task(desk, &by, job, number)?;
         let record = desk.ledger().record(task);
-        let Some(run) = attempt.or_else(|| record.last_run()) else {
+        let Some(run) = attempt.or_else(|| desk.ledger().last_run(task)) else {
             return Ok(Standing { attempt: None, is_over: record.phase.is_over() });
         };
-        if run > desk.ledger().grid().task(task).attempt() {
+        if run > desk.ledger().grid().task(task).runs() {
             return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")));
         }
-        let goes_on = record.live.is_some_and(|live| live.attempt == run);
-        Ok(Standing { attempt: Some(Attempt { task, number: run }), is_over: !goes_on })
+        let run = Attempt { task, number: run };
+        let goes_on = desk.ledger().grid().find_run(run).is_some_and(gleaner_core::Run::goes_on);
+        Ok(Standing { attempt: Some(run), is_over: !goes_on })
     };
     api.look(look).await?
 }

@@ -77,7 +77,7 @@ impl Refusal {
     pub(super) fn slow() -> Self {
         let message = format!(
             "the rest of the request did not come, or not at {} KiB a second; send it again",
-            BODY_BYTES_MIN / PATIENCE.as_secs() >> 10
+            (BODY_BYTES_MIN / PATIENCE.as_secs()) >> 10
         );
         Self::new(StatusCode::REQUEST_TIMEOUT, "slow", message)
     }

@@ -1,10 +1,8 @@
 //! The agents and what is known of their machines for longer than a connection lives.
 
 use super::Shown;
-use gleaner_units::TaskId;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// An agent.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
@@ -36,8 +34,6 @@ pub struct Agent {
     pub profile: Profile,
     /// What its tasks show of its speeds.
     pub shown: Shown,
-    /// The tasks of which it has, or may have, a run.
-    pub live: BTreeSet<TaskId>,
 }
 
 impl Agent {
@@ -56,7 +52,6 @@ impl Agent {
             price: 0.0,
             profile,
             shown: Shown::default(),
-            live: BTreeSet::new(),
         }
     }
 

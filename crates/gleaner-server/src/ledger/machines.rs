@@ -1,11 +1,11 @@
 //! Facts about agents and their machines.
 
 use super::kinds::{machine_ad, machine_class};
-use super::{Agent, Ledger, Live};
+use super::{Agent, Ledger};
 use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, REQUIREMENTS};
-use gleaner_core::{Event, Seen};
-use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+use gleaner_core::{Event, Run, RunEnd, Seen};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
 
@@ -23,9 +23,10 @@ impl Ledger {
 
     /// What ran there before has ended, and nothing more is heard of it.
     pub(super) fn started_afresh(&mut self, at: Time, id: MachineId, incarnation: u64, profile: &Profile) {
-        let live = std::mem::take(&mut self.books.agents[id.index()].live);
-        for task in live {
-            self.run_vanished(at, task);
+        let vanished: Vec<RunId> = self.live_on(id).map(Run::id).collect();
+        for run in vanished {
+            self.tell(at, &Event::RunEnded { run, end: RunEnd::Lost });
+            self.after_a_run(at, run.task);
         }
         self.books.agents[id.index()].incarnation = Some(incarnation);
         self.profiled(at, id, profile);
@@ -36,12 +37,9 @@ impl Ledger {
     pub(super) fn given_up(&mut self, at: Time, id: MachineId) {
         self.books.agents[id.index()].lost = true;
         self.books.agents[id.index()].load = 0.0;
-        let live = std::mem::take(&mut self.books.agents[id.index()].live);
-        // Before the tasks are looked at, so that those on their way there are in the queue again.
+        let tasks: Vec<TaskId> = self.live_on(id).map(|run| run.id().task).collect();
         self.tell(at, &Event::MachineLost { machine: id });
-        for task in live {
-            let record = self.books.records.own(task);
-            record.lost = record.live.take();
+        for task in tasks {
             self.after_a_run(at, task);
         }
     }
@@ -119,7 +117,7 @@ impl Ledger {
         agent.load = load;
         agent.why = (!why.is_empty()).then(|| why.to_owned());
         let phase = if agent.is_suspended() { TaskPhase::Suspended } else { TaskPhase::Running };
-        let tasks: Vec<TaskId> = agent.live.iter().copied().collect();
+        let tasks: Vec<TaskId> = self.live_on(id).map(|run| run.id().task).collect();
         for task in tasks {
             if matches!(self.record(task).phase, TaskPhase::Running | TaskPhase::Suspended) {
                 self.enter(at, task, phase);
@@ -171,12 +169,5 @@ impl Ledger {
     fn seen(&self) -> Seen {
         let ads = (0..self.books.agents.len()).map(|index| self.ad(MachineId::new(index)));
         self.books.kinds.seen(&ads.collect::<Vec<_>>())
-    }
-
-    fn run_vanished(&mut self, at: Time, task: TaskId) {
-        let record = self.books.records.own(task);
-        let Some(Live { attempt, .. }) = record.live.take() else { return };
-        self.tell(at, &Event::AttemptLost { task, attempt });
-        self.after_a_run(at, task);
     }
 }

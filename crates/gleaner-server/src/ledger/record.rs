@@ -3,7 +3,7 @@
 
 use super::Tries;
 use crate::store::TaskRange;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::{Outcome, Stored, Usage};
 use serde::{Deserialize, Serialize};
@@ -12,15 +12,6 @@ use std::sync::Arc;
 const PAGE: usize = 512;
 /// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
 const SETTLED_MAX: usize = 16;
-
-/// A run that an agent has, or may have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Live {
-    /// The attempt's number.
-    pub attempt: u32,
-    /// Where.
-    pub on: MachineId,
-}
 
 /// What a user wants of a task that runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -57,11 +48,7 @@ pub struct Last {
 pub struct Record {
     /// Where it is in its life.
     pub phase: TaskPhase,
-    /// The run that an agent has or may have. **While there is one, no other is sent out.**
-    pub live: Option<Live>,
-    /// The last run that was given up without a word of its end: its result still counts until the task runs again.
-    pub lost: Option<Live>,
-    /// What happens when the live run ends.
+    /// What happens when its runs have ended.
     pub wish: Option<Wish>,
     /// Until when it rests after a failure; the scheduler does not know of it meanwhile.
     pub(super) rests_until: Option<Time>,
@@ -84,14 +71,13 @@ pub struct Record {
 /// What an agent is told of the end of a run, each time it reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Settlement {
-    run: Live,
+    number: u32,
+    on: MachineId,
     counted: bool,
 }
 
 const UNTOUCHED: Record = Record {
     phase: TaskPhase::Waiting,
-    live: None,
-    lost: None,
     wish: None,
     rests_until: None,
     tries: Tries::NONE,
@@ -111,14 +97,13 @@ impl Default for Record {
 
 impl Record {
     /// Whether the end of a run counted; none if none was reported, or so long ago that nobody asks any more.
-    pub fn counted(&self, run: Live) -> Option<bool> {
-        self.settled.iter().find(|settlement| settlement.run == run).map(|settlement| settlement.counted)
+    pub fn counted(&self, run: RunId, on: MachineId) -> Option<bool> {
+        let settled = self.settled.iter().find(|settled| (settled.number, settled.on) == (run.number, on));
+        settled.map(|settled| settled.counted)
     }
 
-    /// The latest run of which anything is known.
-    pub fn last_run(&self) -> Option<u32> {
-        let ended = self.settled.iter().map(|settlement| settlement.run.attempt).max();
-        self.live.or(self.lost).map(|run| run.attempt).max(ended)
+    pub(super) fn last_settled(&self) -> Option<u32> {
+        self.settled.iter().map(|settled| settled.number).max()
     }
 
     /// Whether a user's wish changes anything about the task. What is to end for good cannot be held.
@@ -137,13 +122,13 @@ impl Record {
         self.rests_until
     }
 
-    pub(super) fn settle(&mut self, run: Live, counted: bool) {
+    pub(super) fn settle(&mut self, run: RunId, on: MachineId, counted: bool) {
         if self.settled.len() == SETTLED_MAX {
             self.settled.remove(0);
         }
         // Most tasks run once.
         self.settled.reserve_exact(1);
-        self.settled.push(Settlement { run, counted });
+        self.settled.push(Settlement { number: run.number, on, counted });
     }
 }
 

@@ -3,26 +3,27 @@
 use super::job::count;
 use super::kinds::task_class;
 use super::tries::{Ended, Verdict, given_up};
-use super::{Errand, Job, Last, Ledger, Live, Record, Wish};
+use super::{Job, Last, Ledger, Record, Wish};
 use crate::journal::Chosen;
 use crate::store::TaskRange;
-use gleaner_core::{Event, TaskState};
-use gleaner_units::{MachineId, Ops, Span, TaskId, Time};
+use gleaner_core::{Event, RunEnd, Stage, TaskState};
+use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{Attempt, End, Outcome, StopCause};
+use gleaner_wire::session::{End, Outcome};
 use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
 pub(crate) const OPERATIONS_EACH: f64 = 1e6;
 
 impl Ledger {
-    /// Whether the end of this run is the one that counts.
-    pub fn is_awaited(&self, attempt: Attempt, from: MachineId) -> bool {
-        let record = self.record(attempt.task);
-        let run = Some(Live { attempt: attempt.number, on: from });
-        record.live == run || (record.live.is_none() && record.lost == run && !record.phase.is_over())
+    /// Whether the end of this run is one that counts: its agent has it, or had it when it was given up and the task was
+    /// not given to another since.
+    pub fn is_awaited(&self, run: RunId, from: MachineId) -> bool {
+        let known = self.grid().find_run(run);
+        known.is_some_and(|run| run.on() == from && run.stage() != Stage::Held && !run.is_superseded())
+            && !self.record(run.task).phase.is_over()
     }
 
     pub(super) fn submitted(
@@ -83,22 +84,18 @@ impl Ledger {
                 return;
             }
             ledger.touched.push(tasks);
-            if let Some(live) = record.live {
-                let task = tasks.first();
+            // What has runs has a record of its own.
+            let task = tasks.first();
+            if ledger.is_live(task) {
                 ledger.books.records.own(task).wish = Some(wish);
-                let attempt = Attempt { task, number: live.attempt };
-                let cause = match wish {
-                    Wish::Cancel => StopCause::Cancel,
-                    Wish::Hold => StopCause::Hold,
-                };
-                ledger.errands.push(Errand::Stop(attempt, live.on, cause));
+                ledger.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
             } else {
                 ledger.withdraw(at, tasks, wish.phase());
             }
         });
     }
 
-    /// Held tasks wait again; a run that was to end for that goes on, or is sent out again.
+    /// Held tasks wait again; those whose run is being stopped for that do so when it is over.
     pub(super) fn released(&mut self, at: Time, chosen: &Chosen) {
         self.for_chosen(chosen, |ledger, tasks, record| {
             if !record.can_release() {
@@ -108,8 +105,9 @@ impl Ledger {
             let is_held = record.phase == TaskPhase::Held;
             ledger.write_record(tasks, Record { wish: None, ..record });
             if is_held {
-                ledger.return_to_queue(at, tasks);
+                ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             }
+            ledger.tell(at, &Event::TasksReturned { first: tasks.first(), count: tasks.count() });
         });
     }
 
@@ -123,35 +121,30 @@ impl Ledger {
             // An agent that did not hear what came of an earlier run may still ask.
             let Record { phase, machine, settled, .. } = record;
             ledger.write_record(tasks, Record { phase, machine, settled, ..Record::default() });
-            ledger.return_to_queue(at, tasks);
+            ledger.enter_alike(at, tasks, TaskPhase::Waiting);
+            ledger.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
         });
     }
 
-    fn return_to_queue(&mut self, at: Time, tasks: TaskRange) {
-        self.enter_alike(at, tasks, TaskPhase::Waiting);
-        self.tell(at, &Event::TasksReturned { first: tasks.first(), count: tasks.count() });
-    }
-
-    pub(super) fn attempt_started(&mut self, at: Time, attempt: Attempt) {
-        let Attempt { task, number } = attempt;
-        let record = self.books.records.own(task);
-        let Some(live) = record.live.filter(|live| live.attempt == number) else { return };
+    pub(super) fn attempt_started(&mut self, at: Time, run: RunId) {
+        let sent = self.grid().find_run(run).filter(|run| run.stage() == Stage::Sent);
+        let Some(on) = sent.map(gleaner_core::Run::on) else { return };
+        let record = self.books.records.own(run.task);
         record.started = Some(at);
-        record.machine = Some(live.on);
-        let suspended = self.agent(live.on).is_suspended();
-        self.enter(at, task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
-        self.touched.push(TaskRange::one(task));
-        self.tell(at, &Event::AttemptStarted { task, attempt: number });
+        record.machine = Some(on);
+        let suspended = self.agent(on).is_suspended();
+        self.enter(at, run.task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
+        self.touched.push(TaskRange::one(run.task));
+        self.tell(at, &Event::RunStarted(run));
     }
 
-    /// The end that counts; see [`is_awaited`](Self::is_awaited).
-    pub(super) fn attempt_ended(&mut self, at: Time, attempt: Attempt, on: MachineId, end: &End) {
-        let task = attempt.task;
+    /// An end that counts; see [`is_awaited`](Self::is_awaited).
+    pub(super) fn attempt_ended(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
+        let task = run.task;
         self.touched.push(TaskRange::one(task));
         self.learn(at, task, on, end);
         self.show_speed(task, on, end);
-        self.books.agents[on.index()].live.remove(&task);
-        let is_elsewhere = self.grid().task(task).attempt() != attempt.number;
+        let was_asked_for = self.is_asked_to_end(run);
         let lasted = self.lasted(at, task);
         let (_, job) = self.books.jobs.of(task);
         let record = self.books.records.own(task);
@@ -160,26 +153,26 @@ impl Ledger {
             Ended {
                 outcome: &end.outcome,
                 lasted,
-                was_asked_for: is_elsewhere || record.wish.is_some(),
+                was_asked_for: was_asked_for || record.wish.is_some(),
                 got_further: end.checkpoint.is_some() && end.checkpoint != record.checkpoint,
             },
         );
-        (record.live, record.lost) = (None, None);
-        record.settle(Live { attempt: attempt.number, on }, true);
+        record.settle(run, on, true);
         record.machine = Some(on);
         let outcome = if verdict == Verdict::GivenUp { given_up() } else { end.outcome.clone() };
         record.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
         if end.checkpoint.is_some() {
             record.checkpoint.clone_from(&end.checkpoint);
         }
+        let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };
         match verdict {
-            Verdict::Done => self.finish(at, task, TaskPhase::Done),
+            Verdict::Done => self.finish(at, run, TaskPhase::Done),
             Verdict::Failed | Verdict::GivenUp if record.wish.is_none() => {
-                self.finish(at, task, TaskPhase::Failed);
+                self.finish(at, run, TaskPhase::Failed);
             }
-            Verdict::Failed | Verdict::GivenUp | Verdict::Again => self.run_again(at, attempt),
+            Verdict::Failed | Verdict::GivenUp | Verdict::Again => self.run_again(at, run, left),
             Verdict::AgainAfter(rest) => {
-                self.run_again(at, attempt);
+                self.run_again(at, run, left);
                 self.rest(at, task, at + rest);
             }
         }
@@ -190,10 +183,16 @@ impl Ledger {
         self.record(task).started.map_or(Span::ZERO, |started| at.since(started))
     }
 
-    fn run_again(&mut self, at: Time, attempt: Attempt) {
-        let Attempt { task, number } = attempt;
-        self.tell(at, &Event::AttemptLost { task, attempt: number });
-        self.after_a_run(at, task);
+    /// Whether the scheduler ordered a run to stop, or wants another one of its task.
+    fn is_asked_to_end(&self, run: RunId) -> bool {
+        let stops = |known: &gleaner_core::Run| known.stage() == Stage::Stopping;
+        let is_other = |known: &gleaner_core::Run| known.id() != run && known.stage() != Stage::Missing;
+        self.grid().find_run(run).is_some_and(stops) || self.grid().runs_of(run.task).any(is_other)
+    }
+
+    fn run_again(&mut self, at: Time, run: RunId, end: RunEnd) {
+        self.tell(at, &Event::RunEnded { run, end });
+        self.after_a_run(at, run.task);
     }
 
     /// Keeps a task that is back in the queue out of it for a while.
@@ -221,39 +220,33 @@ impl Ledger {
         }
     }
 
-    pub(super) fn result_refused(&mut self, attempt: Attempt, on: MachineId) {
-        self.touched.push(TaskRange::one(attempt.task));
-        self.books.records.own(attempt.task).settle(Live { attempt: attempt.number, on }, false);
+    /// What a run leaves that did not count is gone, and its room is free.
+    pub(super) fn result_refused(&mut self, at: Time, run: RunId, on: MachineId) {
+        self.touched.push(TaskRange::one(run.task));
+        self.books.records.own(run.task).settle(run, on, false);
+        if self.grid().find_run(run).is_some_and(|known| known.on() == on && known.stage() != Stage::Held) {
+            self.run_again(at, run, RunEnd::Lost);
+        }
     }
 
-    /// A run is over or given up, and the task is not: it goes where its user wants it, or to where it was being moved,
-    /// or back into the queue.
+    /// A run is over or given up, and the task is not: it goes where its user wants it, or back into the queue, unless
+    /// another run of it goes on.
     pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
         self.touched.push(TaskRange::one(task));
-        if let Some(wish) = self.books.records.own(task).wish.take() {
-            self.withdraw(at, TaskRange::one(task), wish.phase());
-        } else if self.record(task).phase != TaskPhase::Held {
-            // A held task of which a lost run is heard after all stays held.
-            self.enter(at, task, TaskPhase::Waiting);
-            self.send_out(task);
-        }
-    }
-
-    /// Sends out the run that the scheduler wants, unless an earlier one may still go on.
-    pub(super) fn send_out(&mut self, task: TaskId) {
-        let TaskState::Sent(on) = self.grid().task(task).state() else { return };
-        if self.record(task).live.is_some() {
+        let runs = self.grid().runs_of(task).any(|run| run.stage() == Stage::Running);
+        let (is_live, record) = (self.is_live(task), self.record(task));
+        // A held task of which a lost run is heard after all stays held.
+        if runs || record.phase == TaskPhase::Held || record.phase.is_over() {
             return;
         }
-        let number = self.grid().task(task).attempt();
-        let record = self.books.records.own(task);
-        record.live = Some(Live { attempt: number, on });
-        record.lost = None;
-        record.started = None;
-        record.machine = Some(on);
-        self.books.agents[on.index()].live.insert(task);
-        self.touched.push(TaskRange::one(task));
-        self.errands.push(Errand::Run(Attempt { task, number }, on));
+        match record.wish {
+            Some(_) if is_live => {}
+            Some(wish) => {
+                self.books.records.own(task).wish = None;
+                self.enter(at, task, wish.phase());
+            }
+            None => self.enter(at, task, TaskPhase::Waiting),
+        }
     }
 
     pub(super) fn enter(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
@@ -302,16 +295,12 @@ impl Ledger {
         }
     }
 
-    fn finish(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
-        self.books.records.own(task).wish = None;
-        self.enter(at, task, phase);
-        // It may be on its way elsewhere by now: whatever the scheduler thinks its run is, it is over.
-        let attempt = self.grid().task(task).attempt();
-        self.tell(at, &Event::AttemptFinished { task, attempt });
-        // A task that was held and released since its run was lost waits, and the scheduler expects no end of it.
-        if self.grid().task(task).state() == TaskState::Waiting {
-            self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
-        }
+    fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase) {
+        self.books.records.own(run.task).wish = None;
+        // A run that was missing may end while its task rests after another.
+        self.end_rest(run.task);
+        self.enter(at, run.task, phase);
+        self.tell(at, &Event::RunEnded { run, end: RunEnd::Finished });
     }
 
     /// Holds what a machine says of its speeds against a run whose length was declared.

@@ -59,7 +59,7 @@ fn holder(pid: Option<u32>) -> String {
 pub enum OpenError {
     /// A later version wrote it.
     #[error(
-        "{} has format {found}, and this version knows formats up to {known}: start the newer version that wrote it; \
+        "{} has format {found}, and this version reads format {known} only: start the newer version that wrote it; \
          nothing was changed",
         file.display()
     )]
@@ -68,8 +68,24 @@ pub enum OpenError {
         file: PathBuf,
         /// Its format.
         found: u32,
-        /// The latest format known here.
+        /// The only format known here.
         known: u32,
+    },
+    /// An earlier version wrote it.
+    #[error(
+        "{} was written by {program} in format {found}, and this version reads format {known} only: go on with that \
+         program, or choose another folder to start a new grid; nothing was changed",
+        file.display()
+    )]
+    Older {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The only format known here.
+        known: u32,
+        /// Which program it was.
+        program: String,
     },
     /// Something else lies under the journal's name.
     #[error("{} is not a journal of Gleaner: move it away, or choose another folder", file.display())]

@@ -14,6 +14,7 @@ mod snapshot_files;
 mod torn;
 
 pub use reader::SqliteReader;
+pub use schema::FORMAT;
 
 use super::{
     CommitError, Home, OpenError, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, limits, span_tree,

@@ -5,7 +5,7 @@ use crate::ledger::Ledger;
 use gleaner_core::{Account, Scope};
 use gleaner_units::{Time, UserId};
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{AccountView, BudgetView};
+use gleaner_wire::api::{AccountView, BudgetView, PolicyKeys};
 
 /// The budget, and what became of it in the period that is running. Costs O(users).
 pub fn budget(desk: &Desk, now: Time) -> BudgetView {
@@ -13,11 +13,17 @@ pub fn budget(desk: &Desk, now: Time) -> BudgetView {
     let accounts = ledger.grid().accounts();
     BudgetView {
         version: VERSION,
-        budget: ledger.budget().cloned(),
+        budget: budget_keys(ledger),
         heeded: accounts.is_some(),
         next_recharge_s: accounts.map(|accounts| accounts.budget().next_recharge(now).seconds()),
         accounts: accounts_of(ledger, now),
     }
+}
+
+/// As it was set.
+fn budget_keys(ledger: &Ledger) -> Option<PolicyKeys> {
+    let keys = ledger.policy().tree().get("budget")?.as_object()?;
+    Some(PolicyKeys(keys.clone()))
 }
 
 fn accounts_of(ledger: &Ledger, now: Time) -> Vec<AccountView> {

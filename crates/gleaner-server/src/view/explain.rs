@@ -8,10 +8,7 @@ use crate::ledger::Ledger;
 use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Command, Condition, Explanation};
-use gleaner_policy::Recipe;
-use gleaner_policy::outlook::ends;
-use gleaner_policy::placement::ratings;
+use gleaner_core::{Condition, Decision, Explanation};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -61,12 +58,12 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
     let explanation =
         view((&ledger, first), now, "as things stand, before any of its tasks starts".to_owned());
     // What the policy did not say of others yet is not of interest here.
-    let Some((Fact::Decided { commands, .. }, _)) = ledger.decide(now) else {
+    let Some((Fact::Decided { decisions, .. }, _)) = ledger.decide(now) else {
         return Err(Rejection { kind: Kind::Invalid, message: "the job has no tasks".to_owned() });
     };
     let mut starts: BTreeMap<MachineId, u32> = BTreeMap::new();
-    for command in commands {
-        if let Command::Start { task, on, .. } = command
+    for decision in decisions {
+        if let Decision::Start { task, on } = decision
             && task >= first
         {
             *starts.entry(on).or_default() += 1;
@@ -97,7 +94,7 @@ fn summary(ledger: &Ledger, at: Time, task: TaskId) -> String {
         None => "",
     };
     let phase = match record.phase {
-        TaskPhase::Waiting if record.live.is_some() => {
+        TaskPhase::Waiting if ledger.is_live(task) => {
             format!("it was sent to {machine} and has not started yet")
         }
         TaskPhase::Waiting if record.rests_until().is_some() => {
@@ -140,13 +137,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
 /// The machines by the rule in force: by its score, or by how soon each would be done.
 fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f64)> {
     let (grid, class) = (ledger.grid(), ledger.job_of(task).1.class);
-    match (ledger.recipe(), grid.declared_length(task)) {
-        (Recipe::Match(recipe), _) => ratings(recipe.place, grid, class),
-        (Recipe::Batch(_), None) => Vec::new(),
-        (Recipe::Batch(_), Some(length)) => {
-            ends(grid, at, class, length).into_iter().map(|(on, end)| (on, -end)).collect()
-        }
-    }
+    ledger.recipe().ratings(grid, at, class, grid.declared_length(task))
 }
 
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {

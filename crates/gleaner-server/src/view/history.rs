@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use crate::journal::Fact;
 use crate::ledger::{Ended, Tries, Verdict, Wish};
 use crate::store::StoredRow;
-use gleaner_core::Command;
+use gleaner_core::Decision;
 use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Actor, History, TaskPhase, Transition};
@@ -36,6 +36,8 @@ pub struct Story<'a> {
     names: &'a HistoryNames,
     phase: TaskPhase,
     tries: Tries,
+    /// How many runs it was given.
+    runs: u32,
     /// The run that was sent out last and has not ended.
     run: Option<(u32, MachineId)>,
     /// The run that follows it elsewhere.
@@ -56,6 +58,7 @@ impl<'a> Story<'a> {
             names,
             phase: TaskPhase::Waiting,
             tries: Tries::default(),
+            runs: 0,
             run: None,
             next: None,
             started: None,
@@ -88,7 +91,9 @@ impl<'a> Story<'a> {
                 self.phase = if spec.hold { TaskPhase::Held } else { TaskPhase::Waiting };
                 self.add(at, "submitted".to_owned(), Actor::User(user.clone()));
             }
-            Fact::Decided { commands, .. } => commands.iter().for_each(|command| self.decided(at, command)),
+            Fact::Decided { decisions, .. } => {
+                decisions.iter().for_each(|decision| self.decided(at, decision));
+            }
             Fact::AttemptStarted(attempt) if self.is_run(attempt.number) => {
                 self.phase = TaskPhase::Running;
                 self.started = Some(at);
@@ -126,23 +131,34 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn decided(&mut self, at: Time, command: &Command) {
-        match *command {
-            Command::Start { task, attempt, on } if task == self.names.task => {
-                self.run = Some((attempt, on));
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        let (task, on) = match *decision {
+            Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
+            Decision::Relocate { task, to } => (task, to),
+            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+        };
+        if task != self.names.task {
+            return;
+        }
+        // Runs are numbered in the order in which they are decided.
+        self.runs += 1;
+        let new = (self.runs, on);
+        let name = |machine: MachineId| &self.names.machines[machine.index()];
+        match (decision, self.run) {
+            (Decision::Relocate { .. }, Some((_, from))) => {
+                let cause = format!("the policy moves it from {} to {}", name(from), name(on));
+                self.add(at, cause, Actor::Coordinator);
+                self.next = Some(new);
+            }
+            (Decision::Replicate { .. }, Some(_)) => {
+                let cause = format!("the policy runs it on {} too", name(on));
+                self.add(at, cause, Actor::Coordinator);
+                self.next = Some(new);
+            }
+            _ => {
+                self.run = Some(new);
                 self.add(at, "placed by the policy".to_owned(), Actor::Coordinator);
             }
-            Command::Move { task, attempt, from, to } if task == self.names.task => {
-                let name = |machine: MachineId| &self.names.machines[machine.index()];
-                let cause = format!("the policy moves it from {} to {}", name(from), name(to));
-                self.add(at, cause, Actor::Coordinator);
-                self.next = Some((attempt, to));
-            }
-            Command::Start { .. }
-            | Command::Move { .. }
-            | Command::WakeAt { .. }
-            | Command::Collect
-            | Command::Plan { .. } => {}
         }
     }
 

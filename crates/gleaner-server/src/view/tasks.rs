@@ -5,7 +5,6 @@ use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
 use crate::store::TaskRange;
 use gleaner_core::explain::words;
 use gleaner_core::{Explanation, TaskState};
-use gleaner_policy::Recipe;
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::{JobList, JobState, JobView, TaskList, TaskPhase, TaskView};
 use gleaner_wire::{JobId, VERSION};
@@ -39,7 +38,7 @@ pub fn task(desk: &Desk, id: TaskId) -> TaskView {
         job: job_id,
         task: job.number(id),
         phase: record.phase,
-        attempts: ledger.grid().task(id).attempt(),
+        attempts: ledger.grid().task(id).runs(),
         length: ledger.grid().declared_length(id).map(|length| length.amount() * OPERATIONS_EACH),
         machine: record.machine.map(|on| ledger.agent(on).name.clone()),
         started_s: record.started.map(gleaner_units::Time::seconds),
@@ -99,8 +98,8 @@ fn why(ledger: &Ledger, job: &Job) -> String {
         return "no length was declared for it, and the policy in force plans by lengths; `gleaner explain` says more"
             .to_owned();
     }
-    if let Recipe::Batch(_) = ledger.recipe() {
-        return "it is planned with the next batch".to_owned();
+    if ledger.recipe().plans() {
+        return format!("it is planned, and waits for {}", ledger.recipe().waits_for());
     }
     let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(job.class, MachineId::new(on)));
     match able.count() {

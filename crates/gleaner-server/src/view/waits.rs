@@ -2,7 +2,6 @@
 
 use crate::ledger::Ledger;
 use gleaner_core::{Availability, Queue};
-use gleaner_policy::Recipe;
 use gleaner_units::{Credits, MachineId, TaskId, Time};
 
 /// In half a sentence.
@@ -20,13 +19,13 @@ pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
         None => None,
     };
     let batch = grid.wake_at().map_or(String::new(), |at| format!(", in {:.0} s", at.since(now).seconds()));
-    match (planned, ledger.recipe()) {
-        (Some(machine), _) => format!("it waits, planned for {machine}"),
-        (None, _) if is_too_dear(ledger, now, task) => {
+    match planned {
+        Some(machine) => format!("it waits, planned for {machine}"),
+        None if is_too_dear(ledger, now, task) => {
             format!("it waits for the next recharge of the budget{batch}")
         }
-        (None, Recipe::Batch(_)) => format!("it waits for the next batch{batch}"),
-        (None, Recipe::Match(_)) => "it waits for a machine".to_owned(),
+        None if ledger.recipe().plans() => format!("it waits for {}{batch}", ledger.recipe().waits_for()),
+        None => format!("it waits for {}", ledger.recipe().waits_for()),
     }
 }
 
@@ -34,7 +33,7 @@ pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
 pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
     let mut remedies = Vec::new();
     if has_no_length(ledger, task) {
-        let policy = &ledger.policy().preset;
+        let policy = &ledger.policy().name();
         remedies.push(format!(
             "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices"
         ));
@@ -55,11 +54,8 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
 pub(crate) fn has_no_length(ledger: &Ledger, task: TaskId) -> bool {
     let grid = ledger.grid();
     let is_unknown = grid.declared_length(task).is_none();
-    is_unknown
-        && match ledger.recipe() {
-            Recipe::Batch(_) => true,
-            Recipe::Match(_) => grid.accounts().is_some() && least_cost(ledger, task).is_none(),
-        }
+    let costs_something = || grid.accounts().is_some() && least_cost(ledger, task).is_none();
+    is_unknown && (ledger.recipe().plans() || costs_something())
 }
 
 /// Whether nothing that is left now would pay for it anywhere.

@@ -211,7 +211,9 @@ impl Agent {
             ToAgent::Stop { attempt, .. } => self.stop(attempt, scene),
             ToAgent::Settled { attempt, accepted } => {
                 scene.see(Seen::Settled { run: attempt, on: self.number, accepted });
-                self.abandon(attempt, "it was settled before it ended", scene);
+                if scene.mutant != Some(Mutant::EndedTooSoon) {
+                    self.abandon(attempt, "it was settled before it ended", scene);
+                }
                 self.ends.remove(&attempt);
             }
             ToAgent::SetPaused { paused } => {
@@ -305,6 +307,8 @@ impl Agent {
         for attempt in older {
             self.abandon(attempt, "a newer run takes its place", scene);
         }
+        let (cores, memory) = (run.needs.cores, run.needs.memory);
+        scene.see(Seen::Took { run: attempt, on: self.number, cores, memory });
         let held = Held {
             run,
             began: false,
@@ -375,6 +379,10 @@ impl Agent {
             if !std::mem::replace(&mut held.is_stopping, true) {
                 let grace = scene.chance.millis(0, 3_000);
                 scene.set(grace, Timer::Stopped(attempt));
+                if scene.mutant == Some(Mutant::EndedTooSoon) {
+                    let early = end(Outcome::Stopped, None, 0, scene);
+                    self.send(FromAgent::Ended { attempt, end: early }, scene);
+                }
             }
         } else if !self.ends.contains_key(&attempt) {
             let outcome = Outcome::Abandoned { why: "this agent does not have it".to_owned() };
@@ -417,6 +425,7 @@ impl Agent {
 
     fn over(&mut self, attempt: Attempt, outcome: Outcome, checkpoint: Option<Stored>, scene: &mut Scene) {
         let Some(held) = self.runs.remove(&attempt) else { return };
+        scene.see(Seen::LetGo { run: attempt, on: self.number });
         if held.began {
             scene.see(Seen::Over { run: attempt, on: self.number, outcome: outcome.clone() });
         }

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Check = fn(&History, &Journal) -> Result<(), String>;
 
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("the journal's time never goes back", time_never_goes_back),
     ("no two runs of one task go on at once", no_two_runs_at_once),
+    ("a machine never holds more than it has", no_machine_is_overfull),
     ("a run begins only after the order was committed", runs_rest_on_commits),
     ("what was acknowledged stands", acknowledgements_stand),
     ("a key counts once", keys_count_once),
@@ -65,6 +66,35 @@ fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
     Ok(())
 }
 
+/// As the agents see it: from when they take a run on until nothing of it is left.
+fn no_machine_is_overfull(history: &History, journal: &Journal) -> Result<(), String> {
+    let enrolled = journal.facts.iter().filter_map(|written| match &written.fact {
+        Fact::AgentEnrolled { profile, .. } => Some((profile.slots, profile.memory)),
+        _ => None,
+    });
+    let has: Vec<(u32, u64)> = enrolled.collect();
+    let mut there: BTreeMap<u32, BTreeMap<Attempt, (u32, u64)>> = BTreeMap::new();
+    for (at, seen) in &history.seen {
+        match seen {
+            Seen::Took { run, on, cores, memory } => {
+                let runs = there.entry(*on).or_default();
+                runs.insert(*run, (*cores, *memory));
+                let cores: u32 = runs.values().map(|(cores, _)| cores).sum();
+                let memory: u64 = runs.values().map(|(_, memory)| memory).sum();
+                let (slots, bytes) = has[*on as usize];
+                if cores > slots || memory > bytes {
+                    return Err(format!("agent {on} of {slots} slots and {bytes} bytes at {at}: {runs:?}"));
+                }
+            }
+            Seen::LetGo { run, on } => {
+                there.entry(*on).or_default().remove(run);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn runs_rest_on_commits(history: &History, journal: &Journal) -> Result<(), String> {
     for (at, seen) in &history.seen {
         let Seen::Began { run, on, .. } = seen else { continue };
@@ -105,7 +135,6 @@ fn kind_of(fact: &Fact) -> Option<(&'static str, Option<JobId>)> {
         Fact::TasksReleased(chosen) => Some(("release", Some(chosen.job))),
         Fact::TasksRerun(chosen) => Some(("rerun", Some(chosen.job))),
         Fact::PolicySet { .. } => Some(("policy", None)),
-        Fact::BudgetSet { .. } => Some(("budget", None)),
         Fact::PriceSet { .. } => Some(("price", None)),
         Fact::MachineOpened { .. } => Some(("open", None)),
         Fact::AgentRevoked { .. } => Some(("revoke", None)),

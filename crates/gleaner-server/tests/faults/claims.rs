@@ -1,6 +1,6 @@
 //! What an agent says of its machine, and what its tasks show.
 
-use super::mended::{Small, end, profile};
+use super::mended::{Small, end, live_run, profile};
 use gleaner_server::desk::{Admitted, Order};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, TaskId};
@@ -21,8 +21,8 @@ fn run(small: &mut Small, tasks: u32, elapsed_s: f64) -> Vec<Fact> {
     small.order(Order::Submit { job: Admitted::check(spec).expect("a job"), key: None, missing: Vec::new() });
     let mut facts = Vec::new();
     for task in (first..small.desk.ledger().task_count()).map(TaskId::new) {
-        let live = small.desk.ledger().record(task).live.expect("there is room for it");
-        let attempt = Attempt { task, number: live.attempt };
+        let number = live_run(&small.desk, task).expect("there is room for it");
+        let attempt = Attempt { task, number };
         small.say(FromAgent::Started(attempt));
         let mut end = end(&Outcome::Exited { code: 0 });
         end.usage.elapsed_s = elapsed_s;

@@ -16,6 +16,10 @@ pub(crate) enum Seen {
     Ordered { what: &'static str, job: JobId },
     /// An administrator was told that it is done.
     Administered { what: &'static str },
+    /// An agent took on a run, which takes so much of its machine until the agent lets go of it.
+    Took { run: Attempt, on: u32, cores: u32, memory: u64 },
+    /// Nothing of a run is left on a machine.
+    LetGo { run: Attempt, on: u32 },
     /// A program began to run.
     Began { run: Attempt, on: u32, from: Option<BlobHash> },
     /// A program is gone.

@@ -1,7 +1,7 @@
 //! The journal's rows as the checker reads them: by task, without the ledger's help.
 
 use super::history::{History, Seen};
-use gleaner_core::Command;
+use gleaner_core::Decision;
 use gleaner_server::journal::{Chosen, Fact};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::session::{Attempt, End};
@@ -61,21 +61,26 @@ impl Journal {
 
     /// What happened to a task, in order.
     pub(crate) fn steps(&self, task: TaskId) -> impl Iterator<Item = (&Written, Step<'_>)> {
+        let mut runs = 0;
         self.facts.iter().flat_map(move |written| {
-            self.steps_of(&written.fact, task).into_iter().map(move |step| (written, step))
+            let steps = self.steps_of(&written.fact, task, &mut runs);
+            steps.into_iter().map(move |step| (written, step))
         })
     }
 
-    fn steps_of<'a>(&self, fact: &'a Fact, task: TaskId) -> Vec<Step<'a>> {
+    /// Runs are numbered in the order in which they are decided.
+    fn steps_of<'a>(&self, fact: &'a Fact, task: TaskId, runs: &mut u32) -> Vec<Step<'a>> {
         match fact {
-            Fact::Decided { commands, .. } => commands
+            Fact::Decided { decisions, .. } => decisions
                 .iter()
-                .filter_map(|command| match *command {
-                    Command::Start { task: started, attempt, on } if started == task => {
-                        Some(Step::Sent(attempt, on))
-                    }
-                    Command::Move { task: moved, attempt, to, .. } if moved == task => {
-                        Some(Step::Sent(attempt, to))
+                .filter_map(|decision| match *decision {
+                    Decision::Start { task: of, on }
+                    | Decision::Replicate { task: of, on }
+                    | Decision::Relocate { task: of, to: on }
+                        if of == task =>
+                    {
+                        *runs += 1;
+                        Some(Step::Sent(*runs, on))
                     }
                     _ => None,
                 })

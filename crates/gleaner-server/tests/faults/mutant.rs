@@ -18,12 +18,14 @@ pub(crate) enum Mutant {
     CheckpointNotStored,
     /// Agents begin from nothing, whatever there is to go on from.
     CheckpointIgnored,
+    /// Agents say that a run is over as soon as it is to stop.
+    EndedTooSoon,
     /// The keys of submissions get lost on their way.
     KeysLost,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -32,6 +34,7 @@ impl Mutant {
         Self::LeaseIgnored,
         Self::CheckpointNotStored,
         Self::CheckpointIgnored,
+        Self::EndedTooSoon,
         Self::KeysLost,
     ];
 }

@@ -10,6 +10,8 @@ use gleaner_units::{Span, Time};
 use gleaner_wire::api::{Choice, Enrolment, Role};
 use gleaner_wire::session::Profile;
 
+/// What the largest machine has, and no task needs more than.
+const MEMORY_MAX: u64 = 8_000_000_000;
 const DAY_NANOS: u64 = 86_400_000_000_000;
 
 impl World {
@@ -50,7 +52,8 @@ impl World {
         let cores = if number == 0 { 4 } else { self.chance.between(1, 3) as u32 };
         let speeds = [*self.chance.pick(&[500.0, 1_000.0, 2_000.0]), 100.0, 100.0];
         let slots = cores + self.chance.below(3) as u32;
-        Profile { slots, user: "worker".to_owned(), ..Profile::new(speeds, cores) }
+        let memory = if number == 0 { MEMORY_MAX } else { *self.chance.pick(&[MEMORY_MAX / 2, MEMORY_MAX]) };
+        Profile { slots, memory, user: "worker".to_owned(), ..Profile::new(speeds, cores) }
     }
 
     pub(super) fn user_acts(&mut self) {

@@ -4,10 +4,10 @@ use super::agent::AGAIN;
 use super::chance::Chance;
 use super::history::Seen;
 use gleaner_server::desk::{Admitted, Answer, Order, OrderId, Rejection, Requester};
-use gleaner_server::policy::default_relocation;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{BudgetSpec, ChargedSpec, Choice, PerSpec, PolicySpec, ReplanSpec, Role};
+use gleaner_wire::api::{Choice, PolicyKeys, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub(crate) const ADMIN: &str = "admin";
@@ -82,8 +82,7 @@ impl Users {
                 let (what, job) = named(&order)?;
                 (told.tasks > 0).then_some(Seen::Ordered { what, job })
             }
-            (Order::SetPolicy(_), Ok(_)) => Some(Seen::Administered { what: "policy" }),
-            (Order::SetBudget(_), Ok(_)) => Some(Seen::Administered { what: "budget" }),
+            (Order::SetPolicy(_) | Order::SetBudget(_), Ok(_)) => Some(Seen::Administered { what: "policy" }),
             (Order::SetPrice { .. }, Ok(_)) => Some(Seen::Administered { what: "price" }),
             (Order::SetOpen { .. }, Ok(_)) => Some(Seen::Administered { what: "open" }),
             (Order::Revoke(_), Ok(_)) => Some(Seen::Administered { what: "revoke" }),
@@ -170,37 +169,43 @@ fn plan_with(chance: &mut Chance, agents: u32, what: u64) -> Order {
 }
 
 /// Each task can be paid from a recharge, wherever it runs: the longest is of a minute on two cores of the fastest.
-fn budget(chance: &mut Chance) -> BudgetSpec {
-    BudgetSpec {
-        recharge: (LENGTH_MAX * PRICE_MAX) as u64 + chance.below(200_000),
-        period_s: *chance.pick(&[5.0, 30.0]),
-        charged: *chance.pick(&[ChargedSpec::Planned, ChargedSpec::Started, ChargedSpec::Ended]),
-        per: *chance.pick(&[PerSpec::Grid, PerSpec::User]),
-    }
+fn budget(chance: &mut Chance) -> PolicyKeys {
+    keys(json!({
+        "recharge": (LENGTH_MAX * PRICE_MAX) as u64 + chance.below(200_000),
+        "period_s": chance.pick(&[5.0, 30.0]),
+        "charged": chance.pick(&["planned", "started", "ended"]),
+        "per": chance.pick(&["grid", "user"]),
+    }))
 }
 
-fn planning(chance: &mut Chance) -> PolicySpec {
+fn planning(chance: &mut Chance) -> PolicyKeys {
     if chance.one_in(8) {
-        return PolicySpec::new(*chance.pick(&AT_ONCE));
+        return keys(json!({ "preset": chance.pick(&AT_ONCE) }));
     }
     if chance.one_in(4) {
-        let spend = Some((*chance.pick(&["b", "bt"])).to_owned());
-        return PolicySpec { spend, ..PolicySpec::new(*chance.pick(&MOVING)) };
+        let rule = chance.pick(&["b", "bt"]);
+        return keys(json!({ "preset": chance.pick(&MOVING), "budget": { "rule": rule } }));
     }
     let preset = *chance.pick(&IN_BATCHES);
     // Where the preset heeds a budget, its period is the batches'.
     let is_free = preset == "elleuch/min-min";
-    let period_s = if is_free { Some(*chance.pick(&[4.0, 20.0])) } else { None };
-    let replan = chance.one_in(4).then_some(ReplanSpec::Lost);
-    PolicySpec { period_s, aging: chance.one_in(2).then_some(2), replan, ..PolicySpec::new(preset) }
+    let period_s = if is_free { json!(chance.pick(&[4.0, 20.0])) } else { Value::Null };
+    let ages = preset.starts_with("elleuch/") && chance.one_in(2);
+    let aging = if ages { json!(2) } else { Value::Null };
+    let replan = if chance.one_in(4) { json!("lost") } else { Value::Null };
+    keys(json!({ "preset": preset, "period_s": period_s, "aging": aging, "replan": replan }))
 }
 
-fn policy(chance: &mut Chance) -> PolicySpec {
-    let preset = *chance.pick(&MOVING);
-    let mut relocate = default_relocation();
-    relocate.period_s = *chance.pick(&[0.0, 0.0, 7.0]);
-    relocate.gain_min = 0.01;
-    PolicySpec { relocate: (!chance.one_in(4)).then_some(relocate), ..PolicySpec::new(preset) }
+fn policy(chance: &mut Chance) -> PolicyKeys {
+    let preset = chance.pick(&MOVING);
+    let period_s = if chance.one_in(3) { json!(7.0) } else { Value::Null };
+    let relocate = json!({ "score": "greedy", "gain_min": 0.01, "period_s": period_s });
+    let relocate = if chance.one_in(4) { json!("none") } else { relocate };
+    keys(json!({ "preset": preset, "relocate": relocate }))
+}
+
+fn keys(written: Value) -> PolicyKeys {
+    serde_json::from_value(written).expect("a table")
 }
 
 /// In what agents' speeds are counted in.
@@ -233,7 +238,11 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         label,
         // As long as it takes, or as someone thinks.
         length: (plans || chance.one_in(4)).then(|| millis as f64 * chance.pick(&[0.5e6, 1e6, 2e6])),
-        needs: Needs { cores: chance.between(1, 2) as u32, ..Needs::default() },
+        needs: Needs {
+            cores: chance.between(1, 2) as u32,
+            memory: *chance.pick(&[0, 1_000_000_000, 5_000_000_000]),
+            ..Needs::default()
+        },
         requirements: chance.one_in(5).then(|| "TARGET.Cpus >= 2".to_owned()),
         rank: None,
         priority: chance.below(2) as i32,

@@ -3,7 +3,8 @@
 use crate::conformance::{Medium, keeps_every_promise};
 use crate::{open, row, rows};
 use gleaner_server::store::{
-    DATABASE, Home, HomeError, NetworkFolder, OpenError, Reader as _, Seq, SqliteReader, SqliteStore, Store,
+    DATABASE, FORMAT, Home, HomeError, NetworkFolder, OpenError, Reader as _, Row, Seq, SqliteReader,
+    SqliteStore, Store,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -85,8 +86,24 @@ fn a_newer_journal_is_refused_and_left_as_it_was() {
     Connection::open(&file).unwrap().pragma_update(None, "user_version", 7).unwrap();
     let before = fs::read(&file).unwrap();
     let refused = refusal(folder.path());
-    assert!(matches!(refused, OpenError::Newer { found: 7, known: 1, .. }), "{refused:?}");
+    assert!(matches!(refused, OpenError::Newer { found: 7, known: FORMAT, .. }), "{refused:?}");
     assert!(matches!(SqliteReader::open(folder.path()), Err(OpenError::Newer { .. })));
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn an_older_journal_is_refused_with_the_program_that_wrote_it() {
+    let folder = TempDir::new().unwrap();
+    let started =
+        Row { body: r#"{"coordinator_started":{"epoch":3,"program":"gleaner 0.0.9"}}"#.into(), ..row(1) };
+    open(folder.path()).commit(&[started, row(2)]).unwrap();
+    let file = folder.path().join(DATABASE);
+    Connection::open(&file).unwrap().pragma_update(None, "user_version", FORMAT - 1).unwrap();
+    let before = fs::read(&file).unwrap();
+    let refused = refusal(folder.path()).to_string();
+    let expected = format!("was written by gleaner 0.0.9 in format {}, and this version reads", FORMAT - 1);
+    assert!(refused.contains(&expected) && refused.contains("go on with that program"), "{refused}");
+    assert!(matches!(SqliteReader::open(folder.path()), Err(OpenError::Older { .. })));
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 

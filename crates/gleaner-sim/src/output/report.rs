@@ -41,7 +41,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
     let gap = summary.gap.map_or("–".to_owned(), |gap| format!("{} %", numbers::decimals(100.0 * gap, 1)));
     let rows = [
         ("policy", experiment.policy.clone()),
-        ("relocation", experiment.recipe.relocate().map_or("none".to_owned(), ToString::to_string)),
+        ("relocation", experiment.recipe.relocate.map_or("none".to_owned(), |rule| rule.to_string())),
         ("seed", summary.seed.to_string()),
         ("tasks", numbers::grouped(summary.tasks as u64)),
         ("of which unfinished", numbers::grouped(summary.unfinished as u64)),

@@ -1,5 +1,5 @@
 use crate::bound::{BoundMachine, BoundTask, Instance, fluid_bound, lower_bound};
-use crate::{Availability, Experiment, History, Period, Setup, Simulation};
+use crate::{Availability, Experiment, History, Period, Setup, Simulation, Waste};
 use gleaner_core::{Budget, Policy};
 use gleaner_units::{Credits, MachineClassId, TaskClassId, Time};
 use serde::Serialize;
@@ -29,6 +29,9 @@ pub struct Summary {
     pub moves: u64,
     /// How often a machine went before its task was done.
     pub aborts: u64,
+    /// What was done in vain; none where no task had several runs at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wasted: Option<Waste>,
     /// What was spent; none without a budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetUse>,
@@ -87,7 +90,7 @@ impl Summary {
         Self {
             version: 1,
             policy: experiment.policy.clone(),
-            relocate: experiment.recipe.relocate().map(|rule| rule.score.name()),
+            relocate: experiment.recipe.relocate.map(|rule| rule.score.name()),
             seed,
             tasks: history.tasks().len(),
             unfinished: history.unfinished(),
@@ -96,6 +99,7 @@ impl Summary {
             gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
             moves: history.moves(),
             aborts: history.aborts(),
+            wasted: Some(history.wasted()).filter(|wasted| wasted.runs > 0),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
         }
     }

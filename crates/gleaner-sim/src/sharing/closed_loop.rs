@@ -1,7 +1,7 @@
 //! A load for measurements: a grid in which each task that completes comes back at once as a new one elsewhere.
 
 use super::Sharing;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -42,7 +42,7 @@ impl ClosedLoop {
         for index in 0..machines * tasks_per_machine {
             let service = looped.service_seconds();
             let machine = MachineId::new(index % machines);
-            looped.sharing.insert(Time::ZERO, machine, TaskId::new(index), service);
+            looped.sharing.insert(Time::ZERO, machine, RunId::new(TaskId::new(index), 1), service);
         }
         looped
     }
@@ -51,12 +51,12 @@ impl ClosedLoop {
     pub fn run(&mut self, completions: u64) -> Outcome {
         let mut outcome = Outcome { events: 2 * completions, checksum: 0, ended: Time::ZERO };
         for _ in 0..completions {
-            let (now, task) = self.sharing.next_completion().expect("no machine has a full owner load");
-            self.sharing.complete(now, task);
+            let (now, run) = self.sharing.next_completion().expect("no machine has a full owner load");
+            self.sharing.complete(now, run);
             let machine = MachineId::new(self.random_below(self.machines) as usize);
             let service = self.service_seconds();
-            self.sharing.insert(now, machine, task, service);
-            outcome.checksum = outcome.checksum.rotate_left(5) ^ now.nanos() ^ task.index() as u64;
+            self.sharing.insert(now, machine, run, service);
+            outcome.checksum = outcome.checksum.rotate_left(5) ^ now.nanos() ^ run.task.index() as u64;
             outcome.ended = now;
         }
         outcome

@@ -4,7 +4,7 @@
 //! **Node i has the children 2i and 2i + 1; the root is node 1; leaf m is node `leaves + m`.** A change walks up from
 //! its leaf and stops at the first node that stays as it was, for most changes after two steps.
 
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -12,25 +12,25 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Completion {
     pub(super) at: Time,
-    pub(super) task: TaskId,
+    pub(super) run: RunId,
     /// Where: known here, so that a completion need not wait for the table of places to come from memory.
     pub(super) machine: MachineId,
 }
 
 impl Completion {
     #[inline]
-    fn new(machine: MachineId, next: Option<(Time, TaskId)>) -> Self {
-        next.map_or_else(Self::never, |(at, task)| Self { at, task, machine })
+    fn new(machine: MachineId, next: Option<(Time, RunId)>) -> Self {
+        next.map_or_else(Self::never, |(at, run)| Self { at, run, machine })
     }
 
     fn never() -> Self {
-        Self { at: Time::NEVER, task: TaskId::new(0), machine: MachineId::new(0) }
+        Self { at: Time::NEVER, run: RunId::default(), machine: MachineId::new(0) }
     }
 
     /// One number that orders as the pair does, so that a comparison needs no branch.
     #[inline]
     fn rank(self) -> u128 {
-        u128::from(self.at.nanos()) << 64 | self.task.index() as u128
+        u128::from(self.at.nanos()) << 64 | u128::from(self.run.rank())
     }
 }
 
@@ -66,7 +66,7 @@ impl Earliest {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, machine: MachineId, next: Option<(Time, TaskId)>) {
+    pub(super) fn set(&mut self, machine: MachineId, next: Option<(Time, RunId)>) {
         let mut node = self.leaves() + machine.index();
         let mut earlier = Completion::new(machine, next);
         self.nodes[node] = earlier;
@@ -85,7 +85,7 @@ impl Earliest {
         self.nodes.get(1).filter(|root| root.at != Time::NEVER)
     }
 
-    pub(super) fn check(&self, expected: impl Iterator<Item = Option<(Time, TaskId)>>) {
+    pub(super) fn check(&self, expected: impl Iterator<Item = Option<(Time, RunId)>>) {
         let leaves = self.leaves();
         for (machine, next) in expected.enumerate() {
             let expected = Completion::new(MachineId::new(machine), next);

@@ -1,30 +1,30 @@
 //! The tasks of one machine in the order in which they finish on its virtual clock.
 //!
 //! Completions take the first; arrivals come anywhere; what matters is that the far future costs nothing until it is
-//! near. So the order is cut into runs of at most [`RUN_MAX`] tasks. **Only the first run, the front, is sorted;
+//! near. So the order is cut into chunks of at most [`CHUNK_MAX`] tasks. **Only the first chunk, the front, is sorted;
 //! every other is a heap of tasks in no order, sorted once when it becomes the front.** A machine with few tasks is
-//! one sorted array; a machine with thousands pays one binary search over its runs and an append.
+//! one sorted array; a machine with thousands pays one binary search over its chunks and an append.
 //!
 //! **No task has a handle into this structure: when it finishes tells where it is.** That is what makes removal cheap
 //! without an index that every shift would have to keep up to date.
 
-use gleaner_units::TaskId;
+use gleaner_units::{RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 
-/// Longer runs are split. The longer they are, the fewer there are to search; but an insertion shifts part of the
-/// front, and a removal scans a later run. Measured: from 64 to 192 it hardly matters.
-const RUN_MAX: usize = 128;
-/// Neighbours that together are no longer than this are joined, so that removals leave no trail of short runs.
-const JOIN_MAX: usize = RUN_MAX / 2;
+/// Longer chunks are split. The longer they are, the fewer there are to search; but an insertion shifts part of the
+/// front, and a removal scans a later chunk. Measured: from 64 to 192 it hardly matters.
+const CHUNK_MAX: usize = 128;
+/// Neighbours that together are no longer than this are joined, so that removals leave no trail of short chunks.
+const JOIN_MAX: usize = CHUNK_MAX / 2;
 /// Room that a front may keep however few tasks it has.
 const SPARE: usize = 16;
 
-/// A finish on the virtual clock, never negative; of two at one time, the one of the lower task comes first.
+/// A finish on the virtual clock, never negative; of two at one time, the one of the lower task comes first, and of one task the lower run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Finish {
     pub(super) at: f64,
-    pub(super) task: TaskId,
+    pub(super) run: RunId,
 }
 
 impl Finish {
@@ -32,7 +32,7 @@ impl Finish {
     /// order as their bits do.
     #[inline]
     fn rank(self) -> u128 {
-        u128::from(self.at.to_bits()) << 64 | self.task.index() as u128
+        u128::from(self.at.to_bits()) << 64 | u128::from(self.run.rank())
     }
 }
 
@@ -58,14 +58,14 @@ pub(super) struct FinishOrder {
     len: usize,
     /// Sorted with the first to finish at the end, where it is cheap to take.
     front: Vec<Finish>,
-    /// Latest first. Each begins after all of the front and of the runs behind it in this list.
-    later: Vec<Run>,
+    /// Latest first. Each begins after all of the front and of the chunks behind it in this list.
+    later: Vec<Chunk>,
 }
 
 /// Tasks in no order, never none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Run {
-    /// No task of this run finishes before, none of an earlier run finishes at or after.
+struct Chunk {
+    /// No task of this chunk finishes before, none of an earlier chunk finishes at or after.
     start: Finish,
     tasks: Vec<Finish>,
 }
@@ -96,19 +96,19 @@ impl FinishOrder {
         self.len += 1;
         if self.is_in_front(new) {
             let place = self.front.partition_point(|other| other.rank() > new.rank());
-            if self.front.len() == RUN_MAX {
+            if self.front.len() == CHUNK_MAX {
                 // It is split at once: no use in doubling it.
                 self.front.reserve_exact(1);
             }
             self.front.insert(place, new);
-            if self.front.len() > RUN_MAX {
+            if self.front.len() > CHUNK_MAX {
                 self.split_front();
             }
         } else {
-            let run = self.run_of(new);
-            self.later[run].tasks.push(new);
-            if self.later[run].tasks.len() > RUN_MAX {
-                self.split_later(run);
+            let chunk = self.chunk_of(new);
+            self.later[chunk].tasks.push(new);
+            if self.later[chunk].tasks.len() > CHUNK_MAX {
+                self.split_later(chunk);
             }
         }
     }
@@ -133,35 +133,35 @@ impl FinishOrder {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Finish> {
-        self.front.iter().chain(self.later.iter().flat_map(|run| &run.tasks)).copied()
+        self.front.iter().chain(self.later.iter().flat_map(|chunk| &chunk.tasks)).copied()
     }
 
     pub(super) fn check(&self) {
         assert!(self.front.is_sorted_by(|later, earlier| later > earlier), "the front is not sorted");
         assert!(self.front.len() >= 2 || self.later.is_empty(), "the front was not refilled");
         assert_eq!(self.len, self.iter().count());
-        assert!(self.later.is_sorted_by(|later, earlier| later.start > earlier.start), "runs out of order");
+        assert!(self.later.is_sorted_by(|later, earlier| later.start > earlier.start), "chunks out of order");
         let mut end = None;
-        for run in &self.later {
-            let within = |finish: &Finish| *finish >= run.start && end.is_none_or(|end| *finish < end);
-            assert!(run.tasks.iter().all(within), "a task is in the wrong run");
-            assert!((1..=RUN_MAX).contains(&run.tasks.len()), "a run of {}", run.tasks.len());
-            end = Some(run.start);
+        for chunk in &self.later {
+            let within = |finish: &Finish| *finish >= chunk.start && end.is_none_or(|end| *finish < end);
+            assert!(chunk.tasks.iter().all(within), "a task is in the wrong chunk");
+            assert!((1..=CHUNK_MAX).contains(&chunk.tasks.len()), "a chunk of {}", chunk.tasks.len());
+            end = Some(chunk.start);
         }
         assert!(self.front.iter().all(|&finish| end.is_none_or(|end| finish < end)), "the front is too long");
-        // A full run may have become the front together with the one task that was left there.
-        assert!(self.front.len() <= RUN_MAX + 1, "a front of {}", self.front.len());
+        // A full chunk may have become the front together with the one task that was left there.
+        assert!(self.front.len() <= CHUNK_MAX + 1, "a front of {}", self.front.len());
     }
 
     #[inline]
     fn is_in_front(&self, finish: Finish) -> bool {
-        self.later.last().is_none_or(|run| finish < run.start)
+        self.later.last().is_none_or(|chunk| finish < chunk.start)
     }
 
-    /// The run that holds `finish`, which is not in the front.
+    /// The chunk that holds `finish`, which is not in the front.
     #[inline]
-    fn run_of(&self, finish: Finish) -> usize {
-        self.later.partition_point(|run| run.start.rank() > finish.rank())
+    fn chunk_of(&self, finish: Finish) -> usize {
+        self.later.partition_point(|chunk| chunk.start.rank() > finish.rank())
     }
 
     #[cold]
@@ -170,43 +170,44 @@ impl FinishOrder {
         if let Some(last) = self.front.partition_point(is_after).checked_sub(1) {
             return Some(self.front[last]);
         }
-        // The run that would hold the last task at this time may have none that is later; the one after it has.
-        let after_all = Finish { at, task: TaskId::new(u32::MAX as usize) };
-        let run = self.run_of(after_all);
-        let within = self.later.get(run).and_then(|run| run.tasks.iter().copied().filter(is_after).min());
-        within.or_else(|| self.later[..run].last()?.tasks.iter().copied().min())
+        // The chunk that would hold the last task at this time may have none that is later; the one after it has.
+        let after_all = Finish { at, run: RunId::new(TaskId::new(u32::MAX as usize), u32::MAX) };
+        let chunk = self.chunk_of(after_all);
+        let within =
+            self.later.get(chunk).and_then(|chunk| chunk.tasks.iter().copied().filter(is_after).min());
+        within.or_else(|| self.later[..chunk].last()?.tasks.iter().copied().min())
     }
 
     #[cold]
     fn split_front(&mut self) {
-        let mut first = Vec::with_capacity(RUN_MAX + 1);
-        first.extend(self.front.drain(RUN_MAX / 2..));
+        let mut first = Vec::with_capacity(CHUNK_MAX + 1);
+        first.extend(self.front.drain(CHUNK_MAX / 2..));
         let tasks = std::mem::replace(&mut self.front, first);
-        self.later.push(Run { start: tasks[tasks.len() - 1], tasks });
+        self.later.push(Chunk { start: tasks[tasks.len() - 1], tasks });
     }
 
     #[cold]
-    fn split_later(&mut self, run: usize) {
-        let earlier = &mut self.later[run].tasks;
-        let (_, &mut start, _) = earlier.select_nth_unstable(RUN_MAX / 2);
-        let mut tasks = Vec::with_capacity(RUN_MAX + 1);
-        tasks.extend(earlier.drain(RUN_MAX / 2..));
-        self.later.insert(run, Run { start, tasks });
+    fn split_later(&mut self, chunk: usize) {
+        let earlier = &mut self.later[chunk].tasks;
+        let (_, &mut start, _) = earlier.select_nth_unstable(CHUNK_MAX / 2);
+        let mut tasks = Vec::with_capacity(CHUNK_MAX + 1);
+        tasks.extend(earlier.drain(CHUNK_MAX / 2..));
+        self.later.insert(chunk, Chunk { start, tasks });
     }
 
     fn remove_later(&mut self, old: Finish) {
-        let run = self.run_of(old);
-        let tasks = &mut self.later[run].tasks;
-        let place = tasks.iter().position(|other| other.task == old.task).expect("removed only once");
+        let chunk = self.chunk_of(old);
+        let tasks = &mut self.later[chunk].tasks;
+        let place = tasks.iter().position(|other| other.run == old.run).expect("removed only once");
         tasks.swap_remove(place);
         let left = tasks.len();
         if left == 0 {
-            self.later.remove(run);
-        } else if let Some(earlier) = self.later.get(run + 1)
+            self.later.remove(chunk);
+        } else if let Some(earlier) = self.later.get(chunk + 1)
             && left + earlier.tasks.len() <= JOIN_MAX
         {
-            let joined = self.later.remove(run);
-            self.later[run].tasks.extend(joined.tasks);
+            let joined = self.later.remove(chunk);
+            self.later[chunk].tasks.extend(joined.tasks);
         }
     }
 
@@ -221,9 +222,9 @@ impl FinishOrder {
 
     #[cold]
     fn refill_front(&mut self) {
-        if let Some(run) = self.later.pop() {
-            // At most one, and it finishes before the run.
-            let last = std::mem::replace(&mut self.front, run.tasks).pop();
+        if let Some(chunk) = self.later.pop() {
+            // At most one, and it finishes before the chunk.
+            let last = std::mem::replace(&mut self.front, chunk.tasks).pop();
             self.front.sort_unstable_by_key(|finish| Reverse(finish.rank()));
             self.front.extend(last);
         }
@@ -279,7 +280,7 @@ mod tests {
             for (number, step) in history.into_iter().enumerate() {
                 match step {
                     Step::Insert(at) => {
-                        let new = Finish { at, task: TaskId::new(number) };
+                        let new = Finish { at, run: RunId::new(TaskId::new(number), 1) };
                         ours.insert(new);
                         expected.insert(new);
                     }

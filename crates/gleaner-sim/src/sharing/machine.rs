@@ -4,7 +4,7 @@
 //! is touched.
 
 use super::finish_order::{Finish, FinishOrder};
-use gleaner_units::{Span, TaskId, Time};
+use gleaner_units::{RunId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// A moment as the world's clock has it, and how much later, in seconds, it really was: completions are known by
@@ -76,14 +76,14 @@ impl Machine {
 
     /// Returns when the task finishes on the virtual clock.
     #[inline]
-    pub(super) fn insert(&mut self, now: Instant, task: TaskId, service_seconds: f64) -> f64 {
+    pub(super) fn insert(&mut self, now: Instant, run: RunId, service_seconds: f64) -> f64 {
         assert!(
             (0.0..f64::INFINITY).contains(&service_seconds),
-            "{task} needs {service_seconds} s of service"
+            "{run} needs {service_seconds} s of service"
         );
         self.advance(now);
         let finish = self.clock + service_seconds;
-        self.order.insert(Finish { at: finish, task });
+        self.order.insert(Finish { at: finish, run });
         self.set_rate();
         finish
     }
@@ -100,19 +100,19 @@ impl Machine {
 
     /// The earliest finish, and of the tasks whose finish rounds to it the lowest.
     #[inline]
-    pub(super) fn next_completion(&self) -> Option<(Time, TaskId)> {
+    pub(super) fn next_completion(&self) -> Option<(Time, RunId)> {
         let first = self.order.first()?;
         let at = self.time_of(first.at);
         if at == Time::NEVER {
             return None;
         }
-        let mut lowest = first.task;
+        let mut lowest = first.run;
         let mut seen = first.at;
         // Of those that finish at one virtual time only the first counts: it is the lowest task.
         while let Some(later) = self.order.first_after(seen)
             && self.time_of(later.at) == at
         {
-            lowest = lowest.min(later.task);
+            lowest = lowest.min(later.run);
             seen = later.at;
         }
         Some((at, lowest))
@@ -136,12 +136,12 @@ impl Machine {
     }
 
     /// The tasks here and their finishes, in no useful order.
-    pub(super) fn tasks(&self) -> impl Iterator<Item = (TaskId, f64)> {
-        self.order.iter().map(|finish| (finish.task, finish.at))
+    pub(super) fn tasks(&self) -> impl Iterator<Item = (RunId, f64)> {
+        self.order.iter().map(|finish| (finish.run, finish.at))
     }
 
-    pub(super) fn next_completion_by_scan(&self) -> Option<(Time, TaskId)> {
-        let all = self.tasks().map(|(task, finish)| (self.time_of(finish), task));
+    pub(super) fn next_completion_by_scan(&self) -> Option<(Time, RunId)> {
+        let all = self.tasks().map(|(run, finish)| (self.time_of(finish), run));
         all.min().filter(|&(at, _)| at != Time::NEVER)
     }
 

@@ -4,7 +4,7 @@
 use crate::reference::{NextFinish, Reference};
 use crate::scenario::{Change, Scenario, scenario};
 use gleaner_sim::sharing::Sharing;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use proptest::prelude::*;
 
 struct Run {
@@ -12,9 +12,9 @@ struct Run {
     reference: Reference,
     machines: usize,
     now: Time,
-    resident: Vec<TaskId>,
+    resident: Vec<RunId>,
     arrived: usize,
-    completed: Vec<(Time, TaskId)>,
+    completed: Vec<(Time, RunId)>,
 }
 
 impl Run {
@@ -74,7 +74,7 @@ impl Run {
         while let Some((at, task)) = self.sharing.next_completion().filter(|&(at, _)| at <= until) {
             self.advance(at);
             self.sharing.complete(at, task);
-            let left = self.reference.take_off(task.index());
+            let left = self.reference.take_off(task.task.index());
             self.assert_within(self.tolerance(), left, 0.0, "what is left of a completed task");
             self.resident.retain(|&other| other != task);
             self.completed.push((at, task));
@@ -82,21 +82,21 @@ impl Run {
         }
     }
 
-    fn insert(&mut self, machine: usize, task: TaskId, service_seconds: f64) {
+    fn insert(&mut self, machine: usize, task: RunId, service_seconds: f64) {
         let machine = machine % self.machines;
         self.sharing.insert(self.now, MachineId::new(machine), task, service_seconds);
-        self.reference.put_on(machine, task.index(), service_seconds);
+        self.reference.put_on(machine, task.task.index(), service_seconds);
         self.resident.push(task);
     }
 
-    fn remove(&mut self, pick: usize) -> Option<(TaskId, f64)> {
+    fn remove(&mut self, pick: usize) -> Option<(RunId, f64)> {
         let place = pick.checked_rem(self.resident.len())?;
         let task = self.resident.swap_remove(place);
         let expected_here = self.sharing.service_left(self.now, task);
         let left = self.sharing.remove(self.now, task);
         assert_eq!(left, expected_here);
         assert_eq!(self.sharing.machine_of(task), None);
-        let expected = self.reference.take_off(task.index());
+        let expected = self.reference.take_off(task.task.index());
         self.assert_within(self.tolerance(), left, expected, "service left");
         Some((task, left))
     }
@@ -104,7 +104,7 @@ impl Run {
     fn apply(&mut self, change: &Change) {
         match *change {
             Change::Arrive { on, service_seconds } => {
-                self.insert(on, TaskId::new(self.arrived), service_seconds);
+                self.insert(on, RunId::new(TaskId::new(self.arrived), 1), service_seconds);
                 self.arrived += 1;
             }
             Change::Load { on, load } => {
@@ -145,7 +145,7 @@ impl Run {
 }
 
 /// Runs on what was saved and loaded after each step, which must not show.
-fn run_with_reloads(scenario: &Scenario) -> Vec<(Time, TaskId)> {
+fn run_with_reloads(scenario: &Scenario) -> Vec<(Time, RunId)> {
     let mut run = Run::new(&scenario.cores);
     for step in &scenario.steps {
         let until = run.now.after_seconds(step.after_seconds);

@@ -1,7 +1,7 @@
 //! What can be worked out by hand.
 
 use gleaner_sim::sharing::{ClosedLoop, Sharing};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 
 /// A grid of machines with these cores, and tasks given as (machine, task, service seconds), all put on at 0.
 fn grid(cores: &[u32], tasks: &[(usize, usize, f64)]) -> Sharing {
@@ -19,8 +19,8 @@ fn machine(index: usize) -> MachineId {
     MachineId::new(index)
 }
 
-fn task(index: usize) -> TaskId {
-    TaskId::new(index)
+fn task(index: usize) -> RunId {
+    RunId::new(TaskId::new(index), 1)
 }
 
 fn seconds(seconds: f64) -> Time {
@@ -33,7 +33,7 @@ fn completions(mut sharing: Sharing) -> String {
     while let Some((at, task)) = sharing.next_completion() {
         sharing.complete(at, task);
         sharing.check();
-        told.push(format!("{task}@{at}"));
+        told.push(format!("{}@{at}", task.task));
     }
     told.join(" ")
 }

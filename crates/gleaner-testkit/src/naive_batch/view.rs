@@ -67,7 +67,7 @@ impl View<'_> {
 
     /// Of a task that runs or is scheduled.
     fn cost(&self, task: TaskId) -> f64 {
-        let class = match (self.grid.task(task).placed_on(), self.queue_of(task)) {
+        let class = match (self.grid.placed_on(task), self.queue_of(task)) {
             (Some(machine), _) | (None, Some(Queue::Machine(machine))) => {
                 self.grid.machine(machine).class().index()
             }
@@ -90,9 +90,9 @@ impl View<'_> {
             (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
         let mut cores = Vec::new();
         for (task_class, _) in machine.counts() {
-            for task in machine.tasks_of(task_class) {
+            for run in machine.runs_of(task_class) {
                 let row = self.grid.classes().seconds_per_op_row(task_class);
-                let ops = self.length(task) - self.grid.ops_done(self.now, task);
+                let ops = self.length(run.task) - self.grid.ops_done(self.now, run);
                 let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
                 cores.push(left);
             }
@@ -241,7 +241,7 @@ impl View<'_> {
     fn condition(&self, task: TaskId, worker: Worker, account: &Account, busy: bool) -> bool {
         let budget = account.budget();
         // What runs and is charged only when it ends is served with this budget too.
-        let runs = self.grid.tasks().filter(|(_, task)| task.placed_on().is_some()).map(|(id, _)| id);
+        let runs = self.grid.tasks().map(|(id, _)| id).filter(|id| self.grid.placed_on(*id).is_some());
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
         let held = self.sharing(task, &held);
         let meta = self.sharing(task, &self.meta.all).into_iter();

@@ -19,15 +19,13 @@ enum Piece<'a> {
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (piece, used) = match rest.as_bytes().first()? {
-            b'{' => match close(rest) {
-                Some(close) => (Piece::Braces(&rest[1..close]), close + 1),
-                None => (Piece::Text(&rest[..1]), 1),
-            },
-            _ => {
-                let end = rest.find('{').unwrap_or(rest.len());
-                (Piece::Text(&rest[..end]), end)
-            }
+        let (piece, used) = if *rest.as_bytes().first()? != b'{' {
+            let end = rest.find('{').unwrap_or(rest.len());
+            (Piece::Text(&rest[..end]), end)
+        } else if let Some(close) = close(rest) {
+            (Piece::Braces(&rest[1..close]), close + 1)
+        } else {
+            (Piece::Text(&rest[..1]), 1)
         };
         rest = &rest[used..];
         Some(piece)
@@ -47,14 +45,13 @@ pub fn fill_in(text: &str, parameters: &[(&str, String)]) -> String {
     for piece in pieces(text) {
         match piece {
             Piece::Text(text) => filled.push_str(text),
-            Piece::Braces(name) => match parameters.iter().find(|(other, _)| *other == name) {
-                Some((_, value)) => filled.push_str(value),
-                None => {
-                    filled.push('{');
-                    filled.push_str(name);
-                    filled.push('}');
+            Piece::Braces(name) => {
+                if let Some((_, value)) = parameters.iter().find(|(other, _)| *other == name) {
+                    filled.push_str(value);
+                } else {
+                    filled.extend(["{", name, "}"]);
                 }
-            },
+            }
         }
     }
     filled

@@ -59,7 +59,7 @@ fn unknown_keys() {
         (
             "preset =",
             "presets =",
-            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, budget, period_s, replan, relocate, …",
+            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, period_s, order, score, choose, belief, lengths, aging, deadline_s, replan, relocate, budget, replicate; did you mean preset?",
         ),
         (
             "[policy]",
@@ -74,7 +74,7 @@ fn unknown_keys() {
         (
             "[policy]",
             "[policy.relocate]\nscore = \"greedy\"\nmoves = 1\n[policy]",
-            "scenario.toml:11: policy.relocate.moves: found an unknown key; expected one of score, moves_max, period_s, gain_min, difference_min",
+            "scenario.toml:11: policy.relocate.moves: found an unknown key; expected one of score, moves_max, gain_min, difference_min, period_s",
         ),
     ]);
 }
@@ -158,7 +158,7 @@ fn missing_and_mistyped_keys() {
 
 #[test]
 fn settings_out_of_bounds() {
-    let score = "one of greedy, social, min-num, social-as-printed";
+    let score = "one of greedy, social, social-as-printed, min-num";
     let count = "a whole number, 0 or more, below 2^32";
     let difference = "a whole number, 1 or more, below 2^32";
     let gain = "a finite number, 0 or more";
@@ -171,37 +171,32 @@ fn settings_out_of_bounds() {
         ("grid.sharing", "1", "1", "one of time, exclusive"),
         ("policy.preset", "1", "1", "the name of a preset, as \"bertasi/greedy\""),
         ("policy.relocate", "greedy", "\"greedy\"", "\"none\", or a table with a score"),
-        ("policy.relocate.score", "gredy", "\"gredy\"", score),
-        (
-            "policy.relocate.score",
-            "true",
-            "a truth value",
-            "one of greedy, social, min-num, social-as-printed",
-        ),
+        ("policy.relocate.score", "gredy", "\"gredy\"", &format!("{score}; did you mean greedy?")),
+        ("policy.relocate.score", "true", "a truth value", score),
         ("policy.relocate.moves_max", "-1", "-1", count),
         ("policy.relocate.moves_max", "1.5", "1.5", count),
         ("policy.relocate.moves_max", "4294967296", "4294967296", count),
         ("policy.relocate.moves_max", "many", "\"many\"", count),
         ("policy.relocate.gain_min", "-0.1", "-0.1", gain),
-        ("policy.relocate.gain_min", "nan", "NaN", gain),
-        ("policy.relocate.gain_min", "inf", "inf", gain),
+        ("policy.relocate.gain_min", "nan", "\"NaN\"", gain),
+        ("policy.relocate.gain_min", "inf", "\"inf\"", gain),
         ("policy.relocate.difference_min", "0", "0", difference),
         ("policy.relocate.period_s", "0", "0", period),
         ("policy.relocate.period_s", "-1.0", "-1.0", period),
         ("policy.relocate.period_s", "1e-12", "1e-12", period),
         ("policy.relocate.period_s", "1e30", "1e30", period),
-        ("policy.relocate.period_s", "nan", "NaN", period),
-        ("policy.budget", "1000", "1000", "a table"),
+        ("policy.relocate.period_s", "nan", "\"NaN\"", period),
+        ("policy.budget", "1000", "1000", "\"none\", or a table with recharge and period_s"),
         ("policy.budget.rule", "1", "1", "the name of a rule, as \"b\""),
         ("policy.budget.recharge", "0.5", "0.5", credits),
         ("policy.budget.recharge", "0", "0", credits),
         ("policy.budget.recharge", "-5", "-5", credits),
         ("policy.budget.recharge", "9007199254740993", "9007199254740993", credits),
-        ("policy.budget.charged", "never", "\"never\"", "one of ended, planned, started"),
+        ("policy.budget.charged", "never", "\"never\"", "one of planned, started, ended"),
         ("policy.budget.per", "team", "\"team\"", "one of grid, user"),
         ("policy.period_s", "0", "0", period),
         ("policy.aging", "-1", "-1", "a whole number, 0 or more, below 2^32"),
-        ("policy.replan", "all", "\"all\"", "one of lost, unbegun"),
+        ("policy.replan", "all", "\"all\"", "one of unbegun, lost"),
         ("policy.deadline_s", "0", "0", "seconds above 0, before the end of time"),
         ("policy.budget.period_s", "0", "0", period),
         ("migration.seconds", "-1", "-1", seconds),
@@ -217,6 +212,9 @@ fn settings_out_of_bounds() {
             "policy.relocate.score" => &[&set],
             _ if key.starts_with("policy.relocate.") => &["policy.relocate.score=greedy", &set],
             _ if key.starts_with("policy.budget.") => &[budget, &set],
+            "policy.period_s" | "policy.aging" | "policy.replan" | "policy.deadline_s" => {
+                &["policy.preset=elleuch/min-min", &set]
+            }
             _ => &[&set],
         };
         let expected = format!("--set {set}: {key}: found {found}; expected {expected}");

@@ -1,10 +1,10 @@
 //! What a scenario reads as.
 
 use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
+use gleaner_core::{Budget, Charged, Scope};
+use gleaner_policy::{Relocate, Score, When};
 use gleaner_units::{Credits, Span, Time};
-use gleaner_workload::{
-    BudgetSettings, Charged, InputError, Migration, Per, RelocateScore, RelocateSettings, Scenario, Sharing,
-};
+use gleaner_workload::{InputError, Migration, Scenario, Sharing};
 use std::collections::BTreeSet;
 
 #[track_caller]
@@ -32,14 +32,13 @@ fn a_scenario_reads_as_written() {
     assert_eq!(scenario.tasks.arrivals()[1], Time::from_nanos(500_000_000));
     assert_eq!(scenario.tasks.lengths()[1].amount(), 50000.0);
     assert_eq!(scenario.tasks.kind_of(1).composition, [0.7, 0.1, 0.2]);
-    assert_eq!(scenario.policy.preset, "bertasi/greedy");
+    assert_eq!(scenario.policy.name(), "bertasi/greedy");
     assert_eq!(scenario.base, scenario.file.parent().expect("a folder"));
 }
 
 #[test]
 fn what_is_absent_has_its_default() {
-    let least =
-        "[grid]\nmachines = \"machines.csv\"\n[work]\ntasks = \"tasks.csv\"\n[policy]\npreset = \"a\"\n";
+    let least = "[grid]\nmachines = \"machines.csv\"\n[work]\ntasks = \"tasks.csv\"\n[policy]\npreset = \"bertasi/greedy\"\n";
     let machines = "disk,id,cpu,site,net,price\n1,m0,2,,3,\n";
     let scenario = load(&Folder::new().with("scenario.toml", least).with("machines.csv", machines));
     assert_eq!(scenario.loads, []);
@@ -48,8 +47,8 @@ fn what_is_absent_has_its_default() {
     assert_eq!(scenario.machines.rows()[0].site, None);
     assert_eq!(scenario.machines.rows()[0].price, None);
     assert_eq!(scenario.sharing, Sharing::Time);
-    assert_eq!(scenario.policy.relocate, None);
-    assert_eq!(scenario.policy.budget, None);
+    assert_eq!(scenario.policy.recipe().relocate, None);
+    assert_eq!(scenario.policy.amounts(), None);
     assert_eq!(scenario.migration, Migration { seconds: 0.0, bytes: 0.0 });
     assert_eq!(scenario.seed, 1);
 }
@@ -58,7 +57,7 @@ fn what_is_absent_has_its_default() {
 fn settings_read_as_written() {
     let more = r#"
 relocate = { score = "social-as-printed", moves_max = 0, gain_min = 0, difference_min = 1, period_s = 0.5 }
-budget = { rule = "b", recharge = 1000, period_s = 120 }
+budget = { rule = "none", recharge = 1000, period_s = 120, charged = "ended", per = "user" }
 [migration]
 seconds = 2
 bytes = 1e6
@@ -66,24 +65,22 @@ bytes = 1e6
 seed = 18446744073709551615
 "#;
     let scenario = load(&Folder::new().with("scenario.toml", format!("{SCENARIO}{more}")));
-    let relocate = RelocateSettings {
-        score: RelocateScore::SocialAsPrinted,
+    let span = |seconds| Span::from_seconds(seconds).expect("a period");
+    let relocate = Relocate {
+        score: Score::SocialAsPrinted,
         moves_max: 0,
         gain_min: 0.0,
         difference_min: 1,
-        period: Span::from_seconds(0.5),
+        when: When::Every(span(0.5)),
     };
-    let period = Span::from_seconds(120.0).expect("a period");
-    let budget = BudgetSettings {
-        rule: Some("b".to_owned()),
+    let budget = Budget {
         recharge: Credits::new(1000),
-        period,
-        charged: Charged::Planned,
-        per: Per::Grid,
-        savings: None,
+        period: span(120.0),
+        charged: Charged::Ended,
+        scope: Scope::PerUser,
     };
-    assert_eq!(scenario.policy.relocate, Some(relocate));
-    assert_eq!(scenario.policy.budget, Some(budget));
+    assert_eq!(scenario.policy.recipe().relocate, Some(relocate));
+    assert_eq!(scenario.policy.amounts(), Some(budget));
     assert_eq!(scenario.migration, Migration { seconds: 2.0, bytes: 1e6 });
     assert_eq!(scenario.seed, u64::MAX);
 }
@@ -92,16 +89,9 @@ seed = 18446744073709551615
 fn relocation_has_defaults() {
     let score = "policy.relocate.score=min-num";
     let scenario = Folder::new().load(&[score]).expect("a scenario");
-    let relocate = RelocateSettings {
-        score: RelocateScore::MinNum,
-        moves_max: 3,
-        gain_min: 0.10,
-        difference_min: 2,
-        period: None,
-    };
-    assert_eq!(scenario.policy.relocate, Some(relocate));
+    assert_eq!(scenario.policy.recipe().relocate, Some(Relocate::by(Score::MinNum)));
     let none = Folder::new().load(&[score, "policy.relocate=none"]).expect("a scenario");
-    assert_eq!(none.policy.relocate, None);
+    assert_eq!(none.policy.recipe().relocate, None);
 }
 
 #[test]
@@ -115,8 +105,8 @@ fn overrides_are_laid_over_the_document() {
         "grid.sharing=\"exclusive\"",
     ];
     let scenario = Folder::new().load(&overrides).expect("a scenario");
-    assert_eq!(scenario.policy.preset, "bertasi/social");
-    assert_eq!(scenario.policy.relocate.expect("settings").gain_min, 0.05);
+    assert_eq!(scenario.policy.name(), "bertasi/social");
+    assert_eq!(scenario.policy.recipe().relocate.expect("moves").gain_min, 0.05);
     assert_eq!((scenario.seed, scenario.sharing), (8, Sharing::Exclusive));
 }
 
@@ -190,8 +180,9 @@ fn later_stages_report_where_a_key_is() {
     assert_eq!(error_of(&[], "policy.preset"), (file(), Some(10), "policy.preset".to_owned()));
     assert_eq!(error_of(&[], "policy.budget.rule"), (file(), Some(9), "policy.budget.rule".to_owned()));
     assert_eq!(error_of(&[], "run.seed"), (file(), None, "run.seed".to_owned()));
-    let over = Some("--set policy.preset=x".to_owned());
-    assert_eq!(error_of(&["policy.preset=x"], "policy.preset"), (over, None, "policy.preset".to_owned()));
+    let set = "policy.preset=bertasi/social";
+    let over = Some("social".to_owned());
+    assert_eq!(error_of(&[set], "policy.preset"), (over, None, "policy.preset".to_owned()));
 }
 
 #[test]

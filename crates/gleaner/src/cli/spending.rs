@@ -1,8 +1,12 @@
 //! The arguments of `gleaner budget`.
 
 use super::live::{GridArguments, PlainArguments, seconds};
-use clap::{Args, Subcommand, ValueEnum};
-use gleaner_wire::api::{BudgetSpec, ChargedSpec, PerSpec};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use gleaner_core::{Charged, Scope};
+use gleaner_policy::{Choice, Tree};
+use gleaner_wire::api::PolicyKeys;
+use serde_json::json;
 
 /// `gleaner budget`.
 #[derive(Debug, Subcommand)]
@@ -29,14 +33,15 @@ A task costs its declared length times the price of its machine, rounded up to w
 `gleaner submit --length 5G` on a machine of 2 credits for a million operations costs 10000. A task
 that fails or is lost costs nothing. What is not spent in a period is not kept for the next.
 
-A policy has to heed it: `gleaner policy set elleuch/btt-min-min`, or `bertasi/greedy --spend b`.
+This changes the budget of the policy in force, and `gleaner policy set` may say the same. A policy
+has to heed it: `gleaner policy set elleuch/btt-min-min`, or bertasi/greedy with `--rule b`.
 
 Examples:
   gleaner machine price lab-3 2
   gleaner budget set 1000000 --period 2min
   gleaner budget set 50000 --period 1h --per user --charged ended";
 
-/// `gleaner budget set`.
+/// `gleaner budget set`: the keys of `[policy] budget`.
 #[derive(Args, Debug)]
 #[command(after_long_help = SET_HELP)]
 pub(crate) struct BudgetSetArguments {
@@ -46,50 +51,34 @@ pub(crate) struct BudgetSetArguments {
     /// How long a period is, which is also the time from one batch to the next
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "2min")]
     period: f64,
-    /// When a task's cost leaves what may be spent
-    #[arg(long, value_enum, default_value_t)]
-    charged: Charged,
-    /// Whose it is
-    #[arg(long, value_enum, default_value_t)]
-    per: Per,
+    /// When a task's cost leaves what may be spent: as it is planned, starts or ends
+    #[arg(long, value_parser = names::<Charged>(), default_value = "planned")]
+    charged: String,
+    /// Whose it is: everyone's together, or each user's by themselves
+    #[arg(long, value_parser = names::<Scope>(), default_value = "grid")]
+    per: String,
+    /// How it is spent, where the policy's name does not say it; as before, if nothing is said
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-enum Charged {
-    /// As it is planned, or else as it starts
-    #[default]
-    Planned,
-    /// As it starts
-    Started,
-    /// As it ends; while it runs, its cost is held
-    Ended,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-enum Per {
-    /// Everyone's together
-    #[default]
-    Grid,
-    /// Each user's by themselves
-    User,
+fn names<C: Choice>() -> PossibleValuesParser {
+    PossibleValuesParser::new(C::all().into_iter().map(|choice| choice.about().name))
 }
 
 impl BudgetSetArguments {
-    pub(crate) fn spec(&self) -> BudgetSpec {
-        BudgetSpec {
-            recharge: self.recharge,
-            period_s: self.period,
-            charged: match self.charged {
-                Charged::Planned => ChargedSpec::Planned,
-                Charged::Started => ChargedSpec::Started,
-                Charged::Ended => ChargedSpec::Ended,
-            },
-            per: match self.per {
-                Per::Grid => PerSpec::Grid,
-                Per::User => PerSpec::User,
-            },
-        }
+    /// As the policy's key `budget` has it.
+    pub(crate) fn keys(&self) -> PolicyKeys {
+        let Self { recharge, period, charged, per, rule, grid: _ } = self;
+        let mut keys = Tree::from_iter([
+            ("recharge".to_owned(), json!(recharge)),
+            ("period_s".to_owned(), json!(period)),
+            ("charged".to_owned(), json!(charged)),
+            ("per".to_owned(), json!(per)),
+        ]);
+        keys.extend(rule.iter().map(|rule| ("rule".to_owned(), json!(rule))));
+        PolicyKeys(keys)
     }
 }

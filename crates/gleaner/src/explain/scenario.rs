@@ -5,9 +5,6 @@ use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
-use gleaner_policy::placement::ratings;
-use gleaner_policy::{Recipe, When};
-
 use gleaner_sim::{Experiment, Simulation};
 use gleaner_units::{MachineId, TaskId};
 use gleaner_workload::Scenario;
@@ -47,7 +44,7 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     run.run_until_submission(TaskId::new(position));
     let before = run.scheduler().grid().clone();
     run.step();
-    let chosen = run.scheduler().grid().task(TaskId::new(position)).placed_on();
+    let chosen = run.scheduler().grid().placed_on(TaskId::new(position));
     let explained = explained(task, &experiment, &before, position, chosen);
     if arguments.grid.json {
         stdout::print_json(&explained)
@@ -64,15 +61,13 @@ fn explained<'a>(
     chosen: Option<MachineId>,
 ) -> Explained<'a> {
     let class = experiment.setup.tasks.classes[position];
-    let ratings = match experiment.recipe {
-        Recipe::Match(recipe) => ratings(recipe.place, grid, class),
-        // Where it goes depends on what else is in the next batch.
-        Recipe::Batch(_) => Vec::new(),
-    };
+    let arrival = experiment.setup.tasks.arrivals[position];
+    // Where a task goes that is planned depends on what else is in its batch: its length says nothing of that.
+    let ratings = experiment.recipe.ratings(grid, arrival, class, None);
     Explained {
         version: 1,
         task,
-        arrival_s: experiment.setup.tasks.arrivals[position].seconds(),
+        arrival_s: arrival.seconds(),
         policy: &experiment.policy,
         explanation: Explanation::of(grid, class),
         scores: ratings
@@ -112,11 +107,8 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
     for remedy in remedies {
         text += &format!("  {}\n", change(remedy, &experiment.dimensions));
     }
-    if let Recipe::Batch(recipe) = experiment.recipe {
-        let when = match recipe.when {
-            When::AtEvents => "as soon as any comes".to_owned(),
-            When::Every(period) => format!("every {} s", period.seconds()),
-        };
+    if experiment.recipe.plans() {
+        let when = experiment.recipe.when;
         return text + &format!("\nunder {policy} it is planned with all tasks that wait, {when}\n");
     }
     text += &format!("\nscores under {policy}, best first\n");

@@ -226,8 +226,8 @@ impl Grid {
 
     /// What asks so, and prints the answer and its status.
     pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Command {
-        let token = fs::read_to_string(self.home.join("token")).expect("the first user's token");
         static REQUESTS: AtomicU32 = AtomicU32::new(0);
+        let token = fs::read_to_string(self.home.join("token")).expect("the first user's token");
         let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
         let sent = self.folder.path().join(format!("request-{number}.json"));
         let mut command = self.within();

@@ -20,6 +20,7 @@ mod journey;
 mod kills;
 mod machine;
 mod network;
+mod one_slot;
 mod processes;
 mod quota;
 mod too_much;

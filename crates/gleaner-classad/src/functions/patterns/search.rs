@@ -44,7 +44,7 @@ impl Search {
     /// `None` where the pattern is none.
     pub(super) fn compile(
         evaluator: &mut Evaluator,
-        source: String,
+        source: &str,
         options: Options,
     ) -> Result<Option<Self>, Halt> {
         let source = without_limits(source);
@@ -106,9 +106,9 @@ fn build(source: &str, options: Options, ways: u64) -> Option<Regex> {
 }
 
 /// The pattern without limits of its own: of several in one pattern the last would hold.
-fn without_limits(source: String) -> String {
+fn without_limits(source: &str) -> String {
     let is_option = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_' || c == '=';
-    let (mut kept, mut rest) = (String::new(), source.as_str());
+    let (mut kept, mut rest) = (String::new(), source);
     while let Some((option, behind)) = rest.strip_prefix("(*").and_then(|rest| rest.split_once(')')) {
         if !option.chars().all(is_option) {
             break;
@@ -134,7 +134,7 @@ mod tests {
             ("(*", "(*"),
             ("(*LIMIT_MATCH=9", "(*LIMIT_MATCH=9"),
         ] {
-            assert_eq!(without_limits(source.to_owned()), expected);
+            assert_eq!(without_limits(source), expected);
         }
     }
 }

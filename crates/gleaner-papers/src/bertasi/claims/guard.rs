@@ -4,7 +4,7 @@ use super::percent;
 use crate::bertasi::permutations::{Variations, guarded};
 use crate::bertasi::scheme::{Parameters, Scheme};
 use crate::{Claim, Rule, Trials};
-use gleaner_policy::{Matching, Score};
+use gleaner_policy::{Recipe, Score};
 
 /// Figure 3's loss.
 pub fn figure_3(variations: &Variations) -> Claim {
@@ -26,7 +26,7 @@ pub fn figure_4(variations: &Variations) -> Claim {
     }
 }
 
-fn loss(trials: &Trials<Matching>) -> Claim {
+fn loss(trials: &Trials<Recipe>) -> Claim {
     let excess = |case, seed| {
         let takes =
             |score| trials.makespan_s(Scheme::relocating(score).recipe(Parameters::default()), case, seed);

@@ -5,7 +5,7 @@ use crate::Trials;
 use crate::bertasi::figure_1::{MOVES, Samples, curve, level_s, pairs};
 use crate::bertasi::scheme::name;
 use crate::bertasi::{FIGURE_1_GAINS, FigureId, Findings, plots};
-use gleaner_policy::{Matching, Score};
+use gleaner_policy::{Recipe, Score};
 use gleaner_report::{Block, Cell, Figure, Report, Table};
 
 const TEXT: &str = "Four machines, 1000 jobs within 100 s. GREEDY's gain is relative to one task's own speed, the \
@@ -25,7 +25,7 @@ pub(super) fn section(report: Report, findings: &Findings) -> Report {
     claims::section(report, &findings.claims_of(FigureId::One))
 }
 
-fn makespan(samples: &Trials<Matching>, recipe: Matching) -> Cell {
+fn makespan(samples: &Trials<Recipe>, recipe: Recipe) -> Cell {
     seconds(samples.over_seeds(|seed| samples.makespan_s(recipe, 0, seed)))
 }
 
@@ -39,7 +39,7 @@ fn curves(samples: &Samples) -> Table {
         for gain in gains {
             let theta =
                 if score == Score::MinNum { "–".to_owned() } else { format!("{:.0} %", 100.0 * gain) };
-            let recipes: Vec<Matching> = curve(score, score, *gain).collect();
+            let recipes: Vec<Recipe> = curve(score, score, *gain).collect();
             let mut cells = vec![Cell::text(name(score)), Cell::number(theta)];
             cells.extend(recipes.iter().map(|recipe| makespan(samples, *recipe)));
             let at_3 = MOVES.iter().position(|moves| *moves == 3).expect("the paper's own N");

@@ -4,7 +4,7 @@ use super::{count, percent, seconds};
 use crate::Trials;
 use crate::bertasi::permutations::{Variations, guarded, matrix, periodic, periods};
 use crate::bertasi::scheme::{Parameters, Scheme, name};
-use gleaner_policy::{Matching, Score};
+use gleaner_policy::{Recipe, Score};
 use gleaner_report::{Block, Cell, Report, Table};
 
 const TEXT: &str = "On the permutations 1, 7, 13 and 19 of job set 2, one of each block that ends with the same type; \
@@ -34,7 +34,7 @@ pub(super) fn section(report: Report, variations: &Variations) -> Report {
 
 const COLUMNS: [&str; 3] = ["Makespan (s)", "Above the bound", "Moves"];
 
-fn outcome(trials: &Trials<Matching>, recipe: Matching) -> [Cell; 3] {
+fn outcome(trials: &Trials<Recipe>, recipe: Recipe) -> [Cell; 3] {
     [
         seconds(trials.over_all(|case, seed| trials.makespan_s(recipe, case, seed))),
         percent(trials.over_all(|case, seed| trials.gap(recipe, case, seed))),
@@ -42,7 +42,7 @@ fn outcome(trials: &Trials<Matching>, recipe: Matching) -> [Cell; 3] {
     ]
 }
 
-fn combinations(trials: &Trials<Matching>) -> Table {
+fn combinations(trials: &Trials<Recipe>) -> Table {
     let header = ["Allocator", "Relocator"].into_iter().chain(COLUMNS);
     matrix().fold(Table::new("N = 3, θ = 10 %", header), |table, scheme| {
         let parts = [name(scheme.allocator), scheme.relocator.map_or("none", name)];
@@ -64,7 +64,7 @@ fn guards(variations: &Variations) -> Table {
     table
 }
 
-fn periods_table(trials: &Trials<Matching>) -> Table {
+fn periods_table(trials: &Trials<Recipe>) -> Table {
     let header = ["Scheme", "Relocation", "At most moves"].into_iter().chain(COLUMNS);
     let mut table = Table::new("Relocation at events and at a period", header);
     for score in [Score::Greedy, Score::Social, Score::MinNum] {

@@ -6,7 +6,7 @@
 use super::nature::open_error;
 use crate::store::OpenError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -15,8 +15,10 @@ use std::time::Duration;
 
 /// "Glnr": marks the file as ours.
 const APPLICATION: u32 = 0x476c_6e72;
-/// The latest format, and the only one so far.
-const FORMAT: u32 = 1;
+/// The format of the file and of the facts in it; others are refused.
+///
+/// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
+pub const FORMAT: u32 = 2;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -66,7 +68,7 @@ pub(super) fn open(file: &Path) -> Result<Opened, OpenError> {
     let is_new = match whose(&connection).map_err(|error| open_error(error, file))? {
         Whose::Nobodys => true,
         known => {
-            refuse(&known, file)?;
+            refuse(&known, &connection, file)?;
             false
         }
     };
@@ -79,7 +81,7 @@ pub(super) fn open(file: &Path) -> Result<Opened, OpenError> {
 pub(super) fn open_to_read(file: &Path) -> Result<Connection, OpenError> {
     let connection = connect_to_read(file).map_err(|error| open_error(error, file))?;
     let found = whose(&connection).map_err(|error| open_error(error, file))?;
-    refuse(&found, file)?;
+    refuse(&found, &connection, file)?;
     Ok(connection)
 }
 
@@ -125,14 +127,26 @@ fn whose(connection: &Connection) -> rusqlite::Result<Whose> {
     Ok(if application == 0 && format == 0 && tables == 0 { Whose::Nobodys } else { Whose::AnotherPrograms })
 }
 
-fn refuse(found: &Whose, file: &Path) -> Result<(), OpenError> {
+fn refuse(found: &Whose, connection: &Connection, file: &Path) -> Result<(), OpenError> {
     match *found {
-        Whose::Ours { format } if format <= FORMAT => Ok(()),
-        Whose::Ours { format: found } => {
+        Whose::Ours { format: FORMAT } => Ok(()),
+        Whose::Ours { format: found } if found > FORMAT => {
             Err(OpenError::Newer { file: file.to_owned(), found, known: FORMAT })
+        }
+        Whose::Ours { format: found } => {
+            let program = writer(connection).map_err(|error| open_error(error, file))?;
+            Err(OpenError::Older { file: file.to_owned(), found, known: FORMAT, program })
         }
         Whose::Nobodys | Whose::AnotherPrograms => Err(OpenError::Foreign { file: file.to_owned() }),
     }
+}
+
+/// Which program started on the file last: all that is known of an older format's facts.
+fn writer(connection: &Connection) -> rusqlite::Result<String> {
+    let started = "SELECT json_extract(body, '$.coordinator_started.program') FROM journal
+        WHERE body LIKE '{\"coordinator_started\"%' ORDER BY seq DESC LIMIT 1";
+    let program = connection.query_row(started, [], |row| row.get::<_, Option<String>>(0)).optional()?;
+    Ok(program.flatten().unwrap_or_else(|| "an older version of Gleaner".to_owned()))
 }
 
 fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {

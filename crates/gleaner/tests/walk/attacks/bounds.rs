@@ -28,7 +28,7 @@ fn peak_megabytes(grid: &Grid) -> u64 {
     kilobytes.parse::<u64>().expect("a number") / 1024
 }
 
-fn refusal(answer: (u16, Value), status: u16) -> String {
+fn refusal(answer: &(u16, Value), status: u16) -> String {
     assert_eq!(answer.0, status, "{}", answer.1);
     answer.1["error"]["message"].as_str().expect("a message").to_owned()
 }
@@ -59,7 +59,7 @@ fn parameters_that_would_fill_the_memory_are_refused() {
             let mut body = body.clone();
             body["tasks"] = tasks;
             for path in ["/api/v1/jobs", "/api/v1/jobs/preview"] {
-                let why = refusal(grid.api("POST", path, Some(&body)), 422);
+                let why = refusal(&grid.api("POST", path, Some(&body)), 422);
                 assert!(why.contains("with its parameters filled in"), "{field}: {why}");
             }
         }
@@ -101,7 +101,7 @@ fn an_order_that_is_too_long_fails_its_own_run_only() {
     let history = grid.ok(&["history", "1/0"]);
     assert!(history.contains("can be sent"), "{history}");
     let long = json!({"command": vec!["x".repeat(100 << 10); 100]});
-    let why = refusal(grid.api("POST", "/api/v1/jobs", Some(&long)), 422);
+    let why = refusal(&grid.api("POST", "/api/v1/jobs", Some(&long)), 422);
     assert!(why.contains("at most 2097152 are taken"), "{why}");
     grid.wind_up();
 }
@@ -120,14 +120,14 @@ fn no_request_keeps_the_others_waiting() {
     let lengths: Vec<String> = (1..=100).map(|length| length.to_string()).collect();
     let mut slow = axes(json!(["GLEANER_LENGTH", lengths]));
     let changing = json!({"command": ["true"], "hold": true, "tasks": {"sweep": {"axes": slow}}});
-    let why = refusal(grid.api("POST", "/api/v1/jobs", Some(&changing)), 422);
+    let why = refusal(&grid.api("POST", "/api/v1/jobs", Some(&changing)), 422);
     assert!(why.contains("GLEANER_LENGTH changes more than 100000 times"), "{why}");
     slow.as_array_mut().expect("axes").reverse();
     let steady = json!({"command": ["true"], "hold": true, "tasks": {"sweep": {"axes": slow}}});
     assert_eq!(grid.api("POST", "/api/v1/jobs", Some(&steady)).0, 201);
     let wide: Vec<Value> = (0..300).map(|axis| json!([format!("A{axis}"), ["1"]])).collect();
     let wide = json!({"command": ["true"], "tasks": {"sweep": {"axes": wide}}});
-    let why = refusal(grid.api("POST", "/api/v1/jobs", Some(&wide)), 422);
+    let why = refusal(&grid.api("POST", "/api/v1/jobs", Some(&wide)), 422);
     assert!(why.contains("300 parameters"), "{why}");
     // Patterns that try each way to divide a text, at each of its places.
     let endless = format!("regexp(\"(a|aa)+$\", \"{}b\")", "a".repeat(2_000));

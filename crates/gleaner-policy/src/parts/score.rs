@@ -1,6 +1,7 @@
 //! The scores of the first paper (Bertasi, Pettarin, Scquizzato, Silvestri), straight from its formulas as the
 //! contract reads them. h is the time per operation, n the tasks on a machine, λ its owner's load.
 
+use super::{About, Choice, Input};
 use gleaner_core::{Grid, Machine};
 use gleaner_units::{MachineId, TaskClassId};
 use serde::{Deserialize, Serialize};
@@ -20,17 +21,75 @@ pub enum Score {
     MinNum,
 }
 
+impl Choice for Score {
+    fn all() -> Vec<Self> {
+        Score::ALL.to_vec()
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Score::Greedy => About {
+                name: "greedy",
+                meaning: "The machine with the highest affinity (1−λ)/((n+1)·h), equation (2) of the paper: where the task \
+                          itself runs fastest now, whatever that does to the tasks already there.",
+                reads: &[Input::Counts, Input::Speeds, Input::OwnerLoads],
+            },
+            Score::Social => About {
+                name: "social",
+                meaning: "The machine with the highest −((n+1)·h + Σh)/(1−λ): where an operation of each task, the \
+                          newcomer's included, takes least longer than before. This is the paper's idea, in a reading by \
+                          execution times; the number of cores does not enter the formula.",
+                reads: &[Input::Counts, Input::Speeds, Input::OwnerLoads],
+            },
+            Score::SocialAsPrinted => About {
+                name: "social-as-printed",
+                meaning: "The machine with the highest τ(j) − Σ τ(k)/(n+1), to the letter of the paper. It is exactly 0 on \
+                          every machine that runs only tasks as long per operation as the newcomer, and for a task slower \
+                          than the others it rises as a machine fills up: crowded machines win.",
+                reads: &[Input::Counts, Input::Speeds, Input::OwnerLoads],
+            },
+            Score::MinNum => About {
+                name: "min-num",
+                meaning: "The machine with the fewest tasks, whatever its speed and its owner's load: the paper's baseline.",
+                reads: &[Input::Counts],
+            },
+        }
+    }
+}
+
 impl Score {
     /// All of them, in the order in which help lists them.
     pub const ALL: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
 
     /// As it is written in scenarios and presets.
     pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// In a few words, for one line about a policy.
+    pub(crate) fn summary(self) -> &'static str {
         match self {
-            Score::Greedy => "greedy",
-            Score::Social => "social",
-            Score::SocialAsPrinted => "social-as-printed",
-            Score::MinNum => "min-num",
+            Score::Greedy => "each task to the machine on which it runs fastest now",
+            Score::Social => "each task where everyone's execution times grow least",
+            Score::SocialAsPrinted => "the paper's SOCIAL to the letter; here to be compared, not used",
+            Score::MinNum => "each task to the machine with the fewest tasks",
+        }
+    }
+
+    /// Whether it counts tasks, so that a gain is a difference in their number.
+    pub fn counts_tasks(self) -> bool {
+        match self {
+            Score::MinNum => true,
+            Score::Greedy | Score::Social | Score::SocialAsPrinted => false,
+        }
+    }
+
+    /// What a decision costs.
+    pub(crate) fn cost(self) -> &'static str {
+        match self {
+            Score::Greedy | Score::MinNum => "A decision costs O(machine classes + log machines).",
+            Score::Social => "A decision costs O(machine classes + log machines), and O(machines) at worst.",
+            Score::SocialAsPrinted => "A decision costs O(machines) at worst.",
         }
     }
 }

@@ -1,0 +1,352 @@
+//! What the outside says of runs.
+//!
+//! **A reply counts as long as the grid knows its run.** All others are shown as [`Change::StaleReply`]. What follows
+//! from an end without any choice is ordered here: the run that was held until then is sent, runs that nobody needs any
+//! more are stopped.
+
+use super::runs::{Run, Stage};
+use super::{Grid, Task, TaskState};
+use crate::effects::Effects;
+use crate::{Cause, Change, Command, RunEnd, StopReason};
+use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time};
+
+impl Grid {
+    pub(super) fn run_started(&mut self, now: Time, id: RunId, effects: &mut Effects) {
+        match self.find_run(id).copied() {
+            Some(Run { stage: Stage::Sent, on, .. }) => {
+                self.run_mut(id).stage = Stage::Running;
+                let task = self.tasks.get_mut(id.task);
+                task.started = task.started.min(now);
+                let class = task.class;
+                self.machines[on.index()].begin(now, class, id);
+                effects.changes.push(Change::Started(id));
+            }
+            // It began before it heard that it is to stop.
+            Some(Run { stage: Stage::Stopping, .. }) => {}
+            Some(Run { stage: Stage::Held | Stage::Running | Stage::Missing, .. }) | None => {
+                effects.changes.push(Change::StaleReply(id));
+            }
+        }
+    }
+
+    pub(super) fn run_ended(&mut self, now: Time, id: RunId, end: RunEnd, effects: &mut Effects) {
+        let Some(run) = self.find_run(id).filter(|run| run.stage != Stage::Held).copied() else {
+            effects.changes.push(Change::StaleReply(id));
+            return;
+        };
+        let end = if run.is_superseded { RunEnd::Lost } else { end };
+        if end == RunEnd::Kept {
+            self.keep(now, &run);
+        }
+        self.take_off(now, &run);
+        self.forget_run(id);
+        match (end, self.task(id.task).state) {
+            (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
+                self.task_finished(now, &run, effects);
+            }
+            // Its task waits, or is where another run of it is.
+            _ if run.stage == Stage::Missing => {}
+            (RunEnd::Kept | RunEnd::Lost, TaskState::Placed) => self.over(now, &run, end, effects),
+            (_, TaskState::Finished(_) | TaskState::Withdrawn) => {
+                effects.changes.push(Change::ResidentsChanged(run.on));
+                self.ask(Cause::Freed(run.on));
+            }
+            (RunEnd::Kept | RunEnd::Lost, TaskState::Waiting) => unreachable!("what waits is on no machine"),
+        }
+    }
+
+    fn task_finished(&mut self, now: Time, run: &Run, effects: &mut Effects) {
+        let id = run.id.task;
+        let was_placed = self.task(id).state == TaskState::Placed;
+        self.dequeue(id);
+        let payer = self.payer(id);
+        match &mut self.accounts {
+            Some(accounts) if was_placed => accounts.of_mut(payer).end(now, id),
+            // It was thought lost, and its credits were given back: others may have been planned with them.
+            Some(accounts) => accounts.of_mut(payer).give_back(now, id),
+            None => {}
+        }
+        self.kept.remove(&id);
+        self.tasks.get_mut(id).state = TaskState::Finished(run.on);
+        effects.changes.push(Change::Finished(id));
+        let was_there = run.stage != Stage::Missing;
+        if was_there {
+            effects.changes.push(Change::ResidentsChanged(run.on));
+        }
+        for other in self.all_runs(id) {
+            if other.stage == Stage::Missing {
+                self.forget_run(other.id);
+            } else {
+                if other.stage != Stage::Held {
+                    self.run_mut(other.id).is_superseded = true;
+                }
+                self.stop(now, &other, StopReason::Superseded, effects);
+            }
+        }
+        if was_there {
+            self.ask(Cause::Freed(run.on));
+        }
+    }
+
+    /// A run of a task that is to go on is over: the one that was held is sent, or the task waits, unless it has other
+    /// runs.
+    fn over(&mut self, now: Time, run: &Run, end: RunEnd, effects: &mut Effects) {
+        let id = run.id.task;
+        let waits = !self.runs_of(id).any(|other| other.stage != Stage::Missing);
+        if waits {
+            self.give_back(now, id);
+            self.wait_again(id, effects);
+        } else {
+            self.send_held(id, end, effects);
+        }
+        effects.changes.push(Change::ResidentsChanged(run.on));
+        // First whoever has waited longest for that machine, then the task itself, on any.
+        self.vacated(run.on);
+        if waits {
+            self.ask(Cause::Submitted(self.task(id).class));
+        }
+    }
+
+    /// Sends the run that waits for the end of another, if there is one and the other was the last.
+    fn send_held(&mut self, id: TaskId, end: RunEnd, effects: &mut Effects) {
+        if self.runs_of(id).any(Run::goes_on) {
+            return;
+        }
+        let Some(Run { id: held, on, .. }) = self.runs_of(id).find(|run| run.stage == Stage::Held).copied()
+        else {
+            return;
+        };
+        if end != RunEnd::Kept {
+            let (class, done) = (self.task(id).class, self.kept(id));
+            self.machines[on.index()].start_from(class, held, done);
+        }
+        self.run_mut(held).stage = Stage::Sent;
+        effects.orders.push(Command::Start { run: held, on });
+    }
+
+    /// Costs O(stretches of tasks that are alike), and O(log tasks) for each task that has runs or is planned.
+    pub(super) fn tasks_withdrawn(
+        &mut self,
+        now: Time,
+        (first, count): (TaskId, u32),
+        effects: &mut Effects,
+    ) {
+        self.in_stretches(first, count, |grid, first, count| {
+            let task = grid.task(first);
+            let only_waits = task.state == TaskState::Waiting && task.newest.is_none();
+            if !only_waits || grid.plans.has_any(first, count) {
+                tasks(first, count).for_each(|task| grid.task_withdrawn(now, task, effects));
+                return;
+            }
+            grid.waiting.remove(task.class, first, count);
+            grid.forget_waiting_ops(first, count);
+            grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..task });
+            effects.changes.push(Change::Withdrawn { first, count });
+        });
+    }
+
+    /// Likewise.
+    pub(super) fn tasks_returned(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) {
+        self.in_stretches(first, count, |grid, first, count| {
+            let mut task = grid.task(first);
+            if task.state != TaskState::Withdrawn {
+                return;
+            }
+            // What has runs is alike to nothing else, and waits as soon as they are over.
+            if grid.runs_of(first).any(Run::goes_on) {
+                grid.tasks.get_mut(first).state = TaskState::Placed;
+                return;
+            }
+            task.wait();
+            grid.tasks.fill(first, count, task);
+            grid.enqueue(first, count);
+            effects.changes.push(Change::Wait { first, count });
+            grid.ask(Cause::Submitted(task.class));
+        });
+    }
+
+    /// Likewise.
+    pub(super) fn tasks_rerun(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) {
+        self.in_stretches(first, count, |grid, first, count| {
+            let task = grid.task(first);
+            if !matches!(task.state, TaskState::Finished(_) | TaskState::Withdrawn) {
+                return;
+            }
+            for run in grid.all_runs(first) {
+                if run.stage == Stage::Missing {
+                    grid.forget_run(run.id);
+                } else {
+                    grid.run_mut(run.id).is_superseded = true;
+                }
+            }
+            let end = TaskId::new(first.index() + count as usize);
+            while let Some((&task, _)) = grid.kept.range(first..end).next() {
+                grid.kept.remove(&task);
+            }
+            grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..grid.task(first) });
+            grid.tasks_returned((first, count), effects);
+        });
+    }
+
+    /// Does something with each stretch of tasks that are alike, and of one length.
+    fn in_stretches(&mut self, first: TaskId, count: u32, mut act: impl FnMut(&mut Self, TaskId, u32)) {
+        let (mut next, end) = (first.index(), first.index() + count as usize);
+        while next < end {
+            let id = TaskId::new(next);
+            let most = (end - next) as u32;
+            let stretch = self.tasks.alike_from(id, most).min(self.lengths.alike_from(id, most));
+            act(self, id, stretch);
+            next += stretch as usize;
+        }
+    }
+
+    fn task_withdrawn(&mut self, now: Time, id: TaskId, effects: &mut Effects) {
+        match self.task(id).state {
+            TaskState::Finished(_) => return,
+            // Why its runs are to stop may be another than before, and whoever stops them is told.
+            TaskState::Withdrawn => {}
+            TaskState::Waiting | TaskState::Placed => {
+                self.dequeue(id);
+                self.give_back(now, id);
+                self.tasks.get_mut(id).state = TaskState::Withdrawn;
+                effects.changes.push(Change::Withdrawn { first: id, count: 1 });
+            }
+        }
+        for run in self.all_runs(id) {
+            self.stop(now, &run, StopReason::Withdrawn, effects);
+        }
+    }
+
+    /// A machine is out of reach, and with it all that is on it.
+    pub(super) fn lose_runs(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
+        let there = self.machine(machine);
+        let runs: Vec<RunId> = there.runs().chain(there.stopping().iter().copied()).collect();
+        for id in runs {
+            let run = *self.find_run(id).expect("what is on a machine is known");
+            let done = self.keepable(now, &run);
+            self.take_off(now, &run);
+            match (run.stage, self.task(id.task).state) {
+                (Stage::Held, _) | (_, TaskState::Finished(_)) => self.forget_run(id),
+                (_, TaskState::Placed) if self.runs_of(id.task).any(|other| other.stage == Stage::Held) => {
+                    self.forget_run(id);
+                    self.send_held(id.task, RunEnd::Lost, effects);
+                }
+                (_, state) => {
+                    let missing = self.run_mut(id);
+                    (missing.stage, missing.done) = (Stage::Missing, done);
+                    let is_elsewhere = self.runs_of(id.task).any(|other| other.stage != Stage::Missing);
+                    if state == TaskState::Placed && !is_elsewhere {
+                        self.give_back(now, id.task);
+                        self.wait_again(id.task, effects);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Orders a run to stop, or drops it where it was not sent yet.
+    pub(super) fn stop(&mut self, now: Time, run: &Run, why: StopReason, effects: &mut Effects) {
+        let &Run { id, on, stage, .. } = run;
+        match stage {
+            Stage::Held => {
+                self.take_off(now, run);
+                self.forget_run(id);
+                effects.changes.push(Change::ResidentsChanged(on));
+                self.vacated(on);
+            }
+            Stage::Sent | Stage::Running => {
+                let done = self.keepable(now, run);
+                let class = self.task(id.task).class;
+                self.machines[on.index()].stop(now, class, id);
+                self.count_off(class);
+                let stopping = self.run_mut(id);
+                (stopping.stage, stopping.done) = (Stage::Stopping, done);
+                effects.changes.push(Change::ResidentsChanged(on));
+                effects.orders.push(Command::Stop { run: id, on, why });
+            }
+            // It is told the new reason too.
+            Stage::Stopping => effects.orders.push(Command::Stop { run: id, on, why }),
+            Stage::Missing => {}
+        }
+    }
+
+    /// The runs of a task, to be changed one by one.
+    fn all_runs(&self, id: TaskId) -> Vec<Run> {
+        self.runs_of(id).copied().collect()
+    }
+
+    /// What the next run need not do, if what this one did is kept: nothing where its task keeps nothing to go on from.
+    fn keepable(&self, now: Time, run: &Run) -> f64 {
+        let restarts = self.classes.task_class(self.task(run.id.task).class).restarts;
+        if restarts { 0.0 } else { self.ops_done(now, run.id) }
+    }
+
+    fn keep(&mut self, now: Time, run: &Run) {
+        let done = if run.counts() { self.keepable(now, run) } else { run.done };
+        if done > 0.0 {
+            self.kept.insert(run.id.task, done);
+        }
+    }
+
+    /// The operations that the next run of a task that waits need not do.
+    pub(super) fn kept(&self, id: TaskId) -> f64 {
+        self.kept.get(&id).copied().unwrap_or(0.0)
+    }
+
+    /// Off its machine, where it takes room no more.
+    fn take_off(&mut self, now: Time, run: &Run) {
+        let class = self.task(run.id.task).class;
+        let needs = self.needs(class);
+        let machine = &mut self.machines[run.on.index()];
+        match run.stage {
+            Stage::Held | Stage::Sent | Stage::Running => {
+                machine.remove(now, class, run.id, needs);
+                self.count_off(class);
+            }
+            Stage::Stopping => machine.release(run.id, needs),
+            Stage::Missing => {}
+        }
+    }
+
+    /// Tasks of one class and length come to wait.
+    pub(super) fn enqueue(&mut self, first: TaskId, count: u32) {
+        self.waiting.add(self.task(first).class, first, count);
+        if let Some(length) = self.declared_length(first) {
+            let payer = self.payer(first);
+            *self.waiting_ops.entry(payer).or_default() += OpsTotal::from(length).times(count);
+        }
+    }
+
+    /// A task waits no more. Costs O(log tasks), and O(queue) where it is planned and not the first there.
+    pub(super) fn dequeue(&mut self, id: TaskId) {
+        if self.task(id).state != TaskState::Waiting {
+            return;
+        }
+        self.waiting.remove(self.task(id).class, id, 1);
+        self.forget_waiting_ops(id, 1);
+        self.plans.remove(id);
+    }
+
+    /// Of tasks of one class and length.
+    fn forget_waiting_ops(&mut self, first: TaskId, count: u32) {
+        let payer = self.payer(first);
+        if let Some(length) = self.declared_length(first)
+            && let Some(sum) = self.waiting_ops.get_mut(&payer)
+        {
+            *sum -= OpsTotal::from(length).times(count);
+            if *sum == OpsTotal::ZERO {
+                self.waiting_ops.remove(&payer);
+            }
+        }
+    }
+
+    fn wait_again(&mut self, id: TaskId, effects: &mut Effects) {
+        self.tasks.get_mut(id).wait();
+        self.enqueue(id, 1);
+        effects.changes.push(Change::Wait { first: id, count: 1 });
+    }
+}
+
+fn tasks(first: TaskId, count: u32) -> impl Iterator<Item = TaskId> {
+    (first.index()..first.index() + count as usize).map(TaskId::new)
+}

@@ -1,0 +1,92 @@
+//! The parts that a policy is made of, one room for each.
+//!
+//! | part | room | choices so far |
+//! |---|---|---|
+//! | when | [`when`] | as tasks come · every so often |
+//! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
+//! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
+//! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
+//! | choose | [`choose`] | the best |
+//! | belief | [`belief`] | as told |
+//! | lengths | [`lengths`] | declared |
+//! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
+//! | relocate | [`relocate`] | none · by a score |
+//! | replicate | [`replicate`] | one run |
+//!
+//! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
+//! names the formulas and bounds that it lacks; nothing outside this crate asks which variant it has.
+
+pub mod aim;
+pub mod belief;
+pub mod budget;
+pub mod choose;
+pub mod lengths;
+pub mod order;
+pub mod relocate;
+pub mod replicate;
+pub mod score;
+pub mod when;
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+/// What a policy goes by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Input {
+    /// How many tasks each machine has.
+    Counts,
+    /// How fast each machine does a task's operations.
+    Speeds,
+    /// What owners use of their machines.
+    OwnerLoads,
+    /// How long tasks are, as their users declared it.
+    Lengths,
+    /// What machines cost.
+    Prices,
+    /// By when everything should be done.
+    Deadline,
+}
+
+impl Input {
+    /// In plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Input::Counts => "the number of tasks on each machine",
+            Input::Speeds => "machines' speeds",
+            Input::OwnerLoads => "owners' loads",
+            Input::Lengths => "declared lengths",
+            Input::Prices => "prices",
+            Input::Deadline => "the deadline",
+        }
+    }
+}
+
+/// What a choice says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// As it is written.
+    pub name: &'static str,
+    /// In a sentence or two.
+    pub meaning: &'static str,
+    /// What it goes by.
+    pub reads: &'static [Input],
+}
+
+/// What may be chosen for a part.
+pub trait Choice: Copy + PartialEq + Debug + 'static {
+    /// The choices, in the order in which help lists them.
+    fn all() -> Vec<Self>;
+
+    /// Its name, what it means and what it reads.
+    fn about(&self) -> About;
+
+    /// As it is written, with its number if it has one.
+    fn name(&self) -> Cow<'static, str> {
+        self.about().name.into()
+    }
+
+    /// The choice of that name.
+    fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|choice| choice.name() == name)
+    }
+}

@@ -1,0 +1,240 @@
+//! How the budget is spent: by which rule, and whether for machines or for classes of machines.
+//!
+//! A rule is written as its own name, with an `l` before it where tasks are planned for classes: `btt`, `lbtt`.
+
+use super::{About, Choice, Input};
+use gleaner_core::{Charged, Scope};
+
+/// The rule by which credits are spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spending {
+    /// As if there were no budget.
+    Free,
+    /// B, figure 2: a task goes where its cost is no more than what is left.
+    Cap,
+    /// BT: and, but for the cheapest price, where the credits an operation stay on average within those of the whole
+    /// budget, condition (4).
+    PerTask,
+    /// BT, and a machine that is ready only after the next recharge is not considered: a reading of the paper, which says
+    /// so of BTT.
+    PerTaskWithinPeriod,
+    /// BTT: the same, but a machine that is busy is judged by condition (5), and one that is ready only after the next
+    /// recharge not considered.
+    PerTaskAndTime(Savings),
+    /// A task costs no more than what is left over the tasks left.
+    Share,
+    /// A task costs no more than what is left when each other task left keeps its least share, B/|M|.
+    LeastShare,
+}
+
+/// What condition (5) counts as spent when a machine is ready at r, after the batch at D.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Savings {
+    /// (B/R)(r−D): the letter of the paper.
+    #[default]
+    AsPrinted,
+    /// B̄ − E with the savings E that the paper derives it from, which is 2·B̄ − (B/R)(r−D).
+    AsDerived,
+}
+
+/// What tasks are planned for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Machines, each with its own ready time.
+    Machines,
+    /// Classes of equal machines with one ready time, equation (6) of the second paper: the next task in rank goes to
+    /// whichever machine of the class is free first.
+    Classes,
+}
+
+const READ: &[Input] = &[Input::Lengths, Input::Prices];
+
+impl Choice for Spending {
+    fn all() -> Vec<Self> {
+        vec![
+            Spending::Free,
+            Spending::Cap,
+            Spending::PerTask,
+            Spending::PerTaskWithinPeriod,
+            Spending::PerTaskAndTime(Savings::AsPrinted),
+            Spending::Share,
+            Spending::LeastShare,
+        ]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Spending::Free => About { name: "none", meaning: "Nothing limits what tasks cost.", reads: &[] },
+            Spending::Cap => About {
+                name: "b",
+                meaning: "B, figure 2 of the paper: a task goes only where its cost, ⌈length × price⌉, is no more than \
+                          what is left of the recharge. What finds no such machine waits.",
+                reads: READ,
+            },
+            Spending::PerTask => About {
+                name: "bt",
+                meaning: "BT: as B, and a task goes only where condition (4) holds, by which the credits for an operation \
+                          stay on average within those of the whole budget. The cheapest machines are under no condition.",
+                reads: READ,
+            },
+            Spending::PerTaskWithinPeriod => About {
+                name: "bt-within-period",
+                meaning: "BT, among the machines that are ready before the next recharge.",
+                reads: READ,
+            },
+            Spending::PerTaskAndTime(_) => About {
+                name: "btt",
+                meaning: "BTT: as BT, but a busy machine is judged by condition (5) instead of (4), and a machine that is \
+                          ready only after the next recharge is not considered. savings = \"as-derived\" reads condition \
+                          (5) as the paper derives it, \"as-printed\" as the paper prints it.",
+                reads: READ,
+            },
+            Spending::Share => About {
+                name: "share",
+                meaning: "A task costs no more than what is left, divided by the tasks that are left.",
+                reads: READ,
+            },
+            Spending::LeastShare => About {
+                name: "least-share",
+                meaning: "A task costs no more than what is left when every task after it keeps its even share of the \
+                          recharge.",
+                reads: READ,
+            },
+        }
+    }
+}
+
+impl Choice for Savings {
+    fn all() -> Vec<Self> {
+        vec![Savings::AsPrinted, Savings::AsDerived]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Savings::AsPrinted => {
+                About { name: "as-printed", meaning: "Condition (5) as the paper prints it.", reads: &[] }
+            }
+            Savings::AsDerived => {
+                About { name: "as-derived", meaning: "Condition (5) as the paper derives it.", reads: &[] }
+            }
+        }
+    }
+}
+
+impl Choice for Level {
+    fn all() -> Vec<Self> {
+        vec![Level::Machines, Level::Classes]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Level::Machines => About {
+                name: "machines",
+                meaning: "Tasks are planned for machines, each with its own ready time.",
+                reads: &[],
+            },
+            Level::Classes => About {
+                name: "classes",
+                meaning: "Tasks are planned for classes of equal machines with a ready time in common, equation (6). The \
+                          next task in rank goes to whichever machine of the class is free first.",
+                reads: &[],
+            },
+        }
+    }
+}
+
+impl Choice for Charged {
+    fn all() -> Vec<Self> {
+        vec![Charged::Planned, Charged::Started, Charged::Ended]
+    }
+
+    fn about(&self) -> About {
+        let (name, meaning) = match self {
+            Charged::Planned => {
+                ("planned", "A task is charged once, when it is planned, or else when it starts.")
+            }
+            Charged::Started => ("started", "A task is charged when it starts."),
+            Charged::Ended => ("ended", "A task is charged when it ends; while it runs, its cost is held."),
+        };
+        About { name, meaning, reads: &[] }
+    }
+}
+
+impl Choice for Scope {
+    fn all() -> Vec<Self> {
+        vec![Scope::Shared, Scope::PerUser]
+    }
+
+    fn about(&self) -> About {
+        let (name, meaning) = match self {
+            Scope::Shared => ("grid", "The budget is everyone's together."),
+            Scope::PerUser => ("user", "Each user has a budget of this size."),
+        };
+        About { name, meaning, reads: &[] }
+    }
+}
+
+impl Spending {
+    /// Whether a budget is needed.
+    pub fn heeds_budget(self) -> bool {
+        self != Spending::Free
+    }
+
+    /// Whether it divides the budget among the tasks of a batch, or asks when a machine is ready: then a task that is placed
+    /// by itself cannot be judged by it.
+    pub(crate) fn is_for_batches(self) -> bool {
+        match self {
+            Spending::PerTaskWithinPeriod | Spending::Share | Spending::LeastShare => true,
+            Spending::Free | Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(_) => false,
+        }
+    }
+
+    /// How condition (5) is read, by the rule that has it.
+    pub(crate) fn savings(self) -> Option<Savings> {
+        match self {
+            Spending::PerTaskAndTime(savings) => Some(savings),
+            Spending::Free
+            | Spending::Cap
+            | Spending::PerTask
+            | Spending::PerTaskWithinPeriod
+            | Spending::Share
+            | Spending::LeastShare => None,
+        }
+    }
+
+    /// The same with another reading of condition (5), if it has one.
+    pub(crate) fn reading(self, savings: Savings) -> Self {
+        if self.savings().is_some() { Spending::PerTaskAndTime(savings) } else { self }
+    }
+
+    /// In a few words, for one line about a policy.
+    pub(crate) fn summary(self) -> &'static str {
+        match self {
+            Spending::Free => "in batches, whatever it costs",
+            Spending::Cap => "in batches, up to the budget",
+            Spending::PerTask => "the budget divided among tasks",
+            Spending::PerTaskWithinPeriod => "the budget divided among tasks, within the period",
+            Spending::PerTaskAndTime(_) => "the budget divided among tasks and time",
+            Spending::Share => "each task for at most its part of what is left",
+            Spending::LeastShare => "each task not yet begun keeps a least share",
+        }
+    }
+}
+
+/// A rule and what it plans for, as they are written together.
+pub(crate) type Rule = (Spending, Level);
+
+/// All that may be written. Where there is no budget, there is nothing for which classes would do instead of machines.
+pub(crate) fn rules() -> impl Iterator<Item = Rule> {
+    let machines = Spending::all().into_iter().map(|spending| (spending, Level::Machines));
+    let classes = Spending::all().into_iter().filter(|spending| spending.heeds_budget());
+    machines.chain(classes.map(|spending| (spending, Level::Classes)))
+}
+
+/// As it is written.
+pub(crate) fn rule_name((spending, level): Rule) -> String {
+    match level {
+        Level::Machines => spending.name().into_owned(),
+        Level::Classes => format!("l{}", spending.name()),
+    }
+}

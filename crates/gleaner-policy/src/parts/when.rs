@@ -1,0 +1,91 @@
+//! When the policy acts: when tasks are placed or planned, and when running ones are moved.
+
+use super::{About, Choice};
+use gleaner_units::Span;
+use std::fmt;
+
+/// When something is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// Whenever something happens that may call for it.
+    AtEvents,
+    /// At each multiple of a period.
+    Every(Span),
+}
+
+/// R, as the second paper tuned it: two minutes.
+pub(crate) const PERIOD: When = When::Every(Span::from_nanos(120_000_000_000));
+
+impl When {
+    /// How often, where it is every so often.
+    pub fn period(self) -> Option<Span> {
+        match self {
+            When::AtEvents => None,
+            When::Every(period) => Some(period),
+        }
+    }
+}
+
+impl Choice for When {
+    fn all() -> Vec<Self> {
+        vec![When::AtEvents, PERIOD]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            When::AtEvents => About {
+                name: "at events",
+                meaning: "A task is given its place as soon as it comes, or else as soon as a machine can take it.",
+                reads: &[],
+            },
+            When::Every(_) => About {
+                name: "every period",
+                meaning: "Tasks wait for the end of the period in which they came, and are planned together then. \
+                          period_s is its length; where a budget is heeded, it is the budget's.",
+                reads: &[],
+            },
+        }
+    }
+}
+
+/// As the end of a sentence: `every 120 s`.
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            When::AtEvents => f.write_str("at events"),
+            When::Every(period) => write!(f, "every {} s", period.seconds()),
+        }
+    }
+}
+
+/// Which of the tasks that were planned the next batch plans anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Replan {
+    /// All that have not begun, as the second paper has it.
+    #[default]
+    Unbegun,
+    /// Those whose machine takes no tasks any more.
+    Lost,
+}
+
+impl Choice for Replan {
+    fn all() -> Vec<Self> {
+        vec![Replan::Unbegun, Replan::Lost]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Replan::Unbegun => About {
+                name: "unbegun",
+                meaning: "Each batch plans all tasks anew that have not begun.",
+                reads: &[],
+            },
+            Replan::Lost => About {
+                name: "lost",
+                meaning: "A plan stays while its machine takes tasks. If some machine that something is planned for does \
+                          not, all tasks that have not begun are planned anew.",
+                reads: &[],
+            },
+        }
+    }
+}

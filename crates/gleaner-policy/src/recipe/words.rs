@@ -1,0 +1,161 @@
+//! What a recipe says of itself, for people.
+
+use super::{Goal, Recipe};
+use crate::parts::Choice;
+use crate::parts::aim::Aim;
+use crate::parts::belief::Belief;
+use crate::parts::budget::{Level, Savings, Spending, rule_name};
+use crate::parts::choose::Choose;
+use crate::parts::lengths::Lengths;
+use crate::parts::order::Order;
+use crate::parts::replicate::Replicate;
+use crate::parts::score::Score;
+use crate::parts::when::{Replan, When};
+use gleaner_core::{Charged, Scope};
+use std::fmt;
+
+impl Recipe {
+    /// What each part does, in plain words.
+    pub fn parts(&self) -> Vec<PartView> {
+        let (plans, pays) = (self.plans(), self.heeds_budget());
+        let mut parts = vec![PartView { name: self.when.to_string(), ..PartView::of("when", self.when) }];
+        if plans && self.when != When::AtEvents {
+            parts.push(PartView::of("replan", self.replan));
+        }
+        parts.extend([
+            PartView::of("order", self.order),
+            PartView::of("score", self.score),
+            PartView::of("choose", self.choose),
+            PartView::of("belief", self.belief),
+        ]);
+        if plans || pays {
+            parts.push(PartView::of("lengths", self.lengths));
+        }
+        let rule = rule_name((self.spending, self.level));
+        parts.push(PartView { name: rule, ..PartView::of("budget", self.spending) });
+        if self.level == Level::Classes {
+            parts.push(PartView::of("level", self.level));
+        }
+        parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
+        parts
+    }
+
+    fn relocation(&self) -> PartView {
+        let (name, meaning) = match &self.relocate {
+            None => ("none".to_owned(), "A running task stays where it is.".to_owned()),
+            Some(rule) => (rule.score.name().to_owned(), format!("Running tasks are moved by {rule}.")),
+        };
+        PartView { part: "relocate", name, meaning }
+    }
+}
+
+/// All choices for each part, by the key that says it.
+pub fn choices() -> Vec<PartView> {
+    fn all<C: Choice>(part: &'static str) -> impl Iterator<Item = PartView> {
+        C::all().into_iter().map(move |choice| PartView::of(part, choice))
+    }
+    all::<Order>("order")
+        .chain(all::<Goal>("score"))
+        .chain(all::<Choose>("choose"))
+        .chain(all::<Belief>("belief"))
+        .chain(all::<Lengths>("lengths"))
+        .chain(all::<Replan>("replan"))
+        .chain(all::<Spending>("budget.rule"))
+        .chain(all::<Savings>("budget.savings"))
+        .chain(all::<Charged>("budget.charged"))
+        .chain(all::<Scope>("budget.per"))
+        .chain(all::<Replicate>("replicate"))
+        .collect()
+}
+
+/// A part of a recipe, for people.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct PartView {
+    /// Which.
+    pub part: &'static str,
+    /// What was chosen.
+    pub name: String,
+    /// What that means.
+    pub meaning: String,
+}
+
+impl PartView {
+    fn of(part: &'static str, choice: impl Choice) -> Self {
+        Self { part, name: choice.name().into_owned(), meaning: choice.about().meaning.to_owned() }
+    }
+}
+
+/// Two recipes read alike only if they are.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.score {
+            Goal::Now(score) => self.fmt_placing(score, f),
+            Goal::End(aim) => self.fmt_planning(aim, f),
+        }
+    }
+}
+
+impl Recipe {
+    fn fmt_placing(&self, score: Score, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(score.name())?;
+        match &self.relocate {
+            None => f.write_str(", no relocation")?,
+            Some(relocate) => write!(f, ", relocation by {relocate}")?,
+        }
+        if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
+    }
+
+    fn fmt_planning(&self, aim: Aim, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { when, order, spending, level, aging, deadline, replan, .. } = self;
+        let aim = match aim {
+            Aim::Earliest => "",
+            Aim::Cheapest => " for the lowest cost",
+            Aim::CheapestThenEarliest => " for the lowest cost, then the earliest end,",
+            Aim::Fastest => " for the shortest time",
+            Aim::FirstFree => " for the earliest start",
+            Aim::EarliestOfFastest { percent } => {
+                &format!(" for the earliest end among the fastest {percent} % of machines")
+            }
+        };
+        let level = match level {
+            Level::Machines => "machines",
+            Level::Classes => "classes of machines",
+        };
+        let title = order.title();
+        let title = title.strip_prefix("in order").map_or(title.to_owned(), |rest| format!("In order{rest}"));
+        write!(f, "{title}{aim} on {level}, ")?;
+        match when {
+            When::AtEvents => f.write_str("as tasks come")?,
+            When::Every(period) => write!(f, "a batch every {} s", period.seconds())?,
+        }
+        write!(f, "; {}", Budgeting(*spending))?;
+        if *aging > 0 {
+            write!(f, "; the {aging} oldest first")?;
+        }
+        if let Some(deadline) = deadline {
+            write!(f, "; by {} s", deadline.seconds())?;
+        }
+        match (when, replan) {
+            (When::Every(_), Replan::Lost) => f.write_str("; plans stay"),
+            (When::Every(_), Replan::Unbegun) | (When::AtEvents, _) => Ok(()),
+        }
+    }
+}
+
+/// The budget's rule as the paper calls it.
+struct Budgeting(Spending);
+
+impl fmt::Display for Budgeting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Spending::Free => "no budget",
+            Spending::Cap => "budget B",
+            Spending::PerTask => "budget BT",
+            Spending::PerTaskWithinPeriod => "budget BT within the period",
+            Spending::PerTaskAndTime(Savings::AsPrinted) => "budget BTT, condition (5) as printed",
+            Spending::PerTaskAndTime(Savings::AsDerived) => "budget BTT, condition (5) as derived",
+            Spending::Share => "budget in shares",
+            Spending::LeastShare => "budget in least shares",
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! Tables and their keys, each read as what it should be.
+
+use super::Tree;
+use crate::error::{PolicyError, one_of, printable, shown};
+use crate::parts::Choice;
+use gleaner_units::Span;
+use serde_json::Value;
+
+/// A table whose keys are all known.
+pub(super) struct Table<'a> {
+    path: &'static str,
+    tree: &'a Tree,
+}
+
+/// A key that is there.
+pub(super) struct Key<'a> {
+    path: String,
+    value: &'a Value,
+}
+
+impl<'a> Table<'a> {
+    /// The table at `path`, which has no other keys than the `known`.
+    pub(super) fn of(path: &'static str, tree: &'a Tree, known: &[&str]) -> Result<Self, PolicyError> {
+        let table = Self { path, tree };
+        match tree.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => {
+                Err(PolicyError::new(table.path(&printable(key)), "an unknown key", one_of(key, known)))
+            }
+            None => Ok(table),
+        }
+    }
+
+    /// The key, if something is said there.
+    pub(super) fn find(&self, name: &str) -> Option<Key<'a>> {
+        Some(Key { path: self.path(name), value: self.tree.get(name)? })
+    }
+
+    /// The key, where something has to be said.
+    pub(super) fn key(&self, name: &str, expected: &str) -> Result<Key<'a>, PolicyError> {
+        self.find(name).ok_or_else(|| PolicyError::new(self.path(name), "nothing", expected))
+    }
+
+    fn path(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+}
+
+impl<'a> Key<'a> {
+    /// An error about what is here.
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> PolicyError {
+        PolicyError::new(&self.path, shown(self.value), expected)
+    }
+
+    pub(super) fn text(&self, expected: &str) -> Result<&'a str, PolicyError> {
+        self.value.as_str().ok_or_else(|| self.wrong(expected))
+    }
+
+    /// The table that is here; none where it says "none".
+    pub(super) fn table(
+        &self,
+        path: &'static str,
+        known: &[&str],
+        expected: &str,
+    ) -> Result<Option<Table<'a>>, PolicyError> {
+        match self.value {
+            Value::String(text) if text == "none" => Ok(None),
+            Value::Object(tree) => Table::of(path, tree, known).map(Some),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(self.wrong(expected))
+            }
+        }
+    }
+
+    /// The choice of that name.
+    pub(super) fn choice<C: Choice>(&self) -> Result<C, PolicyError> {
+        let text = self.value.as_str().unwrap_or_default();
+        C::named(text).ok_or_else(|| {
+            let known: Vec<_> = C::all().iter().map(Choice::name).collect();
+            self.wrong(one_of(text, &known))
+        })
+    }
+
+    pub(super) fn whole<T: TryFrom<u64>>(&self, least: u64, expected: &str) -> Result<T, PolicyError> {
+        let whole = self.value.as_u64().filter(|whole| *whole >= least);
+        whole.and_then(|whole| T::try_from(whole).ok()).ok_or_else(|| self.wrong(expected))
+    }
+
+    pub(super) fn number(&self, expected: &str, is_valid: impl Fn(f64) -> bool) -> Result<f64, PolicyError> {
+        let number = self.value.as_f64().filter(|number| number.is_finite() && is_valid(*number));
+        // Adding 0 makes 0 of −0.
+        number.map(|number| number + 0.0).ok_or_else(|| self.wrong(expected))
+    }
+
+    /// A period that passes: at zero nanoseconds nothing would ever come after it.
+    pub(super) fn period(&self) -> Result<Span, PolicyError> {
+        let expected = "seconds above 0, from a nanosecond to the end of time";
+        let span = Span::from_seconds(self.number(expected, |seconds| seconds > 0.0)?);
+        span.filter(|span| *span > Span::ZERO).ok_or_else(|| self.wrong(expected))
+    }
+}

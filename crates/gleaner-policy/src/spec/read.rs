@@ -1,0 +1,197 @@
+//! From what is written to what it stands for.
+
+use super::keys::{Key, Table};
+use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
+use crate::error::{PolicyError, one_of};
+use crate::parts::Choice;
+use crate::parts::budget::{Rule, Savings, rule_name, rules};
+use crate::parts::relocate::Relocate;
+use crate::parts::score::Score;
+use crate::parts::when::When;
+use crate::presets::{Part, Preset};
+use crate::recipe::Recipe;
+use gleaner_core::{Budget, Charged, Scope};
+use gleaner_units::{Credits, Time};
+
+const COUNT: &str = "a whole number, 0 or more, below 2^32";
+
+/// The preset, its recipe with what is chosen otherwise, and what may be spent.
+pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), PolicyError> {
+    let table = Table::of("", tree, &KEYS)?;
+    let preset = preset(&table)?;
+    refuse_meaningless(&table, &preset)?;
+    let mut recipe = preset.recipe;
+    recipe.order = said(&table, "order", &preset, Part::Order, recipe.order)?;
+    recipe.score = said(&table, "score", &preset, Part::Score, recipe.score)?;
+    recipe.choose = chosen(&table, "choose", recipe.choose)?;
+    recipe.belief = chosen(&table, "belief", recipe.belief)?;
+    recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
+    recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
+    recipe.replan = chosen(&table, "replan", recipe.replan)?;
+    if let Some(key) = table.find("aging") {
+        recipe.aging = key.whole(0, COUNT)?;
+    }
+    if let Some(key) = table.find("deadline_s") {
+        recipe.deadline = Some(deadline(&key)?);
+    }
+    if let Some(key) = table.find("relocate") {
+        recipe.relocate = relocate(&key)?;
+    }
+    let budget = match table.find("budget") {
+        Some(key) => budget(&key, &preset, &mut recipe)?,
+        None => None,
+    };
+    if recipe.heeds_budget() && budget.is_none() {
+        let found = table.find("budget").map_or("nothing", |_| "\"none\"");
+        let expected = format!(
+            "what may be spent, as {{ recharge = 1000000, period_s = 120 }}: {} spends a budget",
+            preset.name
+        );
+        return Err(PolicyError::new("budget", found, expected));
+    }
+    set_period(&table, budget, &mut recipe)?;
+    recipe.check()?;
+    Ok((preset, recipe, budget))
+}
+
+fn preset(table: &Table<'_>) -> Result<Preset, PolicyError> {
+    let expected = "the name of a preset, as \"bertasi/greedy\"";
+    let key = table.key("preset", expected)?;
+    let name = key.text(expected)?;
+    Preset::named(name).ok_or_else(|| {
+        let known: Vec<String> = Preset::all().into_iter().map(|preset| preset.name).collect();
+        key.wrong(one_of(name, &known))
+    })
+}
+
+/// Keys that are there for what the preset does not do.
+fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyError> {
+    let Preset { name, recipe, .. } = preset;
+    let comes = recipe.when == When::AtEvents;
+    let what = "gives each task its place as it comes";
+    let meaningless: &[&str] = match (recipe.plans(), comes) {
+        (false, _) => &["period_s", "aging", "deadline_s", "replan"],
+        (true, true) => &["period_s", "replan"],
+        (true, false) => &[],
+    };
+    match meaningless.iter().find_map(|key| table.find(key)) {
+        Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
+        None => Ok(()),
+    }
+}
+
+fn chosen<C: Choice>(table: &Table<'_>, name: &str, otherwise: C) -> Result<C, PolicyError> {
+    table.find(name).map_or(Ok(otherwise), |key| key.choice())
+}
+
+/// The choice for a part that the preset's name may say.
+fn said<C: Choice>(
+    table: &Table<'_>,
+    name: &str,
+    preset: &Preset,
+    part: Part,
+    own: C,
+) -> Result<C, PolicyError> {
+    let Some(key) = table.find(name) else { return Ok(own) };
+    let choice = key.choice()?;
+    if choice != own && preset.says.contains(&part) {
+        return Err(contradicts(&key, &own.name(), preset));
+    }
+    Ok(choice)
+}
+
+fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
+    key.wrong(format!("\"{own}\", or no such key: the name {} says it", preset.name))
+}
+
+fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {
+    let expected = "\"none\", or a table with a score";
+    let Some(table) = key.table("relocate", &RELOCATE_KEYS, expected)? else { return Ok(None) };
+    let known: Vec<&str> = Score::ALL.iter().map(|&score| Score::name(score)).collect();
+    let mut rule = Relocate::by(table.key("score", &one_of("", &known))?.choice()?);
+    if let Some(key) = table.find("moves_max") {
+        rule.moves_max = key.whole(0, COUNT)?;
+    }
+    if let Some(key) = table.find("gain_min") {
+        rule.gain_min = key.number("a finite number, 0 or more", |gain| gain >= 0.0)?;
+    }
+    if let Some(key) = table.find("difference_min") {
+        rule.difference_min = key.whole(1, "a whole number, 1 or more, below 2^32")?;
+    }
+    if let Some(key) = table.find("period_s") {
+        rule.when = When::Every(key.period()?);
+    }
+    Ok(Some(rule))
+}
+
+/// What may be spent; the recipe is told how.
+fn budget(key: &Key<'_>, preset: &Preset, recipe: &mut Recipe) -> Result<Option<Budget>, PolicyError> {
+    let expected = "\"none\", or a table with recharge and period_s";
+    let Some(table) = key.table("budget", &BUDGET_KEYS, expected)? else { return Ok(None) };
+    (recipe.spending, recipe.level) = rule(&table, preset, recipe)?;
+    if let Some(key) = table.find("savings") {
+        let savings: Savings = key.choice()?;
+        if recipe.spending.savings().is_none() {
+            return Err(key.wrong("no such key: only btt and lbtt have condition (5)"));
+        }
+        recipe.spending = recipe.spending.reading(savings);
+    }
+    let credits = "credits as a whole number, from 1 to 2^53";
+    let recharge = table.key("recharge", credits)?;
+    let count = recharge.whole(1, credits)?;
+    if count > Credits::MAX.count() {
+        return Err(recharge.wrong(credits));
+    }
+    Ok(Some(Budget {
+        recharge: Credits::new(count),
+        period: table.key("period_s", "seconds above 0")?.period()?,
+        charged: chosen(&table, "charged", Charged::Planned)?,
+        scope: chosen(&table, "per", Scope::Shared)?,
+    }))
+}
+
+/// How the budget is spent: as the preset says it, or as it is said here.
+fn rule(table: &Table<'_>, preset: &Preset, recipe: &Recipe) -> Result<Rule, PolicyError> {
+    let own = (recipe.spending, recipe.level);
+    let fits =
+        |&(spending, level): &Rule| Recipe { spending, level, relocate: None, ..*recipe }.check().is_ok();
+    let names = || rules().filter(fits).map(rule_name).collect::<Vec<String>>();
+    let Some(key) = table.find("rule") else {
+        // A preset that plans says with its name what it spends; one that does not says nothing of it.
+        return if recipe.plans() {
+            Ok(own)
+        } else {
+            Err(PolicyError::new("budget.rule", "nothing", one_of("", &names())))
+        };
+    };
+    let name = key.text("the name of a rule, as \"b\"")?;
+    if preset.says.contains(&Part::Budget) && name != rule_name(own) {
+        return Err(contradicts(&key, &rule_name(own), preset));
+    }
+    let named = rules().find(|&rule| rule_name(rule) == name);
+    // One that does not go with the other parts is refused with them, for the reason why.
+    named.ok_or_else(|| key.wrong(one_of(name, &names())))
+}
+
+/// Batches follow the budget.
+fn set_period(table: &Table<'_>, budget: Option<Budget>, recipe: &mut Recipe) -> Result<(), PolicyError> {
+    let key = table.find("period_s");
+    let said = key.as_ref().map(Key::period).transpose()?;
+    let heeded = budget.filter(|_| recipe.heeds_budget());
+    if let (Some(key), Some(said), Some(heeded)) = (&key, said, heeded)
+        && said != heeded.period
+    {
+        let period = heeded.period.seconds();
+        return Err(key.wrong(format!("{period}, the period of the budget, or no such key")));
+    }
+    if let (When::Every(_), Some(period)) = (recipe.when, said.or(budget.map(|budget| budget.period))) {
+        recipe.when = When::Every(period);
+    }
+    Ok(())
+}
+
+fn deadline(key: &Key<'_>) -> Result<Time, PolicyError> {
+    let expected = "seconds above 0, before the end of time";
+    let deadline = Time::from_seconds(key.number(expected, |seconds| seconds > 0.0)?);
+    deadline.ok_or_else(|| key.wrong(expected))
+}

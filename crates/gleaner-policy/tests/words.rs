@@ -1,0 +1,247 @@
+//! What users write: what it stands for, and why it is refused where it makes no sense.
+
+use gleaner_policy::{Input, PolicyError, PolicySpec, Preset, Recipe, Spending, Tree, When};
+use serde_json::{Value, json};
+
+fn tree(written: Value) -> Tree {
+    let Value::Object(tree) = written else { panic!("{written} is no table") };
+    tree
+}
+
+fn read(written: Value) -> Result<PolicySpec, PolicyError> {
+    PolicySpec::read(tree(written))
+}
+
+fn recipe(written: Value) -> Recipe {
+    read(written.clone()).unwrap_or_else(|error| panic!("{written}: {error}")).recipe()
+}
+
+const BUDGET: &str = r#"{ "recharge": 10, "period_s": 5 }"#;
+
+fn budget(more: Value) -> Value {
+    let mut budget = tree(serde_json::from_str(BUDGET).expect("a budget"));
+    budget.extend(tree(more));
+    Value::Object(budget)
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_key_found_and_reason() {
+    let moving = json!({ "score": "greedy" });
+    for (written, key, found, expected) in [
+        (json!({}), "preset", "nothing", "the name of a preset"),
+        (
+            json!({ "preset": "elleuch/bt-minmin" }),
+            "preset",
+            "\"elleuch/bt-minmin\"",
+            "did you mean elleuch/bt-min-min?",
+        ),
+        (json!({ "preset": "immediate/kpb:0" }), "preset", "\"immediate/kpb:0\"", "immediate/kpb:20"),
+        (
+            json!({ "preset": "bertasi/greedy", "relocat": 1 }),
+            "relocat",
+            "an unknown key",
+            "did you mean relocate?",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "relocate": { "score": "best" } }),
+            "relocate.score",
+            "\"best\"",
+            "one of greedy, social,",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "aging": 1 }),
+            "aging",
+            "1",
+            "gives each task its place as it comes",
+        ),
+        (json!({ "preset": "bertasi/greedy", "replan": "lost" }), "replan", "\"lost\"", "no such key"),
+        (json!({ "preset": "bertasi/greedy", "period_s": 5 }), "period_s", "5", "no such key"),
+        (json!({ "preset": "bertasi/greedy", "deadline_s": 5 }), "deadline_s", "5", "no such key"),
+        (
+            json!({ "preset": "bertasi/greedy", "order": "min-min" }),
+            "order",
+            "min-min",
+            "submission: greedy places each task",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "score": "social" }),
+            "score",
+            "\"social\"",
+            "\"greedy\", or no such key",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "budget": budget(json!({})) }),
+            "budget.rule",
+            "nothing",
+            "one of none, b, bt, btt",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "budget": budget(json!({ "rule": "lbtt" })) }),
+            "budget.rule",
+            "lbtt",
+            "one of none, b, bt, btt",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "budget": budget(json!({ "rule": "share" })) }),
+            "budget.rule",
+            "share",
+            "one of none, b, bt, btt",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "relocate": moving, "budget": budget(json!({ "rule": "b" })) }),
+            "relocate",
+            "moves",
+            "change what a task costs",
+        ),
+        (json!({ "preset": "immediate/mct", "period_s": 5 }), "period_s", "5", "as it comes"),
+        (json!({ "preset": "immediate/mct", "replan": "unbegun" }), "replan", "\"unbegun\"", "as it comes"),
+        (
+            json!({ "preset": "immediate/met", "order": "max-min" }),
+            "order",
+            "max-min",
+            "Max-Min is about ends",
+        ),
+        (json!({ "preset": "elleuch/min-min", "relocate": moving }), "relocate", "moves", "is not moved"),
+        (json!({ "preset": "elleuch/min-min", "score": "cheapest" }), "order", "min-min", "submission"),
+        (
+            json!({ "preset": "elleuch/min-min", "order": "max-min" }),
+            "order",
+            "\"max-min\"",
+            "the name elleuch/min-min says it",
+        ),
+        (
+            json!({ "preset": "elleuch/min-min", "deadline_s": 5 }),
+            "deadline_s",
+            "a deadline",
+            "earliest reads none",
+        ),
+        (
+            json!({ "preset": "elleuch/min-min", "budget": budget(json!({ "rule": "bbt" })) }),
+            "budget.rule",
+            "\"bbt\"",
+            "least-share, lb, lbt,",
+        ),
+        (
+            json!({ "preset": "elleuch/min-min", "budget": budget(json!({ "savings": "as-derived" })) }),
+            "budget.savings",
+            "\"as-derived\"",
+            "only btt and lbtt",
+        ),
+        (json!({ "preset": "elleuch/b-min-min" }), "budget", "nothing", "recharge = 1000000"),
+        (json!({ "preset": "elleuch/b-min-min", "budget": "none" }), "budget", "\"none\"", "spends a budget"),
+        (
+            json!({ "preset": "elleuch/b-min-min", "budget": budget(json!({ "rule": "bt" })) }),
+            "budget.rule",
+            "\"bt\"",
+            "\"b\", or no such key",
+        ),
+        (
+            json!({ "preset": "elleuch/b-min-min", "budget": budget(json!({})), "period_s": 7 }),
+            "period_s",
+            "7",
+            "5, the period of the budget",
+        ),
+        (
+            json!({ "preset": "nimrod/cost", "budget": budget(json!({})), "aging": 2 }),
+            "aging",
+            "2",
+            "the oldest tasks come first anyway",
+        ),
+        (json!({ "preset": "bertasi/greedy", "choose": "worst" }), "choose", "\"worst\"", "one of best"),
+    ] {
+        let error = read(written.clone()).expect_err(&written.to_string());
+        assert_eq!(error.key, key, "{written}: {error}");
+        assert!(error.found.contains(found) && error.expected.contains(expected), "{written}: {error}");
+        assert!(!error.expected.contains('…'), "{error}");
+    }
+}
+
+#[test]
+fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
+    let presets = Preset::all();
+    assert_eq!(presets.len(), 32);
+    for (at, preset) in presets.iter().enumerate() {
+        assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
+        preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        assert!(
+            presets[..at].iter().all(|other| other.recipe.to_string() != preset.recipe.to_string()),
+            "{}",
+            preset.name
+        );
+    }
+    assert!(Preset::named("immediate/kpb:12.5").is_some_and(|preset| preset.name == "immediate/kpb:12.5"));
+}
+
+#[test]
+fn every_rule_may_be_given_where_a_name_says_none() {
+    for rule in ["b", "bt", "bt-within-period", "btt", "share", "least-share", "lb", "lbt", "lbtt"] {
+        let budget = budget(json!({ "rule": rule }));
+        let built = recipe(json!({ "preset": "elleuch/max-min", "budget": budget }));
+        assert!(
+            built.heeds_budget() && built.when.period().is_some_and(|period| period.seconds() == 5.0),
+            "{rule}"
+        );
+        assert_eq!(
+            built.parts().iter().find(|part| part.part == "budget").map(|part| part.name.as_str()),
+            Some(rule)
+        );
+    }
+    // By a name of its own, or by a rule given to another.
+    let own = recipe(json!({ "preset": "elleuch/lbtt-min-min", "budget": budget(json!({})) }));
+    let given = recipe(json!({ "preset": "elleuch/min-min", "budget": budget(json!({ "rule": "lbtt" })) }));
+    assert_eq!(own, given);
+}
+
+#[test]
+fn batches_follow_the_budget() {
+    let period = |written| recipe(written).when;
+    let seconds = |seconds| When::Every(gleaner_units::Span::from_seconds(seconds).expect("a period"));
+    assert_eq!(
+        period(json!({ "preset": "elleuch/btt-sufferage", "budget": budget(json!({})) })),
+        seconds(5.0)
+    );
+    assert_eq!(period(json!({ "preset": "elleuch/sufferage" })), seconds(120.0));
+    assert_eq!(period(json!({ "preset": "elleuch/sufferage", "period_s": 7 })), seconds(7.0));
+}
+
+#[test]
+fn a_policy_says_what_it_goes_by() {
+    let reads = |written: Value| recipe(written).reads();
+    assert_eq!(
+        reads(json!({ "preset": "bertasi/min-num" })).into_iter().collect::<Vec<_>>(),
+        [Input::Counts]
+    );
+    let batch = reads(json!({ "preset": "elleuch/b-min-min", "budget": budget(json!({})) }));
+    assert!(
+        batch.contains(&Input::Lengths)
+            && batch.contains(&Input::Prices)
+            && !batch.contains(&Input::Deadline)
+    );
+    assert!(
+        reads(json!({ "preset": "nimrod/cost", "budget": budget(json!({})) })).contains(&Input::Deadline)
+    );
+}
+
+#[test]
+fn what_is_written_is_kept_and_nothing_said_is_nothing() {
+    let written = json!({ "preset": "bertasi/greedy", "relocate": { "score": "social", "period_s": null }, "aging": null });
+    let spec = read(written).expect("a policy");
+    assert_eq!(json!(spec), json!({ "preset": "bertasi/greedy", "relocate": { "score": "social" } }));
+    assert_eq!(spec.toml(), "[policy]\npreset = \"bertasi/greedy\"\nrelocate = { score = \"social\" }\n");
+    assert_eq!(serde_json::from_value::<PolicySpec>(json!(spec)).expect("what was written"), spec);
+}
+
+#[test]
+fn every_choice_has_a_name_of_its_own() {
+    fn check<C: gleaner_policy::Choice>() {
+        for choice in C::all() {
+            assert!(C::named(&choice.name()) == Some(choice), "{choice:?}");
+            assert!(choice.about().meaning.ends_with('.'), "{choice:?}");
+        }
+    }
+    check::<gleaner_policy::Order>();
+    check::<gleaner_policy::Goal>();
+    check::<Spending>();
+    check::<gleaner_policy::Replan>();
+    check::<gleaner_policy::Savings>();
+}
