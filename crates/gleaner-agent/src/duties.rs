@@ -29,7 +29,7 @@ mod tests;
 pub use log::Range;
 pub use ruling::Exit;
 
-use crate::owner::Verdict;
+use crate::owner::{Bounds, Rules, Verdict};
 use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::session::{
@@ -85,6 +85,10 @@ pub enum Event {
     Collected(Attempt, Result<Collected, TransferError>),
     /// The owner's rules say something new.
     Judged(Verdict),
+    /// The owner's rules are others from now on.
+    Ruled(Bounds),
+    /// The owner wants what runs to leave.
+    Evict,
     /// The owner's load crossed a threshold.
     LoadChanged {
         /// λ, from 0 to 1.
@@ -200,6 +204,7 @@ pub struct Duties {
     runs: BTreeMap<Attempt, Held>,
     settled: VecDeque<Attempt>,
     verdict: Verdict,
+    bounds: Bounds,
     load: (f64, String),
     /// Whether the coordinator lets new tasks start here.
     is_opened: bool,
@@ -231,6 +236,7 @@ impl Duties {
             runs: BTreeMap::new(),
             settled: VecDeque::new(),
             verdict: Verdict::Run,
+            bounds: Rules::default().bounds(),
             load: (0.0, "nothing was measured yet".into()),
             is_opened: true,
             is_paused: false,
@@ -262,6 +268,8 @@ impl Duties {
             Event::FolderTooLarge(attempt) => self.end(now, attempt, ruling::Reason::DiskLimit, Span::ZERO),
             Event::Collected(attempt, result) => self.collected(now, attempt, result),
             Event::Judged(verdict) => self.judged(now, verdict),
+            Event::Ruled(bounds) => self.bounds = bounds,
+            Event::Evict => self.evict(now),
             Event::LoadChanged { load, why } => {
                 self.load = (load, why);
                 self.tell_load();
@@ -286,7 +294,8 @@ impl Duties {
     pub fn due(&self) -> Option<Time> {
         let runs = self.runs.values().filter_map(|held| {
             let lease = self.lease_stop(held).filter(|_| held.is_alive() && held.ending.is_none());
-            let due = held.due().filter(|_| self.link.is_up() || !held.waits_for_the_coordinator());
+            let due = held.due(self.bounds);
+            let due = due.filter(|_| self.link.is_up() || !held.waits_for_the_coordinator());
             [due, lease, self.output_due(held)].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);

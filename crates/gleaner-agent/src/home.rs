@@ -63,14 +63,6 @@ pub enum HomeError {
         path = .0.display()
     )]
     StillRuns(PathBuf),
-    /// The owner's rules make no sense.
-    #[error("{path}: {why}", path = path.display())]
-    Rules {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with them.
-        why: String,
-    },
     /// A file of it holds something else than it should.
     #[error("{path} cannot be read: {why}; move the folder away and join again", path = path.display())]
     Damaged {

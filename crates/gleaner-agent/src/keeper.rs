@@ -27,6 +27,7 @@ mod kin;
 mod launcher;
 mod mind;
 mod orders;
+mod standing;
 mod start;
 mod task;
 mod traffic;

@@ -7,6 +7,7 @@
 //!
 //! Until the program runs, standard error is a pipe to the minder, which reads there why a task could not start.
 
+mod capabilities;
 mod instructions;
 mod limits;
 mod syscalls;
@@ -39,6 +40,9 @@ pub enum LaunchError {
     /// A stream could not be put in its place.
     #[error("the task's standard streams cannot be set: {0}")]
     Streams(io::Error),
+    /// The kernel refused.
+    #[error("capabilities cannot be given up: {0}")]
+    Capabilities(io::Error),
     /// Landlock is there but refused.
     #[error("Landlock: {0}")]
     Landlock(String),
@@ -97,6 +101,7 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
         command.uid(user).gid(user);
     }
     if let Some(walls) = instructions.walls {
+        capabilities::give_up()?;
         landlock_abi = walls::build(&walls)?;
         syscalls::filter()?;
     }

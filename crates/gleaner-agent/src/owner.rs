@@ -9,11 +9,16 @@
 //! - **Of several reasons one is given**: what suspends before what does not, then in the order of [`Reason`].
 
 mod attendance;
+mod bounds;
+mod file;
 mod hours;
 mod rules;
 mod verdict;
 
 pub use attendance::{Attendance, Hand, Owner, Sign, Word};
-pub use hours::{DayMinute, Hours, HoursError};
-pub use rules::{Programs, Rules, RulesError, Sessions};
+pub use bounds::Bounds;
+pub(crate) use bounds::LEAVING;
+pub use file::{FileError, Preset, read, set, write_if_none};
+pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
+pub use rules::{Network, Programs, Rules, RulesError, Sessions};
 pub use verdict::{COOLING, DISK_FREE_MIN, Reason, Verdict, decide};

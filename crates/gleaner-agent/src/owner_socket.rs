@@ -2,7 +2,7 @@
 //! kernel says who is at the other end, whatever the modes of folder and socket have become.
 //!
 //! One line of JSON each way: `{"say": "pause"}` is answered by `{"version": 1, "tasks": 2, "state": "suspended"}`.
-//! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, or is left out by those who only ask.
+//! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, `evict`, or is left out by those who only ask.
 
 use crate::owner::{Verdict, Word};
 use rustix::fs::{Mode, OFlags};
@@ -75,6 +75,7 @@ enum Spoken {
     Pause,
     Resume,
     Drain,
+    Evict,
 }
 
 /// Something the owner said, to be answered; or they only ask.
@@ -171,6 +172,7 @@ fn spoken(word: Word) -> Spoken {
         Word::Pause => Spoken::Pause,
         Word::Resume => Spoken::Resume,
         Word::Drain => Spoken::Drain,
+        Word::Evict => Spoken::Evict,
     }
 }
 
@@ -181,5 +183,6 @@ fn word(spoken: Spoken) -> Word {
         Spoken::Pause => Word::Pause,
         Spoken::Resume => Word::Resume,
         Spoken::Drain => Word::Drain,
+        Spoken::Evict => Word::Evict,
     }
 }

@@ -18,7 +18,8 @@ mod worker;
 
 use crate::home::{Home, HomeError};
 use crate::keeper::{Keeper, KeeperError};
-use crate::probes::{ProbeError, Speeds};
+use crate::owner;
+use crate::probes::{ProbeError, Sampler, Speeds};
 use gleaner_net::{Address, AgentKeyError, ClientError, JoinToken};
 use std::collections::BTreeMap;
 use std::io;
@@ -82,6 +83,9 @@ pub enum WorkError {
     /// Its folder cannot be used.
     #[error(transparent)]
     Home(#[from] HomeError),
+    /// The owner's rules cannot be read, or make no sense.
+    #[error(transparent)]
+    Rules(#[from] owner::FileError),
     /// It has not joined a grid, and was not told which.
     #[error(
         "this agent has joined no grid yet: take the line from `gleaner up` on the coordinator's machine"
@@ -118,22 +122,26 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let home = Arc::new(Home::open(&options.home)?);
     let leftovers = home.clone();
     std::thread::spawn(move || leftovers.clear_leftovers());
-    let rules = watch::rules_of(&home)?;
+    owner::write_if_none(&home.rules(), owner::Preset::Machine)?;
+    // Before anything is measured, so that a mistake is named at once.
+    owner::read(&home.rules())?;
     if options.join.is_none() && home.identity()?.is_none() {
         // Said before anything is measured.
         return Err(WorkError::NotJoined);
     }
     let keeper =
         Keeper::start(&options.program, home.held().map_err(system("the lock of runs cannot be shared"))?)?;
-    let machine = joining::measure(&home, &keeper, &options)?;
-    let (identity, key) = joining::join(&home, options.join.as_ref(), &machine.profile, &stop)?;
+    let joining::Machine { domain, profile } = joining::measure(&home, &keeper, &options)?;
+    let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()))?;
+    let offered = watch.rules().profile(&profile);
+    let (identity, key) = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(2))
         .build()
         .map_err(system("no runtime could be made"))?;
     runtime.block_on(async {
-        let start = worker::Start { home, rules, identity, key, keeper, machine, options };
+        let start = worker::Start { home, watch, identity, key, keeper, profile, options };
         worker::Worker::new(start)?.run(stop).await
     })
 }

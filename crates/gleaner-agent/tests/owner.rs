@@ -1,7 +1,8 @@
 //! The owner's rules as tables.
 
 use gleaner_agent::owner::{
-    Attendance, DISK_FREE_MIN, DayMinute, Owner, Reason, Rules, Sessions, Sign, Verdict, Word, decide,
+    Attendance, DISK_FREE_MIN, DayMinute, Owner, Reason, Rules, Sessions, Sign, Verdict, WeekMinute, Word,
+    decide,
 };
 use gleaner_agent::probes::Sample;
 use gleaner_units::{Span, Time};
@@ -20,8 +21,13 @@ fn typed(seconds_ago: f64) -> Sample {
     Sample { session_idle: Span::from_seconds(seconds_ago), ..quiet() }
 }
 
-fn noon() -> DayMinute {
-    DayMinute::new(12, 0).unwrap()
+/// A Monday's.
+fn at(hour: u16, minute: u16) -> WeekMinute {
+    WeekMinute::new(0, DayMinute::new(hour, minute).unwrap()).unwrap()
+}
+
+fn noon() -> WeekMinute {
+    at(12, 0)
 }
 
 /// What each step leaves the owner as: `H` here by hand, `S` by a session, `P` by programs, `-` away. A step is a
@@ -110,7 +116,11 @@ fn on_a_small_share_of_a_core_the_owner_is_seen_too() {
 }
 
 fn strict() -> Rules {
-    Rules { temperature_max: Some(80.0), hours: Some("18:00-07:00".parse().unwrap()), ..Rules::default() }
+    Rules {
+        temperature_max: Some(80.0),
+        hours: Some(vec!["18:00-07:00".parse().unwrap()]),
+        ..Rules::default()
+    }
 }
 
 /// Everything that speaks against tasks at once, in the order in which it counts; each line takes one away.
@@ -120,7 +130,7 @@ fn of_several_reasons_the_first_counts() {
     let cool = Sample { temperature: Some(79.9), ..all.clone() };
     let plugged_in = Sample { on_battery: Some(false), ..cool.clone() };
     let alone = Sample { session_idle: None, ..plugged_in.clone() };
-    let night = DayMinute::new(23, 0).unwrap();
+    let night = at(23, 0);
     let ignore = |rules: Rules| Rules { sessions: Sessions::Ignore, busy_cores: 99.0, ..rules };
     let mild = Rules { suspend_on_return: false, ..strict() };
     let table = [
@@ -205,16 +215,16 @@ fn rules_are_read_and_checked() {
     let read = |text: &str| toml::from_str::<Rules>(text);
     assert_eq!(read("").unwrap(), Rules::default());
     let written =
-        "run_below_load = 0.3\nhours = \"18:00-07:00\"\nsessions = \"ignore\"\ntemperature_max = 85.0";
+        "run_below_load = 0.3\nhours = [\"18:00-07:00\"]\nsessions = \"ignore\"\ntemperature_max = 85.0";
     let expected = Rules {
         run_below_load: 0.3,
-        hours: Some("18:00-07:00".parse().unwrap()),
+        hours: Some(vec!["18:00-07:00".parse().unwrap()]),
         sessions: Sessions::Ignore,
         temperature_max: Some(85.0),
         ..Rules::default()
     };
     assert_eq!(read(written).unwrap(), expected);
-    for text in ["hours = \"late\"", "idle = 3", "idle_seconds = -1", "sessions = \"some\""] {
+    for text in ["hours = [\"late\"]", "idle = 3", "idle_seconds = -1", "sessions = \"some\""] {
         assert!(read(text).is_err(), "{text}");
     }
     let table = [
@@ -247,7 +257,7 @@ proptest! {
             attendance.hear(word);
         }
         attendance.observe(&rules, Time::ZERO, &sample);
-        let verdict = decide(&rules, &attendance, &sample, DayMinute::new(3, minute).unwrap(), Verdict::Run);
+        let verdict = decide(&rules, &attendance, &sample, at(3, minute), Verdict::Run);
         if verdict == Verdict::Run {
             prop_assert!(said.is_empty());
             prop_assert_eq!(attendance.owner(), Owner::Away);

@@ -211,7 +211,14 @@ fn refused_system_calls_are_refused() {
     let script = format!(
         "import ctypes,errno\nc=ctypes.CDLL(None,use_errno=True)\n\
          for n in {numbers:?}:\n  assert c.syscall(n,0,0,0,0)==-1 and ctypes.get_errno()==errno.EPERM,n\n\
-         assert c.syscall({},0,0)==-1 and ctypes.get_errno()==errno.ENOSYS\nprint('refused')",
+         assert c.syscall({},0,0)==-1 and ctypes.get_errno()==errno.ENOSYS\n\
+         import platform\n\
+         if platform.machine()=='x86_64':\n  \
+         assert c.syscall(0x40000000+39)==-1 and ctypes.get_errno()==errno.EPERM,'x32'\n\
+         for f,t,p in [(40,1,0),(17,3,0),(38,5,0),(31,3,0),(15,3,2),(16,3,4),(2,5,132),(10,5,132),(29,3,1)]:\n  \
+         assert c.socket(f,t,p)==-1 and ctypes.get_errno()==errno.EAFNOSUPPORT,(f,t,p)\n\
+         for f,t,p in [(1,1,0),(2,1,0),(2,2,17),(10,1,6),(16,3,0)]:\n  assert c.socket(f,t,p)>=0,(f,t,p)\n\
+         print('refused')",
         libc::SYS_clone3
     );
     if !Path::new("/usr/bin/python3").exists() {
@@ -241,6 +248,98 @@ fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
         fs::remove_file(stage.path("task/beat")).unwrap();
         assert!(!stage.path("task/beat").exists());
     }
+}
+
+/// What a task finds out of the machine, and what it could ever be.
+#[test]
+fn the_host_does_not_show_through() {
+    let Some((mut stage, _)) = stage() else { return };
+    for (name, script, expected) in [
+        ("arguments of the first process", "tr '\\0' ' ' < /proc/1/cmdline | grep -c \"$HOST\"", "0"),
+        ("its environment", "tr '\\0' ' ' < /proc/1/environ 2> /dev/null | grep -c \"$HOST\"", "0"),
+        (
+            "any capability",
+            "grep -h Cap /proc/self/status | tr -d '\\t\\n0'",
+            "CapInh:CapPrm:CapEff:CapBnd:CapAmb:",
+        ),
+        ("options of the kernel", "cat /proc/cmdline 2> /dev/null | wc -c", "0"),
+        ("keys of others", "cat /proc/keys /proc/key-users 2> /dev/null | wc -c", "0"),
+        ("the kernel's messages", "dmesg 2> /dev/null | wc -c", "0"),
+    ] {
+        let _ = fs::remove_file(stage.path("out"));
+        let mut spec = stage.boxed(script);
+        spec.env = vec![("HOST".to_owned(), stage.folder.path().display().to_string())];
+        stage.run(spec);
+        assert_eq!(stage.said("out"), expected, "{name}: {}", stage.said("err"));
+    }
+}
+
+/// Forty processes that wake each other, and each of which goes on as another all the time.
+const WAKING: &str = "\
+import os, signal, time
+ours = os.getpgid(0)
+for number in range(40):
+    if os.fork() == 0:
+        while True:
+            os.killpg(ours, signal.SIGCONT)
+            open('beat', 'a').write('x')
+            try:
+                if os.fork() > 0: os._exit(0)
+            except OSError: pass
+open('ready', 'w')
+time.sleep(1000)
+";
+
+fn waking(stage: &Stage) -> RunSpec {
+    RunSpec { argv: ["/usr/bin/python3", "-c", WAKING].map(str::to_owned).to_vec(), ..stage.boxed("") }
+}
+
+#[test]
+fn processes_that_wake_each_other_stand_still_all_the_same() {
+    let Some((mut stage, _)) = stage() else { return };
+    if !Path::new("/usr/bin/python3").exists() {
+        return eprintln!("SKIPPED: no /usr/bin/python3 to be hostile with");
+    }
+    let beats = |stage: &Stage| fs::metadata(stage.path("task/beat")).map_or(0, |data| data.len());
+    let limiter = limiter("waking");
+    if has(&limiter, Control::Freezer) {
+        stage.start(RunSpec { limiter: limiter.clone(), ..waking(&stage) });
+        until("it runs", || stage.path("task/ready").exists() && beats(&stage) > 100);
+        stage.sign(Sign::Stop);
+        until("it stands still", || {
+            let before = beats(&stage);
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            beats(&stage) == before
+        });
+        let before = beats(&stage);
+        stage.sign(Sign::Cont);
+        until("it goes on", || beats(&stage) > before);
+        stage.sign(Sign::Kill);
+        assert_eq!(stage.end().0, Outcome::Signal(9));
+    }
+    limiter.remove();
+    // Without a freezer there are signals, which they take back: it is ended, unless all were met at once.
+    for _ in ["ready", "beat"].map(|name| fs::remove_file(stage.path("task").join(name))) {}
+    stage.start(waking(&stage));
+    until("it runs", || stage.path("task/ready").exists() && beats(&stage) > 100);
+    stage.sign(Sign::Stop);
+    until("it stands still, or is gone", || {
+        let before = beats(&stage);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        beats(&stage) == before
+    });
+    stage.sign(Sign::Kill);
+    let outcome = stage.end().0;
+    eprintln!("without a freezer: {outcome:?}");
+    assert!(matches!(outcome, Outcome::Defied | Outcome::Signal(9)), "{outcome:?}");
+    // One that stands still does not have to end, whatever it was about to do.
+    stage.start(stage.boxed("touch here; while :; do sleep 0.01; done"));
+    until("it runs", || stage.path("task/here").exists());
+    stage.sign(Sign::Stop);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    stage.sign(Sign::Cont);
+    stage.sign(Sign::Term);
+    assert_eq!(stage.end().0, Outcome::Signal(15));
 }
 
 fn limited(spec: RunSpec, limiter: &Limiter, limits: Limits) -> RunSpec {

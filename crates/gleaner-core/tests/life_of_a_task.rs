@@ -150,6 +150,18 @@ fn check(stories: &[(&str, &str, bool)]) {
     }
 }
 
+/// Policies keep their indices by what changed alone.
+#[test]
+fn what_waits_already_does_not_come_to_wait_again() {
+    let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 1, 0)]);
+    for word in ["start0", "started1", "gone0"] {
+        step(&mut scheduler, word);
+    }
+    let lost = Event::RunEnded { run: RunId::new(task(0), 1), end: RunEnd::Lost };
+    assert_eq!(tell(&mut scheduler, &lost), []);
+    assert_eq!(state(&scheduler), "waits");
+}
+
 #[test]
 fn a_reply_counts_until_its_run_is_known_to_be_over() {
     check(&[

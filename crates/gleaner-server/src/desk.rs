@@ -14,6 +14,7 @@ mod admission;
 mod agents;
 mod leases;
 mod orders;
+mod reports;
 mod run;
 
 pub use admission::{Admitted, Kind, Rejection, check_profile};
@@ -29,6 +30,7 @@ use crate::uploads::Uploads;
 use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
+use reports::Reports;
 use std::collections::BTreeMap;
 
 /// How long agents may be silent.
@@ -167,6 +169,7 @@ pub struct Desk {
     leases: Leases,
     /// What each agent has sent: nothing else is believed to be what its runs left.
     stored: BTreeMap<MachineId, Uploads>,
+    reports: Reports,
     batch: Batch,
 }
 
@@ -179,8 +182,8 @@ impl Desk {
         }
         let epoch = ledger.epoch() + 1;
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
-        let (stored, batch) = (BTreeMap::new(), Batch::default());
-        let mut desk = Self { ledger, terms, sessions, by_agent, leases, stored, batch };
+        let (stored, reports, batch) = (BTreeMap::new(), Reports::default(), Batch::default());
+        let mut desk = Self { ledger, terms, sessions, by_agent, leases, stored, reports, batch };
         desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned() });
         desk
     }

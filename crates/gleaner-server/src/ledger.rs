@@ -26,7 +26,7 @@ pub use record::{Last, Record, Wish};
 pub use shown::Shown;
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::Tries;
-pub(crate) use tries::Verdict;
+pub(crate) use tries::{Ended, Verdict};
 
 use crate::journal::{Entry, Fact};
 use crate::policy::default_policy;
@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// See the module.
 #[derive(Clone)]
@@ -478,7 +478,10 @@ impl Ledger {
             let (Command::Start { run, on } | Command::Stop { run, on, .. }) = order;
             self.touched.push(TaskRange::one(run.task));
             if matches!(order, Command::Start { .. }) {
-                self.books.records.own(run.task).machine = Some(on);
+                let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);
+                let record = self.books.records.own(run.task);
+                record.machine = Some(on);
+                record.started = record.started.filter(|_| runs);
             }
             self.orders.push(order);
         }

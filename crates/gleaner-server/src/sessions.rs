@@ -225,6 +225,7 @@ fn not_started(attempt: Attempt, why: String) -> FromAgent {
         usage: Usage::default(),
         checkpoint: None,
         files: None,
+        notes: Vec::new(),
         stdout: Tail::default(),
         stderr: Tail::default(),
     };

@@ -48,7 +48,7 @@ pub const PARAMETERS_MAX: usize = 256;
 pub const ITEMS_MAX: usize = 4_096;
 /// Bytes of requirements or of a rank.
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
-/// Bytes of what an agent says for people: why a machine is closed, or a run failed.
+/// Bytes of what an agent says for people: why a machine is closed, or a run failed, what its sandbox is made of.
 pub const REASON_BYTES_MAX: usize = 500;
 /// Seconds that a user's token with an end is good for, at most: ten years.
 pub const USER_TOKEN_SECONDS_MAX: u32 = 315_360_000;
@@ -58,7 +58,7 @@ pub const AGENTS_MAX: usize = 100_000;
 pub const PROFILE_ITEMS_MAX: usize = 1_024;
 /// Places on one machine, or that one task takes.
 pub const SLOTS_MAX: u32 = 65_536;
-/// Bytes of all attributes of a machine together.
+/// Bytes of all tags and attributes of a machine together.
 pub const PROFILE_BYTES_MAX: usize = 256 << 10;
 /// Millions of operations a second, of any kind: a thousand times what the largest machine does.
 pub const SPEED_MAX: f64 = 1e9;
@@ -74,3 +74,9 @@ pub const LENGTH_MAX: f64 = 1e24;
 pub const PRICE_MAX: f64 = 1e12;
 /// Seconds of the shortest period: of a budget, of batches and of moves.
 pub const PERIOD_MIN_S: f64 = 1.0;
+/// Notes for its user at the end of one run.
+pub const NOTES_MAX: usize = 4;
+/// Reports that one agent may have recorded at once without having been asked; as many as it has runs, and some more.
+pub const REPORTS_AT_ONCE: u32 = 5_000;
+/// Reports that one agent may have recorded each second after that.
+pub const REPORTS_PER_S: u32 = 50;

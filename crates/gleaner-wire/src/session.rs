@@ -189,6 +189,9 @@ pub struct Profile {
     /// Whether it can build the sandbox, and if not, why not.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub sandbox: Result<String, String>,
+    /// Whether sandboxed tasks may use its network.
+    #[serde(default)]
+    pub network: bool,
     /// The user as whom it runs programs outside the sandbox, where the coordinator knows the user.
     pub user: String,
     /// Words that tasks may ask for.
@@ -198,7 +201,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A machine with so many cores and a sandbox, of which nothing else is said.
+    /// A machine with so many cores, a sandbox and a network, of which nothing else is said.
     pub fn new(speeds: [f64; 3], cores: u32) -> Self {
         Self {
             speeds,
@@ -207,6 +210,7 @@ impl Profile {
             slots: cores,
             memory: 1 << 30,
             sandbox: Ok("bwrap".to_owned()),
+            network: true,
             user: String::new(),
             tags: Vec::new(),
             attributes: BTreeMap::new(),
@@ -255,6 +259,9 @@ pub struct Run {
     pub name: String,
     /// Who submitted it.
     pub user: String,
+    /// What its job is said to be like.
+    #[serde(default)]
+    pub label: Option<String>,
     /// The program and its arguments, parameters filled in.
     pub command: Vec<String>,
     /// The variables, parameters among them.
@@ -315,6 +322,9 @@ pub struct End {
     /// Its output files, as a tar archive.
     #[serde(default)]
     pub files: Option<Stored>,
+    /// For its user: where the machine's owner allowed it less than was asked for.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Short output that was not sent before.
     #[serde(default)]
     pub stdout: Tail,

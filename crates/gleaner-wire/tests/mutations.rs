@@ -59,6 +59,7 @@ fn run() -> Run {
         attempt,
         name,
         user,
+        label: Some("render".to_owned()),
         command,
         env,
         cwd,
@@ -82,7 +83,9 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let outcome = Outcome::NotStarted { why: "no room".to_owned() };
     let tail = Tail { offset: 3, bytes: b"text".to_vec(), dropped: 0 };
     let (checkpoint, files) = (Some(Stored { blob: blob(), size: 1 }), None);
-    let end = End { outcome, usage: Usage::default(), checkpoint, files, stdout: tail.clone(), stderr: tail };
+    let notes = vec!["less grace".to_owned()];
+    let (usage, stdout, stderr) = (Usage::default(), tail.clone(), tail);
+    let end = End { outcome, usage, checkpoint, files, notes, stdout, stderr };
     let (agent, running) = (1, vec![attempt()]);
     let hello = Hello { agent, incarnation: 1, epoch: 1, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);

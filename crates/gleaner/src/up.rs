@@ -7,6 +7,7 @@ use crate::demo::Demonstration;
 use crate::failure::Failure;
 use crate::serve::{join_line, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
+use gleaner_agent::owner;
 use gleaner_net::Address;
 use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeOptions, TOKEN_FILE, serve};
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,16 +20,13 @@ use tokio::process::{Child, Command};
 
 /// How long an agent that ended is left alone before it is started again.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How long an agent may take to end in order.
-const GRACE: Duration = Duration::from_secs(30);
+/// What an agent gets to end in order besides what its owner's rules give its tasks.
+const SPARE: Duration = Duration::from_secs(5);
 
+/// The owner's rules in an agent's folder.
+const RULES_FILE: &str = "rules.toml";
 /// How many tasks an agent of the demonstration takes.
 const DEMO_SLOTS: u32 = 4;
-
-/// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
-/// their word, count.
-const RULES: &str =
-    "# The owner's rules for this machine; see the documentation of agents.\nsessions = \"ignore\"\n";
 
 /// An agent of this machine.
 #[derive(Clone, Debug)]
@@ -47,7 +45,7 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
     let options = settings::serve_options(folder, &arguments.serve)?;
     let agents = agents(&options, arguments);
     for agent in &agents {
-        write_rules(&agent.home)?;
+        check_rules(&agent.home)?;
     }
     let demo = arguments.demo.then(|| Demonstration {
         home: options.home.clone(),
@@ -123,7 +121,7 @@ async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: tokio::sync::watch::
             Ok(mut child) => {
                 tokio::select! {
                     status = child.wait() => status,
-                    _ = stop.changed() => return end(&mut child).await,
+                    _ = stop.changed() => return end(&mut child, patience(&agent.home)).await,
                 }
             }
             Err(error) => Err(error),
@@ -164,11 +162,17 @@ async fn start(agent: &LocalAgent, ready: &Ready) -> io::Result<Child> {
     command.process_group(0).stdin(std::process::Stdio::null()).spawn()
 }
 
-async fn end(child: &mut Child) {
+/// How long an agent may take to end in order.
+fn patience(folder: &Path) -> Duration {
+    let rules = owner::read(&folder.join(RULES_FILE)).unwrap_or_default();
+    Duration::from_nanos(rules.bounds().leaving_max().nanos()) + SPARE
+}
+
+async fn end(child: &mut Child, patience: Duration) {
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     if let Some(pid) = pid
         && kill_process(pid, Signal::TERM).is_ok()
-        && tokio::time::timeout(GRACE, child.wait()).await.is_ok()
+        && tokio::time::timeout(patience, child.wait()).await.is_ok()
     {
         return;
     }
@@ -177,12 +181,28 @@ async fn end(child: &mut Child) {
     }
 }
 
-/// The rules of a machine's owner are left as they are.
-fn write_rules(folder: &Path) -> Outcome {
-    let path = folder.join("rules.toml");
-    if path.exists() {
-        return Ok(());
-    }
+/// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
+/// their word, count. The rules of a machine's owner are left as they are; a mistake in them is named before anything
+/// starts.
+fn check_rules(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
-    fs::write(&path, RULES).map_err(|error| Failure::io("write", &path, error))
+    let file = folder.join(RULES_FILE);
+    owner::write_if_none(&file, owner::Preset::Submitters)?;
+    owner::read(&file)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_may_take_as_long_as_its_owner_gives_its_tasks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (rules, grace) in [("", 60), ("grace_max_seconds = 600", 600), ("grace_max_seconds = 0", 0)] {
+            fs::write(folder.path().join(RULES_FILE), rules).expect("a file");
+            let patience = patience(folder.path());
+            assert!(patience > Duration::from_secs(grace + 11), "{rules:?}: {patience:?}");
+        }
+    }
 }

@@ -89,6 +89,7 @@ impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
         let message = error.to_string();
         match error {
+            WorkError::Rules(error) => error.into(),
             WorkError::NotJoined => Self::Usage(message),
             WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
             _ => Self::Agent(message),

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::TransientUser;
 use crate::keeper::{Limits, Network, Sandbox, TASK_FOLDER};
@@ -37,6 +41,9 @@ const NETWORK_SETTINGS: [&str; 4] = ["/etc/hosts", "/etc/protocols", "/etc/resol
 /// The folders in which the settings are put.
 const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
 
+/// What the kernel tells everybody of the machine and its owner, and no task needs.
+const HIDDEN: [&str; 4] = ["/proc/cmdline", "/proc/key-users", "/proc/keys", "/proc/modules"];
+
 /// The launcher comes as standard output. A path would lead elsewhere, or nowhere, once it was replaced by a newer one.
 pub(crate) const LAUNCHER: &str = "/proc/self/fd/1";
 
@@ -50,17 +57,24 @@ enum EmptyNetworkBy {
     Minder,
 }
 
+/// A bubblewrap that can be started.
+#[derive(Debug)]
+pub(crate) struct Bubblewrap {
+    /// The command.
+    pub(crate) command: Command,
+    /// What it reads its options from. Open until it has started.
+    _options: File,
+}
+
 /// A command that builds the sandbox and runs the launcher in it, which must be its standard output. With a user of its
 /// own and no network, it is to be started within an [`EmptyNetwork`](super::EmptyNetwork).
 pub(crate) fn bwrap_command(
     sandbox: &Sandbox,
     limits: &Limits,
     user: Option<&TransientUser>,
-) -> io::Result<Command> {
+) -> io::Result<Bubblewrap> {
     let by = if user.is_some() { EmptyNetworkBy::Minder } else { EmptyNetworkBy::Bubblewrap };
-    let mut command = frame(sandbox, limits, user, by)?;
-    command.args([LAUNCHER, "launch"]);
-    Ok(command)
+    bubblewrap(&options(sandbox, limits, user, by), &[LAUNCHER, "launch"])
 }
 
 /// A command that runs a program with the namespaces and mounts of a task's sandbox, but none of its other walls: what
@@ -68,19 +82,47 @@ pub(crate) fn bwrap_command(
 pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
     let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
     let user = TransientUser::for_folder(folder)?;
-    let mut command = frame(&sandbox, &Limits::default(), user.as_ref(), EmptyNetworkBy::Bubblewrap)?;
-    command.arg(program);
+    let mut command = Command::new(find_bwrap()?);
+    command
+        .args(options(&sandbox, &Limits::default(), user.as_ref(), EmptyNetworkBy::Bubblewrap).0)
+        .arg("--")
+        .arg(program);
     Ok(command)
 }
 
-/// Bubblewrap with all its options; what follows is what runs inside.
-fn frame(
-    sandbox: &Sandbox,
-    limits: &Limits,
-    user: Option<&TransientUser>,
-    by: EmptyNetworkBy,
-) -> io::Result<Command> {
+/// Bubblewrap with options, and what runs inside. The options are not arguments: it is the first process in the sandbox,
+/// and there anybody could read in its arguments where on the machine everything lies.
+fn bubblewrap(options: &Options, inside: &[&str]) -> io::Result<Bubblewrap> {
+    // Not closed when the program starts, so that bubblewrap has it; it closes it itself.
+    let mut file = File::from(memfd_create("options", MemfdFlags::empty())?);
+    for option in &options.0 {
+        file.write_all(option.as_bytes())?;
+        file.write_all(&[0])?;
+    }
+    file.rewind()?;
     let mut command = Command::new(find_bwrap()?);
+    command.arg("--args").arg(file.as_raw_fd().to_string()).arg("--").args(inside);
+    Ok(Bubblewrap { command, _options: file })
+}
+
+/// Options of bubblewrap.
+#[derive(Default)]
+struct Options(Vec<OsString>);
+
+impl Options {
+    fn arg(&mut self, option: impl AsRef<OsStr>) -> &mut Self {
+        self.0.push(option.as_ref().to_owned());
+        self
+    }
+
+    fn args<O: AsRef<OsStr>>(&mut self, options: impl IntoIterator<Item = O>) -> &mut Self {
+        self.0.extend(options.into_iter().map(|option| option.as_ref().to_owned()));
+        self
+    }
+}
+
+fn options(sandbox: &Sandbox, limits: &Limits, user: Option<&TransientUser>, by: EmptyNetworkBy) -> Options {
+    let mut command = Options::default();
     command.args([
         "--unshare-ipc",
         "--unshare-pid",
@@ -92,6 +134,9 @@ fn frame(
         "gleaner",
         "--cap-drop",
         "ALL",
+        // With which the launcher gives up all others for good, and this one too.
+        "--cap-add",
+        "CAP_SETPCAP",
         "--clearenv",
     ]);
     match user {
@@ -122,13 +167,16 @@ fn frame(
     for at in ["/dev/shm", "/tmp"] {
         command.args(["--perms", "1777", "--size", &most, "--tmpfs", at]);
     }
+    for path in HIDDEN.into_iter().filter(|path| Path::new(path).exists()) {
+        command.args(["--ro-bind", "/dev/null", path]);
+    }
     bind(&mut command, "--bind", &sandbox.folder, TASK_FOLDER);
     for input in &sandbox.inputs {
         bind(&mut command, "--ro-bind", &input.from, &input.at);
     }
     // What bubblewrap made to mount upon is memory too, and without a bound.
-    command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--"]);
-    Ok(command)
+    command.args(["--remount-ro", "/dev", "--remount-ro", "/"]);
+    command
 }
 
 /// What a task may keep in each of its two folders in memory. Where no cgroup counts it, that is the only bound; so both
@@ -137,12 +185,12 @@ fn temporary_bytes(limits: &Limits) -> u64 {
     limits.memory().map_or(TEMPORARY_BYTES_MAX, |memory| (memory / 2).clamp(1, TEMPORARY_BYTES_MAX))
 }
 
-fn bind(command: &mut Command, how: &str, from: &Path, at: impl AsRef<OsStr>) {
+fn bind(command: &mut Options, how: &str, from: &Path, at: impl AsRef<OsStr>) {
     command.arg(how).arg(from).arg(at);
 }
 
 /// Shows a path of the system as it is, be it a link; what this machine has not, tasks have not.
-fn show(command: &mut Command, path: &Path) {
+fn show(command: &mut Options, path: &Path) {
     let is_at_the_root = path.parent() == Some(Path::new("/"));
     match is_at_the_root.then(|| fs::read_link(path)) {
         Some(Ok(target)) => command.arg("--symlink").arg(target).arg(path),

@@ -54,9 +54,9 @@ impl Limiter {
         &self.hierarchies
     }
 
-    /// Makes the cgroups of a task, if it is limited and there can be some.
+    /// Makes the cgroups of a task: those that hold its limits, and the one by which it is suspended.
     pub(crate) fn group(&self, task: u64, limits: &Limits) -> Result<Option<Group>, GroupError> {
-        if !limits.any() || self.hierarchies.is_empty() {
+        if self.hierarchies.is_empty() {
             return Ok(None);
         }
         Group::make(&self.hierarchies, &format!("task-{task}-{}", std::process::id()), limits).map(Some)

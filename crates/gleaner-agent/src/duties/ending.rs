@@ -5,19 +5,18 @@ use super::log::Log;
 use super::rests::rest;
 use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
 use super::{Collected, Deed, Duties, Leaving, Signal, TransferError, Wanted};
+use crate::owner::LEAVING;
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{Attempt, End, Outcome, StopCause, Stored, Tail, Usage};
 
-/// What is kept free of the lease for killing, and what leaving takes besides the grace.
+/// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
-/// How long to wait on leaving until ends are settled.
-const SETTLING: Span = Span::from_nanos(10_000_000_000);
 
 impl Duties {
     /// What a run's program gets of the lease: its grace ends before the lease does.
     pub(super) fn lease_stop(&self, held: &super::Held) -> Option<Time> {
         let quarter = Span::from_nanos(self.link.lease().nanos() / 4);
-        let reserve = held.grace().min(quarter).nanos() + MARGIN.min(quarter).nanos();
+        let reserve = self.bounds.grace(&held.run).min(quarter).nanos() + MARGIN.min(quarter).nanos();
         self.link.lease_ends().map(|ends| Time::from_nanos(ends.nanos().saturating_sub(reserve)))
     }
 
@@ -30,7 +29,7 @@ impl Duties {
                 && self.lease_stop(held).is_some_and(|stop| stop <= now)
         });
         for attempt in due {
-            let grace = if ends <= now { Span::ZERO } else { self.runs[&attempt].grace().min(quarter) };
+            let grace = if ends <= now { Span::ZERO } else { self.grace(attempt).min(quarter) };
             self.end(now, attempt, Reason::LeaseEnds, grace);
         }
     }
@@ -44,10 +43,25 @@ impl Duties {
         for attempt in late {
             self.kill(attempt);
         }
-        let over_time = self.attempts_where(|held| held.time_limit().is_some_and(|at| at <= now));
+        let over_time = self.attempts_where(|held| held.time_limit(self.bounds).is_some_and(|at| at <= now));
         for attempt in over_time {
-            let grace = self.runs[&attempt].grace();
-            self.end(now, attempt, Reason::TimeLimit, grace);
+            self.end(now, attempt, Reason::TimeLimit, self.grace(attempt));
+        }
+        let in_the_way = self.attempts_where(|held| held.eviction(self.bounds).is_some_and(|at| at <= now));
+        for attempt in in_the_way {
+            self.end(now, attempt, Reason::Evicted, self.grace(attempt));
+        }
+    }
+
+    /// How long a run may take to end once it is asked to.
+    pub(super) fn grace(&self, attempt: Attempt) -> Span {
+        self.runs.get(&attempt).map_or(Span::ZERO, |held| self.bounds.grace(&held.run))
+    }
+
+    /// Has all leave that is here.
+    pub(super) fn evict(&mut self, now: Time) {
+        for attempt in self.attempts().collect::<Vec<_>>() {
+            self.end(now, attempt, Reason::Evicted, self.grace(attempt));
         }
     }
 
@@ -98,6 +112,7 @@ impl Duties {
             if matches!(held.stage, Stage::Running) {
                 // A suspended program could not use its grace.
                 held.active.go(now);
+                held.suspended_since = None;
                 self.deeds.push_back(Deed::Signal(attempt, Signal::Thaw));
             }
         }
@@ -230,12 +245,12 @@ impl Duties {
         if self.leaving.is_some() {
             return;
         }
-        let longest = self.runs.values().map(super::Held::grace).max().unwrap_or(Span::ZERO);
-        self.leaving = Some(Leaving { by: now + longest + MARGIN + SETTLING, awaits_settling: true });
+        let graces = self.runs.values().map(|held| self.bounds.grace(&held.run));
+        let longest = graces.max().unwrap_or(Span::ZERO);
+        self.leaving = Some(Leaving { by: now + longest + LEAVING, awaits_settling: true });
         self.tell_open();
         for attempt in self.attempts().collect::<Vec<_>>() {
-            let grace = self.runs[&attempt].grace();
-            self.end(now, attempt, Reason::Leaving, grace);
+            self.end(now, attempt, Reason::Leaving, self.grace(attempt));
         }
     }
 
@@ -263,7 +278,8 @@ fn wanted(ruling: &Ruling, has_no_outputs: bool) -> Wanted {
 
 fn end_of(outcome: Outcome, usage: Usage, collected: Collected) -> End {
     let Collected { checkpoint, files } = collected;
-    End { outcome, usage, checkpoint, files, stdout: Tail::default(), stderr: Tail::default() }
+    let (stdout, stderr) = (Tail::default(), Tail::default());
+    End { outcome, usage, checkpoint, files, notes: Vec::new(), stdout, stderr }
 }
 
 /// A run counts for nothing without what it should have left.

@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use super::ruling::{Reason, Ruling};
+use crate::owner::Bounds;
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{End, Run, Usage};
 use std::sync::Arc;
@@ -14,6 +15,8 @@ pub(crate) struct Held {
     /// Why and until when its program is to end, once it is.
     pub(crate) ending: Option<Ending>,
     pub(crate) active: Active,
+    /// Since when its program is suspended, if it is.
+    pub(crate) suspended_since: Option<Time>,
     /// Standard output and standard error.
     pub(crate) logs: [Log; 2],
     /// How often in a row the coordinator could not give or take its files.
@@ -31,6 +34,8 @@ pub(crate) enum Stage {
     Unprepared { retry_at: Time },
     /// Its folder is being made.
     Preparing,
+    /// Its folder is made; nothing starts while the owner wants the machine.
+    Ready,
     /// The keeper was told to start it.
     Launched,
     /// Its program runs, or is suspended.
@@ -72,6 +77,7 @@ impl Held {
             stage: Stage::Queued,
             ending: None,
             active: Active::default(),
+            suspended_since: None,
             logs: [Log::default(), Log::default()],
             rests: 0,
             lost_output: None,
@@ -85,7 +91,7 @@ impl Held {
 
     /// Whether a program may yet be started.
     pub(crate) fn is_before_its_start(&self) -> bool {
-        matches!(self.stage, Stage::Queued | Stage::Unprepared { .. } | Stage::Preparing)
+        matches!(self.stage, Stage::Queued | Stage::Unprepared { .. } | Stage::Preparing | Stage::Ready)
     }
 
     /// Whether nothing can be done about it without a connection.
@@ -93,29 +99,31 @@ impl Held {
         matches!(self.stage, Stage::Unprepared { .. } | Stage::Uncollected { .. })
     }
 
-    /// How long it may take to end once it is asked to.
-    pub(crate) fn grace(&self) -> Span {
-        Span::from_seconds(self.run.checkpoint.grace_s.clamp(0.0, 86_400.0)).unwrap_or(Span::ZERO)
-    }
-
     /// When its time is up, if it runs, has a limit, and is not ending already.
-    pub(crate) fn time_limit(&self) -> Option<Time> {
-        let limit = Span::from_seconds(self.run.needs.time_limit_s).filter(|limit| *limit > Span::ZERO)?;
-        if self.ending.is_some() {
-            return None;
-        }
+    pub(crate) fn time_limit(&self, bounds: Bounds) -> Option<Time> {
+        let limit = bounds.time(&self.run).filter(|_| self.ending.is_none())?;
         self.active.reaches(limit)
     }
 
+    /// When it was suspended for as long as it may be.
+    pub(crate) fn eviction(&self, bounds: Bounds) -> Option<Time> {
+        let since = self.suspended_since.filter(|_| self.ending.is_none())?;
+        bounds.suspended_max.map(|most| since + most)
+    }
+
     /// When something has to be done about it.
-    pub(crate) fn due(&self) -> Option<Time> {
+    pub(crate) fn due(&self, bounds: Bounds) -> Option<Time> {
         match &self.stage {
             Stage::Launched | Stage::Running => {
                 let kill_at = self.ending.and_then(|ending| ending.kill_at);
-                [kill_at, self.time_limit()].into_iter().flatten().min()
+                [kill_at, self.time_limit(bounds), self.eviction(bounds)].into_iter().flatten().min()
             }
             Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => Some(*retry_at),
-            Stage::Queued | Stage::Preparing | Stage::Collecting { .. } | Stage::Over { .. } => None,
+            Stage::Queued
+            | Stage::Preparing
+            | Stage::Ready
+            | Stage::Collecting { .. }
+            | Stage::Over { .. } => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::held::{Held, Stage};
 use super::rests::rest;
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
+use crate::owner::{self, Verdict};
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, Tail, ToAgent, Usage};
 use std::collections::BTreeSet;
@@ -70,7 +71,11 @@ impl Duties {
                 Stage::Running => {
                     self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.attempt)));
                 }
-                Stage::Queued | Stage::Preparing | Stage::Launched | Stage::Collecting { .. } => {}
+                Stage::Queued
+                | Stage::Preparing
+                | Stage::Ready
+                | Stage::Launched
+                | Stage::Collecting { .. } => {}
             }
         }
     }
@@ -139,9 +144,8 @@ impl Duties {
         match result {
             Ok(()) => {
                 held.rests = 0;
-                held.stage = Stage::Launched;
-                held.active.go(now);
-                self.deeds.push_back(Deed::Launch(held.run.clone()));
+                held.stage = Stage::Ready;
+                self.launch_if_allowed(now, attempt);
             }
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
@@ -155,6 +159,21 @@ impl Duties {
         }
     }
 
+    /// Starts what is ready, unless the owner pauses or drains the machine: the order to run it may have been on its way
+    /// when they said so.
+    pub(super) fn launch_if_allowed(&mut self, now: Time, attempt: Attempt) {
+        if self.is_suspended() {
+            return;
+        }
+        if self.verdict == Verdict::NoNewTasks(owner::Reason::Draining) {
+            self.over(attempt, abandoned("the machine's owner takes nothing new"));
+        } else if let Some(held) = self.runs.get_mut(&attempt) {
+            held.stage = Stage::Launched;
+            held.active.go(now);
+            self.deeds.push_back(Deed::Launch(held.run.clone()));
+        }
+    }
+
     pub(super) fn began(&mut self, now: Time, attempt: Attempt) {
         let is_suspended = self.is_suspended();
         let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Launched))
@@ -164,15 +183,15 @@ impl Duties {
         held.stage = Stage::Running;
         if is_suspended && held.ending.is_none() {
             held.active.pause(now);
+            held.suspended_since = Some(now);
             self.deeds.push_back(Deed::Signal(attempt, Signal::Freeze));
         }
         self.send(FromAgent::Started(attempt));
     }
 
     fn stop(&mut self, now: Time, attempt: Attempt, cause: StopCause) {
-        if let Some(held) = self.runs.get(&attempt) {
-            let grace = held.grace();
-            self.end(now, attempt, Reason::Asked(cause), grace);
+        if self.runs.contains_key(&attempt) {
+            self.end(now, attempt, Reason::Asked(cause), self.grace(attempt));
         } else {
             // It may have been settled already: then this answer is old news, and else someone waits for it.
             self.send(FromAgent::Ended { attempt, end: unknown_here() });
@@ -208,6 +227,7 @@ fn unknown_here() -> End {
         usage: Usage::default(),
         checkpoint: None,
         files: None,
+        notes: Vec::new(),
         stdout: Tail::default(),
         stderr: Tail::default(),
     }

@@ -2,6 +2,7 @@
 
 use super::held::{Held, Stage};
 use super::{Duties, Piece};
+use crate::owner::Bounds;
 use gleaner_units::Time;
 use gleaner_wire::session::{Attempt, Stream, Tail};
 
@@ -14,7 +15,8 @@ impl Duties {
         if !self.link.is_up() {
             return None;
         }
-        self.runs.iter_mut().find_map(|(attempt, held)| piece_of(*attempt, held, now))
+        let bounds = self.bounds;
+        self.runs.iter_mut().find_map(|(attempt, held)| piece_of(*attempt, held, bounds, now))
     }
 
     pub(super) fn output_due(&self, held: &Held) -> Option<Time> {
@@ -23,7 +25,7 @@ impl Duties {
     }
 }
 
-fn piece_of(attempt: Attempt, held: &mut Held, now: Time) -> Option<Piece> {
+fn piece_of(attempt: Attempt, held: &mut Held, bounds: Bounds, now: Time) -> Option<Piece> {
     let [stdout, stderr] = &mut held.logs;
     match &mut held.stage {
         Stage::Over { is_sent: true, .. } => None,
@@ -41,6 +43,7 @@ fn piece_of(attempt: Attempt, held: &mut Held, now: Time) -> Option<Piece> {
                 dropped: log.dropped(),
             };
             let mut end = end.clone();
+            end.notes = bounds.cuts(&held.run);
             (end.stdout, end.stderr) = (tail(stdout), tail(stderr));
             Some(Piece::End(attempt, end, ranges))
         }

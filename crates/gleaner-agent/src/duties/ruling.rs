@@ -25,6 +25,8 @@ pub(crate) enum Reason {
     LeaseEnds,
     /// This agent is to leave.
     Leaving,
+    /// The owner wants it gone, by hand or because it was suspended for too long.
+    Evicted,
     /// It took longer than it may.
     TimeLimit,
     /// Its folder grew larger than it may.
@@ -61,7 +63,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: 
         Exit::Signal(signal) => (None, Outcome::Signalled { signal }),
     };
     let asks_to_go_on = code.is_some() && code == checkpointing.exit_code;
-    if code == Some(0) && !asks_to_go_on {
+    if code == Some(0) {
         return final_end(by_itself);
     }
     let Some(wanted) = wanted else {
@@ -73,9 +75,10 @@ pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: 
         Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::KeeperGone | Reason::Disowned => {
             unfinished(outcome, false)
         }
-        Reason::Asked(StopCause::Move | StopCause::Hold) | Reason::LeaseEnds | Reason::Leaving => {
-            unfinished(outcome, can_go_on(checkpointing))
-        }
+        Reason::Asked(StopCause::Move | StopCause::Hold)
+        | Reason::LeaseEnds
+        | Reason::Leaving
+        | Reason::Evicted => unfinished(outcome, can_go_on(checkpointing)),
     }
 }
 
@@ -85,6 +88,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::Asked(_) => Outcome::Stopped,
         Reason::LeaseEnds => abandoned("the lease ended without the coordinator"),
         Reason::Leaving => abandoned("the agent was told to leave"),
+        Reason::Evicted => abandoned("the machine's owner wanted it back"),
         Reason::OutputLost => abandoned("what it wrote could not be kept on its machine"),
         Reason::KeeperGone => abandoned("the process that held it died"),
         Reason::Disowned => abandoned("the coordinator disowned it"),
@@ -109,7 +113,6 @@ mod tests {
     const PLAIN: (bool, Option<i32>) = (false, None);
     const FOLDER: (bool, Option<i32>) = (true, None);
     const ASKS_BY_85: (bool, Option<i32>) = (false, Some(85));
-    const ASKS_BY_0: (bool, Option<i32>) = (true, Some(0));
 
     fn ruled(way: (bool, Option<i32>), wanted: Option<Reason>, exit: Exit) -> String {
         let checkpointing = Checkpointing { folder: way.0, exit_code: way.1, grace_s: 1.0 };
@@ -130,8 +133,8 @@ mod tests {
 
     #[test]
     fn every_end_has_its_outcome() {
-        use Reason::{Asked, DiskLimit, KeeperGone, LeaseEnds, Leaving, TimeLimit};
-        use StopCause::{Cancel, Hold, Move};
+        use Reason::{Asked, DiskLimit, Evicted, KeeperGone, LeaseEnds, Leaving, TimeLimit};
+        use StopCause::{Cancel, Move};
         for (way, wanted, exit, expected) in [
             (PLAIN, None, Exit::Code(0), "exited 0 +files"),
             (FOLDER, None, Exit::Code(3), "exited 3 +files"),
@@ -140,8 +143,6 @@ mod tests {
             (FOLDER, Some(Asked(Move)), Exit::OverLimit("memory".into()), "over memory +files"),
             (ASKS_BY_85, None, Exit::Code(85), "exited 85 +checkpoint"),
             (ASKS_BY_85, Some(Asked(Move)), Exit::Code(85), "stopped +checkpoint"),
-            (ASKS_BY_0, None, Exit::Code(0), "exited 0 +checkpoint"),
-            (ASKS_BY_0, Some(Asked(Hold)), Exit::Code(0), "stopped +checkpoint"),
             (PLAIN, Some(Asked(Move)), Exit::Signal(15), "stopped"),
             (FOLDER, Some(Asked(Move)), Exit::Signal(15), "stopped +checkpoint"),
             (FOLDER, Some(Asked(Move)), Exit::Signal(9), "stopped +checkpoint"),
@@ -151,6 +152,7 @@ mod tests {
             (FOLDER, Some(LeaseEnds), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(LeaseEnds), Exit::Code(0), "exited 0 +files"),
             (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
+            (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned"),
             (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
             (PLAIN, Some(DiskLimit), Exit::Signal(9), "over disk +files"),

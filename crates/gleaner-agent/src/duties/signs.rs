@@ -34,6 +34,11 @@ impl Duties {
         if was_suspended != is_suspended {
             self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
         }
+        if !is_suspended {
+            for attempt in self.attempts_where(|held| matches!(held.stage, Stage::Ready)) {
+                self.launch_if_allowed(now, attempt);
+            }
+        }
         self.tell_load();
         self.tell_open();
     }
@@ -46,8 +51,10 @@ impl Duties {
             }
             if signal == Signal::Freeze {
                 held.active.pause(now);
+                held.suspended_since = Some(now);
             } else {
                 held.active.go(now);
+                held.suspended_since = None;
             }
             self.deeds.push_back(Deed::Signal(*attempt, signal));
         }

@@ -30,6 +30,7 @@ fn run(task: usize, number: u32) -> Run {
         attempt: attempt(task, number),
         name: format!("1/{task}"),
         user: String::new(),
+        label: None,
         command: vec!["program".into()],
         env: BTreeMap::new(),
         cwd: None,
@@ -283,7 +284,7 @@ fn what_cannot_be_stored_now_is_kept_and_tried_again_with_growing_rests() {
     for times in 1..=12_u32 {
         stage.on(at_s, Event::Collected(run, Err(TransferError::Later("its disk is full".into()))));
         assert_eq!(stage.done(), Vec::<String>::new(), "it rests");
-        let due = stage.duties.runs[&run].due().expect("it is tried again").seconds();
+        let due = stage.duties.runs[&run].due(stage.duties.bounds).expect("it is tried again").seconds();
         let average = f64::from(1 << (times - 1).min(10)).min(60.0);
         assert!((average / 2.0..average * 1.5).contains(&(due - at_s)), "{times}: {}", due - at_s);
         at_s = due;
@@ -503,7 +504,7 @@ fn the_owner_wins_over_all_but_a_programs_grace() {
     stage.hear(1.5, ToAgent::Stop { attempt: second, cause: StopCause::Move });
     stage.done();
     stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
-    let third = stage.start(2.5, run(3, 1));
+    stage.start(2.5, run(3, 1));
     stage.on(3.0, Event::Judged(Verdict::NoNewTasks(Reason::Draining)));
     assert_eq!(
         stage.done(),
@@ -512,14 +513,12 @@ fn the_owner_wins_over_all_but_a_programs_grace() {
             "2 load 1",
             "2 open false",
             "2.5 prepare 3.1",
-            "2.5 launch 3.1",
-            "2.5 freeze 3.1",
-            "2.5 started 3.1",
             "3 thaw 1.1",
-            "3 thaw 3.1",
             "3 load 0",
-            "3 open false"
-        ]
+            "3 open false",
+            "3 ended 3.1 abandoned"
+        ],
+        "and what came too late does not start"
     );
     stage.hear(3.5, ToAgent::SetPaused { paused: true });
     stage.on(3.6, Event::Judged(Verdict::Suspend(Reason::Paused)));
@@ -527,11 +526,93 @@ fn the_owner_wins_over_all_but_a_programs_grace() {
     let done = stage.done();
     let frozen: Vec<_> =
         done.iter().filter(|line| line.contains("freeze") || line.contains("thaw")).collect();
-    assert_eq!(
-        frozen,
-        ["3.5 freeze 1.1", "3.5 freeze 3.1"],
-        "whoever lets go first does not decide: {first:?} {third:?}"
-    );
+    assert_eq!(frozen, ["3.5 freeze 1.1"], "whoever lets go first does not decide: {first:?}");
+}
+
+fn bounds() -> Bounds {
+    Rules::default().bounds()
+}
+
+fn with_grace(grace_s: f64, run: Run) -> Run {
+    Run { checkpoint: Checkpointing { grace_s, ..run.checkpoint.clone() }, ..run }
+}
+
+fn span(seconds: f64) -> Span {
+    Span::from_seconds(seconds).expect("a span of the test")
+}
+
+/// A guest asked for a day, and had the machine for a day after every order to leave it.
+#[test]
+fn the_owner_says_how_long_a_grace_is_whoever_asks_the_run_to_end() {
+    for end in [
+        Event::Received(ToAgent::Stop { attempt: attempt(1, 1), cause: StopCause::Cancel }),
+        Event::Received(ToAgent::Stop { attempt: attempt(1, 1), cause: StopCause::Move }),
+        Event::Evict,
+        Event::Leave,
+    ] {
+        let mut stage = Stage::new();
+        stage.on(0.0, Event::Ruled(Bounds { grace_max: span(4.0), ..bounds() }));
+        stage.start(1.0, with_grace(86_400.0, run(1, 1)));
+        stage.done();
+        let words = format!("{end:?}");
+        stage.on(2.0, end);
+        stage.pass_until(7.0);
+        assert!(stage.done().contains(&"6 kill 1.1".to_owned()), "{words}");
+    }
+}
+
+#[test]
+fn who_gets_less_than_they_asked_for_is_told() {
+    let bounds = Bounds { grace_max: span(4.0), time_max: Some(span(60.0)), ..bounds() };
+    let long = Needs { time_limit_s: 61.0, ..Needs::default() };
+    for (run, expected) in [
+        (with_grace(4.0, run(1, 1)), &[][..]),
+        (
+            Run { needs: long, ..with_grace(5.0, run(1, 1)) },
+            &[
+                "the machine's owner allows 4 s of grace, not the 5 s that were asked for",
+                "the machine's owner allows 60 s of running, not the 61 s that were asked for",
+            ],
+        ),
+        (with_grace(f64::NAN, run(1, 1)), &[]),
+    ] {
+        assert_eq!(bounds.cuts(&run), expected);
+    }
+}
+
+#[test]
+fn what_comes_while_the_owner_pauses_starts_afterwards() {
+    let mut stage = Stage::new();
+    stage.on(1.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.hear(2.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.on(3.0, Event::Prepared(attempt(1, 1), Ok(())));
+    stage.done();
+    stage.on(4.0, Event::Judged(Verdict::Run));
+    stage.on(5.0, Event::Began(attempt(1, 1)));
+    assert_eq!(stage.done(), ["4 launch 1.1", "4 load 0", "4 open true", "5 started 1.1"]);
+}
+
+#[test]
+fn what_was_suspended_for_too_long_has_to_leave() {
+    let mut stage = Stage::new();
+    stage.on(0.0, Event::Ruled(Bounds { suspended_max: Some(span(10.0)), ..bounds() }));
+    let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+    stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.done();
+    beats(&mut stage, 1..=2);
+    stage.pass_until(13.0);
+    stage.on(13.5, killed(run));
+    assert_eq!(stage.done(), ["12 terminate 1.1", "12 thaw 1.1", "13.5 collect 1.1 checkpoint"]);
+}
+
+#[test]
+fn the_owner_bounds_how_long_a_run_takes_that_names_no_limit() {
+    let mut stage = Stage::new();
+    stage.on(0.0, Event::Ruled(Bounds { time_max: Some(span(10.0)), ..bounds() }));
+    stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.pass_until(12.0);
+    assert_eq!(stage.done(), ["11 terminate 1.1", "11 thaw 1.1"]);
 }
 
 #[test]

@@ -74,6 +74,16 @@ pub(crate) fn stop(passing: Passing<'_>) {
     }
 }
 
+/// Stops again what does not stand still; how many that were. What waits in the kernel and cannot be interrupted does
+/// nothing meanwhile, and stops before it comes back.
+pub(crate) fn stop_again(passing: Passing<'_>) -> usize {
+    let moving: Vec<Pid> = below(passing).into_iter().filter(|pid| moves(*pid)).collect();
+    for pid in &moving {
+        let _ = kill_process(*pid, Signal::STOP);
+    }
+    moving.len()
+}
+
 /// Kills all processes below this one once.
 pub(crate) fn kill(passing: Passing<'_>) {
     stop(passing);
@@ -130,6 +140,17 @@ fn parents() -> impl Iterator<Item = (Pid, Pid)> {
     })
 }
 
+fn moves(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    state(&stat).is_some_and(|state| matches!(state, 'R' | 'S' | 'I'))
+}
+
+/// The state in a line of `/proc/PID/stat`.
+fn state(stat: &str) -> Option<char> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.trim_start().chars().next()
+}
+
 /// The parent in a line of `/proc/PID/stat`, whose second field is a name that may contain anything.
 fn parent(stat: &str) -> Option<Pid> {
     let (_, after_name) = stat.rsplit_once(')')?;
@@ -149,6 +170,14 @@ mod tests {
             ("7 (init) S 0 1", None),
         ] {
             assert_eq!(parent(stat).map(|pid| pid.as_raw_nonzero().get()), expected, "{stat}");
+        }
+    }
+
+    #[test]
+    fn the_state_is_found_behind_any_name() {
+        for (stat, expected) in [("7 (cat) R 3", Some('R')), ("7 (a) R 9 (b) T 4", Some('T')), ("7 (x", None)]
+        {
+            assert_eq!(state(stat), expected, "{stat}");
         }
     }
 }

@@ -93,15 +93,15 @@ impl Minding {
     }
 
     /// How long nothing may happen until there is something to do all the same.
-    fn patience(&mut self) -> Option<Timespec> {
+    fn patience(&self) -> Option<Timespec> {
         let word = (!self.unsaid.is_empty()).then_some(PATIENCE);
-        let look = || self.task.as_mut()?.traffic()?.patience().try_into().ok();
+        let look = || self.task.as_ref()?.patience()?.try_into().ok();
         word.or_else(look)
     }
 
     fn use_the_pause(&mut self) -> Result<(), FrameError> {
-        if let Some(traffic) = self.task.as_mut().and_then(Task::traffic) {
-            traffic.look();
+        if let Some(task) = &mut self.task {
+            task.look();
         }
         self.say_all()
     }
@@ -120,7 +120,7 @@ impl Minding {
                 Err(why) => self.refuse(id, why.to_string()),
             },
             Order::Signal { id, sign } => {
-                if let Some(task) = self.task.as_ref().filter(|task| task.id() == id) {
+                if let Some(task) = self.task.as_mut().filter(|task| task.id() == id) {
                     task.signal(sign);
                 }
                 Ok(())

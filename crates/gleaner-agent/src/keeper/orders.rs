@@ -35,7 +35,8 @@ pub enum Sign {
     Term,
     /// End it: all of its processes, whatever they do.
     Kill,
-    /// Suspend all of it, by the freezer where its cgroup has one.
+    /// Suspend all of it, by the freezer where its cgroup has one. Where there is none it is stopped by signals, watched,
+    /// and ended ([`Outcome::Defied`]) if its processes wake each other.
     Stop,
     /// Let it go on.
     Cont,
@@ -73,6 +74,8 @@ pub enum Outcome {
     Signal(i32),
     /// It never ran, for this reason.
     CouldNotStart(String),
+    /// It was suspended and did not stand still, so it was ended.
+    Defied,
 }
 
 /// What all processes of a task used together.
@@ -133,6 +136,8 @@ pub struct Limits {
     pub cpu_milli: Option<u32>,
     /// Size of each file it writes, in bytes.
     pub file_bytes: Option<u64>,
+    /// Files that each of its processes has open.
+    pub open_files: Option<u32>,
 }
 
 /// What a task may reach.

@@ -133,7 +133,7 @@ fn start_boxed(
         user.own(&sandbox.folder).map_err(StartError::Give)?;
         user.own_outputs([&streams.stdout, &streams.stderr]).map_err(StartError::Give)?;
     }
-    let command = bwrap_command(sandbox, &spec.limits, user.as_ref())
+    let bubblewrap = bwrap_command(sandbox, &spec.limits, user.as_ref())
         .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
     let group = spec.limiter.group(id, &limits_by_group(&spec.limits))?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
@@ -159,14 +159,16 @@ fn start_boxed(
         Network::None if has_user => network.within(|| command.spawn()),
         Network::None | Network::Machine => command.spawn(),
     };
+    let command = bubblewrap.command;
     let (child, launcher) = launch(command, launcher, &instructions, streams, group.as_ref(), spawn)?;
     Ok(Started { child, group, user, launcher: Some(launcher) })
 }
 
-/// What of a sandboxed task's limits needs a cgroup. To enter one takes milliseconds, so there is none where the limit on
-/// processes is the only one that it could hold: that holds without.
+/// What of a sandboxed task's limits needs a cgroup besides the freezer's, which each has where there is one. To enter one
+/// takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that holds without.
 fn limits_by_group(limits: &Limits) -> Limits {
-    let others = Limits { processes: None, file_bytes: None, memory_unless_named: None, ..*limits };
+    let others =
+        Limits { processes: None, file_bytes: None, open_files: None, memory_unless_named: None, ..*limits };
     if !others.any() {
         return others;
     }
@@ -218,6 +220,9 @@ fn rlimits(limits: &Limits, group: Option<&Group>) -> Vec<(Rlimit, u64)> {
     let mut rlimits = vec![(Rlimit::CoreBytes, 0)];
     if let Some(bytes) = limits.file_bytes {
         rlimits.push((Rlimit::FileBytes, bytes));
+    }
+    if let Some(most) = limits.open_files {
+        rlimits.push((Rlimit::OpenFiles, most.into()));
     }
     if let Some(bytes) = limits.memory_bytes
         && !group.is_some_and(Group::limits_memory)

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
+use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::event::Timespec;
@@ -13,6 +14,7 @@ use wait4::Wait4;
 
 use super::kin::{self, Passing};
 use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
+use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
 use crate::confine::{Group, Seat, TransientUser};
@@ -40,6 +42,9 @@ pub(crate) struct Task {
     /// Held until no process of the task is left.
     _user: Option<TransientUser>,
     ended_by_order: std::cell::Cell<bool>,
+    /// While it is stopped by signals.
+    standing: Option<Standing>,
+    defied: bool,
 }
 
 /// Whether the first process is bubblewrap's, which signals must not reach.
@@ -76,6 +81,8 @@ impl Task {
             traffic,
             _user: user,
             ended_by_order,
+            standing: None,
+            defied: false,
         })
     }
 
@@ -96,16 +103,27 @@ impl Task {
         &self.exit
     }
 
-    /// How its use of the network is looked at, if it has any.
-    pub(crate) fn traffic(&mut self) -> Option<&mut Traffic> {
-        self.traffic.as_mut()
+    /// How long until [`look`](Self::look) has something to do.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        let standing = self.standing.as_ref().map(Standing::patience);
+        [standing, self.traffic.as_ref().map(Traffic::patience)].into_iter().flatten().min()
     }
 
-    pub(crate) fn signal(&self, sign: Sign) {
-        let programs = match self.frame {
-            Frame::None => Passing::Nobody,
-            Frame::Bubblewrap => Passing::Frame(self.main),
-        };
+    /// Looks at what it is to be watched for, if it is time to. One that does not stand still when it should is ended.
+    pub(crate) fn look(&mut self) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.look();
+        }
+        let programs = programs(self.frame, self.main);
+        if self.standing.as_mut().is_some_and(|standing| standing.is_defied(programs)) {
+            (self.standing, self.defied) = (None, true);
+            self.kill();
+        }
+    }
+
+    pub(crate) fn signal(&mut self, sign: Sign) {
+        let programs = programs(self.frame, self.main);
+        self.standing = None;
         match sign {
             Sign::Kill => self.kill(),
             Sign::Term => {
@@ -113,7 +131,10 @@ impl Task {
                 kin::signal(programs, Signal::TERM);
             }
             Sign::Stop if self.group.as_ref().is_some_and(Group::freeze) => {}
-            Sign::Stop => kin::stop(programs),
+            Sign::Stop => {
+                kin::stop(programs);
+                self.standing = Some(Standing::new());
+            }
             Sign::Cont => {
                 // Both: a task may have been stopped before it entered its freezer.
                 if let Some(group) = &self.group {
@@ -152,6 +173,10 @@ impl Task {
         let mut usage = Consumed::now().since(&self.before);
         usage.network_bytes = Some(self.traffic.as_ref().map_or(0, Traffic::bytes));
         let outcome = match ended {
+            Ok(ended) if self.defied => {
+                usage.memory_peak_bytes = ended.rusage.maxrss;
+                Outcome::Defied
+            }
             Ok(ended) => {
                 usage.memory_peak_bytes = ended.rusage.maxrss;
                 outcome(ended.status, self.frame)
@@ -171,6 +196,14 @@ impl Task {
             Words::Failed(_) if self.ended_by_order.get() => (Outcome::Signal(Signal::KILL.as_raw()), usage),
             Words::Failed(why) => (Outcome::CouldNotStart(why), usage),
         }
+    }
+}
+
+/// Whom signals to a task must not reach: whoever is the frame around its programs.
+fn programs<'a>(frame: Frame, main: Pid) -> Passing<'a> {
+    match frame {
+        Frame::None => Passing::Nobody,
+        Frame::Bubblewrap => Passing::Frame(main),
     }
 }
 

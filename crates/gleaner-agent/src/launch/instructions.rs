@@ -25,6 +25,7 @@ pub(crate) enum Rlimit {
     AddressBytes,
     CoreBytes,
     FileBytes,
+    OpenFiles,
     Processes,
 }
 

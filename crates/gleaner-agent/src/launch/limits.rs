@@ -17,6 +17,7 @@ pub(super) fn set(rlimits: &[(Rlimit, u64)]) -> Result<(), LaunchError> {
             Rlimit::AddressBytes => (Resource::As, "address space"),
             Rlimit::CoreBytes => (Resource::Core, "core dumps"),
             Rlimit::FileBytes => (Resource::Fsize, "file size"),
+            Rlimit::OpenFiles => (Resource::Nofile, "open files"),
             Rlimit::Processes => (Resource::Nproc, "processes"),
         };
         // The agent's own bound, where it is tighter, holds for its tasks too.

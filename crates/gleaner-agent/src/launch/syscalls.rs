@@ -1,13 +1,15 @@
 //! The seccomp filter: what a program of a grid has no need of, and what holes in kernels are most often made of.
 //!
-//! It is a list of what is refused, since a list of what is allowed breaks programs with each new C library.
+//! It is a list of what is refused, since a list of what is allowed breaks programs with each new C library. Of sockets it
+//! is the other way round: kernels have dozens of families, and programs use four. Calls of another architecture end the
+//! program; those of x32, a second form of the calls of x86-64, are refused.
 
 use std::collections::BTreeMap;
 
 use libc::c_long;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
 use super::LaunchError;
@@ -78,6 +80,15 @@ const REFUSED: [c_long; 53] = [
 /// `ioctl`s that type into a terminal.
 const TYPING: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
+/// The families of sockets that there are for a task, and the protocols of the first three. Netlink is how C libraries
+/// find out about addresses, and that part of it is all there is.
+const FAMILIES: [i32; 4] = [libc::AF_INET, libc::AF_INET6, libc::AF_UNIX, libc::AF_NETLINK];
+const PROTOCOLS: [i32; 5] =
+    [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMP, libc::IPPROTO_ICMPV6];
+
+/// Set in the number of each x32 call.
+const X32: u32 = 0x4000_0000;
+
 /// Sets the filter for this process and all that come from it.
 pub(super) fn filter() -> Result<(), LaunchError> {
     let failed = |error: &dyn std::fmt::Display| LaunchError::Seccomp(error.to_string());
@@ -87,26 +98,53 @@ pub(super) fn filter() -> Result<(), LaunchError> {
     Ok(())
 }
 
-fn programs() -> Result<[BpfProgram; 2], seccompiler::BackendError> {
+fn programs() -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused: BTreeMap<c_long, Vec<SeccompRule>> = REFUSED.map(|call| (call, Vec::new())).into();
     let namespace = libc::CLONE_NEWUSER as u64;
-    refused.insert(libc::SYS_clone, vec![when(0, SeccompCmpOp::MaskedEq(namespace), namespace)?]);
-    let typing = TYPING.map(|request| when(1, SeccompCmpOp::Eq, request));
+    let makes_namespace = when(0, SeccompCmpOp::MaskedEq(namespace), namespace)?;
+    refused.insert(libc::SYS_clone, vec![SeccompRule::new(vec![makes_namespace])?]);
+    let typing = TYPING.map(|request| SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, request)?]));
     refused.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
+    let netlink = when(0, SeccompCmpOp::Eq, libc::AF_NETLINK as u64)?;
+    let other_than_routes = vec![netlink, when(2, SeccompCmpOp::Ne, libc::NETLINK_ROUTE as u64)?];
+    let sockets = [none_of(0, &FAMILIES)?, none_of(2, &PROTOCOLS)?, other_than_routes].map(SeccompRule::new);
+    let sockets = sockets.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let sockets = BTreeMap::from([(libc::SYS_socket, sockets.clone()), (libc::SYS_socketpair, sockets)]);
     // Its flags are behind a pointer, where no filter sees them: "no such call" sends C libraries back to `clone`.
     let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    Ok([compile(refused, libc::EPERM)?, compile(unknown, libc::ENOSYS)?])
+    let mut programs = vec![
+        compile(refused, libc::EPERM)?,
+        compile(sockets, libc::EAFNOSUPPORT)?,
+        compile(unknown, libc::ENOSYS)?,
+    ];
+    if cfg!(target_arch = "x86_64") {
+        programs.push(without_x32());
+    }
+    Ok(programs)
 }
 
-fn when(argument: u8, compare: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
-    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compare, value)?])
+/// The argument is none of these.
+fn none_of(argument: u8, values: &[i32]) -> Result<Vec<SeccompCondition>, BackendError> {
+    values.iter().map(|value| when(argument, SeccompCmpOp::Ne, u64::from(value.unsigned_abs()))).collect()
 }
 
-fn compile(
-    rules: BTreeMap<c_long, Vec<SeccompRule>>,
-    errno: i32,
-) -> Result<BpfProgram, seccompiler::BackendError> {
+fn when(argument: u8, compare: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compare, value)
+}
+
+fn compile(rules: BTreeMap<c_long, Vec<SeccompRule>>, errno: i32) -> Result<BpfProgram, BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let answer = SeccompAction::Errno(errno.cast_unsigned());
     SeccompFilter::new(rules, SeccompAction::Allow, answer, arch)?.try_into()
+}
+
+/// Refuses what a filter by numbers does not know. The number is the first of what the kernel shows to a filter.
+fn without_x32() -> BpfProgram {
+    let step = |code: u32, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
+    vec![
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned()),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
 }

@@ -16,7 +16,9 @@ pub enum Word {
     Pause,
     /// Finish what runs, and take nothing new until [`Word::Resume`].
     Drain,
-    /// Take back `Pause` and `Drain`.
+    /// Have everything leave, and take nothing new until [`Word::Resume`].
+    Evict,
+    /// Take back `Pause`, `Drain` and `Evict`.
     Resume,
 }
 
@@ -76,7 +78,7 @@ impl Attendance {
                 self.last_sign = None;
             }
             Word::Pause => self.hand = Hand::Paused,
-            Word::Drain => self.hand = Hand::Draining,
+            Word::Drain | Word::Evict => self.hand = Hand::Draining,
             Word::Resume => self.hand = Hand::Off,
         }
     }

@@ -1,4 +1,4 @@
-//! Hours of the day in which tasks may run.
+//! Hours of the week in which tasks may run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,18 +9,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DayMinute(u16);
 
-/// From one minute of the day until just before another, past midnight if the second is earlier; the whole day if
-/// they are the same. Written `HH:MM-HH:MM`.
+/// A minute of the owner's local week.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeekMinute {
+    /// From 0 for Monday to 6 for Sunday.
+    day: u8,
+    minute: DayMinute,
+}
+
+/// From one minute of the day until just before another, past midnight if the second is earlier; a whole day if they are
+/// the same; on all days of the week or on some, of which those count on which they begin. Written `HH:MM-HH:MM`,
+/// `mon-fri HH:MM-HH:MM` or `sat,sun HH:MM-HH:MM`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hours {
+    /// A bit for each, Monday's the lowest.
+    days: u8,
     from: DayMinute,
     until: DayMinute,
 }
 
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const ALL_DAYS: u8 = 0x7f;
+
 /// Hours that were not written as hours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} are no hours; write HH:MM-HH:MM, as in 18:00-07:30")]
+#[error(
+    "{found:?} are no hours; expected HH:MM-HH:MM, with days of the week before it or not, as in \"mon-fri 18:00-07:30\""
+)]
 pub struct HoursError {
     found: String,
 }
@@ -41,15 +57,35 @@ impl DayMinute {
     }
 }
 
+impl WeekMinute {
+    /// That minute of a day, from 0 for Monday to 6 for Sunday; `None` past it.
+    pub fn new(day: u8, minute: DayMinute) -> Option<Self> {
+        (usize::from(day) < DAYS.len()).then_some(Self { day, minute })
+    }
+}
+
 impl Hours {
-    /// Whether `minute` is in these hours.
-    pub fn contain(self, minute: DayMinute) -> bool {
+    /// Whether a minute is in these hours.
+    pub fn contain(self, at: WeekMinute) -> bool {
+        let begins_on = |day: u8| self.days & (1 << day) != 0;
+        let (today, yesterday) = (begins_on(at.day), begins_on((at.day + 6) % 7));
         if self.from < self.until {
-            self.from <= minute && minute < self.until
+            today && self.from <= at.minute && at.minute < self.until
         } else {
-            self.from <= minute || minute < self.until
+            today && self.from <= at.minute || yesterday && at.minute < self.until
         }
     }
+}
+
+/// `mon-fri`, `sat,sun`, or both ways together; a stretch may go past Sunday.
+fn days(text: &str) -> Option<u8> {
+    let number = |name: &str| DAYS.iter().position(|day| *day == name);
+    text.split(',').try_fold(0, |days, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        let count = (last + DAYS.len() - first) % DAYS.len();
+        Some((0..=count).fold(days, |days, step| days | 1 << ((first + step) % DAYS.len())))
+    })
 }
 
 impl FromStr for Hours {
@@ -57,8 +93,12 @@ impl FromStr for Hours {
 
     fn from_str(text: &str) -> Result<Self, HoursError> {
         let parse = || {
-            let (from, until) = text.split_once('-')?;
-            Some(Self { from: DayMinute::parse(from)?, until: DayMinute::parse(until)? })
+            let (days, hours) = match text.split_once(' ') {
+                Some((named, hours)) => (days(named)?, hours),
+                None => (ALL_DAYS, text),
+            };
+            let (from, until) = hours.split_once('-')?;
+            Some(Self { days, from: DayMinute::parse(from)?, until: DayMinute::parse(until)? })
         };
         parse().ok_or_else(|| HoursError { found: text.chars().take(40).collect() })
     }
@@ -86,6 +126,10 @@ impl fmt::Display for DayMinute {
 
 impl fmt::Display for Hours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.days != ALL_DAYS {
+            let named = (0..).zip(DAYS).filter(|(day, _)| self.days & (1 << day) != 0);
+            write!(f, "{} ", named.map(|(_, name)| name).collect::<Vec<_>>().join(","))?;
+        }
         write!(f, "{}-{}", self.from, self.until)
     }
 }
@@ -106,9 +150,30 @@ mod tests {
             assert_eq!(parsed.to_string(), hours);
             for case in cases.split(", ") {
                 let (minute, answer) = case.split_once(' ').unwrap();
-                let contained = parsed.contain(DayMinute::parse(minute).unwrap());
+                let contained = parsed.contain(at(0, minute));
                 assert_eq!(contained, answer == "yes", "{hours} at {minute}");
             }
+        }
+    }
+
+    fn at(day: u8, minute: &str) -> WeekMinute {
+        WeekMinute::new(day, DayMinute::parse(minute).unwrap()).unwrap()
+    }
+
+    /// Each day of the week at some minute, Monday first: `x` where tasks may run.
+    #[test]
+    fn days_of_the_week_begin_and_end() {
+        for (hours, minute, expected, written) in [
+            ("mon-fri 09:00-17:00", "12:00", "xxxxx--", "mon,tue,wed,thu,fri 09:00-17:00"),
+            ("fri-mon 18:00-07:00", "20:00", "x---xxx", "mon,fri,sat,sun 18:00-07:00"),
+            ("fri-mon 18:00-07:00", "06:59", "xx---xx", "mon,fri,sat,sun 18:00-07:00"),
+            ("sat,sun 00:00-00:00", "00:00", "-----xx", "sat,sun 00:00-00:00"),
+            ("wed,mon-mon 00:00-00:00", "23:59", "x-x----", "mon,wed 00:00-00:00"),
+        ] {
+            let parsed: Hours = hours.parse().unwrap();
+            let days = (0..7).map(|day| if parsed.contain(at(day, minute)) { 'x' } else { '-' });
+            assert_eq!(days.collect::<String>(), expected, "{hours} at {minute}");
+            assert_eq!(parsed.to_string(), written);
         }
     }
 
@@ -123,6 +188,10 @@ mod tests {
             "09:00-17:00-",
             "+9:00-17:00",
             "é9:00-1",
+            "monday 09:00-10:00",
+            "mon- 09:00-10:00",
+            " 09:00-10:00",
+            "mon",
         ] {
             assert!(text.parse::<Hours>().is_err(), "{text}");
         }

@@ -1,33 +1,70 @@
-//! What the owner configured.
+//! What the owner configured. `docs/owner.md` says the same to owners.
 
+use gleaner_units::Span;
+use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
 
+use super::bounds::Bounds;
 use super::hours::Hours;
+use super::verdict::DISK_FREE_MIN;
 
 /// The owner's rules. Each has a default, so that a machine without any configuration gives way to its owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// Nothing new starts while the owner's load, from 0 to 1, is this or more. Default 0.5.
-    pub run_below_load: f64,
-    /// Whether the owner's return suspends what runs; otherwise it only keeps new tasks away. What the owner says by
-    /// hand always suspends. Default true.
-    pub suspend_on_return: bool,
+    /// The hours of the local week in which tasks run; outside of them they are suspended. Default: always.
+    pub hours: Option<Vec<Hours>>,
     /// How long a session must be untouched, and other programs quiet, until the owner counts as away. Default 60.
     pub idle_seconds: u32,
-    /// From how many busy cores on other programs are the owner at work; at most a quarter of all there are, since
-    /// programs that share a small machine with tasks may not get more. Default 0.5.
-    pub busy_cores: f64,
     /// Whether people who are logged in count as the owner. Default: watch.
     pub sessions: Sessions,
     /// Whether other programs count as the owner's. Default: watch.
     pub programs: Programs,
-    /// Suspend at this many degrees Celsius or more. Default: no limit.
-    pub temperature_max: Option<f64>,
+    /// From how many busy cores on other programs are the owner at work; at most a quarter of all there are, since
+    /// programs that share a small machine with tasks may not get more. Default 0.5.
+    pub busy_cores: f64,
+    /// Nothing new starts while the owner's load, from 0 to 1, is this or more. Default 0.5.
+    pub run_below_load: f64,
     /// Suspend while the machine lives on its battery. Default true.
     pub not_on_battery: bool,
-    /// The hours of the local day in which tasks run; outside of them they are suspended. Default: always.
-    pub hours: Option<Hours>,
+    /// Suspend at this many degrees Celsius or more. Default: no limit.
+    pub temperature_max: Option<f64>,
+    /// Whether the owner's return suspends what runs; otherwise it only keeps new tasks away. What the owner says by
+    /// hand always suspends. Default true.
+    pub suspend_on_return: bool,
+    /// How long a task may be suspended before it has to leave; 0 for ever. Default 1800.
+    pub evict_after_seconds: u32,
+    /// The most that a task gets between being asked to end and being killed, whoever asks. Default 60.
+    pub grace_max_seconds: u32,
+    /// Cores for tasks, all together. Default: all.
+    pub cores_max: Option<u32>,
+    /// Gigabytes of memory for tasks, all together, as far as they say what they need. Default: what is free at the start.
+    pub memory_max_gb: Option<f64>,
+    /// Gigabytes that must be free where tasks have their folders, or nothing new starts. Default: 16 MiB.
+    pub disk_free_min_gb: Option<f64>,
+    /// Processes and threads of one sandboxed task. Default 4096.
+    pub processes_max: u32,
+    /// Files that one process of a sandboxed task has open. Default 4096.
+    pub open_files_max: u32,
+    /// Hours that one run may take, without those in which it was suspended; 0 without a limit. Default 168.
+    pub run_hours_max: f64,
+    /// Users who may come. Default: all.
+    pub users: Option<Vec<String>>,
+    /// Labels of tasks that may come; without one none may. Default: all.
+    pub labels: Option<Vec<String>>,
+    /// Whether sandboxed tasks may use the network, which is the machine's own. Default: no.
+    pub network: Network,
+}
+
+/// Whether sandboxed tasks may use the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// None of them.
+    #[default]
+    No,
+    /// Those that ask for it: all that the machine reaches, its own services and its local network among that.
+    All,
 }
 
 /// Whether people who are logged in count as the owner.
@@ -57,50 +94,148 @@ pub enum Programs {
 #[error("{key} is {found}; it must be {expected}")]
 pub struct RulesError {
     key: &'static str,
-    found: f64,
+    found: String,
     expected: &'static str,
 }
 
 /// The part of a small machine that is never asked of the owner's programs before they count.
 const BUSY_SHARE_MAX: f64 = 0.25;
+const GIGABYTE: f64 = 1e9;
+/// How a machine says whom it takes.
+const REQUIREMENTS: &str = "Requirements";
 
 impl Default for Rules {
     fn default() -> Self {
         Self {
-            run_below_load: 0.5,
-            suspend_on_return: true,
+            hours: None,
             idle_seconds: 60,
-            busy_cores: 0.5,
             sessions: Sessions::Watch,
             programs: Programs::Watch,
-            temperature_max: None,
+            busy_cores: 0.5,
+            run_below_load: 0.5,
             not_on_battery: true,
-            hours: None,
+            temperature_max: None,
+            suspend_on_return: true,
+            evict_after_seconds: 1_800,
+            grace_max_seconds: 60,
+            cores_max: None,
+            memory_max_gb: None,
+            disk_free_min_gb: None,
+            processes_max: 4_096,
+            open_files_max: 4_096,
+            run_hours_max: 168.0,
+            users: None,
+            labels: None,
+            network: Network::No,
         }
     }
 }
 
 impl Rules {
-    /// Refuses what can never be meant.
+    /// Refuses what can never be meant, and what no task could ever meet.
     pub fn check(&self) -> Result<(), RulesError> {
-        let positive = |value: f64| value > 0.0 && value.is_finite();
-        let refuse = |key, found, expected| Err(RulesError { key, found, expected });
-        if !(0.0..=1.0).contains(&self.run_below_load) {
-            return refuse("run_below_load", self.run_below_load, "a share from 0 to 1");
-        }
-        if !positive(self.busy_cores) {
-            return refuse("busy_cores", self.busy_cores, "a number of cores above 0");
-        }
-        match self.temperature_max {
-            Some(degrees) if !positive(degrees) => {
-                refuse("temperature_max", degrees, "degrees Celsius above 0")
+        let refuse =
+            |key, found: &dyn ToString, expected| Err(RulesError { key, found: found.to_string(), expected });
+        let lists = [
+            ("hours", self.hours.as_ref().map(Vec::len)),
+            ("users", self.users.as_ref().map(Vec::len)),
+            ("labels", self.labels.as_ref().map(Vec::len)),
+        ];
+        for (key, length) in lists {
+            if length == Some(0) {
+                return refuse(key, &"an empty list", NEVER);
             }
-            Some(_) | None => Ok(()),
         }
+        if !(0.0..=1.0).contains(&self.run_below_load) {
+            return refuse("run_below_load", &self.run_below_load, "a share from 0 to 1");
+        }
+        if self.run_below_load == 0.0 {
+            return refuse("run_below_load", &self.run_below_load, NEVER);
+        }
+        let numbers = [
+            ("busy_cores", Some(self.busy_cores), "a number of cores above 0"),
+            ("temperature_max", self.temperature_max, "degrees Celsius above 0"),
+            ("cores_max", self.cores_max.map(f64::from), "a number of cores, 1 or more"),
+            ("memory_max_gb", self.memory_max_gb, "gigabytes above 0"),
+            ("disk_free_min_gb", self.disk_free_min_gb, "gigabytes above 0"),
+            ("processes_max", Some(self.processes_max.into()), "a number of processes, 1 or more"),
+            ("open_files_max", Some(self.open_files_max.into()), "a number of files, 1 or more"),
+        ];
+        for (key, value, expected) in numbers {
+            if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
+                return refuse(key, &value, expected);
+            }
+        }
+        if !(self.run_hours_max >= 0.0 && self.run_hours_max.is_finite()) {
+            return refuse("run_hours_max", &self.run_hours_max, "hours above 0, or 0 for no limit");
+        }
+        Ok(())
+    }
+
+    /// What they say of each run.
+    pub fn bounds(&self) -> Bounds {
+        let limit = |seconds: f64| Span::from_seconds(seconds).filter(|limit| *limit > Span::ZERO);
+        Bounds {
+            grace_max: limit(self.grace_max_seconds.into()).unwrap_or(Span::ZERO),
+            suspended_max: limit(self.evict_after_seconds.into()),
+            time_max: limit(self.run_hours_max * 3_600.0),
+        }
+    }
+
+    /// The machine as tasks may have it.
+    pub fn profile(&self, found: &Profile) -> Profile {
+        let mut profile = found.clone();
+        if let Some(cores) = self.cores_max {
+            (profile.cores, profile.slots) = (profile.cores.min(cores), profile.slots.min(cores));
+        }
+        if let Some(gigabytes) = self.memory_max_gb {
+            profile.memory = profile.memory.min((gigabytes * GIGABYTE) as u64);
+        }
+        profile.network = self.network == Network::All;
+        let member = |attribute: &str, names: &Option<Vec<String>>| {
+            let names: Vec<String> = names.as_ref()?.iter().map(|name| quoted(name)).collect();
+            Some(format!("member(TARGET.{attribute}, {{{}}})", names.join(", ")))
+        };
+        let asked = profile.attributes.get(REQUIREMENTS).map(|text| format!("({text})"));
+        let all = [asked, member("Owner", &self.users), member("Label", &self.labels)];
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        if !all.is_empty() {
+            profile.attributes.insert(REQUIREMENTS.to_owned(), all.join(" && "));
+        }
+        profile
+    }
+
+    /// Whether a task may come, by who sent it and what it is called. The coordinator knows by the machine's
+    /// requirements, and does not send what may not.
+    pub(crate) fn admit(&self, user: &str, label: Option<&str>) -> Result<(), String> {
+        let is_one = |names: &Option<Vec<String>>, name: Option<&str>| {
+            names.as_ref().is_none_or(|names| name.is_some_and(|name| names.iter().any(|one| one == name)))
+        };
+        if !is_one(&self.users, Some(user)) {
+            return Err(format!("the machine's owner takes no tasks of {user}"));
+        }
+        if !is_one(&self.labels, label) {
+            return Err("the machine's owner takes no tasks with such a label".to_owned());
+        }
+        Ok(())
+    }
+
+    /// How many bytes must be free.
+    pub(super) fn disk_free_min(&self) -> u64 {
+        self.disk_free_min_gb.map_or(DISK_FREE_MIN, |gigabytes| (gigabytes * GIGABYTE) as u64)
     }
 
     /// From how many busy cores of `cores` on other programs are the owner at work.
     pub(super) fn busy_threshold(&self, cores: f64) -> f64 {
         self.busy_cores.min(cores * BUSY_SHARE_MAX)
     }
+}
+
+/// What is said of a rule that keeps all tasks away for good.
+const NEVER: &str = "something that can be met, since no task could ever run: leave it out, or keep tasks away with \
+                     `gleaner owner drain`";
+
+/// As the `ClassAd` language writes text.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

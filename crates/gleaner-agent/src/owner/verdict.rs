@@ -3,14 +3,15 @@
 use std::fmt;
 
 use super::attendance::{Attendance, Hand, Owner, Sign};
-use super::hours::DayMinute;
+use super::hours::{Hours, WeekMinute};
 use super::rules::Rules;
 use crate::probes::Sample;
 
 /// How many degrees below the limit a machine must cool before tasks that were suspended for heat go on.
 pub const COOLING: f64 = 5.0;
 
-/// How many bytes must be free where tasks have their folders, or nothing new starts: it could keep nothing.
+/// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
+/// could keep nothing.
 pub const DISK_FREE_MIN: u64 = 16 << 20;
 
 /// What tasks may do on this machine.
@@ -57,7 +58,7 @@ pub fn decide(
     rules: &Rules,
     attendance: &Attendance,
     sample: &Sample,
-    minute: DayMinute,
+    minute: WeekMinute,
     before: Verdict,
 ) -> Verdict {
     let hand = attendance.hand();
@@ -79,7 +80,7 @@ pub fn decide(
     if hand == Hand::Draining {
         return Verdict::NoNewTasks(Reason::Draining);
     }
-    if sample.free_disk.is_some_and(|free| free < DISK_FREE_MIN) {
+    if sample.free_disk.is_some_and(|free| free < rules.disk_free_min()) {
         return Verdict::NoNewTasks(Reason::DiskFull);
     }
     match sample.load {
@@ -90,7 +91,7 @@ pub fn decide(
 }
 
 /// What suspends tasks although nobody is there.
-fn surroundings(rules: &Rules, sample: &Sample, minute: DayMinute, before: Verdict) -> Option<Reason> {
+fn surroundings(rules: &Rules, sample: &Sample, minute: WeekMinute, before: Verdict) -> Option<Reason> {
     let cooling = if before == Verdict::Suspend(Reason::TooHot) { COOLING } else { 0.0 };
     let is_hot = |(degrees, limit): (f64, f64)| degrees >= limit - cooling;
     if sample.temperature.zip(rules.temperature_max).is_some_and(is_hot) {
@@ -99,7 +100,8 @@ fn surroundings(rules: &Rules, sample: &Sample, minute: DayMinute, before: Verdi
     if rules.not_on_battery && sample.on_battery == Some(true) {
         return Some(Reason::OnBattery);
     }
-    rules.hours.is_some_and(|hours| !hours.contain(minute)).then_some(Reason::OutsideHours)
+    let is_outside = |hours: &Vec<Hours>| !hours.iter().any(|hours| hours.contain(minute));
+    rules.hours.as_ref().is_some_and(is_outside).then_some(Reason::OutsideHours)
 }
 
 /// For people, as the end of "no new tasks: …" or "suspended: …".

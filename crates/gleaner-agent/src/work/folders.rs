@@ -90,6 +90,7 @@ mod tests {
             attempt: Attempt { task: TaskId::new(task), number: 1 },
             name: "1/0".into(),
             user: "u".into(),
+            label: None,
             command: vec!["true".into()],
             env: BTreeMap::new(),
             cwd: None,

@@ -7,7 +7,9 @@ use crate::keeper::Keeper;
 use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
 use gleaner_net::{AgentKey, Client, ClientError};
 use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
+use gleaner_wire::limits::REASON_BYTES_MAX;
 use gleaner_wire::session::Profile;
+use gleaner_wire::text::tamed;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -92,6 +94,8 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
         slots: options.slots.unwrap_or(cores),
         memory,
         sandbox: sandbox(home, keeper),
+        // As its owner says.
+        network: false,
         user: options.user.clone(),
         tags: options.tags.clone(),
         attributes: attributes(options),
@@ -144,7 +148,7 @@ fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {
     let scratch = home.path().join("tasks/trial");
     let level = fs::create_dir(&scratch).map_err(confine::Why::Folder).and_then(|()| trial(keeper, &scratch));
     home.clear(&scratch);
-    level.map_err(|why| why.to_string())
+    level.map_err(|why| tamed(&why.to_string(), REASON_BYTES_MAX))
 }
 
 fn trial(keeper: &Keeper, scratch: &Path) -> Result<String, confine::Why> {

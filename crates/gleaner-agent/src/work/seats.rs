@@ -8,6 +8,7 @@ use crate::confine::Limiter;
 use crate::duties::{Event, Exit, Signal};
 use crate::home::Home;
 use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode};
+use crate::owner::Rules;
 use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
@@ -71,13 +72,18 @@ impl Seats {
     }
 
     /// Starts a run's program in its folder.
-    pub(crate) fn start(&mut self, run: &Run, folder: &Path, profile: &Profile) -> Result<(), SeatError> {
+    pub(crate) fn start(
+        &mut self,
+        run: &Run,
+        folder: &Path,
+        by: (&Profile, &Rules),
+    ) -> Result<(), SeatError> {
         loop {
             let seat = match self.idle.pop() {
                 Some(seat) => seat,
                 None => self.make()?,
             };
-            let order = match self.order(&seat, run, folder, profile) {
+            let order = match self.order(&seat, run, folder, by) {
                 Ok(order) => order,
                 Err(error) => {
                     self.idle.push(seat);
@@ -121,11 +127,17 @@ impl Seats {
         }
     }
 
-    fn order(&self, seat: &Seat, run: &Run, folder: &Path, profile: &Profile) -> Result<Vec<u8>, SeatError> {
+    fn order(
+        &self,
+        seat: &Seat,
+        run: &Run,
+        folder: &Path,
+        by: (&Profile, &Rules),
+    ) -> Result<Vec<u8>, SeatError> {
         let outputs = seat.outputs.clone();
         let memory = self.memory_unless_named;
-        let spec: RunSpec = super::spec::spec_of(run, folder, profile, &self.limiter, memory, outputs)
-            .map_err(SeatError::Spec)?;
+        let spec: RunSpec =
+            super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs).map_err(SeatError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
     }
 
@@ -280,6 +292,7 @@ fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
         Outcome::Code(code) => Exit::Code(code),
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),
+        Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }
 }
 

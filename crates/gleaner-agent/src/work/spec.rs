@@ -4,6 +4,7 @@
 use crate::confine::Limiter;
 use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
 use crate::keeper::{Confinement as Walls, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
+use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};
 use std::collections::BTreeMap;
@@ -11,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 /// Memory of a task that names none, at least: less than that starts no interpreter.
 const MEMORY_MIN: u64 = 256 << 20;
-/// Processes and threads of one sandboxed task.
-const PROCESSES_MAX: u32 = 4_096;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The memory of a task that names none: what the owner says, or else its slot's share of the machine's. None where it is
@@ -26,11 +25,12 @@ pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Opt
 pub(crate) fn spec_of(
     run: &Run,
     folder: &Path,
-    profile: &Profile,
+    (profile, rules): (&Profile, &Rules),
     limiter: &Limiter,
     memory_unless_named: Option<u64>,
     outputs: [PathBuf; 2],
 ) -> Result<RunSpec, String> {
+    rules.admit(&run.user, run.label.as_deref())?;
     let confinement = walls(run, profile, folder)?;
     let seen = match &confinement {
         Walls::Own => folder.to_owned(),
@@ -39,12 +39,12 @@ pub(crate) fn spec_of(
     let [stdout, stderr] = outputs;
     Ok(RunSpec {
         argv: run.command.clone(),
-        env: environment(run, &seen),
+        env: environment(run, &seen, rules.bounds().grace(run).seconds()),
         cwd: run.cwd.as_ref().map_or(seen, PathBuf::from),
         stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
         stdout,
         stderr,
-        limits: limits(run, memory_unless_named, &confinement),
+        limits: limits(run, memory_unless_named, &confinement, rules),
         limiter: limiter.clone(),
         confinement,
     })
@@ -66,6 +66,9 @@ fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
     if let Err(why) = &profile.sandbox {
         return Err(format!("this agent cannot build the sandbox: {why}"));
     }
+    if network == Network::Machine && !profile.network {
+        return Err("the machine's owner lets no task use the network".to_owned());
+    }
     if run.cwd.is_some() {
         return Err(
             "in the sandbox a task runs in its own folder; a working folder can only be chosen outside"
@@ -76,7 +79,7 @@ fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
 }
 
 /// What users give goes before what is only usual, and what Gleaner says of the run goes before both.
-fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
+fn environment(run: &Run, folder: &Path, grace_s: f64) -> Vec<(String, String)> {
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let mut env = BTreeMap::from([
         ("PATH".to_owned(), PATH.to_owned()),
@@ -90,6 +93,7 @@ fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
     env.insert("GLEANER_JOB".into(), job.into());
     env.insert("GLEANER_ATTEMPT".into(), run.attempt.number.to_string());
     env.insert("GLEANER_CORES".into(), run.needs.cores.to_string());
+    env.insert("GLEANER_GRACE".into(), grace_s.to_string());
     if has_checkpoint(&run.checkpoint) {
         env.insert("GLEANER_CHECKPOINT".into(), text(folder.join(CHECKPOINT)));
     }
@@ -99,13 +103,16 @@ fn environment(run: &Run, folder: &Path) -> Vec<(String, String)> {
     env.into_iter().collect()
 }
 
-fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls) -> Limits {
+fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls, rules: &Rules) -> Limits {
     let given = |amount: u64| (amount > 0).then_some(amount);
+    let boxed = |most: u32| matches!(walls, Walls::Sandbox(_)).then_some(most);
     Limits {
         memory_bytes: given(run.needs.memory),
         memory_unless_named,
-        processes: matches!(walls, Walls::Sandbox(_)).then_some(PROCESSES_MAX),
-        cpu_milli: None,
+        processes: boxed(rules.processes_max),
+        // So that all together keep to the owner's cores: there are no more places than these.
+        cpu_milli: rules.cores_max.map(|most| run.needs.cores.min(most).saturating_mul(1_000)),
         file_bytes: given(run.needs.disk),
+        open_files: boxed(rules.open_files_max),
     }
 }

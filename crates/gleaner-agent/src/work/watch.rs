@@ -2,14 +2,16 @@
 
 use super::family::family;
 use crate::duties::Event;
-use crate::home::{Home, HomeError};
-use crate::owner::{Attendance, DayMinute, Programs, Reason, Rules, Verdict, Word, decide};
+use crate::home::Home;
+use crate::owner::{
+    self, Attendance, DayMinute, FileError, Programs, Reason, Rules, Verdict, WeekMinute, Word, decide,
+};
 use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
 use gleaner_units::Time;
 use gleaner_wire::session;
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -21,22 +23,53 @@ pub(crate) struct Watch {
     filter: LoadFilter,
     attendance: Attendance,
     rules: Rules,
+    /// By what the file was known when it was read last.
+    read_as: Option<Stamp>,
     verdict: Verdict,
     sample: Sample,
     faults: Vec<String>,
 }
 
 impl Watch {
-    pub(crate) fn new(home: Arc<Home>, sampler: Sampler, rules: Rules) -> Self {
-        Self {
+    /// With the rules in the agent's folder.
+    pub(crate) fn new(home: Arc<Home>, sampler: Sampler) -> Result<Self, FileError> {
+        let read_as = stamp(&home.rules());
+        let rules = owner::read(&home.rules())?;
+        Ok(Self {
             home,
             sampler,
             filter: LoadFilter::new(),
             attendance: Attendance::new(),
             rules,
+            read_as,
             verdict: Verdict::NoNewTasks(Reason::LoadUnknown),
             sample: Sample::default(),
             faults: Vec::new(),
+        })
+    }
+
+    /// The owner's rules in force.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Reads the rules again if their file is another now; whether they changed. With a mistake in it, those before stay.
+    pub(crate) fn reread(&mut self) -> bool {
+        let found = stamp(&self.home.rules());
+        if found == self.read_as {
+            return false;
+        }
+        self.read_as = found;
+        match owner::read(&self.home.rules()) {
+            Ok(rules) if rules == self.rules => false,
+            Ok(rules) => {
+                self.rules = rules;
+                true
+            }
+            Err(why) => {
+                tracing::error!(%why, "the owner's rules stay as they were");
+                false
+            }
         }
     }
 
@@ -71,7 +104,7 @@ impl Watch {
     }
 
     fn judge(&mut self) -> Event {
-        self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_day(), self.verdict);
+        self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_week(), self.verdict);
         if self.verdict == Verdict::Run && self.home.is_full_of_trouble() {
             self.verdict = Verdict::NoNewTasks(Reason::Leftovers);
         }
@@ -88,18 +121,6 @@ impl Watch {
             self.faults = faults;
         }
     }
-}
-
-/// The owner's rules, as they wrote them; the usual ones if they wrote none.
-pub(crate) fn rules_of(home: &Home) -> Result<Rules, HomeError> {
-    let path = home.rules();
-    let text = match fs::read_to_string(&path) {
-        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Rules::default()),
-        read => read.map_err(|why| HomeError::File { path: path.clone(), why })?,
-    };
-    let rules = toml::from_str(&text).map_err(|why| why.to_string());
-    let checked = rules.and_then(|rules: Rules| rules.check().map(|()| rules).map_err(|why| why.to_string()));
-    checked.map_err(|why| HomeError::Rules { path, why })
 }
 
 /// Whose use of the machine is the grid's, and not its owner's: this agent's with all that it runs, and that of the
@@ -122,10 +143,21 @@ fn is_this_program(pid: u32) -> bool {
     its.is_ok_and(|its| ours.is_ok_and(|ours| its == ours))
 }
 
-fn minute_of_day() -> DayMinute {
+fn minute_of_week() -> WeekMinute {
     let now = jiff::Zoned::now();
+    let day = now.weekday().to_monday_zero_offset().unsigned_abs();
     let (hour, minute) = (now.hour().unsigned_abs(), now.minute().unsigned_abs());
-    DayMinute::new(hour.into(), minute.into()).expect("hours and minutes of a day are within it")
+    DayMinute::new(hour.into(), minute.into())
+        .and_then(|minute| WeekMinute::new(day, minute))
+        .expect("days, hours and minutes of a week are within it")
+}
+
+/// Another one for each content that a file has had, as far as the system tells.
+type Stamp = (u64, i64, i64, u64);
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let data = fs::metadata(file).ok()?;
+    Some((data.ino(), data.mtime(), data.mtime_nsec(), data.len()))
 }
 
 fn for_the_wire(sample: &Sample) -> session::Sample {
@@ -156,18 +188,25 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_read_or_named_as_wrong() {
+    fn rules_are_read_again_when_they_change() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::open(folder.path()).unwrap();
-        assert_eq!(rules_of(&home).unwrap(), Rules::default());
-        for (text, is_right) in [
-            ("busy_cores = 1.5", true),
-            ("busy_cores = -1", false),
-            ("busy_core = 1", false),
-            ("programs = \"ignore\"", true),
+        let home = Arc::new(Home::open(folder.path()).unwrap());
+        let path = home.rules();
+        let domain = crate::probes::Domain::detect(&crate::probes::Root::new("/")).unwrap();
+        let mut watch = Watch::new(home, Sampler::new(domain, folder.path())).unwrap();
+        for (text, changed, idle_seconds) in [
+            (None, false, 60),
+            (Some("idle_seconds = 10"), true, 10),
+            (Some("idle_seconds = 10"), false, 10),
+            (Some("idle_second = 1"), false, 10),
+            (Some("idle_seconds = 300"), true, 300),
         ] {
-            fs::write(home.rules(), text).unwrap();
-            assert_eq!(rules_of(&home).is_ok(), is_right, "{text}");
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+            }
+            assert_eq!((watch.reread(), watch.rules().idle_seconds), (changed, idle_seconds), "{text:?}");
         }
+        fs::remove_file(&path).unwrap();
+        assert_eq!((watch.reread(), watch.rules()), (true, &Rules::default()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
-use super::joining::{self, Machine};
+use super::joining;
 use super::seats::Seats;
 use super::spec::memory_unless_named;
 use super::watch::Watch;
@@ -14,11 +14,11 @@ use crate::duties::{Deed, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::owner::Rules;
+use crate::owner::Word;
 use crate::owner_socket::{self, Answer, Asked};
-use crate::probes::{Benchmark, Sampler};
+use crate::probes::Benchmark;
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
-use gleaner_wire::session::{Attempt, FromAgent, Run, Stream, Usage};
+use gleaner_wire::session::{Attempt, FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
@@ -38,11 +38,11 @@ const QUEUE_MAX: usize = 256;
 /// What a worker starts with.
 pub(super) struct Start {
     pub(super) home: Arc<Home>,
-    pub(super) rules: Rules,
+    pub(super) watch: Watch,
     pub(super) identity: Identity,
     pub(super) key: AgentKey,
     pub(super) keeper: Keeper,
-    pub(super) machine: Machine,
+    pub(super) profile: Profile,
     pub(super) options: WorkOptions,
 }
 
@@ -52,6 +52,8 @@ pub(super) struct Worker {
     key: AgentKey,
     duties: Duties,
     epoch: u32,
+    /// The machine as it was found, before the owner's rules.
+    found: Profile,
     watch: Watch,
     folders: Folders,
     seats: Seats,
@@ -76,7 +78,7 @@ type Ended = Result<(), WorkError>;
 
 impl Worker {
     pub(super) fn new(start: Start) -> Result<Self, WorkError> {
-        let Start { home, rules, identity, key, keeper, machine, options } = start;
+        let Start { home, watch, identity, key, keeper, profile, options } = start;
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
         let epoch = home.epoch()?;
@@ -85,13 +87,14 @@ impl Worker {
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
         let limiter = Limiter::find(&place.as_str()[..16]);
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
-        let memory = memory_unless_named(options.task_memory, &machine.profile);
+        let offered = watch.rules().profile(&profile);
+        let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
         let seats =
             Seats::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
-        let watch = Watch::new(home.clone(), Sampler::new(machine.domain, home.path()), rules);
-        let mut duties = Duties::new(identity.agent, incarnation, epoch, machine.profile);
+        let mut duties = Duties::new(identity.agent, incarnation, epoch, offered);
+        duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
         Ok(Self {
             home,
@@ -99,6 +102,7 @@ impl Worker {
             key,
             duties,
             epoch,
+            found: profile,
             watch,
             folders,
             seats,
@@ -165,6 +169,13 @@ impl Worker {
         if let Event::Wrote { attempt, .. } | Event::OutputLost(attempt, _) = event {
             self.spooled.insert(attempt);
         }
+        let event = match event {
+            Event::Measured(found) => {
+                self.found = found;
+                Event::Measured(self.watch.rules().profile(&self.found))
+            }
+            other => other,
+        };
         self.duties.handle(now(), event);
     }
 
@@ -200,6 +211,9 @@ impl Worker {
         if let Some(word) = asked.word {
             let event = self.watch.hear(word);
             self.take(event);
+            if word == Word::Evict {
+                self.take(Event::Evict);
+            }
         }
         let (tasks, state) = (self.duties.alive().count(), self.watch.verdict().into());
         // Whoever asked may be gone.
@@ -207,6 +221,10 @@ impl Worker {
     }
 
     fn look(&mut self) {
+        if self.watch.reread() {
+            self.take(Event::Ruled(self.watch.rules().bounds()));
+            self.take(Event::Measured(self.found.clone()));
+        }
         for event in self.watch.look(now()) {
             self.take(event);
         }
@@ -342,7 +360,8 @@ impl Worker {
     }
 
     fn launch(&mut self, run: &Run) {
-        if let Err(why) = self.seats.start(run, &self.folders.of(run.attempt), self.duties.profile()) {
+        let by = (self.duties.profile(), self.watch.rules());
+        if let Err(why) = self.seats.start(run, &self.folders.of(run.attempt), by) {
             let exit = Exit::NotStarted(why.to_string());
             self.results.push_back(Event::Exited(run.attempt, exit, Usage::default()));
         }
@@ -380,7 +399,7 @@ impl Worker {
     }
 
     fn measure(&self, measure: impl FnOnce() -> Result<Option<Benchmark>, WorkError> + Send + 'static) {
-        let mut profile = self.duties.profile().clone();
+        let mut profile = self.found.clone();
         self.on_thread(move || match measure() {
             Ok(Some(measured)) => {
                 (profile.speeds, profile.cpu_on_core) = joining::in_order(&measured);

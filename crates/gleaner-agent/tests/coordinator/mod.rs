@@ -262,6 +262,7 @@ pub(crate) fn script(attempt: Attempt, text: &str) -> Run {
         attempt,
         name: format!("1/{}", attempt.task.index()),
         user: "ada".into(),
+        label: None,
         command: ["/bin/sh", "-c", text].map(str::to_owned).to_vec(),
         env: BTreeMap::new(),
         cwd: None,

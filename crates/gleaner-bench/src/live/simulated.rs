@@ -115,7 +115,10 @@ fn beats(heartbeat: Duration, phase: f64) -> Interval {
 fn ended(attempt: Attempt) -> FromAgent {
     let usage = Usage { elapsed_s: 0.001, cpu_s: 0.001, memory_bytes: 1 << 20, ..Usage::default() };
     let (outcome, stdout, stderr) = (Outcome::Exited { code: 0 }, Tail::default(), Tail::default());
-    FromAgent::Ended { attempt, end: End { outcome, usage, checkpoint: None, files: None, stdout, stderr } }
+    FromAgent::Ended {
+        attempt,
+        end: End { outcome, usage, checkpoint: None, files: None, notes: Vec::new(), stdout, stderr },
+    }
 }
 
 async fn say(session: &mut SessionStream, message: &FromAgent) -> Result<(), LiveError> {

@@ -4,8 +4,8 @@ use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList, is_length};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
-    PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX,
-    WORD_BYTES_MAX,
+    PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
+    TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
@@ -193,6 +193,12 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
             format!("{key} is {seconds}; expected a number of seconds, 0 or more")
         })?;
     }
+    // With 0, a task that has done its work would run again, for ever.
+    if let Some(code) = spec.checkpoint.exit_code.filter(|code| !(1..=255).contains(code)) {
+        return Err(Rejection::invalid(format!(
+            "checkpoint.exit_code is {code}; expected an exit code from 1 to 255, since 0 says that the task is done"
+        )));
+    }
     check_lengths(spec)?;
     let Some(shares) = spec.composition else { return Ok(()) };
     let sum: f64 = shares.iter().sum();
@@ -248,6 +254,12 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
     })
 }
 
+/// How long the lists are that an agent sends with its profile.
+pub(super) fn profile_bytes(profile: &Profile) -> usize {
+    let attributes = profile.attributes.iter().map(|(name, text)| name.len() + text.len());
+    profile.tags.iter().map(String::len).chain(attributes).sum()
+}
+
 /// Whether what an agent says of its machine makes sense.
 pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let speeds = profile.speeds;
@@ -261,10 +273,6 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     refuse_if(profile.memory > MEMORY_BYTES_MAX, || {
         format!("memory is {} bytes; at most {MEMORY_BYTES_MAX} are taken", profile.memory)
     })?;
-    let reason = match &profile.sandbox {
-        Ok(said) | Err(said) => said,
-    };
-    refuse_if(reason.len() > WORD_BYTES_MAX, || "what is said of the sandbox is too long".to_owned())?;
     let counts = [profile.cores, profile.slots];
     refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {
         format!("cores and slots are {counts:?}; expected 1 to {SLOTS_MAX}")
@@ -277,9 +285,16 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     refuse_if(items > PROFILE_ITEMS_MAX, || {
         format!("{items} tags or attributes; at most {PROFILE_ITEMS_MAX} are taken")
     })?;
-    let bytes: usize = profile.attributes.iter().map(|(name, text)| name.len() + text.len()).sum();
+    let bytes = profile_bytes(profile);
     refuse_if(bytes > PROFILE_BYTES_MAX, || {
-        format!("the attributes have {bytes} bytes; at most {PROFILE_BYTES_MAX} are taken")
+        format!("tags and attributes have {bytes} bytes; at most {PROFILE_BYTES_MAX} are taken")
+    })?;
+    let (Ok(sandbox) | Err(sandbox)) = &profile.sandbox;
+    refuse_if(sandbox.len() > REASON_BYTES_MAX, || {
+        format!(
+            "what it says of its sandbox has {} bytes; at most {REASON_BYTES_MAX} are taken",
+            sandbox.len()
+        )
     })?;
     profile.tags.iter().try_for_each(|tag| check_name("a tag", tag))?;
     for (name, text) in &profile.attributes {

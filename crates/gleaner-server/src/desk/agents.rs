@@ -1,12 +1,13 @@
 //! What agents say, and what they are told.
 
+use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
 use crate::ledger::Wish;
 use gleaner_core::{Command, Run, Stage};
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
-use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
+use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stored, Stream, ToAgent,
 };
@@ -16,10 +17,17 @@ impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
     pub(super) fn connected(&mut self, now: Time, session: SessionId, hello: &Hello, token: String) {
         let id = MachineId::new(hello.agent as usize);
-        if let Err(why) = self.welcome(now, id, hello) {
-            self.batch.effects.push(Effect::Send(session, ToAgent::Refused { why }));
-            self.batch.effects.push(Effect::Close(session));
-            return;
+        match self.welcome(now, id, hello) {
+            Ok(()) => {}
+            Err(Unwelcome::ForGood(why)) => {
+                self.batch.effects.push(Effect::Send(session, ToAgent::Refused { why }));
+                self.batch.effects.push(Effect::Close(session));
+                return;
+            }
+            Err(Unwelcome::ForNow) => {
+                self.batch.effects.push(Effect::Close(session));
+                return;
+            }
         }
         if let Some(&old) = self.by_agent.get(&id) {
             self.close(old);
@@ -47,8 +55,8 @@ impl Desk {
         match frame {
             FromAgent::Heartbeat { number, sample } => self.heartbeat(now, id, number, sample),
             FromAgent::Profile(profile) => self.profile(now, id, agent, profile),
-            FromAgent::OwnerLoad { load, why } => self.owner_load(now, agent, load, why),
-            FromAgent::Open { open, why } => self.open(now, agent, open, why),
+            FromAgent::OwnerLoad { load, why } => self.owner_load(now, id, agent, (load, why)),
+            FromAgent::Open { open, why } => self.open(now, id, agent, (open, why)),
             FromAgent::Started(attempt) => self.started(now, agent, attempt),
             FromAgent::Output { attempt, stream, offset, bytes } => {
                 self.output(agent, Written { attempt, stream, offset, bytes });
@@ -104,21 +112,29 @@ impl Desk {
         }
     }
 
-    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello) -> Result<(), String> {
-        let known = self.ledger.agents().get(id.index()).ok_or("this agent is not enrolled here")?;
+    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello) -> Result<(), Unwelcome> {
+        let refuse = |why: &str| Err(Unwelcome::ForGood(why.to_owned()));
+        let Some(known) = self.ledger.agents().get(id.index()) else {
+            return refuse("this agent is not enrolled here");
+        };
         if known.revoked {
-            return Err("this agent was revoked".to_owned());
+            return refuse("this agent was revoked");
         }
-        check_profile(&hello.profile).map_err(|rejection| rejection.message)?;
+        check_profile(&hello.profile).map_err(|rejection| Unwelcome::ForGood(rejection.message))?;
         let (incarnation, lost) = (known.incarnation, known.lost);
         if incarnation.is_some_and(|latest| hello.incarnation < latest) {
-            return Err(
+            return refuse(
                 "a later start of this agent is known: its folder was copied, or restored from a backup; \
-                        let it join again from an empty one"
-                    .to_owned(),
+                 let it join again from an empty one",
             );
         }
-        if incarnation != Some(hello.incarnation) {
+        let is_afresh = incarnation != Some(hello.incarnation);
+        let is_changed = known.profile != hello.profile;
+        let bytes = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
+        if (is_afresh || is_changed || lost) && !self.reports.take(id, now, bytes) {
+            return Err(Unwelcome::ForNow);
+        }
+        if is_afresh {
             let profile = hello.profile.clone();
             self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
             self.doubt(now, id);
@@ -127,7 +143,7 @@ impl Desk {
         if lost {
             self.record(now, Fact::AgentReturned { agent: id });
         }
-        if self.ledger.agent(id).profile != hello.profile {
+        if is_changed {
             self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
             self.doubt(now, id);
         }
@@ -171,23 +187,36 @@ impl Desk {
     fn profile(&mut self, now: Time, session: SessionId, agent: MachineId, profile: Profile) {
         if check_profile(&profile).is_err() {
             self.close(session);
-        } else if self.ledger.agent(agent).profile != profile {
+        } else if self.ledger.agent(agent).profile != profile
+            && self.may_report(now, session, agent, profile_bytes(&profile))
+        {
             self.record(now, Fact::MachineProfiled { agent, profile });
             self.doubt(now, agent);
         }
     }
 
-    fn owner_load(&mut self, now: Time, agent: MachineId, load: f64, why: String) {
-        if (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load {
+    fn owner_load(&mut self, now: Time, session: SessionId, agent: MachineId, (load, why): (f64, String)) {
+        let is_news = (0.0..=1.0).contains(&load) && self.ledger.agent(agent).load != load;
+        if is_news && self.may_report(now, session, agent, 0) {
             self.record(now, Fact::OwnerLoadReported { agent, load, why: tamed(&why, REASON_BYTES_MAX) });
         }
     }
 
-    fn open(&mut self, now: Time, agent: MachineId, open: bool, why: String) {
-        if self.ledger.agent(agent).closed_by_owner == open {
+    fn open(&mut self, now: Time, session: SessionId, agent: MachineId, (open, why): (bool, String)) {
+        let is_news = self.ledger.agent(agent).closed_by_owner == open;
+        if is_news && self.may_report(now, session, agent, 0) {
             let by = Actor::Agent(self.ledger.agent(agent).name.clone());
             self.record(now, Fact::MachineOpened { agent, open, why: tamed(&why, REASON_BYTES_MAX), by });
         }
+    }
+
+    /// Whether the agent may have one more thing recorded that nobody asked for; else its connection is closed.
+    fn may_report(&mut self, now: Time, session: SessionId, agent: MachineId, bytes: usize) -> bool {
+        let may = self.reports.take(agent, now, bytes);
+        if !may {
+            self.close(session);
+        }
+        may
     }
 
     fn started(&mut self, now: Time, agent: MachineId, attempt: Attempt) {
@@ -212,23 +241,29 @@ impl Desk {
             self.send(session, ToAgent::Settled { attempt, accepted: false });
             return;
         }
-        let accepted = if self.ledger.is_awaited(attempt, agent) {
-            if !self.has_sent(agent, attempt, &end) {
-                self.send(session, ToAgent::StoreAgain { attempt });
-                return;
-            }
+        let is_awaited = self.ledger.is_awaited(attempt, agent);
+        if !is_awaited && let Some(accepted) = self.ledger.record(attempt.task).counted(attempt, agent) {
+            self.send(session, ToAgent::Settled { attempt, accepted });
+            return;
+        }
+        let came_to_nothing =
+            matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped);
+        if (came_to_nothing || !is_awaited) && !self.may_report(now, session, agent, 0) {
+            return;
+        }
+        if is_awaited && !self.has_sent(agent, attempt, &end) {
+            self.send(session, ToAgent::StoreAgain { attempt });
+            return;
+        }
+        if is_awaited {
             let end = Box::new(self.keep_tails(attempt, sound(end)));
             self.record(now, Fact::AttemptEnded { attempt, agent, end });
             self.doubt(now, agent);
-            true
-        } else if let Some(counted) = self.ledger.record(attempt.task).counted(attempt, agent) {
-            counted
         } else {
             let end = Box::new(without_tails(sound(end)));
             self.record(now, Fact::ResultRefused { attempt, agent, end });
-            false
-        };
-        self.send(session, ToAgent::Settled { attempt, accepted });
+        }
+        self.send(session, ToAgent::Settled { attempt, accepted: is_awaited });
     }
 
     /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's
@@ -268,6 +303,8 @@ impl Desk {
 /// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
 /// number says nothing. The result counts all the same.
 fn sound(mut end: End) -> End {
+    end.notes.truncate(NOTES_MAX);
+    end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));
     for tail in [&mut end.stdout, &mut end.stderr] {
         tail.dropped = tail.dropped.saturating_add(tail.bytes.len().saturating_sub(OUTPUT_CHUNK_MAX) as u64);
         tail.bytes.truncate(OUTPUT_CHUNK_MAX);
@@ -293,4 +330,12 @@ fn without_tails(mut end: End) -> End {
     end.stdout.bytes = Vec::new();
     end.stderr.bytes = Vec::new();
     end
+}
+
+/// Why an agent is not let in.
+enum Unwelcome {
+    /// It is told, and gives up.
+    ForGood(String),
+    /// It has had too much recorded; it comes again by itself.
+    ForNow,
 }

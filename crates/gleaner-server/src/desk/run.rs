@@ -54,6 +54,7 @@ impl RunOrder {
             attempt: self.attempt,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
             user: self.user.clone(),
+            label: spec.label.clone(),
             command: spec.command.iter().map(fill).collect(),
             env,
             cwd: spec.cwd.as_ref().map(fill),

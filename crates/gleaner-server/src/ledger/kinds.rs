@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a machine with a working sandbox provides.
 const SANDBOX: &str = "sandbox";
+/// What one provides whose owner lets sandboxed tasks use the network.
+const NETWORK: &str = "network";
 
 /// The classes met so far, by what they are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -77,6 +79,7 @@ pub(super) fn machine_class(
     }
     if profile.sandbox.is_ok() {
         provides.insert(SANDBOX.to_owned());
+        provides.extend(profile.network.then(|| NETWORK.to_owned()));
     }
     MachineClass {
         speeds: profile.speeds.map(|speed| speed * share).to_vec(),
@@ -118,12 +121,13 @@ pub(super) fn task_class(
     composition: [f64; 3],
 ) -> Result<TaskClass, ParseError> {
     let needed = match spec.confinement {
-        Confinement::Sandbox | Confinement::SandboxWithNetwork => SANDBOX.to_owned(),
-        Confinement::None => unconfined(user),
+        Confinement::Sandbox => vec![SANDBOX.to_owned()],
+        Confinement::SandboxWithNetwork => vec![SANDBOX.to_owned(), NETWORK.to_owned()],
+        Confinement::None => vec![unconfined(user)],
     };
     Ok(TaskClass {
         composition: composition.to_vec(),
-        requires: BTreeSet::from([needed]),
+        requires: needed.into_iter().collect(),
         ad: Some(Ad::from(task_ad(user, spec)?)),
         needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory },
         priority: spec.priority,

@@ -2,12 +2,12 @@
 
 use super::job::count;
 use super::kinds::task_class;
-use super::tries::Verdict;
+use super::tries::{Ended, Verdict, given_up};
 use super::{Job, Last, Ledger, Record, Wish};
 use crate::journal::Chosen;
 use crate::store::TaskRange;
 use gleaner_core::{Event, RunEnd, Stage, TaskState};
-use gleaner_units::{MachineId, Ops, RunId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
@@ -144,26 +144,50 @@ impl Ledger {
         self.touched.push(TaskRange::one(task));
         self.learn(at, task, on, end);
         self.show_speed(task, on, end);
+        let was_asked_for = self.is_asked_to_end(run);
+        let lasted = self.lasted(at, task);
         let (_, job) = self.books.jobs.of(task);
         let record = self.books.records.own(task);
-        let verdict = record.tries.verdict(&job.spec, &end.outcome);
+        let verdict = record.tries.verdict(
+            &job.spec,
+            Ended {
+                outcome: &end.outcome,
+                lasted,
+                was_asked_for: was_asked_for || record.wish.is_some(),
+                got_further: end.checkpoint.is_some() && end.checkpoint != record.checkpoint,
+            },
+        );
         record.settle(run, on, true);
         record.machine = Some(on);
-        record.last =
-            Some(Box::new(Last { outcome: end.outcome.clone(), usage: end.usage, files: end.files.clone() }));
+        let outcome = if verdict == Verdict::GivenUp { given_up() } else { end.outcome.clone() };
+        record.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
         if end.checkpoint.is_some() {
             record.checkpoint.clone_from(&end.checkpoint);
         }
         let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };
         match verdict {
             Verdict::Done => self.finish(at, run, TaskPhase::Done),
-            Verdict::Failed if record.wish.is_none() => self.finish(at, run, TaskPhase::Failed),
-            Verdict::Failed | Verdict::Again => self.run_again(at, run, left),
+            Verdict::Failed | Verdict::GivenUp if record.wish.is_none() => {
+                self.finish(at, run, TaskPhase::Failed);
+            }
+            Verdict::Failed | Verdict::GivenUp | Verdict::Again => self.run_again(at, run, left),
             Verdict::AgainAfter(rest) => {
                 self.run_again(at, run, left);
                 self.rest(at, task, at + rest);
             }
         }
+    }
+
+    /// How long the task's run has gone on since its program started.
+    fn lasted(&self, at: Time, task: TaskId) -> Span {
+        self.record(task).started.map_or(Span::ZERO, |started| at.since(started))
+    }
+
+    /// Whether the scheduler ordered a run to stop, or wants another one of its task.
+    fn is_asked_to_end(&self, run: RunId) -> bool {
+        let stops = |known: &gleaner_core::Run| known.stage() == Stage::Stopping;
+        let is_other = |known: &gleaner_core::Run| known.id() != run && known.stage() != Stage::Missing;
+        self.grid().find_run(run).is_some_and(stops) || self.grid().runs_of(run.task).any(is_other)
     }
 
     fn run_again(&mut self, at: Time, run: RunId, end: RunEnd) {
@@ -273,6 +297,8 @@ impl Ledger {
 
     fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase) {
         self.books.records.own(run.task).wish = None;
+        // A run that was missing may end while its task rests after another.
+        self.end_rest(run.task);
         self.enter(at, run.task, phase);
         self.tell(at, &Event::RunEnded { run, end: RunEnd::Finished });
     }

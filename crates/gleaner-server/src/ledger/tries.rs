@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// How often in a row machines may be unable to start a task before it counts as failed.
 const NOT_STARTED_MAX: u32 = 3;
-/// How long a task rests after its first failure; twice as long after each further one, up to the longest.
+/// How many runs in a row may come to nothing before the task counts as failed: about an hour of trying.
+const FRUITLESS_MAX: u32 = 20;
+/// A run that lasted so long was one: whatever it left, running the task again costs no more than running it.
+const STEADY: Span = Span::from_nanos(10_000_000_000);
+/// How long a task rests after its first failure or short run; twice as long after each further one, up to the longest.
 const REST: Span = Span::from_nanos(1_000_000_000);
 const REST_MAX: Span = Span::from_nanos(300_000_000_000);
 
@@ -18,10 +22,25 @@ pub(crate) enum Verdict {
     Done,
     /// It did not, and is not tried again.
     Failed,
+    /// It is not tried again, since the last [`FRUITLESS_MAX`] runs came to nothing.
+    GivenUp,
     /// It waits for another run.
     Again,
     /// So it does, but not before it has rested: what failed a moment ago would fail again.
     AgainAfter(Span),
+}
+
+/// A run that ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended<'a> {
+    /// How.
+    pub(crate) outcome: &'a Outcome,
+    /// From the start of its program on; zero if that was not heard of.
+    pub(crate) lasted: Span,
+    /// Whether the task was to be moved, held or cancelled.
+    pub(crate) was_asked_for: bool,
+    /// Whether it left another checkpoint than the one it went on from.
+    pub(crate) got_further: bool,
 }
 
 /// How often a task was tried.
@@ -31,23 +50,25 @@ pub struct Tries {
     retries: u32,
     /// How often in a row a machine could not start it.
     not_started: u32,
+    /// How many runs in a row were short and are followed by another.
+    short: u32,
+    /// How many of these in a row got no further.
+    fruitless: u32,
 }
 
 impl Tries {
-    pub(super) const NONE: Self = Self { retries: 0, not_started: 0 };
+    pub(super) const NONE: Self = Self { retries: 0, not_started: 0, short: 0, fruitless: 0 };
 
     /// Counts one more.
-    pub(crate) fn verdict(&mut self, spec: &JobSpec, outcome: &Outcome) -> Verdict {
-        let starts = !matches!(outcome, Outcome::NotStarted { .. });
+    pub(crate) fn verdict(&mut self, spec: &JobSpec, run: Ended<'_>) -> Verdict {
+        let starts = !matches!(run.outcome, Outcome::NotStarted { .. });
         self.not_started = if starts { 0 } else { self.not_started + 1 };
-        match *outcome {
-            Outcome::Exited { code } if Some(code) == spec.checkpoint.exit_code => Verdict::Again,
+        match *run.outcome {
+            Outcome::Exited { code } if Some(code) == spec.checkpoint.exit_code => self.again(run),
             Outcome::Exited { code: 0 } => Verdict::Done,
             // Nobody's fault: it does not count as a try.
-            Outcome::Stopped | Outcome::Abandoned { .. } => Verdict::Again,
-            Outcome::NotStarted { .. } if self.not_started < NOT_STARTED_MAX => {
-                Verdict::AgainAfter(rest(self.not_started))
-            }
+            Outcome::Stopped | Outcome::Abandoned { .. } => self.again(run),
+            Outcome::NotStarted { .. } if self.not_started < NOT_STARTED_MAX => self.again(run),
             Outcome::Exited { .. }
             | Outcome::Signalled { .. }
             | Outcome::TimedOut
@@ -60,6 +81,30 @@ impl Tries {
             _ => Verdict::Failed,
         }
     }
+
+    /// **No task runs again and again without a rest**, whoever is to blame: a program that asks for it, an agent that
+    /// refuses, files that cannot be had or stored. Moves are the policy's, which has bounds of its own.
+    fn again(&mut self, run: Ended<'_>) -> Verdict {
+        if run.was_asked_for {
+            return Verdict::Again;
+        }
+        if run.lasted >= STEADY {
+            (self.short, self.fruitless) = (0, 0);
+            return Verdict::Again;
+        }
+        self.short += 1;
+        self.fruitless = if run.got_further { 0 } else { self.fruitless + 1 };
+        if self.fruitless < FRUITLESS_MAX { Verdict::AgainAfter(rest(self.short)) } else { Verdict::GivenUp }
+    }
+}
+
+/// Why a task is given up, as the end of "too much …".
+pub(crate) fn given_up() -> Outcome {
+    let seconds = STEADY.seconds();
+    let what = format!(
+        "running again: {FRUITLESS_MAX} runs in a row took less than {seconds} s and left no new checkpoint"
+    );
+    Outcome::OverLimit { what }
 }
 
 /// How long to rest after that many failures.
@@ -72,17 +117,61 @@ fn rest(failures: u32) -> Span {
 mod tests {
     use super::*;
 
+    const LASTED: Span = Span::from_nanos(STEADY.nanos());
+
+    fn short(outcome: &Outcome) -> Ended<'_> {
+        Ended { outcome, lasted: Span::ZERO, was_asked_for: false, got_further: false }
+    }
+
+    /// The rests in seconds until something else than a rest comes, and that.
+    fn rests(tries: &mut Tries, spec: &JobSpec, run: Ended<'_>) -> (Vec<u64>, Verdict) {
+        let mut rests = Vec::new();
+        loop {
+            match tries.verdict(spec, run) {
+                Verdict::AgainAfter(rest) => rests.push(rest.nanos() / 1_000_000_000),
+                other => return (rests, other),
+            }
+        }
+    }
+
     #[test]
     fn each_failure_is_followed_by_a_longer_rest() {
         let mut tries = Tries::NONE;
         let spec = JobSpec { retries: 12, ..JobSpec::new(["false"]) };
-        let failed = Outcome::Exited { code: 1 };
-        let rests: Vec<u64> = std::iter::from_fn(|| match tries.verdict(&spec, &failed) {
-            Verdict::AgainAfter(rest) => Some(rest.nanos() / 1_000_000_000),
-            _ => None,
-        })
-        .collect();
+        let (rests, last) = rests(&mut tries, &spec, short(&Outcome::Exited { code: 1 }));
         assert_eq!(rests, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
-        assert_eq!(tries.verdict(&spec, &Outcome::Stopped), Verdict::Again, "nobody's fault");
+        assert_eq!(last, Verdict::Failed);
+    }
+
+    #[test]
+    fn whoever_has_a_task_run_again_it_rests_and_comes_to_an_end() {
+        let mut spec = JobSpec::new(["sh"]);
+        spec.checkpoint.exit_code = Some(85);
+        let why = String::new;
+        for (outcome, count, last) in [
+            (Outcome::Exited { code: 85 }, 19, Verdict::GivenUp),
+            (Outcome::Stopped, 19, Verdict::GivenUp),
+            (Outcome::Abandoned { why: why() }, 19, Verdict::GivenUp),
+            (Outcome::NotStarted { why: why() }, 2, Verdict::Failed),
+        ] {
+            let mut tries = Tries::NONE;
+            let (rests, end) = rests(&mut tries, &spec, short(&outcome));
+            assert_eq!((rests.len(), end), (count, last), "{outcome:?}");
+            assert!(rests.starts_with(&[1, 2]) && rests.is_sorted(), "{outcome:?}: {rests:?}");
+        }
+    }
+
+    #[test]
+    fn what_gets_further_rests_but_is_never_given_up() {
+        let (mut tries, spec, outcome) = (Tries::NONE, JobSpec::new(["sh"]), Outcome::Stopped);
+        let run = short(&outcome);
+        for number in 1..=3 * FRUITLESS_MAX {
+            let verdict = tries.verdict(&spec, Ended { got_further: true, ..run });
+            assert_eq!(verdict, Verdict::AgainAfter(rest(number)));
+        }
+        assert_eq!(tries.verdict(&spec, Ended { lasted: LASTED, ..run }), Verdict::Again);
+        assert_eq!(tries.verdict(&spec, run), Verdict::AgainAfter(REST), "it lasted in between");
+        let asked = Ended { was_asked_for: true, ..run };
+        assert!((0..=FRUITLESS_MAX).all(|_| tries.verdict(&spec, asked) == Verdict::Again), "nobody's fault");
     }
 }

@@ -2,15 +2,14 @@
 
 use crate::desk::Desk;
 use crate::journal::Fact;
-use crate::ledger::{Tries, Verdict, Wish};
+use crate::ledger::{Ended, Tries, Verdict, Wish};
 use crate::store::StoredRow;
 use gleaner_core::Decision;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Actor, History, TaskPhase, Transition};
 use gleaner_wire::job::JobSpec;
-
-use gleaner_wire::session::Outcome;
+use gleaner_wire::session::{End, Outcome, Stored};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -43,6 +42,9 @@ pub struct Story<'a> {
     run: Option<(u32, MachineId)>,
     /// The run that follows it elsewhere.
     next: Option<(u32, MachineId)>,
+    /// When its program started, if it did.
+    started: Option<Time>,
+    checkpoint: Option<Stored>,
     wish: Option<Wish>,
     told: VecDeque<Transition>,
     told_max: usize,
@@ -59,6 +61,8 @@ impl<'a> Story<'a> {
             runs: 0,
             run: None,
             next: None,
+            started: None,
+            checkpoint: None,
             wish: None,
             told: VecDeque::new(),
             told_max,
@@ -94,14 +98,14 @@ impl<'a> Story<'a> {
             }
             Fact::AttemptStarted(attempt) if self.is_run(attempt.number) => {
                 self.phase = TaskPhase::Running;
+                self.started = Some(at);
                 let actor = self.agent();
                 self.add(at, "its program started".to_owned(), actor);
             }
             Fact::AttemptEnded { attempt, agent, end } => {
                 self.run = Some((attempt.number, *agent));
-                let cause = ended(&end.outcome, end.checkpoint.is_some());
-                let verdict = self.tries.verdict(&self.names.spec, &end.outcome);
-                self.over(at, cause, verdict);
+                let verdict = self.verdict(at, end);
+                self.over(at, ended(end, verdict), verdict);
             }
             Fact::ResultRefused { attempt, agent, .. } => {
                 let machine = self.names.machines[agent.index()].clone();
@@ -165,6 +169,20 @@ impl<'a> Story<'a> {
         }
     }
 
+    /// As the ledger has it.
+    fn verdict(&mut self, at: Time, end: &End) -> Verdict {
+        let run = Ended {
+            outcome: &end.outcome,
+            lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
+            was_asked_for: self.wish.is_some() || self.next.is_some(),
+            got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
+        };
+        if end.checkpoint.is_some() {
+            self.checkpoint.clone_from(&end.checkpoint);
+        }
+        self.tries.verdict(&self.names.spec, run)
+    }
+
     fn lost(&mut self, at: Time, cause: &str) {
         if self.run.is_some() {
             self.over(at, cause.to_owned(), Verdict::Again);
@@ -178,12 +196,13 @@ impl<'a> Story<'a> {
         });
         self.phase = match verdict {
             Verdict::Done => TaskPhase::Done,
-            Verdict::Failed => wished.unwrap_or(TaskPhase::Failed),
+            Verdict::Failed | Verdict::GivenUp => wished.unwrap_or(TaskPhase::Failed),
             Verdict::Again | Verdict::AgainAfter(_) => wished.unwrap_or(TaskPhase::Waiting),
         };
         let actor = self.agent();
         self.add(at, cause, actor);
         self.run = self.next.take();
+        self.started = None;
     }
 
     fn wished(&mut self, at: Time, wish: Wish, by: Actor) {
@@ -226,8 +245,8 @@ impl<'a> Story<'a> {
     }
 }
 
-fn ended(outcome: &Outcome, checkpoint: bool) -> String {
-    let end = match outcome {
+fn ended(end: &End, verdict: Verdict) -> String {
+    let mut told = match &end.outcome {
         Outcome::Exited { code } => format!("its program ended with exit code {code}"),
         Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
         Outcome::Stopped => "its run was stopped".to_owned(),
@@ -236,5 +255,15 @@ fn ended(outcome: &Outcome, checkpoint: bool) -> String {
         Outcome::Abandoned { why } => format!("its run was given up: {why}"),
         Outcome::NotStarted { why } => format!("it could not be started: {why}"),
     };
-    if checkpoint { format!("{end}; its checkpoint is stored") } else { end }
+    if end.checkpoint.is_some() {
+        told.push_str("; its checkpoint is stored");
+    }
+    for note in &end.notes {
+        told.push_str("; ");
+        told.push_str(note);
+    }
+    if verdict == Verdict::GivenUp {
+        told.push_str("; too many runs in a row came to nothing");
+    }
+    told
 }

@@ -496,7 +496,7 @@ fn end(outcome: Outcome, checkpoint: Option<Stored>, written: u64, scene: &mut S
         Usage { elapsed_s: scene.chance.unit() * 90.0, cpu_s: scene.chance.unit(), ..Usage::default() };
     let rest = vec![b'y'; scene.chance.below(50) as usize];
     let stdout = Tail { offset: written, bytes: rest, dropped: 0 };
-    End { outcome, usage, checkpoint, files: None, stdout, stderr: Tail::default() }
+    End { outcome, usage, checkpoint, files: None, notes: Vec::new(), stdout, stderr: Tail::default() }
 }
 
 fn name_of(attempt: Attempt, progress: Span) -> Stored {

@@ -4,7 +4,9 @@ use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
 use gleaner_server::driver::Outgoing;
+use gleaner_server::store::Seq;
 use gleaner_wire::api::Enrolled;
+use gleaner_wire::limits::REPORTS_AT_ONCE;
 use gleaner_wire::session::{
     Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
 };
@@ -22,14 +24,7 @@ pub(crate) fn profile() -> Profile {
 }
 
 pub(crate) fn exited(code: i32, stdout: Tail) -> End {
-    End {
-        outcome: Outcome::Exited { code },
-        usage: Usage::default(),
-        checkpoint: None,
-        files: None,
-        stdout,
-        stderr: Tail::default(),
-    }
+    End { outcome: Outcome::Exited { code }, stdout, ..nothing_used() }
 }
 
 /// 32 bytes in base64url.
@@ -179,5 +174,57 @@ async fn who_may_enrol() {
     ] {
         let reply = world.post("/api/v1/agents", token, &body).await;
         assert_eq!(reply.status, status, "{reply}");
+    }
+}
+
+/// An agent that refuses every run with a text of megabytes filled a disk in seconds.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_says_is_short_when_it_is_recorded() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    world.submit(&world.alice, 1).await;
+    let attempt = agent.start_next(&world).await;
+    let why = "ü".repeat(1 << 20);
+    let end = End { outcome: Outcome::NotStarted { why: why.clone() }, ..nothing_used() };
+    agent.say(&world, FromAgent::Ended { attempt, end }).await;
+    agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: why.clone() }).await;
+    agent.say(&world, FromAgent::Open { open: false, why: why.clone() }).await;
+    agent.say(&world, FromAgent::Heartbeat { number: 1, sample: Sample::default() }).await;
+    agent.hear_beat(1).await;
+    let longest = world.app.readers.read(|reader| {
+        let rows = reader.read(Seq::FIRST, usize::MAX)?;
+        Ok(rows.iter().map(|row| row.row.body.len()).max())
+    });
+    assert!(longest.unwrap().unwrap() < 4 << 10);
+    // What it says of its machine is refused where it is longer than that.
+    let profile = Profile { sandbox: Err(why), ..profile() };
+    agent.say(&world, FromAgent::Profile(profile)).await;
+    while agent.inbox.recv().await.is_some() {}
+}
+
+/// Likewise by saying something new all the time.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_says_too_much_is_disconnected() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let last = || world.app.readers.read(|reader| reader.last()).unwrap();
+    let before = last();
+    for number in 0..3 * REPORTS_AT_ONCE {
+        agent.say(&world, FromAgent::Open { open: number % 2 == 1, why: String::new() }).await;
+    }
+    while agent.inbox.recv().await.is_some() {}
+    // Each may be followed by a decision of the policy.
+    assert!(last().number() - before.number() < 3 * u64::from(REPORTS_AT_ONCE), "{before:?} {:?}", last());
+}
+
+fn nothing_used() -> End {
+    End {
+        outcome: Outcome::Stopped,
+        usage: Usage::default(),
+        checkpoint: None,
+        files: None,
+        notes: Vec::new(),
+        stdout: Tail::default(),
+        stderr: Tail::default(),
     }
 }

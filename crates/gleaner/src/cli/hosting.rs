@@ -70,7 +70,7 @@ pub(crate) enum LogForm {
 const WORK_HELP: &str = "\
 The first time, --join and --token say which grid to join; `gleaner up` prints the line, and
 `gleaner token join` makes another. From then on the folder knows. The owner's rules are in
-DIR/rules.toml.
+DIR/rules.toml, which is written with all of them as comments; `gleaner owner show` lists them.
 
 Examples:
   gleaner work --join https://lab:7717 --token glj_…
@@ -128,10 +128,28 @@ pub(crate) enum OwnerArguments {
     Pause(OwnMachineArguments),
     /// Start nothing new; what runs goes on to its end
     Drain(OwnMachineArguments),
+    /// Have everything leave within the grace that the rules allow, and start nothing new
+    Evict(OwnMachineArguments),
     /// Go on as the rules say
     Resume(OwnMachineArguments),
     /// What is going on here
     Status(OwnMachineArguments),
+    /// The rules in force, and the file that they are in
+    Show(OwnMachineArguments),
+    /// Set a rule; the agent heeds it within a second
+    Set(OwnerSetArguments),
+}
+
+/// `gleaner owner set`.
+#[derive(Args, Debug)]
+pub(crate) struct OwnerSetArguments {
+    /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
+    pub(crate) key: String,
+    /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) value: String,
+    #[command(flatten)]
+    pub(crate) of: OwnMachineArguments,
 }
 
 /// Which agent of this machine is meant.

@@ -107,6 +107,11 @@ impl Machine {
         self.quota.processes().into_iter().filter(is_called).collect()
     }
 
+    /// All processes on it.
+    pub(crate) fn processes(&self) -> std::collections::BTreeSet<u32> {
+        self.quota.processes()
+    }
+
     /// The owner says something by hand.
     pub(crate) fn owner(&self, word: &str) {
         let output =

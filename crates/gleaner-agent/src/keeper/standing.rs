@@ -1,0 +1,47 @@
+//! The watch on a task that was stopped by signals, which its processes can take back: where there is no freezer.
+//!
+//! When all of them stand still, none is left that could wake another. So what moves later than the first looks was woken
+//! against the owner's word.
+
+use std::time::{Duration, Instant};
+
+use super::kin::{self, Passing};
+
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// Looks at which something may move: signals take their time, and a task may just be starting.
+const MOVING_MAX: u32 = 8;
+
+#[derive(Debug)]
+pub(crate) struct Standing {
+    next_look: Instant,
+    pause: Duration,
+    moving: u32,
+}
+
+impl Standing {
+    /// Of a task that was stopped just now.
+    pub(crate) fn new() -> Self {
+        Self { next_look: Instant::now() + PAUSE_MIN, pause: PAUSE_MIN, moving: 0 }
+    }
+
+    /// How long until the next look.
+    pub(crate) fn patience(&self) -> Duration {
+        self.next_look.saturating_duration_since(Instant::now())
+    }
+
+    /// Looks, if it is time to, and stops what moves; whether that is in vain.
+    pub(crate) fn is_defied(&mut self, programs: Passing<'_>) -> bool {
+        if self.patience() > Duration::ZERO {
+            return false;
+        }
+        if kin::stop_again(programs) > 0 {
+            self.moving += 1;
+            self.pause = PAUSE_MIN;
+        } else {
+            self.pause = (self.pause * 2).min(PAUSE_MAX);
+        }
+        self.next_look = Instant::now() + self.pause;
+        self.moving > MOVING_MAX
+    }
+}

@@ -1,0 +1,180 @@
+//! The file of the owner's rules: read, written with all that there is to say, changed by hand.
+
+use super::rules::{Rules, RulesError};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// All rules as comments, each with what it is good for and its default.
+const COMMENTED: &str = include_str!("rules.toml");
+
+/// Why the rules cannot be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused.
+    #[error("{path}: {why}", path = path.display())]
+    File {
+        /// What it was about.
+        path: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
+    /// It is no TOML, or has a key that there is not, or a value of another kind.
+    #[error("{path}: {why}", path = path.display())]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, where, and what is expected.
+        why: Box<toml::de::Error>,
+    },
+    /// A value makes no sense.
+    #[error("{path}: {why}", path = path.display())]
+    Rule {
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        why: RulesError,
+    },
+}
+
+/// For whom a file is written where there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preset {
+    /// A machine whose owner may sit down at it at any time.
+    Machine,
+    /// The machine of whoever submits from it: their logins would stop everything until they left.
+    Submitters,
+}
+
+/// The rules in a file; the usual ones if there is none.
+pub fn read(path: &Path) -> Result<Rules, FileError> {
+    match fs::read_to_string(path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Rules::default()),
+        Err(why) => Err(FileError::File { path: path.into(), why }),
+        Ok(text) => parse(path, &text),
+    }
+}
+
+/// Writes a file with all rules as comments, if there is none.
+pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let text = match preset {
+        Preset::Machine => COMMENTED.to_owned(),
+        Preset::Submitters => with(COMMENTED, "sessions", "\"ignore\""),
+    };
+    replace(path, &text)
+}
+
+/// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text.
+pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
+    let text = match fs::read_to_string(path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
+        read => read.map_err(|why| FileError::File { path: path.into(), why })?,
+    };
+    let is_toml = toml::from_str::<toml::Table>(&format!("x = {value}")).is_ok();
+    let value = if is_toml { value.to_owned() } else { format!("{value:?}") };
+    let text = with(&text, key, &value);
+    let rules = parse(path, &text)?;
+    replace(path, &text)?;
+    Ok(rules)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Rules, FileError> {
+    let rules: Rules =
+        toml::from_str(text).map_err(|why| FileError::Toml { path: path.into(), why: Box::new(why) })?;
+    rules.check().map_err(|why| FileError::Rule { path: path.into(), why })?;
+    Ok(rules)
+}
+
+/// The text with a rule in the line where it was, be it as a comment, or behind all.
+fn with(text: &str, key: &str, value: &str) -> String {
+    let is_about = |line: &&str| {
+        let line = line.trim_start_matches(['#', ' ']);
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    let set = |line: &&str| is_about(line) && !line.starts_with('#');
+    let at =
+        text.lines().position(|line| set(&line)).or_else(|| text.lines().position(|line| is_about(&line)));
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let line = format!("{key} = {value}");
+    match at {
+        Some(at) => lines[at] = line,
+        None => lines.push(line),
+    }
+    lines.join("\n") + "\n"
+}
+
+fn replace(path: &Path, text: &str) -> Result<(), FileError> {
+    let failed = |why| FileError::File { path: path.into(), why };
+    let new = path.with_extension("toml.new");
+    fs::write(&new, text).and_then(|()| fs::rename(&new, path)).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uncommented() -> String {
+        let rule = |line: &&str| line.starts_with('#') && !line.starts_with("# ");
+        COMMENTED.lines().filter(rule).map(|line| format!("{}\n", &line[1..])).collect()
+    }
+
+    #[test]
+    fn the_file_that_is_written_has_every_rule_with_its_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        write_if_none(&path, Preset::Machine).unwrap();
+        assert_eq!(read(&path).unwrap(), Rules::default());
+        let named = toml::from_str::<toml::Table>(&uncommented()).unwrap();
+        let known = serde_json::to_value(Rules::default()).unwrap();
+        for (key, value) in known.as_object().unwrap() {
+            let written = serde_json::to_value(&named[key]).unwrap();
+            assert!(value.is_null() || written == *value, "{key}: {written} is not the default {value}");
+        }
+        assert_eq!(named.len(), known.as_object().unwrap().len());
+        let examples: Rules = toml::from_str(&uncommented()).unwrap();
+        examples.check().unwrap();
+    }
+
+    #[test]
+    fn a_rule_is_set_where_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        write_if_none(&path, Preset::Submitters).unwrap();
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        for (key, value) in
+            [("network", "all"), ("cores_max", "2"), ("network", "\"no\""), ("users", "[\"ann\"]")]
+        {
+            set(&path, key, value).unwrap();
+        }
+        let rules = read(&path).unwrap();
+        assert_eq!((rules.cores_max, rules.users), (Some(2), Some(vec!["ann".to_owned()])));
+        assert_eq!(
+            (rules.network, rules.sessions),
+            (super::super::Network::No, super::super::Sessions::Ignore)
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), lines);
+    }
+
+    #[test]
+    fn a_mistake_is_named_and_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        for (key, value, parts) in [
+            ("core_max", "2", &["core_max", "unknown field", "expected one of"][..]),
+            ("cores_max", "two", &["cores_max", "\"two\"", "expected u32"]),
+            ("hours", "[\"late\"]", &["hours", "\"late\"", "expected HH:MM-HH:MM"]),
+            ("hours", "[]", &["hours is an empty list", "it must be", "gleaner owner drain"]),
+            ("run_below_load", "0.0", &["run_below_load is 0", "it must be", "no task could ever run"]),
+            ("cores_max", "0", &["cores_max is 0", "it must be a number of cores"]),
+        ] {
+            let said = set(&path, key, value).unwrap_err().to_string();
+            for part in parts {
+                assert!(said.contains(part), "{said:?} has no {part:?}");
+            }
+            assert!(!path.exists());
+        }
+    }
+}
