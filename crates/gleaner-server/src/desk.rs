@@ -7,7 +7,7 @@
 //! - **Effects leave only after the facts beside them are committed.** The desk hands out both together; the driver
 //!   (`driver.rs`, or the simulated world of the fault tests) commits first.
 //! - It reads no clock, draws no randomness and does no I/O: time and secrets come in.
-//! - What is not a fact stays here and is gone with the process: sessions, leases, samples. A restarted desk waits one
+//! - What is not a fact stays here and is gone with the process: sessions, leases, samples, who sent which file. A restarted desk waits one
 //!   lease before it gives up an agent, since it cannot know when the last heartbeat came.
 
 mod admission;
@@ -20,10 +20,13 @@ pub use admission::{Admitted, Kind, Rejection, check_profile};
 pub use orders::{Answer, Order, Requester};
 pub use run::RunOrder;
 
+use crate::blobs::BlobId;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Job, Ledger};
+use crate::limits::UPLOADS_OF_AGENT_MAX;
 use crate::store::{RANGES_LIMIT, TaskRange};
-use gleaner_units::{MachineId, Span, Time};
+use crate::uploads::Uploads;
+use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
 use std::collections::BTreeMap;
@@ -82,6 +85,13 @@ pub enum Input {
         /// What.
         frame: Box<FromAgent>,
     },
+    /// An agent has sent all of a file.
+    Stored {
+        /// Who.
+        agent: MachineId,
+        /// Which.
+        blob: BlobId,
+    },
     /// A connection is gone.
     Disconnected {
         /// Which.
@@ -130,6 +140,8 @@ pub struct Recorded {
 /// What came of some inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// Runs that are ordered: nothing is kept of them so far.
+    pub ordered: Vec<RunId>,
     /// To be kept first.
     pub written: Vec<Written>,
     /// To be committed next.
@@ -155,6 +167,8 @@ pub struct Desk {
     by_agent: BTreeMap<MachineId, SessionId>,
     /// When each agent that is not lost is given up unless it is heard of.
     leases: Leases,
+    /// What each agent has sent: nothing else is believed to be what its runs left.
+    stored: BTreeMap<MachineId, Uploads>,
     batch: Batch,
 }
 
@@ -167,7 +181,8 @@ impl Desk {
         }
         let epoch = ledger.epoch() + 1;
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
-        let mut desk = Self { ledger, terms, sessions, by_agent, leases, batch: Batch::default() };
+        let (stored, batch) = (BTreeMap::new(), Batch::default());
+        let mut desk = Self { ledger, terms, sessions, by_agent, leases, stored, batch };
         desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned() });
         desk
     }
@@ -186,6 +201,9 @@ impl Desk {
             }
             Input::Connected { session, hello, token } => self.connected(now, session, &hello, token),
             Input::Frame { session, frame } => self.frame(now, session, *frame),
+            Input::Stored { agent, blob } => {
+                self.stored.entry(agent).or_default().add(blob, UPLOADS_OF_AGENT_MAX);
+            }
             Input::Disconnected { session } => self.forget(session),
             Input::Tick => self.tick(now),
         }

@@ -323,11 +323,9 @@ impl Work {
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<(), DriverError> {
-        // A run writes nothing before it begins.
-        for recorded in &batch.recorded {
-            if let Fact::AttemptStarted(attempt) = recorded.entry.fact {
-                self.outputs.begin(attempt)?;
-            }
+        // A run writes nothing before it is ordered, but it may write before its agent says that it runs.
+        for &run in &batch.ordered {
+            self.outputs.begin(run)?;
         }
         for written in &batch.written {
             self.outputs.keep(written)?;

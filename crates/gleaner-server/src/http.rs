@@ -55,7 +55,7 @@ use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
-use uploads::Uploads;
+use uploads::UsersUploads;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -76,7 +76,7 @@ struct Api {
     large_jobs_read: Arc<Semaphore>,
     studies: Semaphore,
     rates: Rates,
-    uploads: Uploads,
+    uploads: UsersUploads,
 }
 
 impl Api {
@@ -128,7 +128,7 @@ pub fn router(app: Arc<App>) -> Router {
         large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
         studies: Semaphore::new(STUDIES_MAX),
         rates: Rates::default(),
-        uploads: Uploads::default(),
+        uploads: UsersUploads::default(),
     });
     router
         .fallback(async || {

@@ -29,5 +29,6 @@ pub mod sessions;
 mod snapshotter;
 pub mod store;
 pub mod tidying;
+mod uploads;
 pub mod verify;
 pub mod view;

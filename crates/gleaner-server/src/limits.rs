@@ -4,8 +4,9 @@
 use gleaner_wire::limits::SLOTS_MAX;
 use std::time::Duration;
 
-/// How many of something go on at a time: in all, and for each caller. Each kind of caller has places of its own, and no
-/// caller more than a part of them: whoever takes all they can get takes nothing from others.
+/// How many of something go on at a time: in all, and for each caller. Each kind of caller has places of its own. A
+/// user has at most a quarter of the users' (of large jobs, half), an agent at most a 16th of the agents': whoever takes all
+/// they can get takes nothing from others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Share {
     pub(crate) all: usize,
@@ -74,17 +75,22 @@ pub(crate) const BODY_BYTES_MIN: u64 = 480 << 10;
 /// Likewise of a large job, which waits in memory: 256 KiB a second.
 pub(crate) const LARGE_JOB_BYTES_MIN: u64 = 7_680 << 10;
 /// Uploads of one user that count as theirs until a job names them; of more, the oldest has to be sent again.
-pub(crate) const UPLOADS_EACH_MAX: usize = 16_384;
+pub(crate) const UPLOADS_OF_USER_MAX: usize = 16_384;
+/// Uploads of one agent that count as its own: an end that names another has to be preceded by its upload. A few are on
+/// their way at a time.
+pub(crate) const UPLOADS_OF_AGENT_MAX: usize = 256;
 
-/// No one caller has all places of a kind, but for strangers, of whom nobody knows who they are.
+/// As SECURITY.md says.
 const _: () = {
-    let shares =
-        [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, WAITS, STREAMS, FILES_OF_USERS, FILES_OF_AGENTS, LARGE_JOBS];
+    let of_users = [REQUESTS_OF_USERS, WAITS, STREAMS, FILES_OF_USERS];
     let mut at = 0;
-    while at < shares.len() {
-        assert!(shares[at].each * 2 <= shares[at].all);
+    while at < of_users.len() {
+        assert!(of_users[at].each * 4 == of_users[at].all);
         at += 1;
     }
+    assert!(LARGE_JOBS.each * 2 == LARGE_JOBS.all);
+    assert!(REQUESTS_OF_AGENTS.each * 32 == REQUESTS_OF_AGENTS.all);
+    assert!(FILES_OF_AGENTS.each * 16 == FILES_OF_AGENTS.all);
     // Who waits can still ask for something else.
     assert!(WAITS.each < REQUESTS_OF_USERS.each);
 };

@@ -2,7 +2,7 @@
 //!
 //! **A file is one run's of one grid**: the grid's folder is called after the moment when it began, so that the runs of a
 //! grid whose journal was lost are not taken for those of the next; and what an older state of the journal left behind
-//! under a run's name is removed when the run begins. How much of a file counts, once a run is over, its end says.
+//! under a run's name is removed when the run is ordered. How much of a file counts, once a run is over, its end says.
 //!
 //! **A piece has its place**: one that comes again, after a connection broke, lands where it was. Before the end of a
 //! run is committed its files are synced, so that an end that counts has its whole output.
@@ -45,7 +45,7 @@ impl Outputs {
         Self { folder: folder(home.folder(), began), open: BTreeMap::new() }
     }
 
-    /// Nothing is kept of a run that begins now.
+    /// Nothing is kept of a run that is ordered now.
     pub fn begin(&mut self, attempt: Attempt) -> Result<(), OutputError> {
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.open.remove(&(attempt, stream));

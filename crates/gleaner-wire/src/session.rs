@@ -136,6 +136,12 @@ pub enum ToAgent {
         /// Whether it counts; if not, the task had been given to another meanwhile.
         accepted: bool,
     },
+    /// Store again what an [`Ended`](FromAgent::Ended) says that the run left, and report its end then: the coordinator does
+    /// not know that this agent has sent it, as after a start of its own.
+    StoreAgain {
+        /// Which run.
+        attempt: Attempt,
+    },
     /// Measure the machine again.
     Measure,
     /// Let new tasks start, or do not: an order by hand.

@@ -206,6 +206,18 @@ impl Duties {
         held.stage = Stage::Over { end: Box::new(end), is_sent: false };
     }
 
+    /// The coordinator does not know that what a run left came from here. It is here until the end is settled.
+    pub(super) fn store_again(&mut self, now: Time, attempt: Attempt) {
+        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        let Stage::Over { end, .. } = &held.stage else { return };
+        let ruling = Ruling {
+            outcome: end.outcome.clone(),
+            keeps_checkpoint: end.checkpoint.is_some(),
+            keeps_files: end.files.is_some(),
+        };
+        held.stage = Stage::Uncollected { left: Left { ruling, usage: end.usage }, retry_at: now };
+    }
+
     /// Ends a run that has not started. What it would have gone on from is still there.
     pub(super) fn over(&mut self, attempt: Attempt, outcome: Outcome) {
         let Some(held) = self.runs.get_mut(&attempt) else { return };

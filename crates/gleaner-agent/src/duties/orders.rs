@@ -40,6 +40,7 @@ impl Duties {
             ToAgent::Run(run) => self.take_on(now, Arc::new(*run)),
             ToAgent::Stop { attempt, cause } => self.stop(now, attempt, cause),
             ToAgent::Settled { attempt, .. } => self.settled(now, attempt),
+            ToAgent::StoreAgain { attempt } => self.store_again(now, attempt),
             ToAgent::Measure => self.deeds.push_back(Deed::Measure),
             ToAgent::SetOpen { open } => {
                 self.is_opened = open;
@@ -223,6 +224,7 @@ fn name_of(message: &ToAgent) -> &'static str {
         ToAgent::Run(_) => "run",
         ToAgent::Stop { .. } => "stop",
         ToAgent::Settled { .. } => "settled",
+        ToAgent::StoreAgain { .. } => "store again",
         ToAgent::Measure => "measure",
         ToAgent::SetOpen { .. } => "set open",
         ToAgent::SetPaused { .. } => "set paused",

@@ -579,6 +579,23 @@ fn who_leaves_stops_reports_and_then_quits() {
     );
 }
 
+/// A coordinator that was started again does not know who sent which file.
+#[test]
+fn what_a_run_left_is_stored_again_when_asked_for() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+    stage.hear(1.5, ToAgent::StoreAgain { attempt: run });
+    stage.hear(2.0, ToAgent::Stop { attempt: run, cause: StopCause::Move });
+    stage.on(3.0, exited(run, 7));
+    stage.on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.done();
+    stage.hear(5.0, ToAgent::StoreAgain { attempt: run });
+    stage.on(6.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.hear(7.0, ToAgent::Settled { attempt: run, accepted: true });
+    stage.hear(8.0, ToAgent::StoreAgain { attempt: run });
+    assert_eq!(stage.done(), ["5 collect 1.1 checkpoint", "6 ended 1.1 stopped +checkpoint", "7 clear 1.1"]);
+}
+
 #[test]
 fn who_leaves_does_not_wait_for_ever() {
     let mut stage = Stage::new();

@@ -8,7 +8,7 @@ use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stream, ToAgent,
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stored, Stream, ToAgent,
 };
 use gleaner_wire::text::tamed;
 
@@ -75,6 +75,9 @@ impl Desk {
     /// Tells the agents what is ordered; those that are away hear it when they are back.
     pub(super) fn pass_on_orders(&mut self) {
         for order in self.ledger.take_orders() {
+            if let Command::Start { run, .. } = order {
+                self.batch.ordered.push(run);
+            }
             match order {
                 // It may have been given up again since.
                 Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
@@ -213,6 +216,10 @@ impl Desk {
             return;
         }
         let accepted = if self.ledger.is_awaited(attempt, agent) {
+            if !self.has_sent(agent, attempt, &end) {
+                self.send(session, ToAgent::StoreAgain { attempt });
+                return;
+            }
             let end = Box::new(self.keep_tails(attempt, sound(end)));
             self.record(now, Fact::AttemptEnded { attempt, agent, end });
             self.doubt(now, agent);
@@ -225,6 +232,17 @@ impl Desk {
             false
         };
         self.send(session, ToAgent::Settled { attempt, accepted });
+    }
+
+    /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's
+    /// file would get it by naming it.
+    fn has_sent(&self, agent: MachineId, attempt: Attempt, end: &End) -> bool {
+        let found = self.ledger.record(attempt.task).checkpoint.as_ref();
+        let sent = |left: &Stored| {
+            let id = left.blob.as_str().parse().expect("a hash names a blob");
+            self.stored.get(&agent).is_some_and(|uploads| uploads.has(id))
+        };
+        end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
     }
 
     /// Counts a machine with the speeds that its tasks show, where it says many times more.

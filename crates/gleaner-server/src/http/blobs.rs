@@ -13,7 +13,7 @@ use super::places::{Place, Who};
 use super::refusal::Refusal;
 use super::tasks::own_task;
 use crate::blobs::{Blob, BlobId, Terms};
-use crate::desk::Desk;
+use crate::desk::{Desk, Input};
 use crate::limits::BODY_BYTES_MIN;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -71,8 +71,10 @@ pub(super) async fn put(
         blobs.put(&mut SyncIoBridge::new(StreamReader::new(pieces)), terms)
     });
     let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
-    if let FileCaller::User(by) = &caller {
-        api.uploads.add(&by.user, id);
+    match caller {
+        FileCaller::User(by) => api.uploads.add(&by.user, id),
+        // It is there before the end of a run that names it.
+        FileCaller::Agent(agent) => api.app.desk.input(Input::Stored { agent, blob: id }).await?,
     }
     Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
 }

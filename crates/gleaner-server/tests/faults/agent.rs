@@ -221,7 +221,11 @@ impl Agent {
                 self.freeze_or_thaw(scene);
                 self.tell_owner(scene);
             }
-            ToAgent::Challenge { .. } | ToAgent::Proven | ToAgent::Measure | ToAgent::SetOpen { .. } => {}
+            ToAgent::Challenge { .. }
+            | ToAgent::Proven
+            | ToAgent::StoreAgain { .. }
+            | ToAgent::Measure
+            | ToAgent::SetOpen { .. } => {}
         }
     }
 

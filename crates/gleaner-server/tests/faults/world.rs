@@ -12,7 +12,7 @@ use super::scene::{Scene, Timer};
 use super::server::Server;
 use super::users::{ADMIN, Users};
 use gleaner_server::desk::{Effect, Input, Order};
-use gleaner_units::{Span, Time};
+use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::session::{FromAgent, ToAgent};
 use std::collections::BTreeMap;
@@ -245,6 +245,14 @@ impl World {
             return;
         }
         let session = Network::session(connection);
+        if let FromAgent::Ended { end, .. } = &frame
+            && let Some(checkpoint) = &end.checkpoint
+        {
+            // Whether it is there is for the checker to say.
+            let (agent, blob) =
+                (MachineId::new(open.agent), checkpoint.blob.as_str().parse().expect("a name"));
+            self.put_in(Input::Stored { agent, blob });
+        }
         self.put_in(match frame {
             FromAgent::Hello(hello) => {
                 Input::Connected { session, hello: Box::new(hello), token: String::new() }

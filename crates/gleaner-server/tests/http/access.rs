@@ -185,7 +185,7 @@ async fn names_have_no_characters_that_are_not_seen() {
 async fn the_journal_says_who_lets_somebody_in() {
     let world = World::new().await;
     let reply =
-        world.call("POST", "/api/v1/tokens/user?name=eve&admin=true", &world.root, Body::empty()).await;
+        world.call("POST", "/api/v1/tokens/user?name=eve&role=admin", &world.root, Body::empty()).await;
     assert_eq!(reply.status, 201, "{reply}");
     let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).expect("rows");
     let added = rows.iter().find(|row| row.row.body.contains("\"eve\"")).expect("it is recorded");

@@ -6,7 +6,7 @@ use gleaner_server::desk::{Input, SessionId};
 use gleaner_server::driver::Outgoing;
 use gleaner_wire::api::Enrolled;
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stored, Stream, Tail, ToAgent, Usage,
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -19,6 +19,17 @@ pub(crate) struct Agent {
 pub(crate) fn profile() -> Profile {
     // It runs nobody's tasks outside the sandbox.
     Profile::new([1e9; 3], 1)
+}
+
+pub(crate) fn exited(code: i32, stdout: Tail) -> End {
+    End {
+        outcome: Outcome::Exited { code },
+        usage: Usage::default(),
+        checkpoint: None,
+        files: None,
+        stdout,
+        stderr: Tail::default(),
+    }
 }
 
 /// 32 bytes in base64url.
@@ -49,12 +60,22 @@ impl Agent {
 
     /// The next run it is given; it says that the program runs.
     pub(crate) async fn start_next(&mut self, world: &World) -> Attempt {
+        let attempt = self.take_next().await;
+        self.start(world, attempt).await;
+        attempt
+    }
+
+    /// The next run it is given.
+    pub(crate) async fn take_next(&mut self) -> Attempt {
         loop {
             if let ToAgent::Run(run) = self.hear().await {
-                self.say(world, FromAgent::Started(run.attempt)).await;
                 return run.attempt;
             }
         }
+    }
+
+    pub(crate) async fn start(&self, world: &World, attempt: Attempt) {
+        self.say(world, FromAgent::Started(attempt)).await;
     }
 
     pub(crate) async fn hear(&mut self) -> ToAgent {
@@ -74,25 +95,10 @@ impl Agent {
     }
 
     pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
-        self.end_with(world, attempt, code, stdout, None).await;
+        self.end_with(world, attempt, exited(code, stdout)).await;
     }
 
-    pub(crate) async fn end_with(
-        &self,
-        world: &World,
-        attempt: Attempt,
-        code: i32,
-        stdout: Tail,
-        files: Option<Stored>,
-    ) {
-        let end = End {
-            outcome: Outcome::Exited { code },
-            usage: Usage::default(),
-            checkpoint: None,
-            files,
-            stdout,
-            stderr: Tail::default(),
-        };
+    pub(crate) async fn end_with(&self, world: &World, attempt: Attempt, end: End) {
         self.say(world, FromAgent::Ended { attempt, end }).await;
     }
 

@@ -1,6 +1,6 @@
 //! Files in and out.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, exited};
 use crate::world::World;
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -9,7 +9,7 @@ use gleaner_server::tidying::tidy;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{JobView, Swallowed};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
-use gleaner_wire::session::{Stored, Tail};
+use gleaner_wire::session::{End, Stored, Tail, ToAgent};
 use serde_json::json;
 use std::io;
 use std::sync::Arc;
@@ -108,7 +108,8 @@ async fn what_a_task_left_is_its_users() {
     let content = vec![7; 200_000];
     let sent = world.call("PUT", &path(&content), &session.reveal(), Body::from(content.clone())).await;
     let run = agent.start_next(&world).await;
-    agent.end_with(&world, run, 0, Tail::default(), Some(sent.json())).await;
+    let end = End { files: Some(sent.json()), ..exited(0, Tail::default()) };
+    agent.end_with(&world, run, end).await;
     while world.get(&format!("/api/v1/jobs/{job}?wait_s=60"), &world.alice).await.json::<JobView>().tasks.done
         == 0
     {}
@@ -116,6 +117,34 @@ async fn what_a_task_left_is_its_users() {
     assert_eq!((got.status, got.body), (200, content.clone()));
     assert_eq!(world.get(&files, &world.bob).await.status, 404);
     assert_eq!(world.get(&path(&content), &world.bob).await.status, 404);
+}
+
+/// Whoever has a machine and is a user would get another's file by its hash as what their own task left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_left_what_its_agent_sent_and_nothing_else() {
+    let world = World::new().await;
+    let session = Token::generate(TokenKind::Session).unwrap();
+    world.app.agents.add(&session, MachineId::new(0));
+    let mut agent = Agent::join(&world, "m1").await;
+    let secret = world.call("PUT", &path(b"secret"), &world.alice, Body::from("secret")).await;
+    let secret: Stored = secret.json();
+    let job = world.submit(&world.bob, 1).await;
+    let files = format!("/api/v1/jobs/{job}/tasks/1/files");
+    let run = agent.start_next(&world).await;
+    let left = End { files: Some(secret.clone()), ..exited(0, Tail::default()) };
+    let kept = End { checkpoint: Some(secret.clone()), ..exited(0, Tail::default()) };
+    for claim in [&left, &kept] {
+        agent.end_with(&world, run, claim.clone()).await;
+        while !matches!(agent.hear().await, ToAgent::StoreAgain { attempt } if attempt == run) {}
+        assert_eq!(world.get(&files, &world.bob).await.status, 404);
+        assert_eq!(world.get(&path(b"secret"), &world.bob).await.status, 404);
+    }
+    // Who has it may send it.
+    let sent = world.call("PUT", &path(b"secret"), &session.reveal(), Body::from("secret")).await;
+    assert_eq!(sent.status, 200, "{sent}");
+    agent.end_with(&world, run, left).await;
+    while !matches!(agent.hear().await, ToAgent::Settled { attempt, accepted: true } if attempt == run) {}
+    assert_eq!(world.get(&files, &world.bob).await.body, b"secret");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -52,6 +52,21 @@ async fn long_output_is_followed_in_its_file() {
     assert_eq!((reply.body.as_slice(), headers(&reply)), (&b""[..], ["1", "10", "true", "0"]));
 }
 
+/// Its agent hears of the start from its minder and of the output from a pipe, in no order.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_wrote_before_it_was_said_to_run_is_kept() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let attempt = agent.take_next().await;
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, attempt, 0, b"first "));
+    assert_eq!(reply.body, b"first ");
+    agent.start(&world, attempt).await;
+    let tail = Tail { offset: 6, bytes: b"last".to_vec(), dropped: 0 };
+    let (_, ()) = join!(output(&world, job, "?wait_s=60&offset=6"), agent.end(&world, attempt, 0, tail));
+    assert_eq!(output(&world, job, "").await.body, b"first last");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_answer_comes_in_pieces() {
     let world = World::new().await;
