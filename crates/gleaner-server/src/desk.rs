@@ -27,7 +27,7 @@ use crate::ledger::{Job, Ledger};
 use crate::limits::UPLOADS_OF_AGENT_MAX;
 use crate::store::{RANGES_LIMIT, TaskRange};
 use crate::uploads::Uploads;
-use gleaner_units::{MachineId, Span, Time};
+use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
 use reports::Reports;
@@ -142,6 +142,8 @@ pub struct Recorded {
 /// What came of some inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// Runs that are ordered: nothing is kept of them so far.
+    pub ordered: Vec<RunId>,
     /// To be kept first.
     pub written: Vec<Written>,
     /// To be committed next.

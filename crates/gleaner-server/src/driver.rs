@@ -17,7 +17,7 @@ use crate::snapshotter::Snapshotter;
 use crate::store::{CommitError, Home, Row, Store};
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
-use gleaner_wire::session::{Attempt, Hello, ToAgent};
+use gleaner_wire::session::{Hello, ToAgent};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -309,11 +309,8 @@ impl Work {
 
     fn commit(&mut self, batch: &Batch) -> Result<(), DriverError> {
         // A run writes nothing before it is ordered, but it may write before its agent says that it runs.
-        for recorded in &batch.recorded {
-            let Fact::Decided { commands, .. } = &recorded.entry.fact else { continue };
-            for attempt in commands.iter().filter_map(ordered) {
-                self.outputs.begin(attempt)?;
-            }
+        for &run in &batch.ordered {
+            self.outputs.begin(run)?;
         }
         for written in &batch.written {
             self.outputs.keep(written)?;
@@ -410,14 +407,4 @@ fn is_about_people(fact: &Fact) -> bool {
 pub fn row(recorded: &Recorded) -> Row {
     let body = serde_json::to_string(&recorded.entry.fact).expect("facts are plain data");
     Row { at: recorded.entry.at, tasks: recorded.tasks.clone(), body }
-}
-
-/// The run that a command brings about.
-fn ordered(command: &Command) -> Option<Attempt> {
-    match *command {
-        Command::Start { task, attempt: number, .. } | Command::Move { task, attempt: number, .. } => {
-            Some(Attempt { task, number })
-        }
-        Command::WakeAt { .. } | Command::Collect | Command::Plan { .. } => None,
-    }
 }

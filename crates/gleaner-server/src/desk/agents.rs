@@ -83,6 +83,9 @@ impl Desk {
     /// Tells the agents what is ordered; those that are away hear it when they are back.
     pub(super) fn pass_on_orders(&mut self) {
         for order in self.ledger.take_orders() {
+            if let Command::Start { run, .. } = order {
+                self.batch.ordered.push(run);
+            }
             match order {
                 // It may have been given up again since.
                 Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
