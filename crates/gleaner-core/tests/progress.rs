@@ -93,7 +93,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> Time {
     let (verb, rest) = what.split_once('=').unwrap_or((what, ""));
     let id = task(verb.chars().next().expect("a verb"));
     let newest = RunId::new(id, scheduler.grid().task(id).runs());
-    let oldest = scheduler.grid().runs_of(id).last().map_or(newest, |run| run.id());
+    let oldest = scheduler.grid().runs_of(id).last().map_or(newest, gleaner_core::Run::id);
     let mut ended = |end| tell(scheduler, now, &Event::RunEnded { run: oldest, end });
     match verb {
         "a" | "b" => wish(scheduler, now, Decision::Start { task: id, on: machine(rest) }),

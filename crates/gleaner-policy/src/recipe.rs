@@ -256,7 +256,7 @@ impl Choice for Goal {
 
     fn name(&self) -> Cow<'static, str> {
         match self {
-            Goal::Now(score) => score.name().into(),
+            Goal::Now(score) => score.name(),
             Goal::End(aim) => aim.name(),
         }
     }

@@ -13,7 +13,8 @@ fn read(written: Value) -> Result<PolicySpec, PolicyError> {
 }
 
 fn recipe(written: Value) -> Recipe {
-    read(written.clone()).unwrap_or_else(|error| panic!("{written}: {error}")).recipe()
+    let shown = written.to_string();
+    read(written).unwrap_or_else(|error| panic!("{shown}: {error}")).recipe()
 }
 
 const BUDGET: &str = r#"{ "recharge": 10, "period_s": 5 }"#;
@@ -24,10 +25,19 @@ fn budget(more: Value) -> Value {
     Value::Object(budget)
 }
 
+/// Each is refused, with this key, and what was found and is expected has these words in it.
+fn check_refused(rows: &[(Value, &str, &str, &str)]) {
+    for (written, key, found, expected) in rows {
+        let error = read(written.clone()).expect_err(&written.to_string());
+        assert_eq!(error.key, *key, "{written}: {error}");
+        assert!(error.found.contains(found) && error.expected.contains(expected), "{written}: {error}");
+        assert!(!error.expected.contains('…'), "{error}");
+    }
+}
+
 #[test]
-fn what_makes_no_sense_is_refused_with_key_found_and_reason() {
-    let moving = json!({ "score": "greedy" });
-    for (written, key, found, expected) in [
+fn what_is_no_policy_is_refused_with_key_found_and_expected() {
+    check_refused(&[
         (json!({}), "preset", "nothing", "the name of a preset"),
         (
             json!({ "preset": "elleuch/bt-minmin" }),
@@ -87,6 +97,13 @@ fn what_makes_no_sense_is_refused_with_key_found_and_reason() {
             "share",
             "one of none, b, bt, btt",
         ),
+    ]);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_with_its_reason() {
+    let moving = json!({ "score": "greedy" });
+    check_refused(&[
         (
             json!({ "preset": "bertasi/greedy", "relocate": moving, "budget": budget(json!({ "rule": "b" })) }),
             "relocate",
@@ -148,12 +165,7 @@ fn what_makes_no_sense_is_refused_with_key_found_and_reason() {
             "the oldest tasks come first anyway",
         ),
         (json!({ "preset": "bertasi/greedy", "choose": "worst" }), "choose", "\"worst\"", "one of best"),
-    ] {
-        let error = read(written.clone()).expect_err(&written.to_string());
-        assert_eq!(error.key, key, "{written}: {error}");
-        assert!(error.found.contains(found) && error.expected.contains(expected), "{written}: {error}");
-        assert!(!error.expected.contains('…'), "{error}");
-    }
+    ]);
 }
 
 #[test]

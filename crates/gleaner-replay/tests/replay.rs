@@ -57,7 +57,7 @@ impl Journal {
     }
 }
 
-fn policy(preset: &str, relocate: serde_json::Value) -> PolicySpec {
+fn policy(preset: &str, relocate: &serde_json::Value) -> PolicySpec {
     let written = json!({ "preset": preset, "relocate": relocate });
     serde_json::from_value(written).expect("a policy that makes sense")
 }
@@ -65,7 +65,7 @@ fn policy(preset: &str, relocate: serde_json::Value) -> PolicySpec {
 /// Four tasks of 1,000 operations each; one is cancelled. The slow machine takes 100 s for what the fast one does in 10.
 fn history() -> Journal {
     let mut journal = Journal::default();
-    let policy = policy("bertasi/greedy", json!(null));
+    let policy = policy("bertasi/greedy", &json!(null));
     journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
     journal.machine(FAST, "fast", 100.0);
     journal.machine(SLOW, "slow", 10.0);
@@ -98,14 +98,14 @@ fn the_same_policy_leads_to_what_was() {
     assert_eq!(past.left_out, LeftOut { cancelled: 1, ..LeftOut::default() });
     let was = past.was;
     assert_eq!((was.makespan_s, was.wait_max_s, was.moves, was.machine_s), (100.0, 10.0, 0, 120.0));
-    let again = past.under(&policy("bertasi/greedy", json!(null)));
+    let again = past.under(&policy("bertasi/greedy", &json!(null)));
     assert_eq!(again, was);
 }
 
 #[test]
 fn another_policy_leads_elsewhere() {
     let past = past_of(&history());
-    let other = past.under(&policy("bertasi/greedy", json!({ "score": "greedy" })));
+    let other = past.under(&policy("bertasi/greedy", &json!({ "score": "greedy" })));
     // At 20 s the fast machine is free, and the slow one has done 200 of 1,000 operations: 8 s are left.
     assert_eq!((other.makespan_s, other.moves, other.unfinished), (28.0, 1, 0));
 }
@@ -123,7 +123,7 @@ fn an_owner_who_was_there_is_there_again() {
     journal.done(300.0, 4, SLOW, 100.0);
     let past = past_of(&journal);
     assert_eq!(past.was.makespan_s, 300.0);
-    assert_eq!(past.under(&policy("bertasi/greedy", json!(null))), past.was);
+    assert_eq!(past.under(&policy("bertasi/greedy", &json!(null))), past.was);
 }
 
 #[test]

@@ -108,17 +108,14 @@ impl<'a, P: Policy> Simulation<'a, P> {
         let Some((time, next)) = self.next() else { return false };
         self.clock.now = time;
         self.clock.events += 1;
-        let event = match next {
-            Some(next) => {
-                self.clock.wake_was_idle = false;
-                self.world.take(self.setup, time, next)
-            }
-            None => {
-                // Where part of the budget is spent, a later wake-up finds more of it.
-                let accounts = self.scheduler.grid().accounts();
-                self.clock.wake_was_idle = accounts.is_none_or(|accounts| accounts.is_untouched(time));
-                Some(Event::WokeUp)
-            }
+        let event = if let Some(next) = next {
+            self.clock.wake_was_idle = false;
+            self.world.take(self.setup, time, next)
+        } else {
+            // Where part of the budget is spent, a later wake-up finds more of it.
+            let accounts = self.scheduler.grid().accounts();
+            self.clock.wake_was_idle = accounts.is_none_or(|accounts| accounts.is_untouched(time));
+            Some(Event::WokeUp)
         };
         if let Some(event) = event {
             self.tell(&event);

@@ -56,12 +56,11 @@ fn show(name: &str, json: bool) -> Outcome {
 fn set(arguments: &PolicySetArguments) -> Outcome {
     let PolicySetArguments { preset, words: WordsArguments { from, overrides }, grid } = arguments;
     let checked = |tree: Tree| PolicySpec::check_anywhere(&tree).map(|()| tree);
-    let tree = match source(preset.as_deref(), from.as_deref()) {
-        Some(source) => read(source, overrides, checked)?,
-        None => {
-            let toml = in_force(&Grid::open(grid)?.policy()?)?.toml();
-            read(PolicySource::Text { what: "the policy in force", toml: &toml }, overrides, checked)?
-        }
+    let tree = if let Some(source) = source(preset.as_deref(), from.as_deref()) {
+        read(source, overrides, checked)?
+    } else {
+        let toml = in_force(&Grid::open(grid)?.policy()?)?.toml();
+        read(PolicySource::Text { what: "the policy in force", toml: &toml }, overrides, checked)?
     };
     tell(&Grid::open(grid)?.set_policy(&PolicyKeys(tree))?, grid.json)
 }

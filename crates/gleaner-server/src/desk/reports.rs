@@ -42,8 +42,9 @@ mod tests {
         let (mut reports, at) =
             (Reports::default(), |seconds: u64| Time::from_nanos(seconds * 1_000_000_000));
         let [one, other] = [0, 1].map(MachineId::new);
-        let taken =
-            |reports: &mut Reports, now| (0..).take_while(|_| reports.take(one, now, 0)).count() as u32;
+        let taken = |reports: &mut Reports, now| {
+            (0..=2 * REPORTS_AT_ONCE).take_while(|_| reports.take(one, now, 0)).count() as u32
+        };
         assert_eq!(taken(&mut reports, at(5)), REPORTS_AT_ONCE);
         assert_eq!(taken(&mut reports, at(7)), 2 * REPORTS_PER_S);
         assert!(reports.take(other, at(7), 0), "each agent by itself");
