@@ -474,7 +474,8 @@ impl Ledger {
 
     /// The scheduler's orders are for the agents.
     fn note_orders(&mut self) {
-        for order in self.scheduler.take_orders() {
+        let orders: Vec<Command> = self.scheduler.take_orders().collect();
+        for order in orders {
             let (Command::Start { run, on } | Command::Stop { run, on, .. }) = order;
             self.touched.push(TaskRange::one(run.task));
             if matches!(order, Command::Start { .. }) {
