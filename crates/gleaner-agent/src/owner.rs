@@ -20,5 +20,5 @@ pub use bounds::Bounds;
 pub(crate) use bounds::LEAVING;
 pub use file::{FileError, Preset, read, set, write_if_none};
 pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
-pub use rules::{Network, Programs, Rules, RulesError, Sessions};
-pub use verdict::{COOLING, DISK_FREE_MIN, Reason, Verdict, decide};
+pub use rules::{DISK_FREE_MIN, Network, Programs, Rules, RulesError, Sessions};
+pub use verdict::{COOLING, Reason, Verdict, decide};

@@ -4,6 +4,7 @@ mod account;
 mod accounts;
 mod admit;
 mod apply;
+mod chains;
 mod check;
 mod machine;
 mod pages;

@@ -41,9 +41,9 @@ pub use grid::{
     Account, Accounts, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration,
     Plans, Run, Scope, Stage, Sum, Task, TaskState,
 };
-pub use occasion::{Cause, Occasion};
+pub use occasion::{Cause, Occasion, Settled};
 pub use policy::Policy;
 pub use room::{Needs, Room};
-pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler, Settled};
+pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};
 pub use seen::Seen;
 pub use ties::{exceeds, tie_threshold};

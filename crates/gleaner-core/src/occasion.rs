@@ -41,3 +41,13 @@ pub struct Occasion {
     /// How many relocations were admitted in answer to it.
     pub moves: u32,
 }
+
+/// How far a call of [`Scheduler::decide`](crate::Scheduler::decide) came with what happened: recorded beside its decisions, it lets
+/// [`Scheduler::carry_out`](crate::Scheduler::carry_out) leave the same grid behind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Settled {
+    /// How many occasions still want an answer.
+    pub occasions_left: usize,
+    /// How many moves were made about the first of them.
+    pub moves: u32,
+}

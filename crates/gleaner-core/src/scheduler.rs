@@ -1,22 +1,11 @@
 use crate::effects::Effects;
-use crate::{Change, Command, Decision, Event, Grid, Policy, Refusal};
+use crate::{Change, Command, Decision, Event, Grid, Policy, Refusal, Settled};
 use gleaner_units::Time;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The most decisions that one call of [`Scheduler::decide`] admits or refuses. What is left then waits for the next
 /// call, at the same instant, so that a caller is never away for long.
 pub const DECISIONS_MAX: usize = 16_384;
-
-/// How far a call of [`Scheduler::decide`] came with what happened: recorded beside its decisions, it lets
-/// [`Scheduler::carry_out`] leave the same grid behind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Settled {
-    /// How many occasions still want an answer.
-    pub occasions_left: usize,
-    /// How many moves were made about the first of them.
-    pub moves: u32,
-}
 
 /// Why recorded decisions cannot be carried out: they were not made about this grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]

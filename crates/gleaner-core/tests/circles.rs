@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Circles that stay for now, each with the reason.
-const KEPT: [(&str, &[&str], &str); 14] = [
+const KEPT: [(&str, &[&str], &str); 13] = [
     ("gleaner-agent", &["confine/group", "confine/limiter", "keeper/orders"], "a limiter's part of an order"),
     ("gleaner-agent", &["probes/benchmark", "probes/benchmark/network"], "a probe and its one part"),
     (
@@ -19,7 +19,6 @@ const KEPT: [(&str, &[&str], &str); 14] = [
         "the language is recursive: a value may be a list or an ad, which are expressions, which have values",
     ),
     ("gleaner-core", &["explain", "explain/failures"], "an explanation and its parts"),
-    ("gleaner-core", &["grid", "policy", "scheduler"], "a grid states the bounds that its scheduler keeps"),
     (
         "gleaner-mapping",
         &["bound/interior", "bound/interior/system"],
@@ -27,11 +26,7 @@ const KEPT: [(&str, &[&str], &str); 14] = [
     ),
     ("gleaner-mapping", &["polish", "polish/guide"], "a search and its guide"),
     ("gleaner-net", &["client", "client/connect"], "a client and how it connects"),
-    (
-        "gleaner-policy",
-        &["any_policy", "batch", "batch/targets", "batcher", "matchmaker", "presets", "recipe", "relocation"],
-        "a recipe builds the policies, which say of themselves which recipe they are",
-    ),
+    ("gleaner-policy", &["batch", "batch/targets"], "a batch, and how it sees where its tasks may go"),
     ("gleaner-server", &["http", "http/caller", "http/metrics"], "the state of the API names the metrics"),
     (
         "gleaner-server",

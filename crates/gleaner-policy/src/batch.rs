@@ -25,10 +25,9 @@ mod readiness;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
-use crate::batcher::Batching;
 use crate::crew::Crew;
 use crate::parts::aim::Aim;
-use crate::parts::budget::Level;
+use crate::parts::budget::{Level, Spending};
 use crate::parts::order::Order;
 use crate::parts::when::{Replan, When};
 use crate::spending::Purse;
@@ -41,6 +40,27 @@ use targets::{Earliest, Target};
 
 /// A task and its place.
 pub(crate) type Assignment = (TaskId, Queue);
+
+/// All tasks that wait are planned together, every so often or as soon as any come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batching {
+    /// At each multiple of R, or as tasks come: plans stay then.
+    pub(crate) when: When,
+    /// Which task is next.
+    pub(crate) order: Order,
+    /// Where it goes.
+    pub(crate) aim: Aim,
+    /// How the budget is spent, where the grid has one.
+    pub(crate) spending: Spending,
+    /// Machines or classes.
+    pub(crate) level: Level,
+    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
+    pub(crate) aging: u32,
+    /// By when everything should be done, for the aims that read it.
+    pub(crate) deadline: Option<Time>,
+    /// Which plans the next batch makes anew.
+    pub(crate) replan: Replan,
+}
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks without a declared
 /// length have none. The backlog is left as it was.

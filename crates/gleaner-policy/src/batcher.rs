@@ -2,36 +2,13 @@
 //! start as the machines that they are planned for become free.
 
 use crate::backlog::Backlog;
-use crate::batch::{self, Assignment};
+use crate::batch::{self, Assignment, Batching};
 use crate::crew::Crew;
-use crate::parts::aim::Aim;
-use crate::parts::budget::{Level, Spending};
-use crate::parts::order::Order;
+use crate::parts::budget::Spending;
 use crate::parts::when::{Replan, When};
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
 use std::collections::{BTreeSet, VecDeque};
-
-/// All tasks that wait are planned together, every so often or as soon as any come.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Batching {
-    /// At each multiple of R, or as tasks come: plans stay then.
-    pub(crate) when: When,
-    /// Which task is next.
-    pub(crate) order: Order,
-    /// Where it goes.
-    pub(crate) aim: Aim,
-    /// How the budget is spent, where the grid has one.
-    pub(crate) spending: Spending,
-    /// Machines or classes.
-    pub(crate) level: Level,
-    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
-    pub(crate) aging: u32,
-    /// By when everything should be done, for the aims that read it.
-    pub(crate) deadline: Option<Time>,
-    /// Which plans the next batch makes anew.
-    pub(crate) replan: Replan,
-}
 
 /// Plans all waiting tasks at each multiple of a period.
 ///

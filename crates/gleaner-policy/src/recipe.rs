@@ -4,7 +4,8 @@ mod words;
 
 pub use words::{PartView, choices};
 
-use crate::batcher::{Batcher, Batching};
+use crate::batch::Batching;
+use crate::batcher::Batcher;
 use crate::error::PolicyError;
 use crate::matchmaker::{Matching, Matchmaker};
 use crate::parts::aim::Aim;

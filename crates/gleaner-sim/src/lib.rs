@@ -10,6 +10,7 @@ pub mod sharing;
 
 mod agenda;
 mod availability;
+mod clock;
 mod demand;
 mod history;
 mod ids;

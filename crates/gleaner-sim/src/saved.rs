@@ -1,6 +1,6 @@
 use crate::availability::Availability;
+use crate::clock::Clock;
 use crate::setup::Setup;
-use crate::simulation::Clock;
 use crate::world::World;
 use gleaner_core::Grid;
 use serde::{Deserialize, Serialize};

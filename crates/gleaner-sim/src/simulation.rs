@@ -1,11 +1,11 @@
 use crate::agenda::Next;
+use crate::clock::Clock;
 use crate::history::History;
 use crate::saved::{RestoreError, Saved};
 use crate::setup::Setup;
 use crate::world::World;
 use gleaner_core::{Command, Decision, Event, Grid, Policy, Scheduler};
 use gleaner_units::{MachineId, TaskId, Time};
-use serde::{Deserialize, Serialize};
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,15 +18,6 @@ pub struct Progress {
     pub finished: usize,
     /// Tasks in all.
     pub tasks: usize,
-}
-
-/// Where a simulation is in time.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Clock {
-    now: Time,
-    events: u64,
-    /// Whether the latest wake-up led to anything.
-    wake_was_idle: bool,
 }
 
 /// A simulated world and the scheduler that a live grid has.

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::hours::Hours;
-use super::verdict::DISK_FREE_MIN;
+
+/// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
+/// could keep nothing.
+pub const DISK_FREE_MIN: u64 = 16 << 20;
 
 /// The owner's rules. Each has a default, so that a machine without any configuration gives way to its owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,10 +10,6 @@ use crate::probes::Sample;
 /// How many degrees below the limit a machine must cool before tasks that were suspended for heat go on.
 pub const COOLING: f64 = 5.0;
 
-/// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
-/// could keep nothing.
-pub const DISK_FREE_MIN: u64 = 16 << 20;
-
 /// What tasks may do on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -5,6 +5,7 @@ use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
 use gleaner_testkit::random::Choices;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// Where SQLite keeps the number of a journal's format: `user_version`, big-endian.
@@ -157,8 +158,10 @@ fn restore(files: &[(std::path::PathBuf, Vec<u8>)], home: &Path) {
     }
     // Snapshots stand on rows that may be torn off.
     let _ = fs::remove_dir_all(home.join("snapshots"));
+    // As the coordinator made them: what others can read is refused.
     for (path, bytes) in files {
         fs::write(path, bytes).expect("a file");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("a file of ours");
     }
 }
 

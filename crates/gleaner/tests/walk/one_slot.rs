@@ -36,7 +36,15 @@ fn a_slot_is_free_when_the_program_there_is_gone_and_not_before() {
         (task["phase"] == "running").then_some(())
     });
     // What a move gains is worth its cost once the task has run for long enough.
-    grid.ok(&["policy", "set", "bertasi/greedy", "--relocate", "greedy", "--period", "1s"]);
+    grid.ok(&[
+        "policy",
+        "set",
+        "bertasi/greedy",
+        "--set",
+        "relocate.score=greedy",
+        "--set",
+        "relocate.period_s=1",
+    ]);
     grid.add("fast", 60, RULES, &["--slots", "1"]);
     until("it is to move", PATIENCE, || decided(&grid.facts(), "Relocate").then_some(()));
     let next = submit(&grid, &["--", "date", "+%s%N"]);
