@@ -52,11 +52,11 @@ fn made(makespan_s: impl Fn(Scheme, usize, usize) -> f64) -> Samples {
 fn as_the_paper_says(scheme: Scheme, case: usize, seed: usize) -> f64 {
     let noise = seed as f64 * 0.5;
     let makespan = match (scheme.relocator, scheme.allocator) {
-        (Some(_), Score::Greedy | Score::Social | Score::SocialAsPrinted) => 110.0,
+        (Some(_), Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => 110.0,
         (Some(_), Score::MinNum) => 121.0,
         (None, Score::Greedy) => 200.0,
         (None, Score::MinNum) => 300.0,
-        (None, Score::Social | Score::SocialAsPrinted) => match case {
+        (None, Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => match case {
             0..9 => 170.0,
             9..19 => 190.0,
             _ => 220.0,
@@ -77,9 +77,9 @@ fn the_opposite_does_not_hold() {
     let opposite = |scheme: Scheme, case, seed| match (scheme.relocator, scheme.allocator) {
         (Some(_), Score::Greedy) => 250.0,
         (Some(_), Score::MinNum) => 105.0,
-        (Some(_), Score::Social | Score::SocialAsPrinted) => 500.0,
+        (Some(_), Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => 500.0,
         (None, Score::MinNum) => 150.0,
-        (None, Score::Social | Score::SocialAsPrinted) => 400.0,
+        (None, Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => 400.0,
         (None, Score::Greedy) => as_the_paper_says(scheme, case, seed),
     };
     for claim in claims::figure_3::claims(&made(opposite), None) {

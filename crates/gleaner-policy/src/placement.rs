@@ -126,7 +126,7 @@ impl Objective for Newcomer<'_> {
         match self.score {
             // As printed, the residents only take away from the newcomer's own affinity.
             Score::Greedy | Score::SocialAsPrinted => summary.next_share_max / h,
-            Score::Social => match summary.next_burden_min.get(self.class.index()) {
+            Score::Social | Score::SocialWhole => match summary.next_burden_min.get(self.class.index()) {
                 // The same operations as in the score: equal machines do not look better than the one found.
                 Some(&least) => -least,
                 None => (ROUNDING - 1.0) * (summary.next_crowding_min * h + summary.next_times_min),

@@ -62,7 +62,9 @@ impl View<'_> {
         }
         let cost = match self.rule.score {
             Score::MinNum => 0.0,
-            Score::Greedy | Score::Social | Score::SocialAsPrinted => self.grid.migration_seconds(from, to),
+            Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => {
+                self.grid.migration_seconds(from, to)
+            }
         };
         let is_worth = |task: TaskId| {
             let run = self.grid.task(task).seconds_run(self.now);
@@ -133,8 +135,8 @@ struct Leaving<'a> {
     affinity: f64,
     /// By how much n·Σh/(1−λ) shrinks when one of them goes.
     relief: f64,
-    /// n·Σh/(1−λ) now.
-    total: f64,
+    /// n·h/(1−λ): the task's own term now.
+    own: f64,
     count: f64,
 }
 
@@ -153,7 +155,7 @@ impl<'a> Leaving<'a> {
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
                 affinity: machine.share(machine.count()) / h,
                 relief: (sum + (count - 1.0) * h) / free,
-                total: count * sum / free,
+                own: count * h / free,
                 count,
             }
         })
@@ -172,9 +174,9 @@ impl Objective for Leaving<'_> {
             Score::Greedy => rule.floor((summary.next_share_max / h - self.affinity) / self.affinity),
             Score::Social => {
                 let burden = summary.next_crowding_min * h + summary.next_times_min;
-                rule.floor(relative(self.relief - burden, self.total + summary.total_min))
+                rule.floor(rounded_up((self.relief - burden) / self.own))
             }
-            Score::SocialAsPrinted => f64::INFINITY,
+            Score::SocialWhole | Score::SocialAsPrinted => f64::INFINITY,
             Score::MinNum => rule.floor(self.count - summary.next_count_min),
         }
     }
@@ -257,11 +259,11 @@ impl Objective for Joining<'_> {
                 rule.floor((self.affinity - slowest) / slowest)
             }
             Score::Social => {
-                let relief = summary.times_max + summary.crowding_max * h;
-                let total = self.target.count * self.target.sum / self.target.free + summary.total_min;
-                rule.floor(relative(relief - self.burden, total))
+                // Σh/(n·h) + (n−1)/n − burden·(1−λ)/(n·h), each at its best.
+                let relief = summary.mean_max / h + (summary.count_max - 1.0) / summary.count_max;
+                rule.floor(rounded_up(relief - self.burden / (summary.crowding_max * h)))
             }
-            Score::SocialAsPrinted => f64::INFINITY,
+            Score::SocialWhole | Score::SocialAsPrinted => f64::INFINITY,
             Score::MinNum => rule.floor(summary.count_max - self.target.count),
         }
     }
@@ -286,9 +288,9 @@ impl Mover for Joining<'_> {
     }
 }
 
-/// A bound on `decrease / total` where `total` may be as small as given.
-fn relative(decrease: f64, total: f64) -> f64 {
-    let bound = decrease / total * (1.0 + ROUNDING) + ROUNDING;
+/// A bound on what rounding may have made of a gain.
+fn rounded_up(gain: f64) -> f64 {
+    let bound = gain + (gain.abs() + 1.0) * ROUNDING;
     // Infinite sums, as of a machine that its owner uses whole, bound nothing.
-    if bound.is_nan() || decrease == f64::INFINITY { f64::INFINITY } else { bound }
+    if bound.is_nan() { f64::INFINITY } else { bound }
 }

@@ -13,9 +13,10 @@ use gleaner_testkit::record::{first_difference, run, run_checked};
 /// A score and its reference.
 type Pair = (Score, Rule);
 
-const PAIRS: [Pair; 4] = [
+const PAIRS: [Pair; 5] = [
     (Score::Greedy, Rule::Greedy),
     (Score::Social, Rule::Social),
+    (Score::SocialWhole, Rule::SocialWhole),
     (Score::SocialAsPrinted, Rule::SocialAsPrinted),
     (Score::MinNum, Rule::MinNum),
 ];

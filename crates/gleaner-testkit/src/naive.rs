@@ -14,8 +14,10 @@ use std::cmp::Reverse;
 pub enum Rule {
     /// The task's own speed.
     Greedy,
-    /// Everyone's execution times.
+    /// Everyone's execution times; a gain is relative to the moved task's own.
     Social,
+    /// The same; a gain is relative to everyone's.
+    SocialWhole,
     /// The paper's letter.
     SocialAsPrinted,
     /// The number of tasks.
@@ -173,7 +175,7 @@ impl Now<'_> {
         let next = there.len() + 1;
         match rule {
             Rule::Greedy => self.affinity(task, machine, next),
-            Rule::Social => {
+            Rule::Social | Rule::SocialWhole => {
                 let sum: f64 = there.iter().map(|&other| self.h(other, machine)).sum();
                 -(next as f64 * self.h(task, machine) + sum) / self.free(machine)
             }
@@ -200,9 +202,19 @@ impl Now<'_> {
             }
             Rule::Social if self.free(from) == 0.0 => {
                 let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
-                1.0 - left.len() as f64 * sum(&left) / (source.len() as f64 * sum(&source))
+                let decrease = source.len() as f64 * sum(&source) - left.len() as f64 * sum(&left);
+                decrease / (source.len() as f64 * self.h(task, from))
             }
             Rule::Social => {
+                let before = self.times(&source, from) + self.times(&target, to);
+                let after = self.times(&left, from) + self.times(&joined, to);
+                (before - after) / (source.len() as f64 * self.h(task, from) / self.free(from))
+            }
+            Rule::SocialWhole if self.free(from) == 0.0 => {
+                let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
+                1.0 - left.len() as f64 * sum(&left) / (source.len() as f64 * sum(&source))
+            }
+            Rule::SocialWhole => {
                 let before = self.times(&source, from) + self.times(&target, to);
                 let after = self.times(&left, from) + self.times(&joined, to);
                 (before - after) / before

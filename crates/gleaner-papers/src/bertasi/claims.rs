@@ -22,6 +22,7 @@ const NO_SOCIAL: &str = "one reading only: SOCIAL has no part in it";
 fn reading(social: Score) -> &'static str {
     match social {
         Score::SocialAsPrinted => "SOCIAL as printed",
+        Score::SocialWhole => "SOCIAL, gains relative to the whole sum",
         Score::Social | Score::Greedy | Score::MinNum => "SOCIAL by execution times",
     }
 }
@@ -29,6 +30,7 @@ fn reading(social: Score) -> &'static str {
 fn id(name: &str, social: Score) -> String {
     match social {
         Score::SocialAsPrinted => format!("{name}-as-printed"),
+        Score::SocialWhole => format!("{name}-whole"),
         Score::Social | Score::Greedy | Score::MinNum => name.to_owned(),
     }
 }

@@ -64,6 +64,7 @@ pub fn name(score: Score) -> &'static str {
     match score {
         Score::Greedy => "GREEDY",
         Score::Social => "SOCIAL",
+        Score::SocialWhole => "SOCIAL of the whole",
         Score::SocialAsPrinted => "SOCIAL as printed",
         Score::MinNum => "MIN-NUM",
     }

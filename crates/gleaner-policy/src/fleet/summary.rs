@@ -50,10 +50,8 @@ pub struct Summary {
     pub count_max: f64,
     /// Largest n/(1−λ).
     pub crowding_max: f64,
-    /// Largest Σh/(1−λ).
-    pub times_max: f64,
-    /// Smallest n·Σh/(1−λ) of those with a free share.
-    pub total_min: f64,
+    /// Largest Σh/n.
+    pub mean_max: f64,
     /// A set bit for each class of task here, by its id modulo 64: a clear bit rules a class out.
     pub present: u64,
 }
@@ -71,8 +69,7 @@ impl Summary {
         share_min: f64::INFINITY,
         count_max: 0.0,
         crowding_max: 0.0,
-        times_max: 0.0,
-        total_min: f64::INFINITY,
+        mean_max: 0.0,
         present: 0,
     };
 
@@ -90,10 +87,7 @@ impl Summary {
             summary.share_min = machine.share(machine.count());
             summary.count_max = n;
             summary.crowding_max = n / free;
-            summary.times_max = times / free;
-        }
-        if free > 0.0 {
-            summary.total_min = n * times / free;
+            summary.mean_max = times / n;
         }
         if machine.takes_tasks() {
             let room = machine.free();
@@ -129,8 +123,7 @@ impl Summary {
             share_min: smaller(self.share_min, other.share_min),
             count_max: larger(self.count_max, other.count_max),
             crowding_max: larger(self.crowding_max, other.crowding_max),
-            times_max: larger(self.times_max, other.times_max),
-            total_min: smaller(self.total_min, other.total_min),
+            mean_max: larger(self.mean_max, other.mean_max),
             present: self.present | other.present,
         }
     }

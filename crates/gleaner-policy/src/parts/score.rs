@@ -13,8 +13,11 @@ use std::cmp::Ordering;
 pub enum Score {
     /// The affinity τ, equation (2): the task's own speed.
     Greedy,
-    /// The growth of everyone's execution times, in the reading by execution times.
+    /// The growth of everyone's execution times, in the reading by execution times; a move's gain is relative to what the
+    /// task itself took.
     Social,
+    /// The same, with a move's gain relative to what all tasks of both machines took.
+    SocialWhole,
     /// τ less the affinity that the residents lose, as the paper prints it.
     SocialAsPrinted,
     /// The number of tasks, whatever they are.
@@ -38,7 +41,14 @@ impl Choice for Score {
                 name: "social",
                 meaning: "The machine with the highest −((n+1)·h + Σh)/(1−λ): where an operation of each task, the \
                           newcomer's included, takes least longer than before. This is the paper's idea, in a reading by \
-                          execution times; the number of cores does not enter the formula.",
+                          execution times; the number of cores does not enter the formula. A move gains as much as the \
+                          sum shrinks over both machines, relative to n·h/(1−λ), the moved task's own time where it was.",
+                reads: &[Input::Counts, Input::Speeds, Input::OwnerLoads],
+            },
+            Score::SocialWhole => About {
+                name: "social-whole",
+                meaning: "As social, with a move's gain relative to the whole sum over both machines: where many tasks share \
+                          them, no single move gains much, and a threshold forbids them all.",
                 reads: &[Input::Counts, Input::Speeds, Input::OwnerLoads],
             },
             Score::SocialAsPrinted => About {
@@ -59,7 +69,8 @@ impl Choice for Score {
 
 impl Score {
     /// All of them, in the order in which help lists them.
-    pub const ALL: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
+    pub const ALL: [Score; 5] =
+        [Score::Greedy, Score::Social, Score::SocialWhole, Score::SocialAsPrinted, Score::MinNum];
 
     /// As it is written in scenarios and presets.
     pub fn name(self) -> &'static str {
@@ -71,6 +82,9 @@ impl Score {
         match self {
             Score::Greedy => "each task to the machine on which it runs fastest now",
             Score::Social => "each task where everyone's execution times grow least",
+            Score::SocialWhole => {
+                "as social, where a move gains little among many tasks; here to be compared, not used"
+            }
             Score::SocialAsPrinted => "the paper's SOCIAL to the letter; here to be compared, not used",
             Score::MinNum => "each task to the machine with the fewest tasks",
         }
@@ -80,7 +94,7 @@ impl Score {
     pub fn counts_tasks(self) -> bool {
         match self {
             Score::MinNum => true,
-            Score::Greedy | Score::Social | Score::SocialAsPrinted => false,
+            Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => false,
         }
     }
 
@@ -89,7 +103,7 @@ impl Score {
         match self {
             Score::Greedy | Score::MinNum => "A decision costs O(machine classes + log machines).",
             Score::Social => "A decision costs O(machine classes + log machines), and O(machines) at worst.",
-            Score::SocialAsPrinted => "A decision costs O(machines) at worst.",
+            Score::SocialWhole | Score::SocialAsPrinted => "A decision costs O(machines) at worst.",
         }
     }
 }
@@ -121,7 +135,9 @@ pub(crate) fn placement(score: Score, grid: &Grid, class: TaskClassId, on: Machi
     let n = machine.count();
     match score {
         Score::Greedy => machine.share(n + 1) / h,
-        Score::Social => -(f64::from(n + 1) * h + sum_of_times(grid, machine)) / (1.0 - machine.load()),
+        Score::Social | Score::SocialWhole => {
+            -(f64::from(n + 1) * h + sum_of_times(grid, machine)) / (1.0 - machine.load())
+        }
         Score::SocialAsPrinted => social_as_printed(grid, machine, h),
         Score::MinNum => -f64::from(n),
     }
@@ -154,13 +170,32 @@ pub(crate) fn gain(score: Score, grid: &Grid, class: TaskClassId, from: MachineI
             (after - before) / before
         }
         Score::Social => social_gain(grid, class, grid.machine(from), grid.machine(to)),
+        Score::SocialWhole => social_gain_of_the_whole(grid, class, grid.machine(from), grid.machine(to)),
         Score::SocialAsPrinted => social_gain_as_printed(grid, class, grid.machine(from), grid.machine(to)),
         Score::MinNum => f64::from(grid.machine(from).count()) - f64::from(grid.machine(to).count()),
     }
 }
 
-/// The relative decrease of Σ n·h/(1−λ) over the tasks of both machines: what an operation of each of them takes.
+/// The decrease of Σ n·h/(1−λ) over the tasks of both machines, what an operation of each of them takes, relative to the
+/// moved task's own term before.
 fn social_gain(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
+    let h = grid.classes().seconds_per_op(class, source.class());
+    let n = f64::from(source.count());
+    // n·Σh less (n − 1)·(Σh − h): without a difference of large sums.
+    let relief = sum_of_times(grid, source) + (n - 1.0) * h;
+    let free = 1.0 - source.load();
+    if free.partial_cmp(&0.0) != Some(Ordering::Greater) {
+        // Both are infinite: the limit of their ratio as the source's load nears 1.
+        return relief / (n * h);
+    }
+    let newcomer = grid.classes().seconds_per_op(class, target.class());
+    let target_n = f64::from(target.count());
+    let burden = ((target_n + 1.0) * newcomer + sum_of_times(grid, target)) / (1.0 - target.load());
+    (relief / free - burden) / (n * h / free)
+}
+
+/// The same decrease, relative to the whole sum before.
+fn social_gain_of_the_whole(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
     let h = grid.classes().seconds_per_op(class, target.class());
     let (n, target_n) = (f64::from(source.count()), f64::from(target.count()));
     let (sum, target_sum) = (sum_of_times(grid, source), sum_of_times(grid, target));

@@ -34,6 +34,7 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
     let (name, reading) = match score {
         Score::Greedy => ("greedy", NO_SOCIAL),
         Score::Social => ("social", reading(score)),
+        Score::SocialWhole => ("social-whole", reading(score)),
         Score::SocialAsPrinted => ("social-as-printed", reading(score)),
         Score::MinNum => ("minnum", "a difference of at least 2 tasks"),
     };

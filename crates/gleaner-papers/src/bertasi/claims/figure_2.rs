@@ -36,7 +36,9 @@ fn estimate(samples: &Samples, score: Score, of: impl Fn(&Measures) -> f64) -> E
 fn named(what: &str, score: Score) -> String {
     match score {
         Score::Greedy => format!("figure-2/greedy-{what}"),
-        Score::Social | Score::SocialAsPrinted => id(&format!("figure-2/social-{what}"), score),
+        Score::Social | Score::SocialWhole | Score::SocialAsPrinted => {
+            id(&format!("figure-2/social-{what}"), score)
+        }
         Score::MinNum => format!("figure-2/minnum-{what}"),
     }
 }
