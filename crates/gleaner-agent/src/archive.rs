@@ -2,7 +2,7 @@
 //!
 //! - **The same files give the same bytes**: entries are in order of their names, and bear no times and no owners.
 //! - **No link is followed**, neither on the way in nor on the way out: a task could have made it point anywhere. Folders
-//!   are passed as descriptors, and what is below is opened [beneath](crate::beneath) them.
+//!   are passed as descriptors, and what is below is opened by [`crate::beneath`] them.
 //! - Only files, folders and symbolic links are packed; only these are unpacked, and only below the folder given.
 //! - **An archive comes from a stranger**: what it claims of names and sizes takes no memory beyond [`PATH_BYTES_MAX`].
 

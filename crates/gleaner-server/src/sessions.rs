@@ -1,7 +1,7 @@
 //! The agents' connections: who an agent is gets proven here, what it says goes to the desk.
 //!
-//! **Until then a connection costs little**: two messages of [`GREETING_BYTES_MAX`], in order, within [`GREETING`], and so
-//! many from one address as [`lobby`] has room for. The WebSocket itself holds to that; it takes more once the proof is there.
+//! **Until then a connection costs little**: two messages of [`GREETING_BYTES_MAX`], in order, within ten seconds, and so
+//! many from one address as `lobby` has room for. The WebSocket itself holds to that; it takes more once the proof is there.
 
 mod lobby;
 

@@ -1,6 +1,6 @@
 //! What a coordinator and an agent say to each other over a WebSocket, one message a frame.
 //!
-//! The agent dials. It says who it is ([`Knock`]) and proves it with its key; until then it may send two short messages and
+//! The agent dials. It says who it is ([`FromAgent::Knock`]) and proves it with its key; until then it may send two short messages and
 //! nothing else. It goes on when it hears that it is [`Proven`](ToAgent::Proven), tells how it is ([`Hello`]), and then
 //! both talk at will. After a
 //! reconnection the coordinator lists the attempts that are the agent's ([`ToAgent::Yours`]): the agent ends all others

@@ -336,7 +336,7 @@ pub(crate) enum PolicyArguments {
         #[arg(long)]
         json: bool,
     },
-    /// A preset as a scenario's [policy] section, with what each part does
+    /// A preset as a scenario's policy section, with what each part does
     Show {
         /// Its name
         name: String,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// A policy in the words of a scenario's `[policy]` section.
 #[derive(Args, Debug)]
 pub(crate) struct WordsArguments {
-    /// Take the policy from the [policy] section of this file: a scenario, or what `gleaner policy show` prints
+    /// Take the policy from the policy section of this file: a scenario, or what `gleaner policy show` prints
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
     /// Set a key of the policy, as `relocate.gain_min=0.05`; may be given several times
