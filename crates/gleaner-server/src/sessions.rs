@@ -23,9 +23,7 @@ use gleaner_net::{
 use gleaner_units::MachineId;
 use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
-use gleaner_wire::session::{
-    Attempt, End, FrameError, FromAgent, Hello, Outcome, Tail, ToAgent, Usage, decode, encode,
-};
+use gleaner_wire::session::{Attempt, End, FrameError, FromAgent, Hello, Outcome, ToAgent, decode, encode};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use lobby::Place;
@@ -220,16 +218,7 @@ fn with_all_that_came(first: FromAgent, socket: &mut Socket) -> (Vec<FromAgent>,
 
 /// As if the agent had said so.
 fn not_started(attempt: Attempt, why: String) -> FromAgent {
-    let end = End {
-        outcome: Outcome::NotStarted { why },
-        usage: Usage::default(),
-        checkpoint: None,
-        files: None,
-        notes: Vec::new(),
-        stdout: Tail::default(),
-        stderr: Tail::default(),
-    };
-    FromAgent::Ended { attempt, end }
+    FromAgent::Ended { attempt, end: End::of(Outcome::NotStarted { why }) }
 }
 
 async fn say(socket: &mut Socket, message: &ToAgent) -> Result<(), SessionEnd> {

@@ -333,6 +333,21 @@ pub struct End {
     pub stderr: Tail,
 }
 
+impl End {
+    /// Of a run that used nothing and left nothing.
+    pub fn of(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            usage: Usage::default(),
+            checkpoint: None,
+            files: None,
+            notes: Vec::new(),
+            stdout: Tail::default(),
+            stderr: Tail::default(),
+        }
+    }
+}
+
 /// The end of a stream.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -6,7 +6,7 @@ use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
 use gleaner_units::{Span, Time};
-use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, Tail, ToAgent, Usage};
+use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, ToAgent};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -222,15 +222,7 @@ impl Duties {
 }
 
 fn unknown_here() -> End {
-    End {
-        outcome: abandoned("this agent does not have it"),
-        usage: Usage::default(),
-        checkpoint: None,
-        files: None,
-        notes: Vec::new(),
-        stdout: Tail::default(),
-        stderr: Tail::default(),
-    }
+    End::of(abandoned("this agent does not have it"))
 }
 
 fn name_of(message: &ToAgent) -> &'static str {

@@ -8,7 +8,7 @@ use gleaner_server::store::Seq;
 use gleaner_wire::api::Enrolled;
 use gleaner_wire::limits::REPORTS_AT_ONCE;
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent, Usage,
+    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -24,7 +24,7 @@ pub(crate) fn profile() -> Profile {
 }
 
 pub(crate) fn exited(code: i32, stdout: Tail) -> End {
-    End { outcome: Outcome::Exited { code }, stdout, ..nothing_used() }
+    End { stdout, ..End::of(Outcome::Exited { code }) }
 }
 
 /// 32 bytes in base64url.
@@ -185,7 +185,7 @@ async fn what_an_agent_says_is_short_when_it_is_recorded() {
     world.submit(&world.alice, 1).await;
     let attempt = agent.start_next(&world).await;
     let why = "ü".repeat(1 << 20);
-    let end = End { outcome: Outcome::NotStarted { why: why.clone() }, ..nothing_used() };
+    let end = End::of(Outcome::NotStarted { why: why.clone() });
     agent.say(&world, FromAgent::Ended { attempt, end }).await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: why.clone() }).await;
     agent.say(&world, FromAgent::Open { open: false, why: why.clone() }).await;
@@ -215,16 +215,4 @@ async fn an_agent_that_says_too_much_is_disconnected() {
     while agent.inbox.recv().await.is_some() {}
     // Each may be followed by a decision of the policy.
     assert!(last().number() - before.number() < 3 * u64::from(REPORTS_AT_ONCE), "{before:?} {:?}", last());
-}
-
-fn nothing_used() -> End {
-    End {
-        outcome: Outcome::Stopped,
-        usage: Usage::default(),
-        checkpoint: None,
-        files: None,
-        notes: Vec::new(),
-        stdout: Tail::default(),
-        stderr: Tail::default(),
-    }
 }

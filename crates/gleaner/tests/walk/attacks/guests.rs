@@ -113,13 +113,17 @@ fn processes_that_wake_each_other_do_not_outlast_the_owners_pause() {
                     .then_some(())
             });
         }
-        grid.machine("lab").owner("resume");
-        grid.cli(&["cancel", &job]);
-        until("it is over", PATIENCE, || {
-            (phase(&grid, &job, "cancelled") || phase(&grid, &job, "failed")).then_some(())
-        });
+        resume_and_cancel(&mut grid, &job);
     }
     grid.wind_up();
+}
+
+fn resume_and_cancel(grid: &mut Grid, job: &str) {
+    grid.machine("lab").owner("resume");
+    grid.cli(&["cancel", job]);
+    until("it is over", PATIENCE, || {
+        (phase(grid, job, "cancelled") || phase(grid, job, "failed")).then_some(())
+    });
 }
 
 #[test]
@@ -132,11 +136,7 @@ fn a_program_that_wakes_itself_does_not_outlast_the_owners_pause() {
         until("it runs", PATIENCE, || (used(&mut grid, "lab") > 5).then_some(()));
         grid.machine("lab").owner("pause");
         stands_still(&mut grid, "lab");
-        grid.machine("lab").owner("resume");
-        grid.cli(&["cancel", &job]);
-        until("it is over", PATIENCE, || {
-            (phase(&grid, &job, "cancelled") || phase(&grid, &job, "failed")).then_some(())
-        });
+        resume_and_cancel(&mut grid, &job);
     }
     grid.wind_up();
 }
