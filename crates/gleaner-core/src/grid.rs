@@ -4,6 +4,8 @@ mod account;
 mod accounts;
 mod admit;
 mod apply;
+mod beliefs;
+mod catalogue;
 mod chains;
 mod check;
 mod machine;
@@ -18,6 +20,8 @@ mod waiting;
 
 pub use account::{Account, Budget, Charged, Scope, Sum};
 pub use accounts::Accounts;
+pub use beliefs::{Belief, SentRun};
+pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
 pub use machine::{Availability, Machine};
 pub use plans::Plans;
@@ -26,6 +30,7 @@ pub use task::{Task, TaskState};
 
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
+use beliefs::Beliefs;
 use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use pages::Pages;
 use runs::Runs;
@@ -77,6 +82,8 @@ pub struct Grid {
     placed_total: u32,
     occasions: VecDeque<Occasion>,
     wake_at: Option<Time>,
+    catalogue: Catalogue,
+    beliefs: Beliefs,
 }
 
 impl Grid {
@@ -98,6 +105,8 @@ impl Grid {
             placed_total: 0,
             occasions: VecDeque::new(),
             wake_at: None,
+            catalogue: Catalogue::default(),
+            beliefs: Beliefs::default(),
         }
     }
 
@@ -203,6 +212,17 @@ impl Grid {
     /// The next wake-up that was asked for.
     pub fn wake_at(&self) -> Option<Time> {
         self.wake_at
+    }
+
+    /// Where data is, and how fast it moves.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What is known of a machine that is a site and published its state.
+    #[inline]
+    pub fn belief(&self, machine: MachineId) -> Option<&Belief> {
+        self.beliefs.of(machine)
     }
 
     /// h for a task class on a machine; infinite where it cannot run at any load.

@@ -35,11 +35,11 @@ pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
-pub use event::{Event, RunEnd};
+pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration,
-    Plans, Run, Scope, Stage, Sum, Task, TaskState,
+    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Grid, GridConfig,
+    Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
 };
 pub use occasion::{Cause, Occasion, Settled};
 pub use policy::Policy;

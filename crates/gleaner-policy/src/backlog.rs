@@ -109,6 +109,8 @@ impl Backlog {
             | Change::ResidentsChanged(_)
             | Change::BudgetChanged
             | Change::LoadChanged(_)
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -214,9 +214,11 @@ impl Policy for NaiveBatch {
                 }
                 self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)))
             }
-            Cause::Joined(on) | Cause::Opened(on) | Cause::LoadFell(on) | Cause::Vacated(on) => {
-                start(grid, now, on)
-            }
+            Cause::Joined(on)
+            | Cause::Opened(on)
+            | Cause::LoadFell(on)
+            | Cause::Vacated(on)
+            | Cause::Published(on) => start(grid, now, on),
             Cause::Submitted(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)

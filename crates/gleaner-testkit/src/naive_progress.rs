@@ -146,6 +146,14 @@ impl NaiveProgress {
             Event::RunEnded { run, end } => self.ended(run, end),
             Event::MachineClosed { .. }
             | Event::MachineOpened { .. }
+            | Event::FileMet { .. }
+            | Event::FileStored { .. }
+            | Event::FileRemoved { .. }
+            | Event::InputsNamed { .. }
+            | Event::MachineSited { .. }
+            | Event::LinkMeasured { .. }
+            | Event::StatePublished { .. }
+            | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::RuleChanged
             | Event::WokeUp => {}

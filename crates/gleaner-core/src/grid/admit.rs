@@ -152,6 +152,7 @@ impl Grid {
         let class = self.task(id).class;
         let needs = self.needs(class);
         let run = self.add_run(id, on, stage);
+        self.beliefs.sent(run, on);
         self.machines[on.index()].add(now, class, Resident::sent(run, done), needs);
         self.placed[class.index()] += 1;
         self.placed_total += 1;

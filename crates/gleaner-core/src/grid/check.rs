@@ -61,6 +61,9 @@ pub enum BrokenInvariant {
     /// or another's.
     #[error("an account does not agree with its bills, or with the tasks")]
     Account,
+    /// A run is said to be on its way to a site where it is not.
+    #[error("{0} is said to be on its way to {1}, where it is not")]
+    Belief(RunId, MachineId),
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
     OutOfReach(RunId, MachineId),
@@ -73,6 +76,11 @@ impl Grid {
         let empty =
             |machine: &Machine| Machine::new(machine.class(), self.classes.machine_class(machine.class()));
         let mut machines: Vec<Machine> = self.machines.iter().map(empty).collect();
+        let is_there =
+            |&(run, on): &(RunId, MachineId)| self.find_run(run).is_some_and(|known| known.on == on);
+        if let Some((run, on)) = self.beliefs.all_sent().find(|sent| !is_there(sent)) {
+            return Err(BrokenInvariant::Belief(run, on));
+        }
         let mut placed = vec![0; self.placed.len()];
         let mut runs = 0;
         for (id, task) in self.tasks() {

@@ -11,10 +11,25 @@ use crate::{Cause, Change, Command, RunEnd, StopReason};
 use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time};
 
 impl Grid {
+    pub(super) fn run_arrived(&mut self, now: Time, id: RunId, effects: &mut Effects) {
+        match self.find_run(id) {
+            Some(&Run { stage: Stage::Sent, on, .. }) => {
+                self.beliefs.arrived(now, id, on);
+                effects.changes.push(Change::BeliefChanged(on));
+            }
+            // It arrived before it heard that it is to stop.
+            Some(Run { stage: Stage::Stopping, .. }) => {}
+            Some(Run { stage: Stage::Held | Stage::Running | Stage::Missing, .. }) | None => {
+                effects.changes.push(Change::StaleReply(id));
+            }
+        }
+    }
+
     pub(super) fn run_started(&mut self, now: Time, id: RunId, effects: &mut Effects) {
         match self.find_run(id).copied() {
             Some(Run { stage: Stage::Sent, on, .. }) => {
                 self.run_mut(id).stage = Stage::Running;
+                self.beliefs.arrived(now, id, on);
                 let task = self.tasks.get_mut(id.task);
                 task.started = task.started.min(now);
                 let class = task.class;
@@ -297,6 +312,7 @@ impl Grid {
     fn take_off(&mut self, now: Time, run: &Run) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
+        self.beliefs.over(run.id, run.on);
         let machine = &mut self.machines[run.on.index()];
         match run.stage {
             Stage::Held | Stage::Sent | Stage::Running => {
