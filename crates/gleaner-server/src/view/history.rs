@@ -142,6 +142,7 @@ impl<'a> Story<'a> {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
+            Decision::StartWide { task, ref parts } => (task, parts[0].on),
             Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
         };
         if task != self.names.task {
