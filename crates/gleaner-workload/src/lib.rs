@@ -22,6 +22,7 @@ mod limits;
 mod lines;
 mod machines;
 mod names;
+pub mod ourgrid;
 mod owner_load;
 mod packed;
 mod policy;
