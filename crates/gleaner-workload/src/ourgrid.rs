@@ -1,4 +1,4 @@
-//! What `OurGrid` reads: descriptions of jobs ([`jdf`]) and of sites ([`sdf`]).
+//! What OurGrid reads: descriptions of jobs ([`jdf`]) and of sites ([`sdf`]).
 //!
 //! In both, words before a colon begin a clause, whatever their case; `#` where a word could stand begins a comment;
 //! a text in quotes may hold blanks, and `\"` and `\\` in it. An error names line and column. `{1-3}` in the name of a

@@ -102,7 +102,7 @@ struct Reader<'a> {
     transfer_bytes: usize,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn job(&mut self) -> Result<Job, InputError> {
         self.keyword("job", "job :, which begins each description")?;
         let mut label = String::new();

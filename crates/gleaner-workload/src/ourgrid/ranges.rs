@@ -10,7 +10,9 @@ pub(super) fn expand(name: &str) -> Result<Vec<String>, String> {
     let mut names = vec![String::new()];
     let mut rest = name;
     while let Some((before, numbers, after)) = next(rest) {
-        names.iter_mut().for_each(|name| name.push_str(before));
+        for name in &mut names {
+            name.push_str(before);
+        }
         let count = numbers.len().saturating_mul(names.len());
         if count > RANGE_MAX {
             return Err(format!("a range of more than {RANGE_MAX} names"));
@@ -24,7 +26,9 @@ pub(super) fn expand(name: &str) -> Result<Vec<String>, String> {
             .collect();
         rest = after;
     }
-    names.iter_mut().for_each(|name| name.push_str(rest));
+    for name in &mut names {
+        name.push_str(rest);
+    }
     Ok(names)
 }
 

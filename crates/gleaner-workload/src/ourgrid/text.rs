@@ -30,14 +30,14 @@ const SIGNS: [&str; 17] =
     ["||", "&&", "==", "!=", "<=", ">=", "=", "<", ">", "!", "(", ")", "{", "}", ":", ";", ","];
 
 pub(super) struct Text<'a> {
-    text: &'a str,
+    all: &'a str,
     place: Place,
     spot: Spot,
 }
 
 impl<'a> Text<'a> {
     pub(super) fn new(text: &'a str, place: Place) -> Self {
-        Self { text, place, spot: Spot { at: 0, line: 1, column: 1 } }
+        Self { all: text, place, spot: Spot { at: 0, line: 1, column: 1 } }
     }
 
     pub(super) fn spot(&self) -> Spot {
@@ -50,7 +50,7 @@ impl<'a> Text<'a> {
     }
 
     fn rest(&self) -> &'a str {
-        &self.text[self.spot.at..]
+        &self.all[self.spot.at..]
     }
 
     fn peek(&self) -> Option<char> {
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
         while self.peek().is_some_and(&accepted) {
             self.bump();
         }
-        &self.text[start..self.spot.at]
+        &self.all[start..self.spot.at]
     }
 
     fn blanks(&mut self) {

@@ -1,4 +1,4 @@
-//! `OurGrid`'s descriptions of jobs and sites.
+//! OurGrid's descriptions of jobs and sites.
 
 use super::shared;
 use gleaner_workload::ourgrid::jdf::{self, Job, Verb};
