@@ -12,14 +12,17 @@
 
 mod ads;
 pub mod availability;
+pub mod batsim;
 mod document;
 mod error;
 mod experiment;
+pub mod gwf;
 mod ids;
 mod kinds;
 mod labels;
 mod limits;
 mod lines;
+pub mod logs;
 mod machines;
 mod names;
 pub mod ourgrid;
