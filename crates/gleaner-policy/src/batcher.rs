@@ -152,6 +152,8 @@ impl Policy for Batcher {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

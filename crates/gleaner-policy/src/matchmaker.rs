@@ -132,6 +132,8 @@ impl Policy for Matchmaker {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
