@@ -198,7 +198,14 @@ impl Preset {
     pub fn all() -> Vec<Self> {
         let immediates = Aim::all().into_iter().filter_map(immediate);
         let queues = Backfill::all().into_iter().map(queue);
-        Score::ALL.map(bertasi).into_iter().chain(elleuchs()).chain(nimrods()).chain(immediates).chain(queues).collect()
+        Score::ALL
+            .map(bertasi)
+            .into_iter()
+            .chain(elleuchs())
+            .chain(nimrods())
+            .chain(immediates)
+            .chain(queues)
+            .collect()
     }
 
     /// The preset of that name, with the per cent that the name says.
