@@ -13,12 +13,14 @@ mod header;
 mod job;
 mod kept;
 mod line;
+mod served;
 
 pub(crate) use fields::Fields;
 pub use header::Entry;
 pub use job::Job;
 pub use kept::{Kept, KeptJob, LeftOut};
 pub use line::with_field;
+pub use served::{MeanMax, Served, Service, Services};
 
 use crate::InputError;
 use crate::error::Place;

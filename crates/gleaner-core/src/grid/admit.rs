@@ -22,7 +22,7 @@ impl Grid {
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
-            Decision::Wake { at } if at <= now => Err(Refusal::Passed(at)),
+            Decision::Wake { at } if at < now => Err(Refusal::Passed(at)),
             Decision::Wake { at } => {
                 self.wake_at = Some(at);
                 effects.changes.push(Change::WakeChanged);
@@ -198,7 +198,7 @@ impl Grid {
     ) -> RunId {
         let class = self.task(id).class;
         let needs = self.needs(class);
-        let run = self.add_run(id, parts, stage);
+        let run = self.add_run(now, id, parts, stage);
         for &Part { on, cores } in parts {
             let needs = needs.of_part(cores);
             self.beliefs.sent(run, on);
@@ -207,6 +207,7 @@ impl Grid {
         }
         self.placed[class.index()] += 1;
         self.placed_total += 1;
+        effects.changes.push(Change::RoomTaken(run));
         run
     }
 }

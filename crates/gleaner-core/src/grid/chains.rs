@@ -100,7 +100,7 @@ impl Grid {
     }
 
     /// The next run of a task gets its number.
-    pub(super) fn add_run(&mut self, task: TaskId, parts: &[Part], stage: Stage) -> RunId {
+    pub(super) fn add_run(&mut self, since: Time, task: TaskId, parts: &[Part], stage: Stage) -> RunId {
         let is_wide = parts.len() > 1;
         let entry = self.tasks.get_mut(task);
         entry.runs += 1;
@@ -109,6 +109,7 @@ impl Grid {
             id,
             on: parts[0].on,
             stage,
+            since,
             done: 0.0,
             is_superseded: false,
             is_wide,

@@ -55,7 +55,7 @@ impl Grid {
         if end == RunEnd::Kept {
             self.keep(now, &run);
         }
-        self.take_off(now, &run);
+        self.take_off(now, &run, effects);
         let machines = self.machines_of_run(&run);
         self.forget_run(id);
         match (end, self.task(id.task).state) {
@@ -95,7 +95,8 @@ impl Grid {
             None => {}
         }
         self.kept.remove(&id);
-        self.tasks.get_mut(id).state = TaskState::Finished(run.on);
+        let task = self.tasks.get_mut(id);
+        (task.state, task.ended) = (TaskState::Finished(run.on), now);
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
         if was_there {
@@ -262,7 +263,7 @@ impl Grid {
                 continue;
             }
             let done = self.keepable(now, &run);
-            self.take_off(now, &run);
+            self.take_off(now, &run, effects);
             match (run.stage, self.task(id.task).state) {
                 (Stage::Held, _) | (_, TaskState::Finished(_)) => self.forget_run(id),
                 (_, TaskState::Placed) if self.runs_of(id.task).any(|other| other.stage == Stage::Held) => {
@@ -317,7 +318,7 @@ impl Grid {
         let &Run { id, on, stage, .. } = run;
         match stage {
             Stage::Held => {
-                self.take_off(now, run);
+                self.take_off(now, run, effects);
                 self.forget_run(id);
                 effects.changes.push(Change::ResidentsChanged(on));
                 self.vacated(on);
@@ -369,7 +370,7 @@ impl Grid {
     }
 
     /// Off its machine, where it takes room no more.
-    fn take_off(&mut self, now: Time, run: &Run) {
+    fn take_off(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
         self.each_part(run, |grid, part| grid.beliefs.over(run.id, part.on));
@@ -383,8 +384,9 @@ impl Grid {
             Stage::Stopping => self.each_part(run, |grid, part| {
                 grid.machines[part.on.index()].release(run.id, needs.of_part(part.cores));
             }),
-            Stage::Missing => {}
+            Stage::Missing => return,
         }
+        self.each_part(run, |_, part| effects.changes.push(Change::RoomFreed(run.id, part.on)));
     }
 
     /// Tasks of one class and length come to wait.

@@ -5,7 +5,7 @@
 //! is said of it could count any more. What speaks of a run that is not known is stale.
 
 use crate::Part;
-use gleaner_units::{MachineId, RunId};
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -30,6 +30,7 @@ pub struct Run {
     pub(super) id: RunId,
     pub(super) on: MachineId,
     pub(super) stage: Stage,
+    pub(super) since: Time,
     /// Once it is stopping or missing: the operations that the next run need not do if what it did is kept.
     pub(super) done: f64,
     /// Another run of its task came to its end first: this one's does not count any more.
@@ -50,6 +51,12 @@ impl Run {
     #[inline]
     pub fn on(&self) -> MachineId {
         self.on
+    }
+
+    /// Since when it takes its machine's room.
+    #[inline]
+    pub fn since(&self) -> Time {
+        self.since
     }
 
     /// How far it is.
