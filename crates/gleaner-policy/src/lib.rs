@@ -32,7 +32,7 @@ pub use batcher::Batcher;
 pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
-pub use parts::budget::{Level, Savings, Spending};
+pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::order::Order;
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;

@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Level, Order, Recipe, Replan, Savings, Spending};
+use gleaner_policy::{Cheapest, Level, Order, Recipe, Replan, Savings, Spending};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -53,6 +53,8 @@ pub enum Variant {
     AsDerived,
     /// BT among the machines that are ready within the period, as BTT is.
     WithinPeriod,
+    /// Machines that are ready only after the period are left out before line 9 is asked, the cheapest too.
+    CheapestIfReady,
     /// A task is charged as it starts.
     ChargedAtStart,
     /// A task is charged as it ends.
@@ -161,6 +163,7 @@ impl Variant {
             | Variant::Period(_)
             | Variant::AsDerived
             | Variant::WithinPeriod
+            | Variant::CheapestIfReady
             | Variant::PlansStand
             | Variant::Forecast
             | Variant::DemandPrices
@@ -171,6 +174,10 @@ impl Variant {
 
     fn savings(self) -> Savings {
         if self == Variant::AsDerived { Savings::AsDerived } else { Savings::AsPrinted }
+    }
+
+    fn cheapest(self) -> Cheapest {
+        if self == Variant::CheapestIfReady { Cheapest::IfReady } else { Cheapest::First }
     }
 }
 
@@ -196,7 +203,9 @@ impl Case {
         match self.rule {
             Rule::Free | Rule::Cap => &[Variant::Standard],
             Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
-            Rule::PerTaskAndTime | Rule::PerClass => &Variant::READINGS,
+            Rule::PerTaskAndTime | Rule::PerClass => {
+                &[Variant::Standard, Variant::AsDerived, Variant::CheapestIfReady]
+            }
         }
     }
 
@@ -210,6 +219,7 @@ impl Case {
     pub fn remark(self) -> &'static str {
         match self.variant {
             Variant::AsDerived => ", (5) as derived",
+            Variant::CheapestIfReady => ", the cheapest if ready",
             Variant::WithinPeriod => ", within the period",
             _ => "",
         }
@@ -234,15 +244,16 @@ impl Case {
 
     /// The parts that the policy is made of.
     pub fn recipe(self) -> Recipe {
+        let through_time = Spending::PerTaskAndTime(self.variant.savings(), self.variant.cheapest());
         let (spending, level) = match self.rule {
             Rule::Free => (Spending::Free, Level::Machines),
             Rule::Cap => (Spending::Cap, Level::Machines),
             Rule::PerTask if self.variant == Variant::WithinPeriod => {
-                (Spending::PerTaskWithinPeriod, Level::Machines)
+                (Spending::PerTaskWithinPeriod(Cheapest::First), Level::Machines)
             }
             Rule::PerTask => (Spending::PerTask, Level::Machines),
-            Rule::PerTaskAndTime => (Spending::PerTaskAndTime(self.variant.savings()), Level::Machines),
-            Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
+            Rule::PerTaskAndTime => (through_time, Level::Machines),
+            Rule::PerClass => (through_time, Level::Classes),
         };
         let period = Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000);
         let replan = if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun };
@@ -263,6 +274,7 @@ impl fmt::Display for Case {
             Variant::Period(seconds) => write!(f, " period-{seconds}"),
             Variant::AsDerived => f.write_str(" as-derived"),
             Variant::WithinPeriod => f.write_str(" within-period"),
+            Variant::CheapestIfReady => f.write_str(" cheapest-if-ready"),
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
             Variant::PlansStand => f.write_str(" plans-stand"),
