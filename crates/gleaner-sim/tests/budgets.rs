@@ -8,7 +8,7 @@ use gleaner_policy::{
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive_batch::{self, Goal, Pick, Rule, Terms};
+use gleaner_testkit::naive_batch::{self, First, Goal, Pick, Rule, Terms};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{Credits, Span, Time};
@@ -38,11 +38,13 @@ const RULES: [(Spending, Rule); 12] = [
 ];
 
 /// How line 9 is read.
-fn cheapest_if_ready(spending: Spending) -> bool {
-    matches!(
-        spending,
-        Spending::PerTaskWithinPeriod(Cheapest::IfReady) | Spending::PerTaskAndTime(_, Cheapest::IfReady)
-    )
+fn first(spending: Spending) -> First {
+    match spending {
+        Spending::PerTaskWithinPeriod(Cheapest::IfReady) | Spending::PerTaskAndTime(_, Cheapest::IfReady) => {
+            First::Readiness
+        }
+        _ => First::Price,
+    }
 }
 
 const AIMS: [(Aim, Goal); 6] = [
@@ -94,7 +96,7 @@ fn pair(
             period,
             pick,
             rule,
-            cheapest_if_ready: cheapest_if_ready(spending),
+            first: first(spending),
             goal,
             by_class,
             aging,
@@ -168,7 +170,7 @@ fn reference(recipe: &Recipe, aim: Aim, period: Span) -> Terms {
         period,
         pick,
         rule,
-        cheapest_if_ready: cheapest_if_ready(recipe.spending),
+        first: first(recipe.spending),
         goal,
         by_class: recipe.level == Level::Classes,
         aging: recipe.aging as usize,
@@ -324,12 +326,12 @@ fn books_that_are_kept_wrongly_are_noticed() {
 
 #[test]
 fn line_9_read_one_way_is_not_line_9_read_the_other_way() {
-    let rules = RULES.into_iter().filter(|(spending, _)| cheapest_if_ready(*spending));
+    let rules = RULES.into_iter().filter(|(spending, _)| first(*spending) == First::Readiness);
     for (spending, rule) in rules {
         let differs = |seed: u64| {
             let setup = random::setup_with_budget(seed);
             let (recipe, terms) = pair(&setup, (Order::MinMin, Pick::MinMin), (spending, rule), seed);
-            let letter = Terms { cheapest_if_ready: false, ..terms };
+            let letter = Terms { first: First::Price, ..terms };
             let fast = run(&setup, recipe.build());
             first_difference(&fast, &naive_batch::run(&setup, letter, None)).is_some()
         };

@@ -57,6 +57,15 @@ pub enum Rule {
     LeastShare,
 }
 
+/// What line 9 asks before anything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum First {
+    /// Whether the price is the lowest, as it is printed.
+    Price,
+    /// Whether the machine is ready within R.
+    Readiness,
+}
+
 /// Which of the machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
@@ -83,8 +92,8 @@ pub struct Terms {
     pub pick: Pick,
     /// Where it may go.
     pub rule: Rule,
-    /// Whether the cheapest machines too are left out where they are ready only after R.
-    pub cheapest_if_ready: bool,
+    /// What line 9 asks first.
+    pub first: First,
     /// Where it goes.
     pub goal: Goal,
     /// Whether tasks are planned for classes.
@@ -280,7 +289,7 @@ impl NaiveBatch {
                 return Some(Decision::Collect);
             }
             _ if at_once => {
-                let answer = self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(on)));
+                let answer = self.plan(grid, now).or_else(|| machines.into_iter().find_map(&start));
                 if answer.is_none() {
                     self.batch = None;
                 }
@@ -297,7 +306,7 @@ impl NaiveBatch {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
-                self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(on)))
+                self.plan(grid, now).or_else(|| machines.into_iter().find_map(&start))
             }
             Cause::Joined(on) | Cause::Opened(on) | Cause::LoadFell(on) | Cause::Vacated(on) => start(on),
             Cause::Submitted(_)

@@ -1,7 +1,7 @@
 //! What the naive batch sees at one moment, and what it would do next.
 
 use super::books::Books;
-use super::{Goal, Meta, Pick, Rule, Terms, works};
+use super::{First, Goal, Meta, Pick, Rule, Terms, works};
 use gleaner_core::{Budget, Charged, Grid, Queue, TaskState};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
@@ -228,7 +228,7 @@ impl View<'_> {
         let within_period = worker.ready <= budget.period.seconds();
         let heeds_period = self.terms.rule != Rule::Bt;
         let is_lowest = self.is_cheapest(task, worker, workers);
-        if is_lowest && !(self.terms.cheapest_if_ready && heeds_period && !within_period) {
+        if is_lowest && (self.terms.first == First::Price || !heeds_period || within_period) {
             return true;
         }
         if is_lowest || (heeds_period && !within_period) {
