@@ -40,6 +40,8 @@ pub enum Rule {
     PerTaskAndTime,
     /// LBTT: the same, for classes of machines.
     PerClass,
+    /// Ours: BTT, with the budget divided among no more than the machines can do.
+    WithinReach,
 }
 
 /// What is otherwise than in the paper's figures.
@@ -55,6 +57,8 @@ pub enum Variant {
     WithinPeriod,
     /// Machines that are ready only after the period are left out before line 9 is asked, the cheapest too.
     CheapestIfReady,
+    /// Machines as slow as printed, and so as many as the cumulative speed takes.
+    ManyMachines,
     /// A task is charged as it starts.
     ChargedAtStart,
     /// A task is charged as it ends.
@@ -90,11 +94,13 @@ impl Month {
     /// Both.
     pub const ALL: [Month; 2] = [Month::September, Month::June];
 
-    /// What its traces are like.
-    pub fn profile(self) -> Profile {
-        match self {
-            Month::September => Profile::SEPTEMBER,
-            Month::June => Profile::JUNE,
+    /// What its traces are like, in the default reading or with machines as slow as printed.
+    pub fn profile(self, variant: Variant) -> Profile {
+        match (self, variant) {
+            (Month::September, Variant::ManyMachines) => Profile::MANY_SEPTEMBER,
+            (Month::June, Variant::ManyMachines) => Profile::MANY_JUNE,
+            (Month::September, _) => Profile::SEPTEMBER,
+            (Month::June, _) => Profile::JUNE,
         }
     }
 
@@ -133,7 +139,11 @@ impl Rule {
     /// Those with a budget, in the paper's order.
     pub const BUDGETED: [Rule; 4] = [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass];
 
-    /// What the paper puts before the heuristic's name.
+    /// Those and ours.
+    pub const ALL_BUDGETED: [Rule; 5] =
+        [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass, Rule::WithinReach];
+
+    /// What the paper puts before the heuristic's name, or would.
     pub fn prefix(self) -> &'static str {
         match self {
             Rule::Free => "",
@@ -141,6 +151,7 @@ impl Rule {
             Rule::PerTask => "BT",
             Rule::PerTaskAndTime => "BTT",
             Rule::PerClass => "LBTT",
+            Rule::WithinReach => "BTT within reach, ",
         }
     }
 }
@@ -164,6 +175,7 @@ impl Variant {
             | Variant::AsDerived
             | Variant::WithinPeriod
             | Variant::CheapestIfReady
+            | Variant::ManyMachines
             | Variant::PlansStand
             | Variant::Forecast
             | Variant::DemandPrices
@@ -201,7 +213,7 @@ impl Case {
     /// In how many ways the paper can be read here; the letter first.
     pub fn readings(self) -> &'static [Variant] {
         match self.rule {
-            Rule::Free | Rule::Cap => &[Variant::Standard],
+            Rule::Free | Rule::Cap | Rule::WithinReach => &[Variant::Standard],
             Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
             Rule::PerTaskAndTime | Rule::PerClass => {
                 &[Variant::Standard, Variant::AsDerived, Variant::CheapestIfReady]
@@ -231,10 +243,11 @@ impl Case {
         Self { heuristic, ..self }
     }
 
-    /// What its makespan is held against: no budget, and nothing otherwise.
+    /// What its makespan is held against: no budget, and nothing otherwise but the machines.
     #[must_use]
     pub fn yardstick(self) -> Self {
-        Self::free(self.month, self.heuristic)
+        let free = Self::free(self.month, self.heuristic);
+        if self.variant == Variant::ManyMachines { free.with(self.variant) } else { free }
     }
 
     /// As the paper calls it: `BTTMinMin`.
@@ -254,6 +267,7 @@ impl Case {
             Rule::PerTask => (Spending::PerTask, Level::Machines),
             Rule::PerTaskAndTime => (through_time, Level::Machines),
             Rule::PerClass => (through_time, Level::Classes),
+            Rule::WithinReach => (Spending::WithinReach, Level::Machines),
         };
         let period = Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000);
         let replan = if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun };
@@ -275,6 +289,7 @@ impl fmt::Display for Case {
             Variant::AsDerived => f.write_str(" as-derived"),
             Variant::WithinPeriod => f.write_str(" within-period"),
             Variant::CheapestIfReady => f.write_str(" cheapest-if-ready"),
+            Variant::ManyMachines => f.write_str(" many-machines"),
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
             Variant::PlansStand => f.write_str(" plans-stand"),
@@ -297,12 +312,14 @@ pub enum Part {
     Heuristics,
     /// When a task is charged, and whether what has not begun is planned anew.
     Readings,
+    /// Machines as they are counted, or as slow as printed.
+    Machines,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Part; 5] =
-        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::FutureWork];
+    pub const ALL: [Part; 6] =
+        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::Machines, Part::FutureWork];
 }
