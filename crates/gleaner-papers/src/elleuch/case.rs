@@ -151,14 +151,14 @@ impl Rule {
             Rule::PerTask => "BT",
             Rule::PerTaskAndTime => "BTT",
             Rule::PerClass => "LBTT",
-            Rule::WithinReach => "BTT within reach, ",
+            Rule::WithinReach => "BTTR",
         }
     }
 }
 
 impl Variant {
-    /// The readings of condition (5).
-    pub const READINGS: [Variant; 2] = [Variant::Standard, Variant::AsDerived];
+    /// The readings of condition (5) and of line 9.
+    pub const READINGS: [Variant; 3] = [Variant::Standard, Variant::AsDerived, Variant::CheapestIfReady];
 
     /// R.
     pub fn period_s(self) -> u32 {
@@ -215,9 +215,7 @@ impl Case {
         match self.rule {
             Rule::Free | Rule::Cap | Rule::WithinReach => &[Variant::Standard],
             Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
-            Rule::PerTaskAndTime | Rule::PerClass => {
-                &[Variant::Standard, Variant::AsDerived, Variant::CheapestIfReady]
-            }
+            Rule::PerTaskAndTime | Rule::PerClass => &Variant::READINGS,
         }
     }
 

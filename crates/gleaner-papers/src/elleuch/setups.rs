@@ -1,8 +1,8 @@
 //! From a case and a seed to what the simulator runs, and to what comes of it.
 
-use super::case::{Case, Variant};
+use super::case::{Case, Month, Variant};
 use super::kept::Outcome;
-use super::{ARRIVALS_MAX, patterns};
+use super::{ARRIVALS_MAX, PERIOD_S, patterns};
 use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
 use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// Every pattern meets the same machines, as in the paper.
-const TRACE_SEED: u64 = 1;
+pub(super) const TRACE_SEED: u64 = 1;
 /// A trace goes on after the last arrival: twice as long, and three days. What is not done by then never is.
 const TRACE_DAYS: f64 = 3.0;
 const TRACE_DAYS_MORE: f64 = 3.0;
@@ -48,6 +48,33 @@ impl Traces {
         let at = 2 * month as usize + usize::from(variant == Variant::ManyMachines);
         Arc::clone(self.months[at].get_or_init(draw))
     }
+}
+
+/// How many machines are there at a batch of a day, and of how many representative speeds, on average.
+pub(super) fn workers_and_classes(month: Month, day: u32) -> (f64, f64) {
+    let profile = month.profile(Variant::Standard);
+    let scale = SpeedScale::elleuch().times(profile.law.unit);
+    let from_s = f64::from(day) * 86_400.0;
+    let trace = profile.draw(TRACE_SEED, from_s + 86_400.0);
+    let batches = 86_400 / PERIOD_S;
+    let (mut workers, mut classes) = (0, 0);
+    for batch in 0..batches {
+        let now = from_s + f64::from(batch * PERIOD_S);
+        let speeds: Vec<usize> = (0..trace.intervals().len())
+            .filter(|&at| {
+                let interval = trace.intervals()[at];
+                interval.from.seconds() <= now && now < interval.until.seconds()
+            })
+            .map(|at| {
+                let pieces = trace.pieces(at);
+                let piece = pieces.partition_point(|piece| piece.from.seconds() <= now) - 1;
+                scale.nearest(pieces[piece].speed)
+            })
+            .collect();
+        workers += speeds.len();
+        classes += speeds.into_iter().collect::<BTreeSet<usize>>().len();
+    }
+    (workers as f64 / f64::from(batches), classes as f64 / f64::from(batches))
 }
 
 /// Machines, tasks and budget.
