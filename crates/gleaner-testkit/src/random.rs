@@ -84,6 +84,14 @@ pub fn setup_with_room(seed: u64) -> Setup {
         };
         class.priority = [-1, 0, 1][choices.below(3)];
     }
+    let choices = &mut Choices::seeded(seed ^ 0x6469_736b);
+    for (index, class) in setup.machine_classes.iter_mut().enumerate() {
+        let disk = if index == 0 { 64 } else { 1 << choices.below(7) };
+        class.room.disk = Some(disk).filter(|_| choices.one_in(3));
+    }
+    for class in &mut setup.task_classes {
+        class.needs.disk = if choices.one_in(3) { choices.below(65) as u64 } else { 0 };
+    }
     setup
 }
 
