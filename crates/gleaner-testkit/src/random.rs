@@ -139,6 +139,24 @@ pub fn setup_with_budget(seed: u64) -> Setup {
     setup
 }
 
+/// The same with tasks of several cores on machines that have as many.
+pub fn setup_with_cores(seed: u64) -> Setup {
+    let mut setup = setup_with_budget(seed);
+    let choices = &mut Choices::seeded(seed ^ 0x636f_7265);
+    for class in &mut setup.machine_classes {
+        class.cores = 1 + choices.below(4) as u32;
+    }
+    // The first class holds every task.
+    setup.machine_classes[0].cores = 4;
+    for class in &mut setup.machine_classes {
+        class.room.slots = Some(class.cores);
+    }
+    for class in &mut setup.task_classes {
+        class.needs.cores = 1 + choices.below(4) as u32;
+    }
+    setup
+}
+
 /// The same with a budget for each of a few users. What one task class was is one for each of them.
 pub fn setup_with_budgets(seed: u64) -> Setup {
     let mut setup = setup_with_budget(seed);
