@@ -153,7 +153,7 @@ impl<'a> Leaving<'a> {
                 size: Size::from(view.grid.classes().task_class(class).needs),
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
-                affinity: machine.share(machine.count()) / h,
+                affinity: machine.share(machine.shares()) / h,
                 relief: (sum + (count - 1.0) * h) / free,
                 own: count * h / free,
                 count,
@@ -196,8 +196,6 @@ impl Mover for Leaving<'_> {
 #[derive(Clone, Copy)]
 struct Target {
     machine: MachineId,
-    /// What a newcomer's share of a core would be.
-    share: f64,
     sum: f64,
     count: f64,
     free: f64,
@@ -208,7 +206,6 @@ impl Target {
         let machine = view.grid.machine(id);
         Self {
             machine: id,
-            share: machine.share(machine.count() + 1),
             sum: sum_of_times(view.grid, machine),
             count: f64::from(machine.count()),
             free: 1.0 - machine.load(),
@@ -238,7 +235,7 @@ impl<'a> Joining<'a> {
                 class,
                 target,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
-                affinity: target.share / h,
+                affinity: score::next_share(view.grid, class, view.grid.machine(target.machine)) / h,
                 burden: ((target.count + 1.0) * h + target.sum) / target.free,
             }
         })

@@ -191,6 +191,9 @@ impl World {
             StopReason::Moved => self.history.moved(run.task),
             StopReason::Withdrawn => {}
         }
+        if setup.task_classes[setup.tasks.classes[run.task.index()].index()].restarts {
+            return Event::RunEnded { run, end: RunEnd::Lost };
+        }
         self.checkpoints.insert(run.task, Checkpoint { ops_left, at: on });
         Event::RunEnded { run, end: RunEnd::Kept }
     }

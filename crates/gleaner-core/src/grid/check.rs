@@ -102,7 +102,7 @@ impl Grid {
                     let resident = Resident::sent(run.id, 0.0);
                     derived.add(Time::ZERO, task.class, resident, needs.of_part(part.cores));
                     if run.stage == Stage::Stopping {
-                        derived.stop(Time::ZERO, task.class, run.id);
+                        derived.stop(Time::ZERO, task.class, run.id, needs.of_part(part.cores));
                     }
                 }
                 placed[task.class.index()] += u32::from(run.counts());
@@ -214,5 +214,6 @@ fn describe(machine: &Machine) -> String {
     let mut stopping = machine.stopping().to_vec();
     stopping.sort_unstable();
     let (groups, stopping) = (groups.join("; "), text(&mut stopping.into_iter()));
-    format!("{} tasks ({groups}), to stop {stopping}, that leave {}", machine.count(), machine.free())
+    let (count, shares) = (machine.count(), machine.shares());
+    format!("{count} tasks ({groups}) of {shares} shares, to stop {stopping}, that leave {}", machine.free())
 }
