@@ -12,16 +12,20 @@
 
 mod ads;
 pub mod availability;
+pub mod batsim;
 mod document;
 mod error;
 mod experiment;
+pub mod gwf;
 mod ids;
 mod kinds;
 mod labels;
 mod limits;
 mod lines;
+pub mod logs;
 mod machines;
 mod names;
+pub mod ourgrid;
 mod owner_load;
 mod packed;
 mod policy;
