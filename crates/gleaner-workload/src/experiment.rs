@@ -3,7 +3,7 @@
 mod choice;
 mod log;
 
-pub use log::{LogExperiment, Overrun};
+pub use log::{LogExperiment, Overrun, Reading, Size};
 
 use crate::error::InputError;
 use crate::machines::{MachineKind, MachineRow};
