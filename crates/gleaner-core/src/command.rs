@@ -1,3 +1,4 @@
+use crate::Lending;
 use gleaner_units::{MachineId, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,8 @@ pub enum Command {
         /// Why.
         why: StopReason,
     },
+    /// Let peers know, or have, something.
+    Lending(Lending),
 }
 
 /// Why a run is to stop.

@@ -1,4 +1,4 @@
-use crate::{Needs, Room};
+use crate::{Lending, LendingRefusal, Needs, Room};
 use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -46,6 +46,8 @@ pub enum Decision {
         /// For which it could run, and be paid.
         on: Queue,
     },
+    /// Something among peers.
+    Lending(Lending),
     /// Ask the policy again at this moment.
     Wake {
         /// Later than now.
@@ -108,6 +110,9 @@ pub enum Refusal {
     /// What it costs depends on its length.
     #[error("no length was declared for {0}, and so nobody knows what it costs")]
     NoLength(TaskId),
+    /// Of a wish among peers.
+    #[error(transparent)]
+    Lending(#[from] LendingRefusal),
     /// A wake-up must lie ahead.
     #[error("{0} has passed")]
     Passed(Time),

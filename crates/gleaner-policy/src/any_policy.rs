@@ -1,6 +1,6 @@
 //! Whatever a recipe makes, as one type.
 
-use crate::{Batcher, Matchmaker};
+use crate::{Batcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::Time;
 
@@ -9,6 +9,8 @@ use gleaner_units::Time;
 pub enum AnyPolicy {
     /// Of a recipe that places each task by itself.
     Matchmaker(Matchmaker),
+    /// Of a recipe for a site among peers.
+    Peer(Peer),
     /// Of a recipe for batches.
     Batcher(Batcher),
 }
@@ -17,6 +19,7 @@ impl Policy for AnyPolicy {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.observe(grid, change),
+            AnyPolicy::Peer(policy) => policy.observe(grid, change),
             AnyPolicy::Batcher(policy) => policy.observe(grid, change),
         }
     }
@@ -24,6 +27,7 @@ impl Policy for AnyPolicy {
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Peer(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Batcher(policy) => policy.propose(grid, now, occasion),
         }
     }
@@ -31,6 +35,7 @@ impl Policy for AnyPolicy {
     fn rebuild(&mut self, grid: &Grid) {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.rebuild(grid),
+            AnyPolicy::Peer(policy) => policy.rebuild(grid),
             AnyPolicy::Batcher(policy) => policy.rebuild(grid),
         }
     }
@@ -38,6 +43,7 @@ impl Policy for AnyPolicy {
     fn check(&self, grid: &Grid) -> Result<(), String> {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.check(grid),
+            AnyPolicy::Peer(policy) => policy.check(grid),
             AnyPolicy::Batcher(policy) => policy.check(grid),
         }
     }

@@ -111,6 +111,7 @@ impl Backlog {
             | Change::LoadChanged(_)
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

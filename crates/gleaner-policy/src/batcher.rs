@@ -154,6 +154,7 @@ impl Policy for Batcher {
             | Change::Withdrawn { .. }
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
@@ -177,6 +178,8 @@ impl Policy for Batcher {
                 | Cause::LoadRose(_)
                 | Cause::Vacated(_)
                 | Cause::Published(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::Lost(_)
                 | Cause::RuleChanged,
             ) => self.at_once(grid, now),
@@ -193,6 +196,8 @@ impl Policy for Batcher {
                 _,
                 Cause::WokeUp { .. }
                 | Cause::Submitted(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
                 | Cause::Closed(_)

@@ -8,6 +8,7 @@
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
+//! - [`peer`] is a site among others, which lend each other machines.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
 mod any_policy;
@@ -20,6 +21,7 @@ pub mod fleet;
 pub mod matchmaker;
 pub mod outlook;
 pub mod parts;
+pub mod peer;
 pub mod placement;
 pub mod presets;
 pub mod recipe;
@@ -33,11 +35,14 @@ pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
 pub use parts::budget::{Level, Savings, Spending};
+pub use parts::choose::Choose;
+pub use parts::favours::{Favours, Peering, Queueing, Recalling};
 pub use parts::order::Order;
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
+pub use peer::Peer;
 pub use presets::Preset;
 pub use recipe::{Goal, Recipe};
 pub use spec::{PolicySpec, Tree};

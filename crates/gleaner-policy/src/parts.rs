@@ -6,11 +6,12 @@
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
-//! | choose | [`choose`] | the best |
+//! | choose | [`choose`] | the best · of equals the latest · the first |
 //! | belief | [`belief`] | as told |
 //! | lengths | [`lengths`] | declared |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
+//! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
 //! | replicate | [`replicate`] | one run |
 //!
 //! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
@@ -20,6 +21,7 @@ pub mod aim;
 pub mod belief;
 pub mod budget;
 pub mod choose;
+pub mod favours;
 pub mod lengths;
 pub mod order;
 pub mod relocate;
@@ -45,6 +47,8 @@ pub enum Input {
     Prices,
     /// By when everything should be done.
     Deadline,
+    /// What peers did for each other.
+    Favours,
 }
 
 impl Input {
@@ -57,6 +61,7 @@ impl Input {
             Input::Lengths => "declared lengths",
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
+            Input::Favours => "what peers did for each other",
         }
     }
 }

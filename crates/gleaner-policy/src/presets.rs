@@ -3,6 +3,8 @@
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, Rule, Savings, Spending, rule_name};
+use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::order::Order;
 use crate::parts::score::Score;
 use crate::parts::when::PERIOD;
@@ -169,11 +171,41 @@ fn immediate(aim: Aim) -> Option<Preset> {
     })
 }
 
+fn dasilvas() -> [Preset; 2] {
+    let preset = |name: &str, summary: &str, score: Score, choose: Choose, what: &str| Preset {
+        name: format!("dasilva/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Da Silva and Nesmachnow: {what}. A site's own machines come first, then what peers lend by the Network of \
+             Favours; tasks that none is free for queue on the site's own. A decision costs O(machine classes + log machines)."
+        ),
+        recipe: Recipe { choose, peering: Some(Peering::default()), ..Recipe::by(score) },
+        says: &[Part::When],
+    };
+    [
+        preset(
+            "traditional",
+            "among peers, each task to the first machine that is free",
+            Score::Power,
+            Choose::First,
+            "OurGrid's own rule, section 5.1",
+        ),
+        preset(
+            "greedy",
+            "among peers, each task to the most powerful machine that is free",
+            Score::Power,
+            Choose::BestLatest,
+            "Algorithm 1, section 5.2",
+        ),
+    ]
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
         let immediates = Aim::all().into_iter().filter_map(immediate);
-        Score::ALL.map(bertasi).into_iter().chain(elleuchs()).chain(nimrods()).chain(immediates).collect()
+        let bertasis = Score::ALL.map(bertasi).into_iter();
+        bertasis.chain(elleuchs()).chain(dasilvas()).chain(nimrods()).chain(immediates).collect()
     }
 
     /// The preset of that name, with the per cent that the name says.

@@ -32,7 +32,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 16] = [
     "preset",
     "period_s",
     "order",
@@ -46,6 +46,9 @@ pub(crate) const KEYS: [&str; 13] = [
     "relocate",
     "budget",
     "replicate",
+    "favours",
+    "queue",
+    "recall",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];

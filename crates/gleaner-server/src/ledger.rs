@@ -476,7 +476,10 @@ impl Ledger {
     fn note_orders(&mut self) {
         let orders: Vec<Command> = self.scheduler.take_orders().collect();
         for order in orders {
-            let (Command::Start { run, on } | Command::Stop { run, on, .. }) = order;
+            let (run, on) = match order {
+                Command::Start { run, on } | Command::Stop { run, on, .. } => (run, on),
+                Command::Lending(_) => continue,
+            };
             self.touched.push(TaskRange::one(run.task));
             if matches!(order, Command::Start { .. }) {
                 let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);

@@ -63,7 +63,9 @@ impl<P: Policy> Policy for Mutant<P> {
             Decision::Replicate { task, on } => {
                 Some(elsewhere(grid, task, on).map_or(decision, |on| Decision::Replicate { task, on }))
             }
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => Some(decision),
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                Some(decision)
+            }
         }
     }
 

@@ -224,6 +224,8 @@ impl Policy for NaiveBatch {
             | Cause::LoadRose(_)
             | Cause::Closed(_)
             | Cause::RuleChanged
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::WokeUp { .. } => None,
         };
         let period = self.period.nanos();

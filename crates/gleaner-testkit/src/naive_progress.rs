@@ -153,6 +153,7 @@ impl NaiveProgress {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::RuleChanged
@@ -285,7 +286,9 @@ impl NaiveProgress {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         let number = self.given.entry(task).or_insert(0);
         *number += 1;

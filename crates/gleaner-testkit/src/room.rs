@@ -30,7 +30,9 @@ pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
                     runs.remove(run);
                 }
             }
-            Entry::Command(Command::Stop { .. }) | Entry::Event(_) | Entry::Decision(_) => {}
+            Entry::Command(Command::Stop { .. } | Command::Lending(_))
+            | Entry::Event(_)
+            | Entry::Decision(_) => {}
         }
     }
     None

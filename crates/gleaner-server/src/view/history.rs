@@ -142,7 +142,9 @@ impl<'a> Story<'a> {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         if task != self.names.task {
             return;
