@@ -166,6 +166,8 @@ impl World {
                 None
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
+            // A lone scheduler has no peers: nobody hears it.
+            Command::Lending(_) => None,
         }
     }
 

@@ -325,6 +325,8 @@ impl Naive {
             Cause::Submitted(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::Lost(_)
             | Cause::RuleChanged
             | Cause::WokeUp { .. } => return None,
@@ -352,7 +354,11 @@ impl Policy for Naive {
                 waiting.find(|&task| view.possible(task, machine)).and_then(|task| self.start(&view, task))
             }
             Cause::Lost(_) | Cause::RuleChanged => waiting.find_map(|task| self.start(&view, task)),
-            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,
+            Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::WokeUp { .. }
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         };
         start.or_else(|| self.relocate(grid, now, occasion))
     }

@@ -158,6 +158,7 @@ impl NaiveProgress {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::RuleChanged
@@ -291,7 +292,9 @@ impl NaiveProgress {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
             Decision::StartWide { .. } => unimplemented!("progress of runs of several parts"),
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         let number = self.given.entry(task).or_insert(0);
         *number += 1;

@@ -65,6 +65,9 @@ pub enum BrokenInvariant {
     /// A run is said to be on its way to a site where it is not.
     #[error("{0} is said to be on its way to {1}, where it is not")]
     Belief(RunId, MachineId),
+    /// What is lent, borrowed and held does not agree with itself, or with the machines.
+    #[error("the loans do not agree with themselves, or with the machines")]
+    Loans,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
     OutOfReach(RunId, MachineId),
@@ -112,6 +115,9 @@ impl Grid {
             return Err(BrokenInvariant::StrayRuns { listed: self.runs.len(), expected: runs });
         }
         self.compare_residents(&machines)?;
+        if !self.loans_are_whole() {
+            return Err(BrokenInvariant::Loans);
+        }
         self.check_progress()?;
         self.check_plans()?;
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {

@@ -25,6 +25,8 @@ pub enum Availability {
     Open,
     /// It does not, but goes on with those that it has.
     Closed,
+    /// A peer has it.
+    Lent,
     /// It is out of reach and has none, as far as is known.
     Lost,
 }

@@ -179,6 +179,7 @@ impl Observer for Eye<'_> {
             | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => {}
         }
     }

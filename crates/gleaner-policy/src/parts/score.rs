@@ -22,11 +22,15 @@ pub enum Score {
     SocialAsPrinted,
     /// The number of tasks, whatever they are.
     MinNum,
+    /// The operations that a machine does a second on all its cores, whatever is on it (Da Silva and Nesmachnow).
+    Power,
+    /// Those of one core.
+    PowerPerCore,
 }
 
 impl Choice for Score {
     fn all() -> Vec<Self> {
-        Score::ALL.to_vec()
+        Score::ALL.into_iter().chain(Score::POWERS).collect()
     }
 
     fn about(&self) -> About {
@@ -63,14 +67,28 @@ impl Choice for Score {
                 meaning: "The machine with the fewest tasks, whatever its speed and its owner's load: the paper's baseline.",
                 reads: &[Input::Counts],
             },
+            Score::Power => About {
+                name: "power",
+                meaning: "The machine that does the most of the task's operations a second on all its cores together, \
+                          whatever is on it: for machines that run one task a core, where what is full takes none.",
+                reads: &[Input::Speeds],
+            },
+            Score::PowerPerCore => About {
+                name: "power-per-core",
+                meaning: "The machine on one core of which the task runs fastest, whatever is on it.",
+                reads: &[Input::Speeds],
+            },
         }
     }
 }
 
 impl Score {
-    /// All of them, in the order in which help lists them.
+    /// Those of the first paper, in the order in which help lists them.
     pub const ALL: [Score; 5] =
         [Score::Greedy, Score::Social, Score::SocialWhole, Score::SocialAsPrinted, Score::MinNum];
+
+    /// Those that look at the machine alone.
+    pub const POWERS: [Score; 2] = [Score::Power, Score::PowerPerCore];
 
     /// As it is written in scenarios and presets.
     pub fn name(self) -> &'static str {
@@ -87,6 +105,8 @@ impl Score {
             }
             Score::SocialAsPrinted => "the paper's SOCIAL to the letter; here to be compared, not used",
             Score::MinNum => "each task to the machine with the fewest tasks",
+            Score::Power => "each task to the most powerful machine that has room",
+            Score::PowerPerCore => "each task to the machine with the fastest core that has room",
         }
     }
 
@@ -94,14 +114,21 @@ impl Score {
     pub fn counts_tasks(self) -> bool {
         match self {
             Score::MinNum => true,
-            Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => false,
+            Score::Greedy
+            | Score::Social
+            | Score::SocialWhole
+            | Score::SocialAsPrinted
+            | Score::Power
+            | Score::PowerPerCore => false,
         }
     }
 
     /// What a decision costs.
     pub(crate) fn cost(self) -> &'static str {
         match self {
-            Score::Greedy | Score::MinNum => "A decision costs O(machine classes + log machines).",
+            Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => {
+                "A decision costs O(machine classes + log machines)."
+            }
             Score::Social => "A decision costs O(machine classes + log machines), and O(machines) at worst.",
             Score::SocialWhole | Score::SocialAsPrinted => "A decision costs O(machines) at worst.",
         }
@@ -140,6 +167,8 @@ pub(crate) fn placement(score: Score, grid: &Grid, class: TaskClassId, on: Machi
         }
         Score::SocialAsPrinted => social_as_printed(grid, class, machine, h),
         Score::MinNum => -f64::from(n),
+        Score::Power => f64::from(machine.cores()) / h,
+        Score::PowerPerCore => 1.0 / h,
     }
 }
 
@@ -183,6 +212,10 @@ pub(crate) fn gain(score: Score, grid: &Grid, class: TaskClassId, from: MachineI
         Score::SocialWhole => social_gain_of_the_whole(grid, class, grid.machine(from), grid.machine(to)),
         Score::SocialAsPrinted => social_gain_as_printed(grid, class, grid.machine(from), grid.machine(to)),
         Score::MinNum => f64::from(grid.machine(from).count()) - f64::from(grid.machine(to).count()),
+        Score::Power | Score::PowerPerCore => {
+            let power = |on| placement(score, grid, class, on);
+            (power(to) - power(from)) / power(from)
+        }
     }
 }
 
