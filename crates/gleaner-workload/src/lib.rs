@@ -43,7 +43,7 @@ mod tasks;
 mod words;
 
 pub use error::InputError;
-pub use experiment::Experiment;
+pub use experiment::{Experiment, LogExperiment, Overrun};
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use policy::{PolicySource, read_policy};

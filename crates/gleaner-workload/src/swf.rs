@@ -14,6 +14,7 @@ mod header;
 mod job;
 mod kept;
 mod line;
+mod served;
 mod statistics;
 
 pub(crate) use fields::Fields;
@@ -22,6 +23,7 @@ pub use header::Entry;
 pub use job::Job;
 pub use kept::{Kept, KeptJob, LeftOut};
 pub use line::with_field;
+pub use served::{MeanMax, Served, Service, Services};
 pub use statistics::Statistics;
 
 use crate::InputError;
