@@ -13,7 +13,7 @@ pub use books::Fault;
 use gleaner_core::{Availability, Cause, Change, Command, Decision, Event, Grid};
 use gleaner_core::{Occasion, Policy, Queue, TaskState};
 use gleaner_sim::{Observer, Setup, Simulation};
-use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
+use gleaner_units::{MachineId, PartyId, Span, TaskId, Time, UserId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -137,17 +137,17 @@ pub fn run(setup: &Setup, terms: Terms, fault: Option<Fault>) -> Record {
 }
 
 impl Observer for Witness {
-    fn event(&mut self, now: Time, event: &Event) {
+    fn event(&mut self, now: Time, party: PartyId, event: &Event) {
         self.books.borrow_mut().event(now, event);
-        self.record.event(now, event);
+        self.record.event(now, party, event);
     }
 
-    fn decision(&mut self, now: Time, decision: &Decision) {
-        self.record.decision(now, decision);
+    fn decision(&mut self, now: Time, party: PartyId, decision: &Decision) {
+        self.record.decision(now, party, decision);
     }
 
-    fn command(&mut self, now: Time, command: &Command) {
-        self.record.command(now, command);
+    fn command(&mut self, now: Time, party: PartyId, command: &Command) {
+        self.record.command(now, party, command);
     }
 }
 
@@ -258,7 +258,7 @@ impl Policy for NaiveBatch {
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         self.books.borrow_mut().settle();
         let decision = self.answer(grid, now, occasion)?;
-        self.books.borrow_mut().wish(now, decision);
+        self.books.borrow_mut().wish(now, decision.clone());
         Some(decision)
     }
 
@@ -308,7 +308,11 @@ impl NaiveBatch {
                 }
                 self.plan(grid, now).or_else(|| machines.into_iter().find_map(&start))
             }
-            Cause::Joined(on) | Cause::Opened(on) | Cause::LoadFell(on) | Cause::Vacated(on) => start(on),
+            Cause::Joined(on)
+            | Cause::Opened(on)
+            | Cause::LoadFell(on)
+            | Cause::Vacated(on)
+            | Cause::Published(on) => start(on),
             Cause::Submitted(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)

@@ -4,6 +4,7 @@ mod hosting;
 mod live;
 mod measuring;
 mod quota;
+mod rigid;
 mod rule;
 mod spending;
 mod trace;
@@ -12,6 +13,7 @@ pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
 pub(crate) use quota::*;
+pub(crate) use rigid::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
@@ -160,17 +162,24 @@ machines_over_time.csv (time_s,machine,tasks), summary.json, plots as SVG, and r
 Examples:
   gleaner simulate lab.toml
   gleaner simulate lab.toml --policy bertasi/social --out results
-  gleaner simulate lab.toml --set policy.relocate.gain_min=0.05 --json";
+  gleaner simulate lab.toml --set policy.relocate.gain_min=0.05 --json
+  gleaner simulate --swf KTH-SP2.swf.gz --cores 100 --policy queue/fcfs,queue/easy,queue/conservative
+  gleaner simulate --swf KTH-SP2.swf.gz --policy queue/easy --fill shortest --lengths last-two --out results
+
+Of a log, --out DIR also writes jobs.swf (the log with the waits), jobs.csv and schedule.json (in Batsim's columns).";
 
 /// `gleaner simulate`.
 #[derive(Args, Debug)]
 #[command(after_long_help = SIMULATE_HELP)]
 pub(crate) struct SimulateArguments {
     /// The scenario
-    pub(crate) scenario: PathBuf,
-    /// Schedule by this preset instead of the scenario's
-    #[arg(long, value_name = "NAME")]
-    pub(crate) policy: Option<String>,
+    #[arg(required_unless_present = "swf")]
+    pub(crate) scenario: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: RigidArguments,
+    /// Schedule by this preset instead of the scenario's; by several, parted by commas, one after the other
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -130,7 +130,7 @@ impl Books {
     /// What was wished and not refused happened.
     pub(super) fn settle(&mut self) {
         if let Some((now, decision)) = self.wish.take() {
-            self.progress.take_in(now, &Entry::Decision(decision));
+            self.progress.take_in(now, &Entry::Decision(decision.clone()));
             self.decided(now, decision);
         }
     }
@@ -159,6 +159,14 @@ impl Books {
             | Event::MachineClosed { .. }
             | Event::MachineOpened { .. }
             | Event::OwnerLoadReported { .. }
+            | Event::FileMet { .. }
+            | Event::FileStored { .. }
+            | Event::FileRemoved { .. }
+            | Event::InputsNamed { .. }
+            | Event::MachineSited { .. }
+            | Event::LinkMeasured { .. }
+            | Event::StatePublished { .. }
+            | Event::RunArrived(_)
             | Event::RunStarted(_)
             | Event::RuleChanged
             | Event::WokeUp => {}
@@ -208,7 +216,7 @@ impl Books {
             }
             Decision::Start { task, on } => self.started(now, task, on, charged),
             Decision::Wake { .. } => {}
-            Decision::Relocate { .. } | Decision::Replicate { .. } => {
+            Decision::Relocate { .. } | Decision::Replicate { .. } | Decision::StartWide { .. } => {
                 unreachable!("a batch neither moves what runs nor runs it twice")
             }
         }
