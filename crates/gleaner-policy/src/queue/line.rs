@@ -38,8 +38,8 @@ pub(crate) struct Line {
     kinds: Vec<Kind>,
     of_class: Vec<usize>,
     known: BTreeMap<Like, usize>,
-    /// By cores, the fewest first.
-    by_cores: Vec<usize>,
+    /// Those with anybody, by cores, the fewest first.
+    waiting: Vec<(u32, usize)>,
     turns: BTreeSet<Turn>,
 }
 
@@ -56,26 +56,34 @@ impl Line {
         if kind == next {
             let (needs, priority) = (class.needs, class.priority);
             self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
-            let kinds = &self.kinds;
-            let at = self.by_cores.partition_point(|&other| kinds[other].needs.cores <= needs.cores);
-            self.by_cores.insert(at, next);
         }
     }
 
     /// A task of that length waits.
     pub(crate) fn add(&mut self, grid: &Grid, id: TaskId, length: Ops) {
-        let kind = self.kind_of_mut(grid, id);
-        let priority = kind.priority;
+        let number = self.number_of(grid, id);
+        let kind = &mut self.kinds[number];
+        self.turns.insert((Reverse(kind.priority), id));
+        if kind.shelf.is_empty() {
+            let entry = (kind.needs.cores, number);
+            let at = self.waiting.partition_point(|other| *other < entry);
+            self.waiting.insert(at, entry);
+        }
         kind.shelf.insert(Waiting { length, id });
-        self.turns.insert((Reverse(priority), id));
     }
 
     /// A task, of the length with which it came, waits no more. Whether it did.
     pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: Ops) -> bool {
-        let kind = self.kind_of_mut(grid, id);
-        let priority = kind.priority;
-        kind.shelf.remove(Waiting { length, id });
-        self.turns.remove(&(Reverse(priority), id))
+        let number = self.number_of(grid, id);
+        let kind = &mut self.kinds[number];
+        if !kind.shelf.remove(Waiting { length, id }) {
+            return false;
+        }
+        if kind.shelf.is_empty() {
+            let at = self.waiting.binary_search(&(kind.needs.cores, number));
+            self.waiting.remove(at.expect("a kind with somebody was listed"));
+        }
+        self.turns.remove(&(Reverse(kind.priority), id))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -97,15 +105,15 @@ impl Line {
     }
 
     pub(crate) fn kind_of(&self, grid: &Grid, id: TaskId) -> &Kind {
-        &self.kinds[self.of_class[grid.task(id).class().index()]]
+        &self.kinds[self.number_of(grid, id)]
     }
 
-    fn kind_of_mut(&mut self, grid: &Grid, id: TaskId) -> &mut Kind {
-        &mut self.kinds[self.of_class[grid.task(id).class().index()]]
+    fn number_of(&self, grid: &Grid, id: TaskId) -> usize {
+        self.of_class[grid.task(id).class().index()]
     }
 
     /// The task to fill a gap with: of those behind the head that are no longer than their kind may be, the first by that
-    /// order. Costs O(kinds that need no more cores than that), and O(√tasks) at most for each that may start.
+    /// order. Costs O(kinds that wait and need no more cores than that), and O(√tasks) at most for each that may start.
     pub(crate) fn filler(
         &self,
         fill: Fill,
@@ -114,14 +122,11 @@ impl Line {
         mut longest: impl FnMut(&Kind) -> Option<Size>,
     ) -> Option<TaskId> {
         let mut best: Option<(Rank, TaskId)> = None;
-        for &kind in &self.by_cores {
-            let kind = &self.kinds[kind];
-            if kind.needs.cores > cores_max {
+        for &(cores, kind) in &self.waiting {
+            if cores > cores_max {
                 break;
             }
-            if kind.shelf.is_empty() {
-                continue;
-            }
+            let kind = &self.kinds[kind];
             let Some(longest) = longest(kind) else { continue };
             let Some((rank, task)) = kind.first(fill, head, longest) else { continue };
             if best.is_none_or(|best| (rank, task) < best) {
@@ -152,6 +157,9 @@ impl Kind {
         let priority = Reverse(self.priority);
         match fill {
             Fill::Arrival => {
+                if self.shelf.at(Place::FIRST)?.size() > longest {
+                    return None;
+                }
                 let until = self.shelf.place_of(longest.next());
                 // The head would start if it could, and is no filler.
                 let first = self.shelf.lowest_between(Place::FIRST, until)?;
