@@ -230,9 +230,10 @@ impl Classes {
     }
 
     fn catch_up(&mut self) {
-        let tasks = self.tasks.iter().map(|class| class.ad.as_ref());
-        let machines = self.machines.iter().map(|class| class.ad.as_ref());
-        self.meetings.catch_up(tasks, machines);
+        let (tasks, machines) = self.meetings.known();
+        let tasks = self.tasks[tasks..].iter().map(|class| class.ad.as_ref());
+        let machines = self.machines[machines..].iter().map(|class| class.ad.as_ref());
+        self.meetings.extend(tasks, machines);
     }
 
     fn row(&self, task: usize, work: &mut Work) -> Vec<f64> {

@@ -147,16 +147,18 @@ impl Backfiller {
                 size
             }
         };
+        let free = grid.machine(kept.on).free();
+        let takes_tasks = grid.machine(kept.on).takes_tasks();
         let mut longest = |kind: &Kind| {
             if elsewhere(kind).is_some() {
                 return Some(Size::BEYOND.previous());
             }
-            if !grid.can_run(kind.class, kept.on) {
+            let seconds_per_op = grid.seconds_per_op(kind.class, kept.on);
+            if !(takes_tasks && free.holds(kind.needs) && seconds_per_op.is_finite()) {
                 return None;
             }
             let spares = kind.needs.cores <= kept.spare;
-            let seconds_per_op = || grid.seconds_per_op(kind.class, kept.on);
-            Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op()) })
+            Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op) })
         };
         let task = self.line.filler(self.recipe.fill, kept.task, cores_max, &mut longest)?;
         let kind = self.line.kind_of(grid, task);

@@ -27,6 +27,8 @@ pub(crate) struct Kind {
     /// The first class of that kind that was met.
     pub(crate) class: TaskClassId,
     shelf: Shelf,
+    /// How long its shortest is; of no meaning where nobody waits.
+    shortest: Size,
 }
 
 /// A place in the line: the least is the first.
@@ -55,7 +57,13 @@ impl Line {
         self.of_class.push(kind);
         if kind == next {
             let (needs, priority) = (class.needs, class.priority);
-            self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
+            self.kinds.push(Kind {
+                needs,
+                priority,
+                class: id,
+                shelf: Shelf::default(),
+                shortest: Size::LEAST,
+            });
         }
     }
 
@@ -70,6 +78,7 @@ impl Line {
             self.waiting.insert(at, entry);
         }
         kind.shelf.insert(Waiting { length, id });
+        kind.measure();
     }
 
     /// A task, of the length with which it came, waits no more. Whether it did.
@@ -79,6 +88,7 @@ impl Line {
         if !kind.shelf.remove(Waiting { length, id }) {
             return false;
         }
+        kind.measure();
         if kind.shelf.is_empty() {
             let at = self.waiting.binary_search(&(kind.needs.cores, number));
             self.waiting.remove(at.expect("a kind with somebody was listed"));
@@ -128,6 +138,9 @@ impl Line {
             }
             let kind = &self.kinds[kind];
             let Some(longest) = longest(kind) else { continue };
+            if kind.shortest > longest {
+                continue;
+            }
             let Some((rank, task)) = kind.first(fill, head, longest) else { continue };
             if best.is_none_or(|best| (rank, task) < best) {
                 best = Some((rank, task));
@@ -153,13 +166,14 @@ impl Line {
 type Rank = (Reverse<i32>, u64);
 
 impl Kind {
+    fn measure(&mut self) {
+        self.shortest = self.shelf.at(Place::FIRST).map_or(Size::LEAST, |shortest| shortest.size());
+    }
+
     fn first(&self, fill: Fill, head: TaskId, longest: Size) -> Option<(Rank, TaskId)> {
         let priority = Reverse(self.priority);
         match fill {
             Fill::Arrival => {
-                if self.shelf.at(Place::FIRST)?.size() > longest {
-                    return None;
-                }
                 let until = self.shelf.place_of(longest.next());
                 // The head would start if it could, and is no filler.
                 let first = self.shelf.lowest_between(Place::FIRST, until)?;
