@@ -2,7 +2,7 @@ use crate::decision::{Decision, Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
 /// What an event, an admitted decision or a refusal did to the grid: the only feed of a policy's indices.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Change {
     /// A machine class got its id.
     MachineClassMet(MachineClassId),
@@ -48,6 +48,10 @@ pub enum Change {
     },
     /// The owner's share of a machine is another than before.
     LoadChanged(MachineId),
+    /// What is known of files, of their copies, of what tasks read, of links or of where machines are is other than before.
+    CatalogueChanged,
+    /// A site said how things are there, or what was sent there since is other than before.
+    BeliefChanged(MachineId),
     /// A reply spoke of a run that is over, or never was; nothing came of it.
     StaleReply(RunId),
     /// A wish was refused; it must not be proposed again at this instant.

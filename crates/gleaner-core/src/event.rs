@@ -1,6 +1,6 @@
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
-use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId};
+use gleaner_units::{FileId, MachineClassId, MachineId, Ops, RunId, SiteId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What happened outside. Events are facts: the grid never refuses one. One that says what the grid knows already
@@ -95,6 +95,62 @@ pub enum Event {
         /// λ, from 0 (idle) to 1 (none left).
         load: f64,
     },
+    /// A file was met for the first time; it gets the next [`FileId`].
+    FileMet {
+        /// The next file id.
+        file: FileId,
+        /// How large it is.
+        bytes: u64,
+    },
+    /// A copy of a file is at a site.
+    FileStored {
+        /// Which file.
+        file: FileId,
+        /// Where.
+        site: SiteId,
+    },
+    /// A copy of a file is gone.
+    FileRemoved {
+        /// Which file.
+        file: FileId,
+        /// Where it was.
+        site: SiteId,
+    },
+    /// Tasks of a class read these files.
+    InputsNamed {
+        /// Which class.
+        class: TaskClassId,
+        /// What they read.
+        files: Vec<FileId>,
+    },
+    /// A machine is at a site.
+    MachineSited {
+        /// Which machine.
+        machine: MachineId,
+        /// Where it is.
+        site: SiteId,
+    },
+    /// Data takes its way from one site to another at this rate.
+    LinkMeasured {
+        /// From where.
+        from: SiteId,
+        /// To where.
+        to: SiteId,
+        /// Bytes a second; 0 where there is no way any more.
+        bytes_per_s: f64,
+    },
+    /// A machine that is a site with a queue of its own said how things are there. What is older than what is known changes
+    /// nothing.
+    StatePublished {
+        /// Which machine.
+        machine: MachineId,
+        /// How things were.
+        state: SiteState,
+        /// When they were so.
+        known_at: Time,
+    },
+    /// All that a run needs is where it goes, and it waits there for its turn.
+    RunArrived(RunId),
     /// A run began where it was sent.
     RunStarted(RunId),
     /// A run is over. It counts even if its machine was thought lost, as long as the task was not given to another.
@@ -111,6 +167,21 @@ pub enum Event {
     RuleChanged,
     /// The moment asked for by [`Decision::Wake`](crate::Decision::Wake) came, now or a while ago.
     WokeUp,
+}
+
+/// What a site says of itself: to whoever sends tasks there it is a machine, and this is all that is known of its inside.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct SiteState {
+    /// Cores that nothing runs on.
+    pub cores_free: u32,
+    /// Bytes.
+    pub memory_free: u64,
+    /// Bytes.
+    pub disk_free: u64,
+    /// Tasks in its queue that have not begun.
+    pub waiting: u32,
+    /// The seconds after which a task that is handed in now would begin, as the site estimates: the traversal time.
+    pub traversal_s: f64,
 }
 
 /// What a run leaves when it is over.

@@ -24,6 +24,7 @@ mod event;
 pub mod explain;
 mod grid;
 mod occasion;
+mod parts;
 mod policy;
 mod room;
 mod scheduler;
@@ -35,13 +36,14 @@ pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
-pub use event::{Event, RunEnd};
+pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Availability, BrokenInvariant, Budget, Charged, Grid, GridConfig, Machine, Migration,
-    Plans, Run, Scope, Stage, Sum, Task, TaskState,
+    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Grid, GridConfig,
+    Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
 };
 pub use occasion::{Cause, Occasion, Settled};
+pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;
 pub use room::{Needs, Room};
 pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};

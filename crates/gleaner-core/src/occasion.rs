@@ -23,6 +23,8 @@ pub enum Cause {
     Freed(MachineId),
     /// A task left a machine without an end, and what waits could run there now.
     Vacated(MachineId),
+    /// A site published its state, and tasks wait that could go there.
+    Published(MachineId),
     /// Another rule is in force: what waits may find a place by it.
     RuleChanged,
     /// The moment that the policy asked for came.

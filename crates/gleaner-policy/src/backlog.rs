@@ -114,6 +114,8 @@ impl Backlog {
             | Change::ResidentsChanged(_)
             | Change::BudgetChanged
             | Change::LoadChanged(_)
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::StaleReply(_)

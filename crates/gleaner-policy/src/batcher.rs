@@ -152,6 +152,8 @@ impl Policy for Batcher {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::StaleReply(_)
@@ -176,6 +178,7 @@ impl Policy for Batcher {
                 | Cause::LoadFell(_)
                 | Cause::LoadRose(_)
                 | Cause::Vacated(_)
+                | Cause::Published(_)
                 | Cause::Lost(_)
                 | Cause::RuleChanged,
             ) => self.at_once(grid, now),
@@ -185,7 +188,8 @@ impl Policy for Batcher {
                 | Cause::Opened(on)
                 | Cause::LoadFell(on)
                 | Cause::Freed(on)
-                | Cause::Vacated(on),
+                | Cause::Vacated(on)
+                | Cause::Published(on),
             ) => start(on),
             (
                 _,

@@ -86,6 +86,7 @@ impl Matchmaker {
                 Cause::Submitted(_)
                 | Cause::Lost(_)
                 | Cause::Vacated(_)
+                | Cause::Published(_)
                 | Cause::RuleChanged
                 | Cause::WokeUp { .. },
                 _,
@@ -132,6 +133,8 @@ impl Policy for Matchmaker {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::StaleReply(_)
@@ -147,7 +150,8 @@ impl Policy for Matchmaker {
             | Cause::Opened(machine)
             | Cause::LoadFell(machine)
             | Cause::Freed(machine)
-            | Cause::Vacated(machine) => self.start_waiting(grid, now, machine),
+            | Cause::Vacated(machine)
+            | Cause::Published(machine) => self.start_waiting(grid, now, machine),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
             Cause::WokeUp { .. } if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
             Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,

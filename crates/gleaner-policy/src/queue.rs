@@ -253,6 +253,8 @@ impl Policy for Backfiller {
             | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
@@ -283,6 +285,7 @@ impl Policy for Backfiller {
             | Cause::LoadFell(_)
             | Cause::Freed(_)
             | Cause::Vacated(_)
+            | Cause::Published(_)
             | Cause::RuleChanged
                 if !self.line.is_empty() =>
             {
@@ -297,6 +300,7 @@ impl Policy for Backfiller {
             | Cause::LoadFell(_)
             | Cause::Freed(_)
             | Cause::Vacated(_)
+            | Cause::Published(_)
             | Cause::RuleChanged => None,
         }
     }

@@ -1,6 +1,7 @@
 //! The simulator: it plays the outside world for the one [`Scheduler`](gleaner_core::Scheduler).
 //!
 //! - [`Setup`] is all that a run is given; [`Simulation`] runs it, one event at a time.
+//! - [`Parties`] is the loop underneath: one scheduler or several, what surrounds them, and the mail between them.
 //! - [`sharing`] is the model of time-shared machines; an [`Availability`] has machines that come and go by a trace.
 //! - [`bound`] says how early the last task could end at best.
 
@@ -15,21 +16,29 @@ mod demand;
 mod history;
 mod ids;
 mod machines;
+mod mail;
+mod network;
+mod parties;
 mod register;
 mod reputation;
 mod saved;
 mod setup;
+mod shared;
 mod simulation;
 mod speed_scale;
 mod trace;
 mod traced;
+mod wide;
 mod world;
 
 pub use availability::{Availability, Prediction, Pricing};
 pub use history::{History, Period, TaskHistory, TimelineRow, Waste};
 pub use ids::Ids;
+pub use mail::{Letter, Mail, Way};
+pub use network::{Division, LinkId, Network, TransferId};
+pub use parties::{Observer, Out, Outside, Parties};
 pub use saved::{RestoreError, Saved};
 pub use setup::{LoadChange, Setup, Tasks};
-pub use simulation::{Observer, Progress, Simulation};
+pub use simulation::{Progress, Simulation};
 pub use speed_scale::SpeedScale;
 pub use trace::{Draft, Interval, Piece, Trace};

@@ -41,14 +41,14 @@ fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
 }
 
 fn machine(cores: u32) -> MachineClass {
-    let room = Room { slots: Some(cores), memory: None };
+    let room = Room { slots: Some(cores), memory: None, disk: None };
     MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None }
 }
 
 fn task((cores, user): (u32, usize)) -> TaskClass {
     TaskClass {
         composition: vec![1.0],
-        needs: Needs { cores, memory: 0 },
+        needs: Needs { cores, memory: 0, disk: 0 },
         priority: 0,
         restarts: true,
         payer: UserId::new(user),

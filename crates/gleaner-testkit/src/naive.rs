@@ -314,6 +314,7 @@ impl Naive {
             | Cause::Opened(machine) => machine,
             Cause::Submitted(_)
             | Cause::Vacated(_)
+            | Cause::Published(_)
             | Cause::Lost(_)
             | Cause::RuleChanged
             | Cause::WokeUp { .. } => return None,
@@ -336,7 +337,8 @@ impl Policy for Naive {
             | Cause::Joined(machine)
             | Cause::Opened(machine)
             | Cause::Freed(machine)
-            | Cause::Vacated(machine) => {
+            | Cause::Vacated(machine)
+            | Cause::Published(machine) => {
                 waiting.find(|&task| view.possible(task, machine)).and_then(|task| self.start(&view, task))
             }
             Cause::Lost(_) | Cause::RuleChanged => waiting.find_map(|task| self.start(&view, task)),

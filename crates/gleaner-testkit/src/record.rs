@@ -2,7 +2,7 @@
 
 use gleaner_core::{Command, Decision, Event, Policy};
 use gleaner_sim::{Observer, Setup, Simulation};
-use gleaner_units::Time;
+use gleaner_units::{PartyId, Time};
 
 /// One thing that passed.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,16 +20,16 @@ pub enum Entry {
 pub struct Record(pub Vec<(Time, Entry)>);
 
 impl Observer for Record {
-    fn event(&mut self, now: Time, event: &Event) {
+    fn event(&mut self, now: Time, _: PartyId, event: &Event) {
         self.0.push((now, Entry::Event(event.clone())));
     }
 
-    fn decision(&mut self, now: Time, decision: &Decision) {
-        self.0.push((now, Entry::Decision(*decision)));
+    fn decision(&mut self, now: Time, _: PartyId, decision: &Decision) {
+        self.0.push((now, Entry::Decision(decision.clone())));
     }
 
-    fn command(&mut self, now: Time, command: &Command) {
-        self.0.push((now, Entry::Command(*command)));
+    fn command(&mut self, now: Time, _: PartyId, command: &Command) {
+        self.0.push((now, Entry::Command(command.clone())));
     }
 }
 

@@ -9,6 +9,9 @@ macro_rules! dense_id {
         pub struct $name(u32);
 
         impl $name {
+            /// The first of its kind.
+            pub const FIRST: Self = Self(0);
+
             /// The `index`-th of its kind, counted from 0 in the order in which they were first seen.
             ///
             /// # Panics
@@ -51,6 +54,19 @@ dense_id!(
 dense_id!(
     /// All machines that the scheduler cannot tell apart but for their load and their tasks.
     MachineClassId, "machine class "
+);
+
+dense_id!(
+    /// A scheduler with what it decides about: a coordinator, a broker, a peer, a site's own queue.
+    PartyId, "party "
+);
+dense_id!(
+    /// Machines behind one network link, and the files that are stored there.
+    SiteId, "site "
+);
+dense_id!(
+    /// Data that tasks read, wherever copies of it are.
+    FileId, "file "
 );
 
 /// One try at a task: its only name, in the scheduler, on the wire, in the journal and in the simulator. Whoever gave it

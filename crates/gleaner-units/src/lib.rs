@@ -13,6 +13,6 @@ mod time;
 mod work;
 
 pub use credits::Credits;
-pub use ids::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, UserId};
+pub use ids::{FileId, MachineClassId, MachineId, PartyId, RunId, SiteId, TaskClassId, TaskId, UserId};
 pub use time::{Span, Time};
 pub use work::{Ops, OpsTotal};

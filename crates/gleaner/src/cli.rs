@@ -293,9 +293,9 @@ pub(crate) struct PaperArguments {
     /// Only this figure
     #[arg(long, value_name = "N")]
     pub(crate) figure: Option<u32>,
-    /// Runs for each point, each with a seed of its own
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=10_000))]
-    pub(crate) seeds: u64,
+    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub(crate) seeds: Option<u64>,
     /// elleuch: only this part of the experiments
     #[arg(long, value_enum, conflicts_with = "figure")]
     pub(crate) part: Option<PaperPart>,
@@ -321,6 +321,8 @@ pub(crate) enum PaperPart {
     Heuristics,
     /// When a task is charged
     Readings,
+    /// Machines as they are counted, or as slow as printed
+    Machines,
     /// Forecasts, prices that follow demand, a reputation
     FutureWork,
 }

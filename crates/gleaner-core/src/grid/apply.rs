@@ -38,6 +38,37 @@ impl Grid {
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
             Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
             Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, effects),
+            Event::FileMet { file, bytes } => {
+                self.catalogue.file_met(file, bytes);
+                effects.changes.push(Change::CatalogueChanged);
+            }
+            Event::FileStored { file, site } => {
+                self.catalogue.stored(file, site);
+                effects.changes.push(Change::CatalogueChanged);
+            }
+            Event::FileRemoved { file, site } => {
+                self.catalogue.removed(file, site);
+                effects.changes.push(Change::CatalogueChanged);
+            }
+            Event::InputsNamed { class, ref files } => {
+                self.catalogue.inputs_named(class, files);
+                effects.changes.push(Change::CatalogueChanged);
+            }
+            Event::MachineSited { machine, site } => {
+                self.catalogue.sited(machine, site);
+                effects.changes.push(Change::CatalogueChanged);
+            }
+            Event::LinkMeasured { from, to, bytes_per_s } => {
+                self.catalogue.link_measured((from, to), bytes_per_s);
+                effects.changes.push(Change::CatalogueChanged);
+            }
+            Event::StatePublished { machine, state, known_at } => {
+                if self.beliefs.published(machine, state, known_at) {
+                    effects.changes.push(Change::BeliefChanged(machine));
+                    self.ask_whoever_waits(machine, Cause::Published(machine));
+                }
+            }
+            Event::RunArrived(run) => self.run_arrived(now, run, effects),
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::RuleChanged => self.ask(Cause::RuleChanged),
@@ -57,8 +88,12 @@ impl Grid {
     /// A machine has more room than before, though no task ended there. An occasion only where that helps a task that
     /// waits: machines without bounds are never short of room.
     pub(super) fn vacated(&mut self, machine: MachineId) {
+        self.ask_whoever_waits(machine, Cause::Vacated(machine));
+    }
+
+    fn ask_whoever_waits(&mut self, machine: MachineId, cause: Cause) {
         if self.longest_waiting(|class| self.can_run(class, machine)).is_some() {
-            self.ask(Cause::Vacated(machine));
+            self.ask(cause);
         }
     }
 
@@ -75,7 +110,7 @@ impl Grid {
             return;
         }
         let classes = &self.classes;
-        let seconds_per_op = |task| classes.seconds_per_op(task, before);
+        let seconds_per_op = |task| classes.seconds_per_op_in_parts(task, before);
         let kind = (class, classes.machine_class(class));
         self.machines[machine.index()].set_class(now, kind, seconds_per_op);
         effects.changes.push(Change::MachineMeasured(machine));

@@ -9,7 +9,7 @@ use gleaner_core::{Command, Decision, Event, RunEnd};
 use gleaner_policy::{Recipe, Score};
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{Observer, Setup, Simulation};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use rayon::prelude::*;
 
 /// When S₃'s owner comes back.
@@ -153,14 +153,14 @@ impl<'a> Eye<'a> {
 }
 
 impl Observer for Eye<'_> {
-    fn event(&mut self, now: Time, event: &Event) {
+    fn event(&mut self, now: Time, _: PartyId, event: &Event) {
         self.pass(now);
         if let Event::RunEnded { run, end: RunEnd::Finished } = event {
             self.put(run.task, None);
         }
     }
 
-    fn decision(&mut self, now: Time, decision: &Decision) {
+    fn decision(&mut self, now: Time, _: PartyId, decision: &Decision) {
         match *decision {
             Decision::Start { task, on } => self.put(task, Some(on)),
             Decision::Relocate { task, to } => {
@@ -171,14 +171,15 @@ impl Observer for Eye<'_> {
                     self.watched.left_s3 += from - is_s3(to);
                 }
             }
-            Decision::Replicate { .. }
+            Decision::StartWide { .. }
+            | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }
             | Decision::Wake { .. } => {}
         }
     }
 
-    fn command(&mut self, _: Time, _: &Command) {}
+    fn command(&mut self, _: Time, _: PartyId, _: &Command) {}
 }
 
 fn total(counts: &Counts, machine: usize) -> f64 {

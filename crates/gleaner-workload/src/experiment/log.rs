@@ -117,7 +117,7 @@ fn setup(log: &Log, cores: u32, kept: &Kept, truly: bool) -> Setup {
             *tasks.declared.last_mut().expect("it was pushed") = Ops::new(job.estimate.seconds());
         }
     }
-    let room = Room { slots: Some(cores), memory: None };
+    let room = Room { slots: Some(cores), memory: None, disk: None };
     let machine =
         MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
     Setup {
@@ -135,7 +135,7 @@ fn setup(log: &Log, cores: u32, kept: &Kept, truly: bool) -> Setup {
 fn task_class(cores: u32, user: usize) -> TaskClass {
     TaskClass {
         composition: vec![1.0],
-        needs: Needs { cores, memory: 0 },
+        needs: Needs { cores, memory: 0, disk: 0 },
         priority: 0,
         restarts: true,
         payer: UserId::new(user),

@@ -1,0 +1,104 @@
+//! What a published state says, and which of the runs that were sent there it cannot know of.
+
+use gleaner_core::{
+    Cause, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
+    RunEnd, Scheduler, SiteState, Tags, TaskClass,
+};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+
+/// Starts what comes on the only site, and starts what waits again when that publishes its state.
+struct Sender;
+
+impl Policy for Sender {
+    fn observe(&mut self, _: &Grid, _: &Change) {}
+
+    fn propose(&mut self, grid: &Grid, _: Time, occasion: Occasion) -> Option<Decision> {
+        assert!(!matches!(occasion.cause, Cause::Published(_)), "nothing waits");
+        let (_, task) = grid.waiting_tasks().next()?;
+        Some(Decision::Start { task, on: SITE })
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+const SITE: MachineId = MachineId::FIRST;
+
+fn run(task: usize) -> RunId {
+    RunId::new(TaskId::new(task), 1)
+}
+
+/// A site, and three runs that were sent there.
+fn scheduler() -> Scheduler<Sender> {
+    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+    let mut scheduler = Scheduler::new(empty, Sender);
+    let (speeds, room) = (vec![1.0], Room::default());
+    let site = MachineClass { speeds, cores: 4, room, price: 0.0, provides: Tags::new(), ad: None };
+    let tasks = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: false,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
+    };
+    for event in [
+        Event::MachineClassMet(site),
+        Event::TaskClassMet(tasks),
+        Event::MachineJoined { machine: SITE, class: MachineClassId::FIRST },
+        published(0, 0),
+        Event::TasksSubmitted { first: TaskId::FIRST, count: 3, class: TaskClassId::FIRST, length: None },
+    ] {
+        tell(&mut scheduler, 1, &event);
+    }
+    scheduler
+}
+
+fn published(known_at: u64, waiting: u32) -> Event {
+    let state = SiteState { waiting, ..SiteState::default() };
+    Event::StatePublished { machine: SITE, state, known_at: Time::from_nanos(known_at) }
+}
+
+fn tell(scheduler: &mut Scheduler<Sender>, now: u64, event: &Event) {
+    let now = Time::from_nanos(now);
+    scheduler.apply(now, event);
+    scheduler.decide(now, &mut Vec::new());
+    scheduler.check().expect("a whole grid");
+}
+
+/// What waits there as published, and the tasks of which that does not know.
+fn belief(scheduler: &Scheduler<Sender>) -> (u32, Vec<usize>) {
+    let belief = scheduler.grid().belief(SITE).expect("it was published");
+    (belief.state().waiting, belief.sent_since().iter().map(|sent| sent.run.task.index()).collect())
+}
+
+#[test]
+fn a_run_is_news_to_a_site_until_it_was_in_the_queue_that_was_published() {
+    let mut scheduler = scheduler();
+    assert_eq!(belief(&scheduler), (0, vec![0, 1, 2]), "all were sent after it");
+    tell(&mut scheduler, 10, &Event::RunArrived(run(0)));
+    tell(&mut scheduler, 20, &Event::RunArrived(run(1)));
+    tell(&mut scheduler, 25, &published(15, 1));
+    assert_eq!(belief(&scheduler), (1, vec![1, 2]), "the first is in it");
+    tell(&mut scheduler, 30, &published(5, 0));
+    assert_eq!(belief(&scheduler), (1, vec![1, 2]), "what comes late is no news");
+    tell(&mut scheduler, 40, &published(35, 2));
+    assert_eq!(belief(&scheduler), (2, vec![2]), "one is in transfer still");
+    tell(&mut scheduler, 50, &Event::RunStarted(run(2)));
+    tell(&mut scheduler, 60, &published(55, 0));
+    assert_eq!(belief(&scheduler), (0, vec![]), "whatever runs has arrived");
+}
+
+#[test]
+fn a_run_that_is_over_is_nowhere() {
+    let mut scheduler = scheduler();
+    tell(&mut scheduler, 10, &Event::RunStarted(run(1)));
+    tell(&mut scheduler, 20, &Event::RunEnded { run: run(1), end: RunEnd::Finished });
+    assert_eq!(belief(&scheduler), (0, vec![0, 2]));
+    tell(&mut scheduler, 30, &Event::RunArrived(run(1)));
+    assert_eq!(belief(&scheduler), (0, vec![0, 2]), "a stale reply");
+}

@@ -1,0 +1,140 @@
+//! The mail between parties: each letter comes after the delay between the two, or never.
+//!
+//! - **Letters of one instant come in the order in which they were sent.**
+//! - **Whether the n-th letter is lost depends on the seed and on n**, and so not on what is drawn elsewhere.
+
+use gleaner_units::{PartyId, Span, Time};
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng as _, SeedableRng as _};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// What letters between two parties meet with.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Way {
+    /// How long a letter takes.
+    pub delay: Span,
+    /// The part of the letters that never comes, from 0 to 1.
+    pub loss: f64,
+}
+
+/// A letter as it comes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Letter<L> {
+    /// Who wrote it.
+    pub from: PartyId,
+    /// For whom it is.
+    pub to: PartyId,
+    /// When it was sent.
+    pub sent: Time,
+    /// What it says.
+    pub body: L,
+}
+
+/// Letters on their way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Mail<L> {
+    seed: u64,
+    usual: Way,
+    /// Where it is another than the usual.
+    ways: BTreeMap<(PartyId, PartyId), Way>,
+    /// When, and which letter.
+    arrivals: BinaryHeap<Reverse<(Time, u64)>>,
+    on_the_way: BTreeMap<u64, (PartyId, PartyId, Time, L)>,
+    sent: u64,
+    lost: u64,
+}
+
+impl<L> Mail<L> {
+    /// No letters yet.
+    pub fn new(seed: u64, usual: Way) -> Self {
+        let (arrivals, on_the_way) = (BinaryHeap::new(), BTreeMap::new());
+        Self { seed, usual, ways: BTreeMap::new(), arrivals, on_the_way, sent: 0, lost: 0 }
+    }
+
+    /// Letters from one party to another meet with something else than the usual.
+    #[must_use]
+    pub fn with_way(mut self, from: PartyId, to: PartyId, way: Way) -> Self {
+        self.ways.insert((from, to), way);
+        self
+    }
+
+    /// How many letters were sent so far, lost ones among them.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// How many of them never come.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    pub(crate) fn post(&mut self, now: Time, (from, to): (PartyId, PartyId), body: L) {
+        let number = self.sent;
+        self.sent += 1;
+        let way = self.ways.get(&(from, to)).copied().unwrap_or(self.usual);
+        if way.loss > 0.0 && draw(self.seed, number) < way.loss {
+            self.lost += 1;
+            return;
+        }
+        self.arrivals.push(Reverse((now + way.delay, number)));
+        self.on_the_way.insert(number, (from, to, now, body));
+    }
+
+    /// When the next letter comes.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.arrivals.peek().map(|Reverse((time, _))| *time)
+    }
+
+    pub(crate) fn take(&mut self) -> Letter<L> {
+        let Reverse((_, number)) = self.arrivals.pop().expect("a letter is on its way");
+        let (from, to, sent, body) = self.on_the_way.remove(&number).expect("a letter that arrives was sent");
+        Letter { from, to, sent, body }
+    }
+}
+
+/// From 0 to 1, for the n-th letter.
+fn draw(seed: u64, number: u64) -> f64 {
+    let mut words = ChaCha8Rng::seed_from_u64(seed);
+    words.set_stream(number);
+    (words.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn party(index: usize) -> PartyId {
+        PartyId::new(index)
+    }
+
+    #[test]
+    fn letters_come_after_their_delay_in_the_order_in_which_they_were_sent() {
+        let slow = Way { delay: Span::from_nanos(30), loss: 0.0 };
+        let usual = Way { delay: Span::from_nanos(10), loss: 0.0 };
+        let mut mail = Mail::new(1, usual).with_way(party(0), party(1), slow);
+        mail.post(Time::from_nanos(0), (party(0), party(1)), 'a');
+        mail.post(Time::from_nanos(5), (party(1), party(0)), 'b');
+        mail.post(Time::from_nanos(20), (party(1), party(0)), 'c');
+        let mut came = String::new();
+        while let Some(at) = mail.next() {
+            let letter = mail.take();
+            came += &format!("{}@{} ", letter.body, at.nanos());
+        }
+        assert_eq!(came, "b@15 a@30 c@30 ");
+    }
+
+    #[test]
+    fn as_many_letters_are_lost_as_is_said() {
+        for loss in [0.0, 0.1, 0.5, 1.0] {
+            let mut mail = Mail::new(7, Way { delay: Span::ZERO, loss });
+            for _ in 0..10_000 {
+                mail.post(Time::ZERO, (party(0), party(1)), ());
+            }
+            let part = mail.lost() as f64 / 10_000.0;
+            assert!((part - loss).abs() < 0.02, "{part} of the letters were lost where {loss} should be");
+        }
+    }
+}

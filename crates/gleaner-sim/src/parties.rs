@@ -1,0 +1,299 @@
+//! One or more parties, each a [`Scheduler`], what surrounds them, and the mail between them.
+//!
+//! What is an order here is an event there: [`Outside`] carries out what a party orders, and turns what it hears from
+//! another into events. So a broker and a site's own queue, or two peers, run the same scheduler.
+//!
+//! # Invariants
+//! - **Within an instant**: what the outside does by itself, then letters in the order in which they were sent, then
+//!   alarms, the lowest party's first. What follows from any of these at once is done before the next.
+//! - **No party sees another's grid.** All that one knows of another it was told by an event.
+//! - **The same setup and seed give the same run**, also when it was saved in between.
+
+use crate::clock::Clock;
+use crate::mail::{Letter, Mail};
+use gleaner_core::{Command, Decision, Event, Policy, Scheduler};
+use gleaner_units::{PartyId, Time};
+use std::collections::BTreeSet;
+
+/// What surrounds the parties: machines, users, networks. It never sees a grid.
+pub trait Outside {
+    /// What happens by itself.
+    type Happening;
+    /// What parties and services say to each other.
+    type Letter;
+
+    /// Whether nothing is left that anybody waits for.
+    fn is_over(&self) -> bool;
+
+    /// What happens next by itself.
+    fn next(&self) -> Option<(Time, Self::Happening)>;
+
+    /// Lets it happen.
+    fn take(&mut self, now: Time, happening: Self::Happening, out: &mut Out<Self::Letter>);
+
+    /// Carries out an order of a party.
+    fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Self::Letter>);
+
+    /// A letter comes to whom it was sent.
+    fn deliver(&mut self, now: Time, letter: Letter<Self::Letter>, out: &mut Out<Self::Letter>);
+}
+
+/// What comes of something that happened: events for parties, at once and in order, and letters.
+#[derive(Debug)]
+pub struct Out<L> {
+    events: Vec<(PartyId, Event)>,
+    letters: Vec<(PartyId, PartyId, L)>,
+}
+
+impl<L> Out<L> {
+    fn new() -> Self {
+        Self { events: Vec::new(), letters: Vec::new() }
+    }
+
+    /// A party hears of a fact now.
+    pub fn tell(&mut self, party: PartyId, event: Event) {
+        self.events.push((party, event));
+    }
+
+    /// A letter leaves now.
+    pub fn send(&mut self, from: PartyId, to: PartyId, letter: L) {
+        self.letters.push((from, to, letter));
+    }
+}
+
+/// Sees everything that passes between the outside and the schedulers, as a journal would.
+pub trait Observer {
+    /// A fact went in.
+    fn event(&mut self, now: Time, party: PartyId, event: &Event);
+    /// The policy answered, after the latest fact.
+    fn decision(&mut self, now: Time, party: PartyId, decision: &Decision);
+    /// An order came out.
+    fn command(&mut self, now: Time, party: PartyId, command: &Command);
+}
+
+/// What is to be done at this instant.
+enum Due {
+    Hear(PartyId, Event),
+    Obey(PartyId, Command),
+}
+
+/// The schedulers, what surrounds them, and what is between them.
+pub struct Parties<'a, P, O: Outside> {
+    schedulers: Vec<Scheduler<P>>,
+    outside: O,
+    mail: Mail<O::Letter>,
+    clock: Clock,
+    /// When each party that asked for it wants to be asked.
+    alarms: BTreeSet<(Time, PartyId)>,
+    /// The same by party.
+    alarm_of: Vec<Option<Time>>,
+    /// The next one last.
+    due: Vec<Due>,
+    out: Out<O::Letter>,
+    decisions: Vec<Decision>,
+    observer: Option<&'a mut dyn Observer>,
+}
+
+/// What comes next.
+enum Next<H> {
+    Happening(H),
+    Letter,
+    Alarm(PartyId),
+}
+
+impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
+    /// These schedulers, in order of their ids, in the middle of a run.
+    pub(crate) fn at(schedulers: Vec<Scheduler<P>>, outside: O, mail: Mail<O::Letter>, clock: Clock) -> Self {
+        let alarm_of: Vec<_> = schedulers.iter().map(|scheduler| scheduler.grid().wake_at()).collect();
+        let parties = (0..).map(PartyId::new);
+        let alarms = alarm_of.iter().zip(parties).filter_map(|(at, party)| Some(((*at)?, party))).collect();
+        let (due, decisions) = (Vec::new(), Vec::new());
+        Self {
+            schedulers,
+            outside,
+            mail,
+            clock,
+            alarms,
+            alarm_of,
+            due,
+            out: Out::new(),
+            decisions,
+            observer: None,
+        }
+    }
+
+    /// These schedulers, before anything happened.
+    pub fn new(schedulers: Vec<Scheduler<P>>, outside: O, mail: Mail<O::Letter>) -> Self {
+        let clock = Clock::new(schedulers.len());
+        Self::at(schedulers, outside, mail, clock)
+    }
+
+    /// Shows `observer` what passes from now on.
+    #[must_use]
+    pub fn observed_by(mut self, observer: &'a mut dyn Observer) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// One event and what follows from it at once; false when nothing more can happen.
+    pub fn step(&mut self) -> bool {
+        let Some((time, next)) = self.next() else { return false };
+        self.clock.begin(time);
+        match next {
+            Next::Happening(happening) => {
+                self.clock.stirred();
+                self.outside.take(time, happening, &mut self.out);
+            }
+            Next::Letter => {
+                self.clock.stirred();
+                let letter = self.mail.take();
+                self.outside.deliver(time, letter, &mut self.out);
+            }
+            Next::Alarm(party) => {
+                // Where part of the budget is spent, a later wake-up finds more of it.
+                let accounts = self.schedulers[party.index()].grid().accounts();
+                let is_idle = accounts.is_none_or(|accounts| accounts.is_untouched(time));
+                self.clock.woke(party, is_idle);
+                self.out.tell(party, Event::WokeUp);
+            }
+        }
+        self.settle();
+        true
+    }
+
+    /// To the end.
+    pub fn run(&mut self) {
+        while self.step() {}
+    }
+
+    /// A party hears of something that nothing here led to.
+    pub fn tell(&mut self, party: PartyId, event: Event) {
+        self.out.tell(party, event);
+        self.settle();
+    }
+
+    #[inline]
+    fn next(&self) -> Option<(Time, Next<O::Happening>)> {
+        if self.outside.is_over() {
+            return None;
+        }
+        let mut next = self.outside.next().map(|(time, happening)| (time, Next::Happening(happening)));
+        if let Some(time) = self.mail.next()
+            && next.as_ref().is_none_or(|(before, _)| time < *before)
+        {
+            next = Some((time, Next::Letter));
+        }
+        let alarm = self.alarms.first();
+        // A wake-up that changed nothing would change nothing again while nothing else can happen.
+        if next.is_none() && self.alarms.iter().all(|(_, party)| self.clock.is_idle(*party)) {
+            return None;
+        }
+        match (next, alarm) {
+            (Some((time, next)), alarm) if alarm.is_none_or(|(at, _)| time <= *at) => Some((time, next)),
+            (_, alarm) => alarm.map(|(at, party)| (*at, Next::Alarm(*party))),
+        }
+    }
+
+    /// Does what there is to do at this instant: what follows from a fact or an order comes before what was due earlier.
+    fn settle(&mut self) {
+        self.take_out();
+        while let Some(due) = self.due.pop() {
+            match due {
+                Due::Hear(party, event) => self.hear(party, &event),
+                Due::Obey(party, order) => {
+                    self.clock.stirred();
+                    self.outside.obey(self.clock.now, party, order, &mut self.out);
+                    self.take_out();
+                }
+            }
+        }
+    }
+
+    /// What came of the latest deed of the outside.
+    #[inline]
+    fn take_out(&mut self) {
+        self.due.extend(self.out.events.drain(..).rev().map(|(party, event)| Due::Hear(party, event)));
+        for (from, to, letter) in self.out.letters.drain(..) {
+            self.mail.post(self.clock.now, (from, to), letter);
+        }
+    }
+
+    /// A scheduler takes in a fact and answers it.
+    fn hear(&mut self, party: PartyId, event: &Event) {
+        let now = self.clock.now;
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, party, event);
+        }
+        let scheduler = &mut self.schedulers[party.index()];
+        scheduler.apply(now, event);
+        while scheduler.is_asked() {
+            scheduler.decide(now, &mut self.decisions);
+        }
+        let earlier = self.due.len();
+        let orders = scheduler.take_orders().rev().map(|order| Due::Obey(party, order));
+        self.due.extend(orders);
+        if let Some(observer) = &mut self.observer {
+            self.decisions.iter().for_each(|decision| observer.decision(now, party, decision));
+            for due in self.due[earlier..].iter().rev() {
+                if let Due::Obey(_, order) = due {
+                    observer.command(now, party, order);
+                }
+            }
+        }
+        self.decisions.clear();
+        self.set_alarm(party);
+    }
+
+    #[inline]
+    fn set_alarm(&mut self, party: PartyId) {
+        let at = self.schedulers[party.index()].grid().wake_at();
+        let before = &mut self.alarm_of[party.index()];
+        if *before == at {
+            return;
+        }
+        if let Some(before) = *before {
+            self.alarms.remove(&(before, party));
+        }
+        if let Some(at) = at {
+            self.alarms.insert((at, party));
+        }
+        *before = at;
+    }
+
+    /// The simulated moment.
+    pub fn now(&self) -> Time {
+        self.clock.now
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// A party's scheduler.
+    pub fn scheduler(&self, party: PartyId) -> &Scheduler<P> {
+        &self.schedulers[party.index()]
+    }
+
+    /// What surrounds them.
+    pub fn outside(&self) -> &O {
+        &self.outside
+    }
+
+    /// Whether what the outside does by itself comes next.
+    pub(crate) fn next_happening(&self) -> Option<O::Happening> {
+        match self.next() {
+            Some((_, Next::Happening(happening))) => Some(happening),
+            _ => None,
+        }
+    }
+
+    /// The schedulers, and what surrounds them to write into.
+    pub(crate) fn both(&mut self) -> (&[Scheduler<P>], &mut O) {
+        (&self.schedulers, &mut self.outside)
+    }
+
+    /// Letters on their way, for whoever saves the run.
+    pub fn mail(&self) -> &Mail<O::Letter> {
+        &self.mail
+    }
+}
