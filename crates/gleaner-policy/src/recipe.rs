@@ -171,6 +171,10 @@ impl Recipe {
             let expected = "estimate: only what is learnt is corrected otherwise";
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
+        if queueing.correction == Correction::Alike && self.lengths != Lengths::Learnt {
+            let expected = format!("estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
+        }
         Ok(())
     }
 

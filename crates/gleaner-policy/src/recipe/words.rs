@@ -147,10 +147,12 @@ impl Recipe {
         f.write_str(match self.lengths {
             Lengths::Declared => "",
             Lengths::LastTwo => ", by each user's last two",
+            Lengths::Learnt => ", by what ran before",
             Lengths::True => ", by true lengths",
         })?;
         f.write_str(match correction {
             Correction::Estimate => "",
+            Correction::Alike => ", then by what ran longer",
             Correction::Doubled => ", doubled where that is short",
             Correction::InTurn => ", a minute more and so on where that is short",
         })

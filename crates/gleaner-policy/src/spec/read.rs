@@ -6,6 +6,8 @@ use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
 use crate::parts::favours::Peering;
+use crate::parts::lengths::Lengths;
+use crate::parts::queue::Correction;
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
@@ -31,7 +33,8 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
-        queueing.correction = chosen(&table, "correction", queueing.correction)?;
+        let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };
+        queueing.correction = chosen(&table, "correction", own)?;
     }
     if let Some(key) = table.find("aging") {
         recipe.aging = key.whole(0, COUNT)?;
