@@ -1,5 +1,5 @@
 use crate::parts::PARTS_MAX;
-use crate::{Needs, Part, Room};
+use crate::{Alarm, Needs, Part, Room};
 use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -55,8 +55,10 @@ pub enum Decision {
         /// For which it could run, and be paid.
         on: Queue,
     },
-    /// Ask the policy again at this moment.
+    /// Ask the policy again at this moment, and not when that alarm was to come before.
     Wake {
+        /// Which alarm.
+        alarm: Alarm,
         /// Later than now.
         at: Time,
     },

@@ -1,3 +1,4 @@
+use crate::alarm::Alarm;
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId};
@@ -110,7 +111,10 @@ pub enum Event {
     /// Another policy is in force, or the same with other numbers.
     RuleChanged,
     /// The moment asked for by [`Decision::Wake`](crate::Decision::Wake) came, now or a while ago.
-    WokeUp,
+    WokeUp {
+        /// Which alarm.
+        alarm: Alarm,
+    },
 }
 
 /// What a run leaves when it is over.

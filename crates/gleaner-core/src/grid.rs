@@ -24,6 +24,7 @@ pub use plans::Plans;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
+use crate::alarm::{Alarm, Alarms};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
@@ -76,7 +77,7 @@ pub struct Grid {
     placed: Vec<u32>,
     placed_total: u32,
     occasions: VecDeque<Occasion>,
-    wake_at: Option<Time>,
+    alarms: Alarms,
 }
 
 impl Grid {
@@ -97,7 +98,7 @@ impl Grid {
             placed: Vec::new(),
             placed_total: 0,
             occasions: VecDeque::new(),
-            wake_at: None,
+            alarms: Alarms::default(),
         }
     }
 
@@ -200,9 +201,19 @@ impl Grid {
         self.placed_total > 0
     }
 
-    /// The next wake-up that was asked for.
-    pub fn wake_at(&self) -> Option<Time> {
-        self.wake_at
+    /// When an alarm is to come, if it was asked for.
+    pub fn alarm(&self, alarm: Alarm) -> Option<Time> {
+        self.alarms.find(alarm)
+    }
+
+    /// The alarm that comes first.
+    pub fn next_alarm(&self) -> Option<(Time, Alarm)> {
+        self.alarms().next()
+    }
+
+    /// The alarms that were asked for, in the order in which they come.
+    pub fn alarms(&self) -> impl Iterator<Item = (Time, Alarm)> + '_ {
+        self.alarms.in_order()
     }
 
     /// h for a task class on a machine; infinite where it cannot run at any load.

@@ -111,7 +111,7 @@ impl Backlog {
             | Change::LoadChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 

@@ -441,7 +441,7 @@ impl Ledger {
             Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
             Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
             Fact::ResultRefused { attempt, agent, .. } => self.result_refused(at, *attempt, *agent),
-            Fact::WokeUp => self.tell(at, &Event::WokeUp),
+            Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } => {}
         }
     }

@@ -1,11 +1,13 @@
+use gleaner_core::Alarm;
 use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Where a simulation is in time.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Clock {
     pub(crate) now: Time,
     pub(crate) events: u64,
-    /// Whether the latest wake-up led to anything.
-    pub(crate) wake_was_idle: bool,
+    /// The alarms that led to nothing since anything else happened.
+    pub(crate) idle_alarms: BTreeSet<Alarm>,
 }

@@ -77,7 +77,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
 
     /// Everything needed to go on later; `name` tells this policy from others.
     pub fn save(&self, name: &str) -> Saved {
-        Saved::new(self.setup, name, self.scheduler.grid().clone(), self.world.clone(), self.clock)
+        Saved::new(self.setup, name, self.scheduler.grid().clone(), self.world.clone(), self.clock.clone())
     }
 
     /// Keeps, from now on, how many tasks each machine runs over time.
@@ -100,13 +100,18 @@ impl<'a, P: Policy> Simulation<'a, P> {
         self.clock.now = time;
         self.clock.events += 1;
         let event = if let Some(next) = next {
-            self.clock.wake_was_idle = false;
+            self.clock.idle_alarms.clear();
             self.world.take(self.setup, time, next)
         } else {
+            let (_, alarm) = self.scheduler.grid().next_alarm().expect("what is next is an alarm");
             // Where part of the budget is spent, a later wake-up finds more of it.
             let accounts = self.scheduler.grid().accounts();
-            self.clock.wake_was_idle = accounts.is_none_or(|accounts| accounts.is_untouched(time));
-            Some(Event::WokeUp)
+            if accounts.is_none_or(|accounts| accounts.is_untouched(time)) {
+                self.clock.idle_alarms.insert(alarm);
+            } else {
+                self.clock.idle_alarms.clear();
+            }
+            Some(Event::WokeUp { alarm })
         };
         if let Some(event) = event {
             self.tell(&event);
@@ -122,9 +127,11 @@ impl<'a, P: Policy> Simulation<'a, P> {
             return None;
         }
         let by_itself = self.world.next(self.setup);
-        match (by_itself, self.scheduler.grid().wake_at()) {
-            // A wake-up that changed nothing would change nothing again while nothing else can happen.
-            (None, _) if self.clock.wake_was_idle => None,
+        let grid = self.scheduler.grid();
+        let is_idle = |alarm| self.clock.idle_alarms.contains(&alarm);
+        match (by_itself, grid.next_alarm().map(|(at, _)| at)) {
+            // Alarms that changed nothing would change nothing again while nothing else can happen.
+            (None, _) if grid.alarms().all(|(_, alarm)| is_idle(alarm)) => None,
             (Some((time, next)), wake) if wake.is_none_or(|wake| time <= wake) => Some((time, Some(next))),
             (_, wake) => Some((wake?, None)),
         }
@@ -179,7 +186,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
     fn tell(&mut self, event: &Event) {
         self.hear(event);
         while let Some(order) = self.orders.pop() {
-            self.clock.wake_was_idle = false;
+            self.clock.idle_alarms.clear();
             if let Some(reply) = self.world.obey(self.setup, self.clock.now, order) {
                 self.hear(&reply);
             }

@@ -6,7 +6,7 @@
 
 mod view;
 
-use gleaner_core::{Availability, Cause, Change, Decision, Grid, Occasion, Policy, Queue, TaskState};
+use gleaner_core::{Alarm, Availability, Cause, Change, Decision, Grid, Occasion, Policy, Queue, TaskState};
 use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 use view::{View, Worker};
@@ -201,7 +201,7 @@ impl Policy for NaiveBatch {
                 }
                 answer
             }
-            Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
+            Cause::WokeUp { due, .. } if due.is_multiple_of(self.period) => {
                 let collected_at = grid.plans().collected_at();
                 let collects = if self.stands {
                     in_vain && collected_at != Some(now)
@@ -234,7 +234,10 @@ impl Policy for NaiveBatch {
                 && grid.declared_length(id).is_some()
         };
         let wakes = again || !self.at_once || (self.rule != Rule::None && grid.tasks().any(waits));
-        answer.or_else(|| (wakes && grid.wake_at().is_none()).then_some(Decision::Wake { at }))
+        answer.or_else(|| {
+            (wakes && grid.alarm(Alarm::Batch).is_none())
+                .then_some(Decision::Wake { alarm: Alarm::Batch, at })
+        })
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -153,7 +153,7 @@ impl NaiveProgress {
             | Event::MachineOpened { .. }
             | Event::BudgetSet(_)
             | Event::RuleChanged
-            | Event::WokeUp => {}
+            | Event::WokeUp { .. } => {}
         }
     }
 

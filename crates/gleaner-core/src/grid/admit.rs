@@ -22,10 +22,10 @@ impl Grid {
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
-            Decision::Wake { at } if at <= now => Err(Refusal::Passed(at)),
-            Decision::Wake { at } => {
-                self.wake_at = Some(at);
-                effects.changes.push(Change::WakeChanged);
+            Decision::Wake { at, .. } if at <= now => Err(Refusal::Passed(at)),
+            Decision::Wake { alarm, at } => {
+                self.alarms.set(alarm, at);
+                effects.changes.push(Change::AlarmChanged(alarm));
                 Ok(())
             }
         }

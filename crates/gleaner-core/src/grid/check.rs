@@ -62,6 +62,9 @@ pub enum BrokenInvariant {
     /// or another's.
     #[error("an account does not agree with its bills, or with the tasks")]
     Account,
+    /// The alarms by name are not those in order.
+    #[error("the alarms do not agree with themselves")]
+    Alarms,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
     OutOfReach(RunId, MachineId),
@@ -106,6 +109,9 @@ impl Grid {
         self.compare_residents(&machines)?;
         self.check_progress()?;
         self.check_plans()?;
+        if !self.alarms.is_whole() {
+            return Err(BrokenInvariant::Alarms);
+        }
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {
                 return Err(BrokenInvariant::Placed { class, listed, expected });
