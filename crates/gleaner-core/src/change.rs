@@ -1,3 +1,4 @@
+use crate::alarm::Alarm;
 use crate::decision::{Decision, Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
@@ -58,6 +59,6 @@ pub enum Change {
     StaleReply(RunId),
     /// A wish was refused; it must not be proposed again at this instant.
     Refused(Decision, Refusal),
-    /// The next wake-up was set, or has come.
-    WakeChanged,
+    /// An alarm was set, or has come.
+    AlarmChanged(Alarm),
 }

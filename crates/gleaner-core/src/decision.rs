@@ -1,5 +1,5 @@
 use crate::parts::PARTS_MAX;
-use crate::{Lending, LendingRefusal, Needs, Part, Room};
+use crate::{Alarm, Lending, LendingRefusal, Needs, Part, Room};
 use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -57,8 +57,11 @@ pub enum Decision {
     },
     /// Something among peers.
     Lending(Lending),
-    /// Ask the policy again at this moment. That of now is over when all of it was told, and then it is asked.
+    /// Ask the policy again at this moment, and not when that alarm was to come before. That of now is over when all of it
+    /// was told, and then it is asked.
     Wake {
+        /// Which alarm.
+        alarm: Alarm,
         /// Not before now.
         at: Time,
     },

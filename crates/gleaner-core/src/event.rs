@@ -1,3 +1,4 @@
+use crate::alarm::Alarm;
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
 use crate::lending::LendingEvent;
@@ -169,7 +170,10 @@ pub enum Event {
     /// Another policy is in force, or the same with other numbers.
     RuleChanged,
     /// The moment asked for by [`Decision::Wake`](crate::Decision::Wake) came, now or a while ago.
-    WokeUp,
+    WokeUp {
+        /// Which alarm.
+        alarm: Alarm,
+    },
 }
 
 /// What a site says of itself: to whoever sends tasks there it is a machine, and this is all that is known of its inside.

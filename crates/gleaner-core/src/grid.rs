@@ -32,6 +32,7 @@ pub use plans::Plans;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
+use crate::alarm::{Alarm, Alarms};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
@@ -85,7 +86,7 @@ pub struct Grid {
     placed: Vec<u32>,
     placed_total: u32,
     occasions: VecDeque<Occasion>,
-    wake_at: Option<Time>,
+    alarms: Alarms,
     catalogue: Catalogue,
     beliefs: Beliefs,
     loans: Loans,
@@ -109,7 +110,7 @@ impl Grid {
             placed: Vec::new(),
             placed_total: 0,
             occasions: VecDeque::new(),
-            wake_at: None,
+            alarms: Alarms::default(),
             catalogue: Catalogue::default(),
             beliefs: Beliefs::default(),
             loans: Loans::default(),
@@ -221,9 +222,19 @@ impl Grid {
         self.placed_total > 0
     }
 
-    /// The next wake-up that was asked for.
-    pub fn wake_at(&self) -> Option<Time> {
-        self.wake_at
+    /// When an alarm is to come, if it was asked for.
+    pub fn alarm(&self, alarm: Alarm) -> Option<Time> {
+        self.alarms.find(alarm)
+    }
+
+    /// The alarm that comes first.
+    pub fn next_alarm(&self) -> Option<(Time, Alarm)> {
+        self.alarms().next()
+    }
+
+    /// The alarms that were asked for, in the order in which they come.
+    pub fn alarms(&self) -> impl Iterator<Item = (Time, Alarm)> + '_ {
+        self.alarms.in_order()
     }
 
     /// Where data is, and how fast it moves.

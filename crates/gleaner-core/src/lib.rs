@@ -15,6 +15,7 @@
 //! - **[`Scheduler`] is the sole owner of mutable state.**
 
 mod ad;
+mod alarm;
 mod change;
 mod classes;
 mod command;
@@ -33,6 +34,7 @@ mod seen;
 mod ties;
 
 pub use ad::Ad;
+pub use alarm::Alarm;
 pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::{Command, StopReason};

@@ -1,3 +1,4 @@
+use crate::Alarm;
 use gleaner_units::{MachineId, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub enum Cause {
     RuleChanged,
     /// The moment that the policy asked for came.
     WokeUp {
+        /// What for.
+        alarm: Alarm,
         /// Which moment that was; not after now.
         due: Time,
     },

@@ -121,7 +121,7 @@ impl Backlog {
             | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 

@@ -8,7 +8,7 @@ use crate::parts::when::When;
 use crate::placement::{Means, place};
 use crate::relocation::View;
 use crate::{Score, Spending};
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 
 /// Each task is placed by itself, as soon as there is a machine for it.
@@ -89,7 +89,11 @@ impl Matchmaker {
                 | Cause::Freed(machine),
                 When::AtEvents,
             ) => view.pull(machine),
-            (Cause::WokeUp { due }, When::Every(period)) if due.is_multiple_of(period) => view.rebalance(),
+            (Cause::WokeUp { alarm: Alarm::Relocation, due }, When::Every(period))
+                if due.is_multiple_of(period) =>
+            {
+                view.rebalance()
+            }
             // What is vacated is so by moves: to move again for it would never end.
             (
                 Cause::Submitted(_)
@@ -118,8 +122,10 @@ impl Matchmaker {
         let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free);
         let recharge = accounts.filter(|_| grid.has_waiting());
         let recharge = recharge.map(|accounts| accounts.budget().next_recharge(now));
-        let at = rebalance.into_iter().chain(recharge).min()?;
-        grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
+        let wanted = [(Alarm::Relocation, rebalance), (Alarm::Recharge, recharge)];
+        let mut wanted = wanted.into_iter().filter_map(|(alarm, at)| Some((alarm, at?)));
+        let (alarm, at) = wanted.find(|&(alarm, at)| grid.alarm(alarm).is_none_or(|set| at < set))?;
+        Some(Decision::Wake { alarm, at })
     }
 }
 
@@ -151,7 +157,7 @@ impl Policy for Matchmaker {
             | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 

@@ -161,7 +161,7 @@ impl Policy for Peer {
             | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 

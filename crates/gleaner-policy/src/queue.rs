@@ -18,7 +18,7 @@ use crate::backlog::{Size, last_where};
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Queueing};
 use forecast::Forecast;
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use holds::Holds;
 use line::{Kind, Line};
@@ -172,12 +172,14 @@ impl Backfiller {
             return None;
         }
         let at = self.holds.next_end()?.max(now);
-        grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|earlier| at < earlier).then_some(Decision::Wake { alarm: Alarm::Batch, at })
     }
 
     /// All that happens now is told first.
     fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        grid.wake_at().is_none_or(|at| now < at).then_some(Decision::Wake { at: now })
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
     }
 }
 
@@ -258,7 +260,7 @@ impl Policy for Backfiller {
             | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 

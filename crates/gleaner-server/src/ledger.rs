@@ -441,7 +441,7 @@ impl Ledger {
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
             Fact::ResultRefused { run, agent, .. } => self.result_refused(at, *run, *agent),
-            Fact::WokeUp => self.tell(at, &Event::WokeUp),
+            Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } => {}
         }
     }

@@ -162,7 +162,7 @@ impl NaiveProgress {
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::RuleChanged
-            | Event::WokeUp => {}
+            | Event::WokeUp { .. } => {}
         }
     }
 

@@ -74,10 +74,10 @@ impl Grid {
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::RuleChanged => self.ask(Cause::RuleChanged),
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
-            Event::WokeUp => {
-                let due = self.wake_at.take().map_or(now, |at| at.min(now));
-                effects.changes.push(Change::WakeChanged);
-                self.ask(Cause::WokeUp { due });
+            Event::WokeUp { alarm } => {
+                let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
+                effects.changes.push(Change::AlarmChanged(alarm));
+                self.ask(Cause::WokeUp { alarm, due });
             }
         }
     }

@@ -68,6 +68,9 @@ pub enum BrokenInvariant {
     /// What is lent, borrowed and held does not agree with itself, or with the machines.
     #[error("the loans do not agree with themselves, or with the machines")]
     Loans,
+    /// The alarms by name are not those in order.
+    #[error("the alarms do not agree with themselves")]
+    Alarms,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
     OutOfReach(RunId, MachineId),
@@ -120,6 +123,9 @@ impl Grid {
         }
         self.check_progress()?;
         self.check_plans()?;
+        if !self.alarms.is_whole() {
+            return Err(BrokenInvariant::Alarms);
+        }
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {
                 return Err(BrokenInvariant::Placed { class, listed, expected });

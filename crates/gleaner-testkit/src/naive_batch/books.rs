@@ -170,7 +170,7 @@ impl Books {
             | Event::Lending(_)
             | Event::RunStarted(_)
             | Event::RuleChanged
-            | Event::WokeUp => {}
+            | Event::WokeUp { .. } => {}
         }
     }
 
