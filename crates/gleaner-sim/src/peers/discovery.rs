@@ -46,12 +46,7 @@ pub(super) struct Discovery {
 pub(super) type Post<'a> = &'a mut dyn FnMut(PartyId, Word);
 
 impl Discovery {
-    pub(super) fn wants(
-        &mut self,
-        (by, class): Who,
-        (missing, received): (u32, u64),
-        post: Post<'_>,
-    ) {
+    pub(super) fn wants(&mut self, (by, class): Who, (missing, received): (u32, u64), post: Post<'_>) {
         let who = (by, class);
         if missing == 0 {
             self.forget(who);
@@ -130,7 +125,10 @@ impl Discovery {
     }
 
     fn wants_of(&self, peer: PartyId) -> impl Iterator<Item = Who> + '_ {
-        self.wants.range((peer, TaskClassId::FIRST)..).map(|(who, _)| *who).take_while(move |who| who.0 == peer)
+        self.wants
+            .range((peer, TaskClassId::FIRST)..)
+            .map(|(who, _)| *who)
+            .take_while(move |who| who.0 == peer)
     }
 
     /// A peer was not heard of for too long.

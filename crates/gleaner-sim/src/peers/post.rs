@@ -53,7 +53,11 @@ impl World<'_> {
         out: Leaves<'_>,
     ) -> Result<(), Unheard> {
         let service = PartyId::new(self.desks.len());
-        if from == service { self.hear_of_discovery(now, to, word, out) } else { self.hear_of_peer(now, (from, to), word, out) }
+        if from == service {
+            self.hear_of_discovery(now, to, word, out)
+        } else {
+            self.hear_of_peer(now, (from, to), word, out)
+        }
     }
 
     fn hear_of_discovery(

@@ -78,7 +78,8 @@ impl Unrelated {
     /// By how much a task takes longer on a worker: the same whenever it is asked.
     pub(super) fn factor(self, task: u32, worker: usize) -> f64 {
         // SplitMix64's finish, on a number of task and worker.
-        let mut word = self.seed ^ (u64::from(task) << 32 | worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut word =
+            self.seed ^ (u64::from(task) << 32 | worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         word ^= word >> 31;
@@ -166,8 +167,7 @@ impl PeersSetup {
         for (index, job) in self.jobs.iter().enumerate() {
             let in_turn = index == 0 || self.jobs[index - 1].submitted <= job.submitted;
             let after = job.after.is_none_or(|(before, _)| (before as usize) < index);
-            let is_known =
-                job.peer.index() < self.peers.len() && job.class.index() < self.task_classes.len();
+            let is_known = job.peer.index() < self.peers.len() && job.class.index() < self.task_classes.len();
             if !(in_turn && after && is_known && job.tasks > 0) {
                 return Err(InvalidSetup::Job(index));
             }

@@ -88,9 +88,13 @@ impl<'a> World<'a> {
             dated.push(Reverse((outage.from, Happening::Down(index))));
             dated.push(Reverse((outage.until, Happening::Up(index))));
         }
-        dated.extend(setup.forged.iter().zip(0..).map(|(letter, index)| {
-            Reverse((letter.at, Happening::Forged(index)))
-        }));
+        dated.extend(
+            setup
+                .forged
+                .iter()
+                .zip(0..)
+                .map(|(letter, index)| Reverse((letter.at, Happening::Forged(index)))),
+        );
         dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
         let outcome = Outcome { peers: vec![Default::default(); setup.peers.len()], ..Outcome::default() };
         let mut world = Self {
@@ -142,10 +146,7 @@ impl<'a> World<'a> {
         let first_task = self.first_task[index as usize];
         desk.tasks.extend((first_task..first_task + job.tasks).map(|task| (task, index)));
         self.open.insert(index, OpenJob::new(now, job.tasks));
-        out.tell(
-            job.peer,
-            Event::TasksSubmitted { first, count: job.tasks, class: job.class, length: None },
-        );
+        out.tell(job.peer, Event::TasksSubmitted { first, count: job.tasks, class: job.class, length: None });
     }
 
     /// The seconds that a task takes on a worker, inputs apart.
@@ -158,7 +159,13 @@ impl<'a> World<'a> {
         }
     }
 
-    pub(super) fn begin(&mut self, now: Time, (party, run): (PartyId, RunId), worker: usize, loan: Option<Loan>) {
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        (party, run): (PartyId, RunId),
+        worker: usize,
+        loan: Option<Loan>,
+    ) {
         let (task, _) = self.desks[party.index()].tasks[run.task.index()];
         let computes_from = if loan.is_some() { now + self.setup.inputs } else { now };
         let ends = computes_from.after_seconds(self.seconds(task, worker));
@@ -202,7 +209,11 @@ impl<'a> World<'a> {
     ) {
         let (_, index) = self.desks[peer.index()].tasks[run.task.index()];
         let job = self.open.get_mut(&index).expect("a job with a task left is open");
-        if lender == peer { job.local(computed) } else { job.remote(lender, computed) }
+        if lender == peer {
+            job.local(computed)
+        } else {
+            job.remote(lender, computed)
+        }
         job.left -= 1;
         self.tasks_left -= 1;
         let parties = (peer.index(), lender.index());
@@ -393,7 +404,8 @@ impl Outside for World<'_> {
         let dated = self.dated.peek().map(|Reverse(next)| *next);
         let job = self.setup.jobs.get(self.next_job);
         let job = job.map(|job| (job.submitted, Happening::Arrival(self.next_job as u32)));
-        let follower = self.next_arrivals.peek().map(|Reverse((time, job))| (*time, Happening::Arrival(*job)));
+        let follower =
+            self.next_arrivals.peek().map(|Reverse((time, job))| (*time, Happening::Arrival(*job)));
         // The first of equals: ends before what is dated before arrivals.
         let next = [end, dated, job, follower].into_iter().flatten().min_by_key(|(time, _)| *time)?;
         (next.0 < Time::NEVER).then_some(next)
