@@ -55,17 +55,16 @@ fn who_did_more_is_lent_to_first() {
         (0.0, 2, &[10.0, 10.0]),
         (20.0, 2, &[10.0]),
         (20.5, 0, &[25.0]),
-        (21.0, 1, &[25.0, 30.0]),
+        (21.0, 1, &[20.0, 30.0]),
         (22.0, 0, &[30.0]),
     ];
     let setup = setup(&[&[1.0], &[1.0], &[1.0]], jobs);
-    let received = |favours| {
+    let responses = |favours| {
         let more = [("favours", favours), ("queue", "peer"), ("recall", "never")];
-        let result = outcome(&setup, "dasilva/traditional", &more);
-        [0, 1].map(|peer: usize| result.peers[peer].received_s)
+        outcome(&setup, "dasilva/traditional", &more).peers[0].job_response_s
     };
-    assert_eq!(received("nof"), [30.0, 0.0]);
-    assert_eq!(received("none"), [0.0, 30.0], "the first to ask");
+    assert_eq!(responses("nof"), 25.0 + 38.0, "it has peer 2's worker from 30 s on");
+    assert_eq!(responses("none"), 25.0 + 49.0, "the first to ask has it; peer 1's own is free at 41 s");
 }
 
 #[test]

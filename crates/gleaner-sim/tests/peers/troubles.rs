@@ -48,10 +48,10 @@ fn garbage_is_refused_and_hurts_nobody() {
         Word::Wants { class: TaskClassId::new(900), workers: 1, received: 0 },
     ];
     let (outcome, refused) = run(&with_liar(words));
-    let (honest, nothing) = run(&with_liar(Vec::new()));
+    let (without, nothing) =
+        run(&setup(&[&[1.0], &[1.0, 1.0]], &[(0.0, 0, &[10.0; 4]), (30.0, 0, &[10.0; 4])]));
     assert!(nothing.is_empty());
     for needle in [
-        "a result that nobody asked for",
         "a loan that never was",
         "a worker of a kind that does not exist",
         "wants for tasks that do not exist",
@@ -61,8 +61,11 @@ fn garbage_is_refused_and_hurts_nobody() {
     ] {
         assert!(refused.iter().any(|line| line.contains(needle)), "{needle}: {refused:#?}");
     }
-    assert!(refused.iter().all(|line| line.contains("from party 2")), "{refused:#?}");
-    assert_eq!((outcome.jobs, outcome.makespan), (honest.jobs, honest.makespan));
+    // What it is answered goes to a desk that knows of no lie.
+    let honest_ones = refused.iter().filter(|line| !line.starts_with("party 2"));
+    assert!(honest_ones.clone().all(|line| line.contains("from party 2")), "{refused:#?}");
+    assert_eq!(outcome.jobs, without.jobs);
+    assert!(outcome.makespan <= without.makespan, "no worse than without the liar and its worker");
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn whatever_a_peer_sends_nothing_breaks() {
             let (loan, class) = (Loan(number(12) as u64), TaskClassId::new(number(2)));
             let run = RunId::new(TaskId::new(number(20)), number(4) as u32);
             let (workers, other) = (number(9) as u32, peer(number(peers + 2)));
-            let word = match choices.below(14) {
+            let word = match choices.below(15) {
                 0 => Word::Wants { class, workers, received: u64::from(workers) },
                 1 => Word::Offers { any: choices.one_in(2) },
                 2 => Word::Served(vec![(other, class, workers), (other, class, workers)]),
@@ -108,14 +111,26 @@ fn whatever_a_peer_sends_nothing_breaks() {
                 7 => Word::Lent { loan, class: MachineClassId::new(choices.below(6)) },
                 8 => Word::Recalled(loan),
                 9 => Word::GivenBack(loan),
-                10 | 11 => Word::Run { loan, run },
+                10 => Word::Holds(vec![(loan, vec![run, run]), (loan, Vec::new())]),
+                11 | 12 => Word::Run { loan, run },
                 _ => Word::Ended { loan, run, finished: choices.one_in(2) },
             };
             let (from, to) = (peer(choices.below(peers)), peer(choices.below(peers + 3)));
             setup.forged.push(Forged { at: at(choices.below(40) as f64), from, to, word });
         }
-        // Which lies its own scheduler would have to live with is not asked: only that all books stay whole.
-        run_checked(of(&setup, recipe("dasilva/greedy", &[])), &setup);
+        // Whether a peer in whose name lies were told gets its work done is not asked: only that all books stay whole.
+        let mut parties = of(&setup, recipe("dasilva/greedy", &[]));
+        for _ in 0..2_000 {
+            let goes_on = parties.step();
+            parties.outside().check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+            for index in 0..peers {
+                let checked = parties.scheduler(peer(index)).check();
+                checked.unwrap_or_else(|broken| panic!("seed {seed}, {}: {broken}", peer(index)));
+            }
+            if !goes_on {
+                break;
+            }
+        }
     }
 }
 
