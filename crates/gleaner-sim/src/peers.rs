@@ -26,7 +26,7 @@ pub use world::World;
 use crate::mail::Mail;
 use crate::parties::Parties;
 use gleaner_core::{Event, Grid, GridConfig, Migration, Policy, Scheduler};
-use gleaner_units::{MachineClassId, MachineId, Time};
+use gleaner_units::{MachineClassId, MachineId, PartyId, Time};
 
 /// A run before anything happened, where each peer follows the policy that is made for it.
 ///
@@ -53,5 +53,9 @@ pub fn peers<'a, P: Policy>(setup: &'a PeersSetup, policy: impl Fn(usize) -> P) 
         site.workers.iter().enumerate().map(joined).for_each(&mut tell);
         scheduler
     });
-    Parties::new(schedulers.collect(), World::new(setup), Mail::new(setup.seed, setup.usual))
+    let mail = Mail::new(setup.seed, setup.usual);
+    let mut parties = Parties::new(schedulers.collect(), World::new(setup), mail);
+    // They have workers to offer before any task comes.
+    (0..setup.peers.len()).for_each(|peer| parties.tell(PartyId::new(peer), Event::RuleChanged));
+    parties
 }

@@ -2,7 +2,7 @@
 
 use super::letters::{Loan, Word};
 use gleaner_core::Want;
-use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, TaskClassId, Time};
+use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskClassId, Time};
 use std::collections::BTreeMap;
 
 /// So many refusals are kept; of more, their number.
@@ -21,6 +21,9 @@ pub struct Refused {
     pub why: &'static str,
 }
 
+/// A peer that gave a worker back without having used it gets none for so long.
+pub(super) const SPURNED: Span = Span::from_nanos(1_000_000_000);
+
 /// Why a letter is not acted on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unheard {
@@ -28,6 +31,17 @@ pub(super) enum Unheard {
     Late,
     /// It makes no sense.
     Senseless(&'static str),
+}
+
+/// Where two peers' books differ.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Differences {
+    /// Loans that the borrower thinks it has.
+    pub(super) over: Vec<Loan>,
+    /// Loans that the borrower does not have.
+    pub(super) not_held: Vec<Loan>,
+    /// Runs that the borrower thinks it has there.
+    pub(super) not_there: Vec<(Loan, RunId)>,
 }
 
 /// A worker that a peer lent us.
@@ -38,6 +52,18 @@ pub(super) struct Borrowed {
     class: MachineClassId,
     /// What was sent there, and when.
     pub(super) runs: Vec<(RunId, Time)>,
+}
+
+/// A worker of ours that a peer has.
+#[derive(Clone, Debug)]
+pub(super) struct Lent {
+    pub(super) to: PartyId,
+    pub(super) machine: MachineId,
+    pub(super) is_used: bool,
+    /// At the last heartbeat its holder did not say that it has it.
+    is_missed: bool,
+    /// What its holder thought at the last heartbeat runs there, and does not.
+    missed: Vec<RunId>,
 }
 
 /// A question of the discovery service that the scheduler answers.
@@ -64,7 +90,12 @@ pub(super) struct Desk {
     /// How many loans came.
     pub(super) received: u64,
     /// Our workers that others have.
-    pub(super) lent: BTreeMap<Loan, (PartyId, MachineId)>,
+    pub(super) lent: BTreeMap<Loan, Lent>,
+    /// What the scheduler last said that it wants and offers.
+    pub(super) wants: BTreeMap<TaskClassId, u32>,
+    pub(super) offers: bool,
+    /// Who gave a worker back unused, and when.
+    pub(super) spurned: BTreeMap<PartyId, Time>,
     loans_made: u64,
     questions: Vec<Question>,
     /// By its own number: which of all tasks it is, and of which job.
@@ -85,11 +116,19 @@ impl Desk {
             newest: BTreeMap::new(),
             received: 0,
             lent: BTreeMap::new(),
+            wants: BTreeMap::new(),
+            offers: false,
+            spurned: BTreeMap::new(),
             loans_made: 0,
             questions: Vec::new(),
             tasks: Vec::new(),
             heard: Time::ZERO,
         }
+    }
+
+    /// Whether a peer ever lent us something.
+    pub(super) fn has_met(&self, peer: PartyId) -> bool {
+        self.newest.contains_key(&peer)
     }
 
     pub(super) fn is_own(&self, machine: MachineId) -> bool {
@@ -100,7 +139,8 @@ impl Desk {
     pub(super) fn lend(&mut self, machine: MachineId, to: PartyId) -> Loan {
         self.loans_made += 1;
         let loan = Loan(self.loans_made);
-        self.lent.insert(loan, (to, machine));
+        let lent = Lent { to, machine, is_used: false, is_missed: false, missed: Vec::new() };
+        self.lent.insert(loan, lent);
         if let Some(question) = self.questions.iter_mut().find(|question| question.want.by == to) {
             question.lent += 1;
         }
@@ -120,6 +160,7 @@ impl Desk {
     /// What of the wants makes sense to the scheduler.
     pub(super) fn asked(
         &mut self,
+        now: Time,
         wants: &[Want],
         (peers, classes): (usize, usize),
     ) -> Result<Vec<Want>, Unheard> {
@@ -134,7 +175,8 @@ impl Desk {
             return Err(Unheard::Senseless("a question about peers or tasks that do not exist"));
         }
         self.questions = wants.iter().map(|want| Question { want: *want, lent: 0 }).collect();
-        Ok(wants.to_vec())
+        let spurned = |want: &&Want| self.spurned.get(&want.by).is_some_and(|at| now.since(*at) < SPURNED);
+        Ok(wants.iter().filter(|want| !spurned(want)).copied().collect())
     }
 
     /// A peer lends a worker: the machine that it is here.
@@ -183,14 +225,45 @@ impl Desk {
         let machine = self.machine_of(from, loan)?;
         let runs = &mut self.borrowed.get_mut(&machine).expect("by loan and by machine alike").runs;
         let at = runs.iter().position(|(sent, _)| *sent == run);
-        let at = at.ok_or(Unheard::Senseless("a result that nobody asked for"))?;
+        let is_known = run.task.index() < self.tasks.len();
+        let otherwise =
+            if is_known { Unheard::Late } else { Unheard::Senseless("a result that nobody asked for") };
+        let at = at.ok_or(otherwise)?;
         Ok(runs.swap_remove(at).1)
+    }
+
+    /// What a peer thinks that it has of us: which of its loans are over, which of ours it never had or has no more, and which
+    /// runs are not there. What crosses another letter is so once; what is so at two heartbeats on end is true.
+    pub(super) fn holds(
+        &mut self,
+        peer: PartyId,
+        held: &[(Loan, Vec<RunId>)],
+        runs_there: impl Fn(MachineId, RunId) -> bool,
+    ) -> Differences {
+        let held: BTreeMap<Loan, &Vec<RunId>> = held.iter().map(|(loan, runs)| (*loan, runs)).collect();
+        let over = held.keys().filter(|loan| self.lent.get(*loan).is_none_or(|lent| lent.to != peer));
+        let mut found = Differences { over: over.copied().collect(), ..Differences::default() };
+        for (&loan, lent) in self.lent.iter_mut().filter(|(_, lent)| lent.to == peer) {
+            let Some(runs) = held.get(&loan) else {
+                if std::mem::replace(&mut lent.is_missed, true) {
+                    found.not_held.push(loan);
+                }
+                continue;
+            };
+            lent.is_missed = false;
+            let missing: Vec<RunId> =
+                runs.iter().filter(|run| !runs_there(lent.machine, **run)).copied().collect();
+            let twice = missing.iter().filter(|run| lent.missed.contains(run));
+            found.not_there.extend(twice.map(|run| (loan, *run)));
+            lent.missed = missing;
+        }
+        found
     }
 
     /// Our machine behind a loan to a peer.
     pub(super) fn lent_to(&self, to: PartyId, loan: Loan) -> Result<MachineId, Unheard> {
         match self.lent.get(&loan) {
-            Some(&(holder, machine)) if holder == to => Ok(machine),
+            Some(lent) if lent.to == to => Ok(lent.machine),
             Some(_) => Err(Unheard::Senseless("another's loan")),
             None if loan.0 >= 1 && loan.0 <= self.loans_made => Err(Unheard::Late),
             None => Err(Unheard::Senseless("a loan that never was")),

@@ -117,6 +117,7 @@ impl Discovery {
         for who in wanted {
             let wanting = self.wants.get_mut(&who).expect("it wants");
             self.lent.insert(peer, wanting.received);
+            (wanting.told, wanting.next) = (false, PartyId::FIRST);
             if let Some(whom) = wanting.asking.take() {
                 self.asked.remove(&(whom, who));
             }

@@ -46,6 +46,8 @@ pub enum Word {
     Recalled(Loan),
     /// I am done with your worker.
     GivenBack(Loan),
+    /// The workers that I have of yours, and what I think runs there: said at every heartbeat, so that a lost letter is made up for.
+    Holds(Vec<(Loan, Vec<RunId>)>),
     /// Run this on the worker that you lent me.
     Run {
         /// The loan.

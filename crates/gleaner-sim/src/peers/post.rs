@@ -14,9 +14,13 @@ impl World<'_> {
         match order {
             Lending::Ask { class, workers } => {
                 let received = desk.received;
+                desk.wants.insert(class, workers);
                 out.send(peer, service, Word::Wants { class, workers, received });
             }
-            Lending::Offer { any } => out.send(peer, service, Word::Offers { any }),
+            Lending::Offer { any } => {
+                desk.offers = any;
+                out.send(peer, service, Word::Offers { any });
+            }
             Lending::Lend { machine, to } => {
                 let loan = desk.lend(machine, to);
                 let answer = desk.answer(false);
@@ -40,6 +44,57 @@ impl World<'_> {
                 if let Some(borrowed) = desk.end_borrowed(machine) {
                     out.send(peer, borrowed.from, Word::GivenBack(borrowed.loan));
                 }
+            }
+        }
+    }
+
+    /// All that may have been lost on the way is said once more.
+    pub(super) fn say_again(&mut self, peer: PartyId, out: Leaves<'_>) {
+        let service = PartyId::new(self.desks.len());
+        let desk = &self.desks[peer.index()];
+        for (&class, &workers) in &desk.wants {
+            out.send(peer, service, Word::Wants { class, workers, received: desk.received });
+        }
+        out.send(peer, service, Word::Offers { any: desk.offers });
+        out.send(peer, service, Word::Here);
+        // Also to those of whom it has nothing any more: they may think that it has.
+        let mut held: Vec<Vec<(Loan, Vec<RunId>)>> = vec![Vec::new(); self.desks.len()];
+        for borrowed in desk.borrowed.values() {
+            let runs = borrowed.runs.iter().map(|(run, _)| *run).collect();
+            held[borrowed.from.index()].push((borrowed.loan, runs));
+        }
+        for (other, loans) in held.into_iter().enumerate() {
+            let other = PartyId::new(other);
+            if other != peer && desk.has_met(other) {
+                out.send(peer, other, Word::Holds(loans));
+            }
+        }
+    }
+
+    /// What a borrower thinks that it has is compared with what is so.
+    fn compare(
+        &mut self,
+        now: Time,
+        (from, to): (PartyId, PartyId),
+        held: &[(Loan, Vec<RunId>)],
+        out: Leaves<'_>,
+    ) {
+        let mut desk = std::mem::replace(&mut self.desks[to.index()], super::desk::Desk::new(to, 0));
+        let runs_there = |machine, run| {
+            let worker = self.worker_of(to, machine);
+            self.workers.on(worker).any(|running| running.party == from && running.run == run)
+        };
+        let found = desk.holds(from, held, runs_there);
+        self.desks[to.index()] = desk;
+        for loan in found.over {
+            out.send(to, from, Word::Recalled(loan));
+        }
+        for (loan, run) in found.not_there {
+            out.send(to, from, Word::Ended { loan, run, finished: false });
+        }
+        for loan in found.not_held {
+            if let Some((_, machine)) = self.end_loan(now, to, loan) {
+                out.tell(to, Event::Lending(LendingEvent::Returned { machine }));
             }
         }
     }
@@ -74,8 +129,9 @@ impl World<'_> {
         match word {
             Word::Wanted(wants) => {
                 let unanswered = desk.answer(true);
-                let wants = desk.asked(&wants, known)?;
-                out.send_all(to, service, unanswered);
+                let wants = desk.asked(now, &wants, known)?;
+                let none = if wants.is_empty() { desk.answer(true) } else { None };
+                out.send_all(to, service, unanswered.into_iter().chain(none));
                 out.tell(to, Event::Lending(LendingEvent::Wanted(wants)));
             }
             Word::NothingLent => out.tell(to, Event::Lending(LendingEvent::NothingLent)),
@@ -87,6 +143,7 @@ impl World<'_> {
             | Word::Lent { .. }
             | Word::Recalled(_)
             | Word::GivenBack(_)
+            | Word::Holds(_)
             | Word::Run { .. }
             | Word::Ended { .. } => return Err(Unheard::Senseless("not what discovery says")),
         }
@@ -117,9 +174,13 @@ impl World<'_> {
             }
             Word::GivenBack(loan) => {
                 let machine = desk.lent_to(from, loan)?;
+                if !desk.lent[&loan].is_used {
+                    desk.spurned.insert(from, now);
+                }
                 self.end_loan(now, to, loan);
                 out.tell(to, Event::Lending(LendingEvent::Returned { machine }));
             }
+            Word::Holds(held) => self.compare(now, (from, to), &held, out),
             Word::Run { loan, run } => return self.run_for(now, (from, to), (loan, run), out),
             Word::Ended { loan, run, finished } => {
                 let sent = desk.end_run(from, loan, run)?;
@@ -163,7 +224,12 @@ impl World<'_> {
             Ok(worker)
         });
         match checked {
-            Ok(worker) => self.begin(now, (from, run), worker, Some(loan)),
+            Ok(worker) => {
+                if let Some(lent) = self.desks[to.index()].lent.get_mut(&loan) {
+                    lent.is_used = true;
+                }
+                self.begin(now, (from, run), worker, Some(loan));
+            }
             Err(_) => out.send(to, from, Word::Ended { loan, run, finished: false }),
         }
         checked.map(drop)

@@ -1,7 +1,7 @@
 //! The world around the peers: what is true of workers and tasks, and what becomes of letters and orders.
 
 use super::accounts::OpenJob;
-use super::desk::{Desk, REFUSED_MAX, Refused, Unheard};
+use super::desk::{Desk, Lent, REFUSED_MAX, Refused, Unheard};
 use super::discovery::Discovery;
 use super::letters::{Loan, Word};
 use super::results::Outcome;
@@ -235,7 +235,7 @@ impl<'a> World<'a> {
 
     /// A loan is over, and whatever ran there for it.
     pub(super) fn end_loan(&mut self, now: Time, peer: PartyId, loan: Loan) -> Option<(PartyId, MachineId)> {
-        let (holder, machine) = self.desks[peer.index()].lent.remove(&loan)?;
+        let Lent { to: holder, machine, .. } = self.desks[peer.index()].lent.remove(&loan)?;
         let worker = self.worker_of(peer, machine);
         self.workers.all[worker].loan = None;
         self.outcome.stopped += self.workers.stop_all(now, worker) as u64;
@@ -273,7 +273,7 @@ impl<'a> World<'a> {
     /// A peer has what it had from others and lent to them no more.
     pub(super) fn part(&mut self, now: Time, one: PartyId, other: PartyId, out: Leaves<'_>) {
         let desk = &self.desks[one.index()];
-        let lent = desk.lent.iter().filter(|(_, (holder, _))| *holder == other);
+        let lent = desk.lent.iter().filter(|(_, lent)| lent.to == other);
         let lent: Vec<Loan> = lent.map(|(loan, _)| *loan).collect();
         let borrowed = desk.borrowed.iter().filter(|(_, borrowed)| borrowed.from == other);
         let borrowed: Vec<MachineId> = borrowed.map(|(machine, _)| *machine).collect();
@@ -296,7 +296,7 @@ impl<'a> World<'a> {
         let patience = period.nanos() * HEARTBEATS_MISSED;
         let is_over = |heard: Time| now.since(heard).nanos() > patience;
         for peer in (0..self.desks.len()).map(PartyId::new) {
-            out.send(peer, service, Word::Here);
+            self.say_again(peer, out);
             if is_over(self.desks[peer.index()].heard) {
                 // Nothing comes through: whatever it has of others, and they of it, is gone.
                 for other in (0..self.desks.len()).map(PartyId::new) {
@@ -336,8 +336,8 @@ impl<'a> World<'a> {
         }
         for (index, worker) in self.workers.all.iter().enumerate() {
             let desk = &self.desks[worker.owner.index()];
-            let listed = desk.lent.iter().find(|(_, (_, machine))| *machine == worker.machine);
-            if listed.map(|(loan, (holder, _))| (*holder, *loan)) != worker.loan {
+            let listed = desk.lent.iter().find(|(_, lent)| lent.machine == worker.machine);
+            if listed.map(|(loan, lent)| (lent.to, *loan)) != worker.loan {
                 return Err(format!("worker {index} is lent otherwise than its peer has it"));
             }
             if !self.workers.is_whole(index) {
@@ -383,6 +383,7 @@ impl<'a> World<'a> {
             | Word::Lent { .. }
             | Word::Recalled(_)
             | Word::GivenBack(_)
+            | Word::Holds(_)
             | Word::Run { .. }
             | Word::Ended { .. } => return Err(Unheard::Senseless("not for the discovery service")),
         }
@@ -453,10 +454,11 @@ impl Outside for World<'_> {
                 self.begin_queued(now, worker, out);
             }
             Command::Start { run, on } => {
-                let there = self.desks[party.index()].borrowed.get_mut(&on);
-                let there = there.expect("a scheduler starts on machines that it was told of");
-                there.runs.push((run, now));
-                out.send(party, there.from, Word::Run { loan: there.loan, run });
+                // Where the loan ended at this instant, the scheduler hears that its machine is lost, and the run with it.
+                if let Some(there) = self.desks[party.index()].borrowed.get_mut(&on) {
+                    there.runs.push((run, now));
+                    out.send(party, there.from, Word::Run { loan: there.loan, run });
+                }
             }
             Command::Stop { run, on, .. } => {
                 if self.desks[party.index()].is_own(on) {
