@@ -5,6 +5,7 @@
 //!
 //! - [`parts`] has a room for each part, with its choices.
 //! - [`spec`] reads and changes what users write.
+//! - [`broker`] sends each task to a site, by what sites publish and where files are.
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
@@ -14,9 +15,11 @@ mod any_policy;
 mod backlog;
 mod batch;
 pub mod batcher;
+pub mod broker;
 mod crew;
 mod error;
 pub mod fleet;
+mod lot;
 pub mod matchmaker;
 pub mod outlook;
 pub mod parts;
@@ -29,11 +32,15 @@ mod spending;
 
 pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;
+pub use broker::Broker;
 pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
+pub use parts::belief::Belief;
 pub use parts::budget::{Level, Savings, Spending};
+pub use parts::choose::Choose;
 pub use parts::order::Order;
+pub use parts::rank::{Candidates, Rank, Until};
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::when::{Replan, When};

@@ -5,9 +5,9 @@
 //! | when | [`when`] | as tasks come · every so often |
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
-//! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
-//! | choose | [`choose`] | the best |
-//! | belief | [`belief`] | as told |
+//! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · six by when a task would be done · the rank of a site |
+//! | choose | [`choose`] | the best · the first · one drawn by its score · the better of two |
+//! | belief | [`belief`] | as published · with what was sent since |
 //! | lengths | [`lengths`] | declared |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
@@ -22,6 +22,7 @@ pub mod budget;
 pub mod choose;
 pub mod lengths;
 pub mod order;
+pub mod rank;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
@@ -45,6 +46,10 @@ pub enum Input {
     Prices,
     /// By when everything should be done.
     Deadline,
+    /// What sites say of themselves.
+    Published,
+    /// Where files are, and how fast they move.
+    Files,
 }
 
 impl Input {
@@ -57,6 +62,8 @@ impl Input {
             Input::Lengths => "declared lengths",
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
+            Input::Published => "what sites publish",
+            Input::Files => "where files are and how fast they move",
         }
     }
 }

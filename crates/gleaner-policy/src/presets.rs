@@ -2,8 +2,11 @@
 
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
+use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Rule, Savings, Spending, rule_name};
+use crate::parts::choose::Choose;
 use crate::parts::order::Order;
+use crate::parts::rank::{Rank, Until};
 use crate::parts::score::Score;
 use crate::parts::when::PERIOD;
 use crate::recipe::{Goal, Recipe};
@@ -29,6 +32,7 @@ pub(crate) enum Part {
     When,
     Order,
     Score,
+    Choose,
     Budget,
 }
 
@@ -169,11 +173,51 @@ fn immediate(aim: Aim) -> Option<Preset> {
     })
 }
 
+/// α and β of the paper's light jobs.
+const LIGHT: Rank = Rank { alpha: 0.75, beta: 0.25, ..Rank::by_traversal(Until::Begin) };
+
+fn cavalieri(name: &str, summary: &str, (rank, choose): (Rank, Choose), description: &str) -> Preset {
+    Preset {
+        name: format!("cavalieri/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Cavalieri, Monforte and Scibilia: machines are sites with queues of their own, whose state is as old as \
+             what they published. {description} A decision costs O(log sites) for each site that was heard of since the last."
+        ),
+        recipe: Recipe::brokering(rank, choose, Belief::AsPublished),
+        says: &[Part::When, Part::Choose],
+    }
+}
+
+fn cavalieris() -> [Preset; 3] {
+    [
+        cavalieri(
+            "current",
+            "each task to the site that says it has the shortest queue",
+            (Rank::default(), Choose::Best),
+            "The resource broker as it was: files do not count.",
+        ),
+        cavalieri(
+            "deterministic",
+            "each task to the site with the best rank, files included",
+            (LIGHT, Choose::Best),
+            "Equations (1) to (3), with α = 0.75 and β = 0.25 unless said otherwise.",
+        ),
+        cavalieri(
+            "stochastic",
+            "each task to a site drawn by its rank, files included",
+            (LIGHT, Choose::Proportional { power: 1 }),
+            "Equations (1) to (3), and a chance in proportion to 1/|rank|.",
+        ),
+    ]
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
         let immediates = Aim::all().into_iter().filter_map(immediate);
-        Score::ALL.map(bertasi).into_iter().chain(elleuchs()).chain(nimrods()).chain(immediates).collect()
+        let planned = elleuchs().chain(nimrods()).chain(immediates);
+        Score::ALL.map(bertasi).into_iter().chain(planned).chain(cavalieris()).collect()
     }
 
     /// The preset of that name, with the per cent that the name says.

@@ -6,6 +6,7 @@ pub use words::{PartView, choices};
 
 use crate::batch::Batching;
 use crate::batcher::Batcher;
+use crate::broker::{self, Broker, Brokering};
 use crate::error::PolicyError;
 use crate::matchmaker::{Matching, Matchmaker};
 use crate::parts::aim::Aim;
@@ -14,6 +15,7 @@ use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
+use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
@@ -25,13 +27,15 @@ use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What a machine is judged by: how things are now, or when a task would be done there.
+/// What a machine is judged by: how things are now, when a task would be done there, or what a site says of itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Goal {
     /// By how things are: each task is placed by itself, on machines that may be shared.
     Now(Score),
     /// By when it would be done: tasks are planned, on machines that run one task a core.
     End(Aim),
+    /// By what sites publish and where files are: each task is sent to a site with a queue of its own.
+    Rank(Rank),
 }
 
 /// A policy, as a choice of parts.
@@ -73,7 +77,7 @@ impl Recipe {
             order: Order::Submission,
             score: Goal::Now(score),
             choose: Choose::Best,
-            belief: Belief::WithSent,
+            belief: Belief::OwnDispatches { brokers: 1 },
             lengths: Lengths::Declared,
             spending: Spending::Free,
             level: Level::Machines,
@@ -90,21 +94,36 @@ impl Recipe {
         Self { when: When::Every(period), order, score: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
     }
 
+    /// Each task is sent to a site as soon as there is one for it.
+    pub const fn brokering(rank: Rank, choose: Choose, belief: Belief) -> Self {
+        Self { score: Goal::Rank(rank), choose, belief, ..Self::by(Score::Greedy) }
+    }
+
     /// Each task is planned as it comes, and its plan stays.
     pub const fn as_they_come(aim: Aim) -> Self {
         Self { score: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
+    }
+
+    /// Makes the policy, whose draws are those of the first seed if it draws.
+    ///
+    /// # Panics
+    /// Where the parts do not go together: see [`check`](Self::check).
+    pub fn build(self) -> AnyPolicy {
+        self.build_seeded(1)
     }
 
     /// Makes the policy.
     ///
     /// # Panics
     /// Where the parts do not go together: see [`check`](Self::check).
-    pub fn build(self) -> AnyPolicy {
+    pub fn build_seeded(self, seed: u64) -> AnyPolicy {
         if let Err(refusal) = self.check() {
             panic!("no policy can be made of this recipe: {refusal}");
         }
-        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = self;
+        let Self { when, order, choose, belief, spending, level, aging, deadline, replan, relocate, .. } =
+            self;
         match self.score {
+            Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief }, seed)),
             Goal::Now(place) => {
                 AnyPolicy::Matchmaker(Matchmaker::new(Matching { place, relocate, spending }))
             }
@@ -118,14 +137,44 @@ impl Recipe {
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         match self.score {
-            Goal::Now(score) => self.check_placing(score),
-            Goal::End(aim) => self.check_planning(aim),
+            Goal::Now(_) => self.check_best().and_then(|()| self.check_placing()),
+            Goal::End(aim) => self.check_best().and_then(|()| self.check_planning(aim)),
+            Goal::Rank(_) => self.check_placing().and_then(|()| self.check_brokering()),
         }
     }
 
-    fn check_placing(&self, score: Score) -> Result<(), PolicyError> {
+    /// Only what judges sites can choose otherwise, or overlook what it did itself.
+    fn check_best(&self) -> Result<(), PolicyError> {
+        let score = self.score.name();
+        let expected = |what: &str| format!("{what}: {score} knows how things are on machines of its own");
+        if self.choose != Choose::Best {
+            return Err(PolicyError::new("choose", self.choose.name(), expected("best")));
+        }
+        if self.belief != Belief::default() {
+            return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
+        }
+        Ok(())
+    }
+
+    fn check_brokering(&self) -> Result<(), PolicyError> {
+        let what = "the site's own queue does that";
+        if self.relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", format!("\"none\": {what}")));
+        }
+        if self.heeds_budget() {
+            let found = rule_name((self.spending, self.level));
+            return Err(PolicyError::new(
+                "budget.rule",
+                found,
+                "none: nobody knows here what a site charges",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_placing(&self) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
-        let score = score.name();
+        let score = &*self.score.name();
         let places = |what: &str| format!("{what}: {score} places each task by itself, as it comes");
         if let When::Every(period) = when {
             let found = period.seconds().to_string();
@@ -204,7 +253,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) => false,
+            Goal::Now(_) | Goal::Rank(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -214,6 +263,7 @@ impl Recipe {
         match (self.score, self.when) {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
+            (Goal::Rank(_), _) => "a site",
         }
     }
 
@@ -229,6 +279,10 @@ impl Recipe {
     ) -> Vec<(MachineId, f64)> {
         match (self.score, length) {
             (Goal::Now(score), _) => placement::ratings(score, grid, class),
+            (Goal::Rank(rank), _) => {
+                let rule = Brokering { rank, choose: self.choose, belief: self.belief };
+                broker::ratings(&rule, grid, class, length.map_or(0.0, Ops::amount))
+            }
             (Goal::End(_), None) => Vec::new(),
             (Goal::End(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
@@ -245,13 +299,16 @@ fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
 impl Choice for Goal {
     fn all() -> Vec<Self> {
         let now = Score::all().into_iter().map(Goal::Now);
-        now.chain(Aim::all().into_iter().map(Goal::End)).collect()
+        now.chain(Aim::all().into_iter().map(Goal::End))
+            .chain(Rank::all().into_iter().map(Goal::Rank))
+            .collect()
     }
 
     fn about(&self) -> About {
         match self {
             Goal::Now(score) => score.about(),
             Goal::End(aim) => aim.about(),
+            Goal::Rank(rank) => rank.about(),
         }
     }
 
@@ -259,10 +316,12 @@ impl Choice for Goal {
         match self {
             Goal::Now(score) => score.name(),
             Goal::End(aim) => aim.name(),
+            Goal::Rank(rank) => rank.name(),
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        <Score as Choice>::named(name).map(Goal::Now).or_else(|| Aim::named(name).map(Goal::End))
+        let now = <Score as Choice>::named(name).map(Goal::Now);
+        now.or_else(|| Aim::named(name).map(Goal::End)).or_else(|| Rank::named(name).map(Goal::Rank))
     }
 }

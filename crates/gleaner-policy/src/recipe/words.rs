@@ -8,6 +8,7 @@ use crate::parts::budget::{Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
+use crate::parts::rank::{Candidates, Rank, Until};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
@@ -25,9 +26,12 @@ impl Recipe {
         parts.extend([
             PartView::of("order", self.order),
             PartView::of("score", self.score),
-            PartView::of("choose", self.choose),
+            PartView { meaning: self.chooses(), ..PartView::of("choose", self.choose) },
             PartView::of("belief", self.belief),
         ]);
+        if let Goal::Rank(rank) = self.score {
+            parts.push(PartView::of("candidates", rank.candidates));
+        }
         if plans || pays {
             parts.push(PartView::of("lengths", self.lengths));
         }
@@ -38,6 +42,14 @@ impl Recipe {
         }
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
         parts
+    }
+
+    fn chooses(&self) -> String {
+        let meaning = self.choose.about().meaning;
+        match self.choose {
+            Choose::Proportional { power } => format!("{meaning} The power is {power}."),
+            Choose::Best | Choose::BestByLot | Choose::First | Choose::TwoChoices => meaning.to_owned(),
+        }
     }
 
     fn relocation(&self) -> PartView {
@@ -58,6 +70,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Goal>("score"))
         .chain(all::<Choose>("choose"))
         .chain(all::<Belief>("belief"))
+        .chain(all::<Candidates>("candidates"))
         .chain(all::<Lengths>("lengths"))
         .chain(all::<Replan>("replan"))
         .chain(all::<Spending>("budget.rule"))
@@ -90,6 +103,7 @@ impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.score {
             Goal::Now(score) => self.fmt_placing(score, f),
+            Goal::Rank(rank) => self.fmt_brokering(rank, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
         }
     }
@@ -103,6 +117,26 @@ impl Recipe {
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
         }
         if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
+    }
+
+    fn fmt_brokering(&self, rank: Rank, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rank { alpha, beta, until, candidates } = rank;
+        let until = match until {
+            Until::Begin => "",
+            Until::End => " with execution",
+        };
+        write!(f, "rank{until}, α = {alpha}, β = {beta}, {}", self.choose.name())?;
+        if let Choose::Proportional { power } = self.choose {
+            write!(f, " to its power {power}")?;
+        }
+        match candidates {
+            Candidates::All => {}
+            Candidates::MostFiles => f.write_str(", where most files are")?,
+        }
+        match self.belief {
+            Belief::AsPublished => f.write_str("; sites as published"),
+            Belief::OwnDispatches { brokers } => write!(f, "; sites with what was sent, times {brokers}"),
+        }
     }
 
     fn fmt_planning(&self, aim: Aim, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,15 +1,17 @@
 //! From what is written to what it stands for.
 
+use super::brokering;
 use super::keys::{Key, Table};
 use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Rule, Savings, rule_name, rules};
+use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
 use crate::presets::{Part, Preset};
-use crate::recipe::Recipe;
+use crate::recipe::{Goal, Recipe};
 use gleaner_core::{Budget, Charged, Scope};
 use gleaner_units::{Credits, Time};
 
@@ -22,9 +24,10 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     refuse_meaningless(&table, &preset)?;
     let mut recipe = preset.recipe;
     recipe.order = said(&table, "order", &preset, Part::Order, recipe.order)?;
-    recipe.score = said(&table, "score", &preset, Part::Score, recipe.score)?;
-    recipe.choose = chosen(&table, "choose", recipe.choose)?;
+    recipe.score = score(&table, &preset)?;
+    recipe.choose = said(&table, "choose", &preset, Part::Choose, recipe.choose)?;
     recipe.belief = chosen(&table, "belief", recipe.belief)?;
+    brokering::numbers(&table, &mut recipe)?;
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
     recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
@@ -80,6 +83,20 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     }
 }
 
+/// A score that judges sites keeps the numbers of a preset that does so too.
+fn score(table: &Table<'_>, preset: &Preset) -> Result<Goal, PolicyError> {
+    let own = preset.recipe.score;
+    let named = said(table, "score", preset, Part::Score, own)?;
+    if let (Goal::Rank(_), Goal::Now(_) | Goal::End(_), Some(key)) = (own, named, table.find("score")) {
+        return Err(contradicts(&key, "rank", preset));
+    }
+    Ok(match (own, named) {
+        (Goal::Rank(own), Goal::Rank(named)) => Goal::Rank(Rank { until: named.until, ..own }),
+        _ if named.name() == own.name() => own,
+        _ => named,
+    })
+}
+
 fn chosen<C: Choice>(table: &Table<'_>, name: &str, otherwise: C) -> Result<C, PolicyError> {
     table.find(name).map_or(Ok(otherwise), |key| key.choice())
 }
@@ -93,8 +110,8 @@ fn said<C: Choice>(
     own: C,
 ) -> Result<C, PolicyError> {
     let Some(key) = table.find(name) else { return Ok(own) };
-    let choice = key.choice()?;
-    if choice != own && preset.says.contains(&part) {
+    let choice: C = key.choice()?;
+    if choice.name() != own.name() && preset.says.contains(&part) {
         return Err(contradicts(&key, &own.name(), preset));
     }
     Ok(choice)
