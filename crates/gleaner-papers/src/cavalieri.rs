@@ -29,5 +29,8 @@ pub const LIGHT_S: [f64; 8] = [50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0, 150.0
 /// Those of figure 5.
 pub const HEAVY_S: [f64; 8] = [720.0, 730.0, 740.0, 750.0, 760.0, 770.0, 780.0, 790.0];
 
+/// Runs for each point of the figures, where nobody says how many.
+pub const SEEDS: u64 = 30;
+
 /// Seeds of what is not in a figure: enough to tell rules apart that differ by what matters.
 pub const SEEDS_BESIDES: u64 = 10;

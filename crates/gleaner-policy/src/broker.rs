@@ -265,6 +265,8 @@ impl Policy for Broker {
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -7,6 +7,7 @@
 //! - [`spec`] reads and changes what users write.
 //! - [`broker`] sends each task to a site, by what sites publish and where files are.
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
+//! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
@@ -25,6 +26,7 @@ pub mod outlook;
 pub mod parts;
 pub mod placement;
 pub mod presets;
+pub mod queue;
 pub mod recipe;
 pub mod relocation;
 pub mod spec;
@@ -37,14 +39,17 @@ pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
 pub use parts::belief::Belief;
-pub use parts::budget::{Level, Savings, Spending};
+pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::choose::Choose;
+pub use parts::lengths::Lengths;
 pub use parts::order::Order;
+pub use parts::queue::{Backfill, Correction, Fill, Queueing};
 pub use parts::rank::{Candidates, Rank, Until};
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
 pub use presets::Preset;
+pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};
 pub use spec::{PolicySpec, Tree};

@@ -6,9 +6,10 @@
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · six by when a task would be done · the rank of a site |
+//! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
 //! | choose | [`choose`] | the best · the first · one drawn by its score · the better of two |
 //! | belief | [`belief`] | as published · with what was sent since |
-//! | lengths | [`lengths`] | declared |
+//! | lengths | [`lengths`] | declared · the last two · true |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | replicate | [`replicate`] | one run |
@@ -22,6 +23,7 @@ pub mod budget;
 pub mod choose;
 pub mod lengths;
 pub mod order;
+pub mod queue;
 pub mod rank;
 pub mod relocate;
 pub mod replicate;
@@ -50,6 +52,8 @@ pub enum Input {
     Published,
     /// Where files are, and how fast they move.
     Files,
+    /// How long each user's tasks ran before.
+    Runs,
 }
 
 impl Input {
@@ -64,6 +68,7 @@ impl Input {
             Input::Deadline => "the deadline",
             Input::Published => "what sites publish",
             Input::Files => "where files are and how fast they move",
+            Input::Runs => "what ran before",
         }
     }
 }

@@ -15,13 +15,14 @@ use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
+use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
-use crate::{AnyPolicy, outlook, placement};
+use crate::{AnyPolicy, Backfiller, outlook, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
@@ -36,6 +37,8 @@ pub enum Goal {
     End(Aim),
     /// By what sites publish and where files are: each task is sent to a site with a queue of its own.
     Rank(Rank),
+    /// By when it could begin: tasks wait in one line, and hold the cores of a machine from their start to their end.
+    Start(Queueing),
 }
 
 /// A policy, as a choice of parts.
@@ -104,6 +107,12 @@ impl Recipe {
         Self { score: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
     }
 
+    /// Tasks wait in one line.
+    pub const fn in_line(backfill: Backfill) -> Self {
+        let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Estimate };
+        Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
+    }
+
     /// Makes the policy, whose draws are those of the first seed if it draws.
     ///
     /// # Panics
@@ -131,15 +140,23 @@ impl Recipe {
                 let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
                 AnyPolicy::Batcher(Batcher::new(batching))
             }
+            Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
         }
     }
 
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         match self.score {
-            Goal::Now(_) => self.check_best().and_then(|()| self.check_placing()),
-            Goal::End(aim) => self.check_best().and_then(|()| self.check_planning(aim)),
-            Goal::Rank(_) => self.check_placing().and_then(|()| self.check_brokering()),
+            Goal::Now(_) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_placing())
+            }
+            Goal::End(aim) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
+            }
+            Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
+            Goal::Rank(_) => {
+                self.check_lengths().and_then(|()| self.check_placing()).and_then(|()| self.check_brokering())
+            }
         }
     }
 
@@ -152,6 +169,34 @@ impl Recipe {
         }
         if self.belief != Belief::default() {
             return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
+        }
+        Ok(())
+    }
+
+    fn check_queueing(&self, queueing: Queueing) -> Result<(), PolicyError> {
+        let Self { order, spending, level, relocate, .. } = *self;
+        let name = queueing.backfill.name();
+        let lines = |what: &str| format!("{what}: with {name} tasks wait in one line");
+        if relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", lines("\"none\"")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), lines("submission")));
+        }
+        if (spending, level) != (Spending::Free, Level::Machines) {
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), lines("none")));
+        }
+        if queueing.fill != Fill::Arrival && queueing.backfill != Backfill::Easy {
+            let expected = format!("arrival: {name} does not choose among those that may start");
+            return Err(PolicyError::new("fill", queueing.fill.name(), expected));
+        }
+        if queueing.backfill == Backfill::Fcfs && self.lengths != Lengths::Declared {
+            let expected = "declared: fcfs reads no lengths";
+            return Err(PolicyError::new("lengths", self.lengths.name(), expected));
+        }
+        if queueing.correction != Correction::Estimate && !self.lengths.is_learnt() {
+            let expected = "estimate: only what is learnt is corrected otherwise";
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
         Ok(())
     }
@@ -170,6 +215,14 @@ impl Recipe {
             ));
         }
         Ok(())
+    }
+
+    fn check_lengths(&self) -> Result<(), PolicyError> {
+        if self.lengths == Lengths::Declared {
+            return Ok(());
+        }
+        let expected = "declared: only queues go by other lengths";
+        Err(PolicyError::new("lengths", self.lengths.name(), expected))
     }
 
     fn check_placing(&self) -> Result<(), PolicyError> {
@@ -240,7 +293,7 @@ impl Recipe {
     /// What it goes by.
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
-        let parts = [self.order.about(), self.score.about(), self.spending.about()];
+        let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
         parts.iter().flat_map(|part| part.reads).chain(relocate).copied().collect()
     }
 
@@ -253,7 +306,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) | Goal::Rank(_) => false,
+            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -264,6 +317,7 @@ impl Recipe {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
             (Goal::Rank(_), _) => "a site",
+            (Goal::Start(_), _) => "its turn",
         }
     }
 
@@ -283,8 +337,8 @@ impl Recipe {
                 let rule = Brokering { rank, choose: self.choose, belief: self.belief };
                 broker::ratings(&rule, grid, class, length.map_or(0.0, Ops::amount))
             }
-            (Goal::End(_), None) => Vec::new(),
-            (Goal::End(_), Some(length)) => {
+            (Goal::End(_) | Goal::Start(_), None) => Vec::new(),
+            (Goal::End(_) | Goal::Start(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
@@ -296,10 +350,19 @@ fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
     PolicyError::new(key, found, format!("no such key: {by} reads none"))
 }
 
+const START: About = About {
+    name: "first-start",
+    meaning: "The machine on which it can begin first; of those on which it can begin now the fastest, and of these the one \
+              with the fewest cores left.",
+    reads: &[Input::Speeds],
+};
+
 impl Choice for Goal {
     fn all() -> Vec<Self> {
         let now = Score::all().into_iter().map(Goal::Now);
-        now.chain(Aim::all().into_iter().map(Goal::End))
+        let end = Aim::all().into_iter().map(Goal::End);
+        now.chain(end)
+            .chain([Goal::Start(Queueing::default())])
             .chain(Rank::all().into_iter().map(Goal::Rank))
             .collect()
     }
@@ -309,6 +372,7 @@ impl Choice for Goal {
             Goal::Now(score) => score.about(),
             Goal::End(aim) => aim.about(),
             Goal::Rank(rank) => rank.about(),
+            Goal::Start(_) => START,
         }
     }
 
@@ -317,11 +381,17 @@ impl Choice for Goal {
             Goal::Now(score) => score.name(),
             Goal::End(aim) => aim.name(),
             Goal::Rank(rank) => rank.name(),
+            Goal::Start(_) => START.name.into(),
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        let now = <Score as Choice>::named(name).map(Goal::Now);
-        now.or_else(|| Aim::named(name).map(Goal::End)).or_else(|| Rank::named(name).map(Goal::Rank))
+        let line = || (name == START.name).then(|| Goal::Start(Queueing::default()));
+        let end = || Aim::named(name).map(Goal::End);
+        <Score as Choice>::named(name)
+            .map(Goal::Now)
+            .or_else(end)
+            .or_else(line)
+            .or_else(|| Rank::named(name).map(Goal::Rank))
     }
 }

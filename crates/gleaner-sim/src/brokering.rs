@@ -50,9 +50,9 @@ impl<'a> Brokerage<'a> {
     /// At the start.
     pub fn new(setup: &'a BrokeringSetup, rule: Recipe, seed: u64) -> Result<Self, BrokeringError> {
         setup.check()?;
+        setup.check_runnable()?;
         let market = Market::new(setup);
         let opening = opening(&market);
-        check_runnable(setup, &opening)?;
         let brokers = (0..setup.brokers).map(|_| Scheduler::new(empty_grid(), rule.build_seeded(seed)));
         let elements = setup.elements.iter().map(|_| Scheduler::new(empty_grid(), queue()));
         let mail = Mail::new(seed, Way { delay: setup.model.delay, loss: 0.0 });
@@ -139,7 +139,7 @@ fn queue_opening(element: &Element) -> [Event; 3] {
     let class = MachineClass {
         speeds: vec![element.ops_per_s],
         cores: element.cpus,
-        room: Room { slots: Some(element.cpus), memory: None },
+        room: Room { slots: Some(element.cpus), ..Room::default() },
         price: 0.0,
         provides: Tags::new(),
         ad: None,
@@ -206,27 +206,33 @@ fn as_machine(element: &Element) -> MachineClass {
     }
 }
 
-/// A job that no element could ever run would wait for ever.
-fn check_runnable(setup: &BrokeringSetup, opening: &[Event]) -> Result<(), BrokeringError> {
-    let mut broker = Scheduler::new(empty_grid(), queue());
-    for event in opening {
-        broker.apply(Time::ZERO, event);
-    }
-    let grid = broker.grid();
-    let used = |class: &TaskClassId| setup.jobs.iter().any(|job| job.class == *class);
-    for class in (0..setup.classes.len()).map(TaskClassId::new).filter(used) {
-        let elements = || (0..setup.elements.len()).map(MachineId::new);
-        let able = elements().filter(|element| grid.seconds_per_op(class, *element).is_finite());
-        let sites: Vec<SiteId> = able.map(|element| setup.elements[element.index()].site).collect();
-        if sites.is_empty() {
-            let why = words::sentence(&Explanation::of(grid, class), &["cpu".to_owned()]);
-            return Err(BrokeringError::Stuck { class: class.index(), why });
+impl BrokeringSetup {
+    /// Refuses a job that no element could ever run: it would wait for ever.
+    ///
+    /// # Panics
+    /// Where the setup was not [checked](Self::check).
+    pub fn check_runnable(&self) -> Result<(), BrokeringError> {
+        let setup = self;
+        let mut broker = Scheduler::new(empty_grid(), queue());
+        for event in opening(&Market::new(setup)) {
+            broker.apply(Time::ZERO, &event);
         }
-        let comes = |site: &SiteId| grid.catalogue().seconds_to_bring(class, *site).is_finite();
-        if !sites.iter().any(comes) {
-            let why = "no way leads there for its files from any site that holds them".to_owned();
-            return Err(BrokeringError::Stuck { class: class.index(), why });
+        let grid = broker.grid();
+        let used = |class: &TaskClassId| setup.jobs.iter().any(|job| job.class == *class);
+        for class in (0..setup.classes.len()).map(TaskClassId::new).filter(used) {
+            let elements = || (0..setup.elements.len()).map(MachineId::new);
+            let able = elements().filter(|element| grid.seconds_per_op(class, *element).is_finite());
+            let sites: Vec<SiteId> = able.map(|element| setup.elements[element.index()].site).collect();
+            if sites.is_empty() {
+                let why = words::sentence(&Explanation::of(grid, class), &["cpu".to_owned()]);
+                return Err(BrokeringError::Stuck { class: class.index(), why });
+            }
+            let comes = |site: &SiteId| grid.catalogue().seconds_to_bring(class, *site).is_finite();
+            if !sites.iter().any(comes) {
+                let why = "no way leads there for its files from any site that holds them".to_owned();
+                return Err(BrokeringError::Stuck { class: class.index(), why });
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -63,7 +63,7 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
         for order in orders {
             match order {
                 Command::Start { run, on } => self.live.push((run, on, Seen::Sent)),
-                Command::Stop { .. } => {}
+                Command::StartWide { .. } | Command::Stop { .. } => {}
             }
         }
         Ok(())
@@ -87,7 +87,7 @@ fn beginning(choices: &mut Choices, (sites, files, classes): (usize, usize, usiz
     let mut events = Vec::new();
     for speed in [1.0, 2.0] {
         let slots = choices.one_in(3).then_some(2);
-        let room = Room { slots, memory: None };
+        let room = Room { slots, ..Room::default() };
         let cores = 1 + choices.below(4) as u32;
         let class =
             MachineClass { speeds: vec![speed], cores, room, price: 0.0, provides: Tags::new(), ad: None };

@@ -15,11 +15,6 @@ use std::path::Path;
 /// The papers there are.
 const NAMES: [&str; 3] = ["bertasi", "elleuch", "cavalieri"];
 
-/// Runs for each point, where nobody says how many.
-const SEEDS: u64 = 5;
-/// The same for cavalieri, whose differences are small.
-const CAVALIERI_SEEDS: u64 = 30;
-
 /// What came of a paper's experiments.
 struct Findings {
     document: Document,
@@ -59,7 +54,8 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
         let unknown = || Failure::Usage(format!("--figure {number}: bertasi has figures 1 to 4"));
         bertasi::FigureId::numbered(number).ok_or_else(unknown)
     });
-    let experiments = bertasi::Experiments::new(figure.transpose()?, arguments.seeds.unwrap_or(SEEDS));
+    let experiments =
+        bertasi::Experiments::new(figure.transpose()?, arguments.seeds.unwrap_or(bertasi::SEEDS));
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
     let watch = || {
@@ -88,7 +84,7 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
         Some(dir) => Kept::in_folder(dir)?,
         None => Kept::nowhere(),
     };
-    let experiments = elleuch::Experiments::new(&parts, arguments.seeds.unwrap_or(SEEDS));
+    let experiments = elleuch::Experiments::new(&parts, arguments.seeds.unwrap_or(elleuch::SEEDS));
     let experiments = experiments.lasting(arguments.days.unwrap_or(elleuch::DAYS));
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
@@ -110,13 +106,15 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
 
 fn cavalieri(arguments: &PaperArguments) -> Result<Findings, Failure> {
     if arguments.days.is_some() || arguments.figure.is_some() {
-        return Err(Failure::Usage("--days, --figure: cavalieri has parts only, as --part figures".to_owned()));
+        return Err(Failure::Usage(
+            "--days, --figure: cavalieri has parts only, as --part figures".to_owned(),
+        ));
     }
     let parts = match arguments.part {
         None => cavalieri::Part::ALL.to_vec(),
         Some(part) => vec![part.of_cavalieri()?],
     };
-    let experiments = cavalieri::Experiments::new(&parts, arguments.seeds.unwrap_or(CAVALIERI_SEEDS));
+    let experiments = cavalieri::Experiments::new(&parts, arguments.seeds.unwrap_or(cavalieri::SEEDS));
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
     let watch = || {
@@ -137,6 +135,7 @@ impl PaperPart {
             PaperPart::Periods => Ok(Part::Periods),
             PaperPart::Heuristics => Ok(Part::Heuristics),
             PaperPart::Readings => Ok(Part::Readings),
+            PaperPart::Machines => Ok(Part::Machines),
             PaperPart::FutureWork => Ok(Part::FutureWork),
             PaperPart::Ages => Err(Failure::Usage("--part ages: elleuch has no such part".to_owned())),
         }
@@ -147,7 +146,7 @@ impl PaperPart {
             PaperPart::Figures => Ok(cavalieri::Part::Figures),
             PaperPart::Readings => Ok(cavalieri::Part::Readings),
             PaperPart::Ages => Ok(cavalieri::Part::Ages),
-            PaperPart::Periods | PaperPart::Heuristics | PaperPart::FutureWork => {
+            PaperPart::Periods | PaperPart::Heuristics | PaperPart::Machines | PaperPart::FutureWork => {
                 Err(Failure::Usage("--part: cavalieri has figures, readings and ages".to_owned()))
             }
         }
