@@ -153,6 +153,15 @@ Also, all optional:
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
 
+Brokers that send jobs to sites with queues of their own, which they know from an index that is out of date:
+
+  [sites]  elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index)
+           optional storage = … (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
+           keep_replicas, reading_holds_cpu, share_links
+  [index]  ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen
+  [work]   jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker), brokers = 1, delay_s = 0
+  [policy] preset = \"cavalieri/stochastic\"
+
 provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
 either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].
 
