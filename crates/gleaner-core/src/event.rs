@@ -132,7 +132,7 @@ pub enum Event {
         /// Where it is.
         site: SiteId,
     },
-    /// Data takes its way from one site to another at this rate.
+    /// Data takes its way from one site to another at this rate; from a site to itself, that is how fast it is read there.
     LinkMeasured {
         /// From where.
         from: SiteId,

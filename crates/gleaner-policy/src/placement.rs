@@ -125,7 +125,11 @@ impl Objective for Newcomer<'_> {
         }
         match self.choose {
             Choose::First => 0.0,
-            Choose::Best | Choose::BestLatest => {
+            Choose::Best
+            | Choose::BestLatest
+            | Choose::BestByLot
+            | Choose::Proportional { .. }
+            | Choose::TwoChoices => {
                 let cores = f64::from(self.grid.classes().machine_class(class).cores);
                 bound(self.score, (self.class, h), cores, summary)
             }
@@ -137,7 +141,11 @@ impl Objective for Newcomer<'_> {
         match self.choose {
             _ if !self.grid.can_run(self.class, machine) => f64::NEG_INFINITY,
             Choose::First => 0.0,
-            Choose::Best | Choose::BestLatest => score::placement(self.score, self.grid, self.class, machine),
+            Choose::Best
+            | Choose::BestLatest
+            | Choose::BestByLot
+            | Choose::Proportional { .. }
+            | Choose::TwoChoices => score::placement(self.score, self.grid, self.class, machine),
         }
     }
 }
@@ -164,11 +172,19 @@ pub(crate) fn bound(score: Score, (task, h): (TaskClassId, f64), cores: f64, sum
 pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: &impl Objective) -> Option<MachineId> {
     let best = match choose {
         Choose::First => 0.0,
-        Choose::Best | Choose::BestLatest => fleet.best(wanted, f64::NEG_INFINITY),
+        Choose::Best
+        | Choose::BestLatest
+        | Choose::BestByLot
+        | Choose::Proportional { .. }
+        | Choose::TwoChoices => fleet.best(wanted, f64::NEG_INFINITY),
     };
     match choose {
         _ if best == f64::NEG_INFINITY => None,
-        Choose::First | Choose::Best => fleet.lowest(wanted, tie_threshold(best)),
+        Choose::First
+        | Choose::Best
+        | Choose::BestByLot
+        | Choose::Proportional { .. }
+        | Choose::TwoChoices => fleet.lowest(wanted, tie_threshold(best)),
         Choose::BestLatest => fleet.highest(wanted, tie_threshold(best)),
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
+use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::favours::Peering;
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
+use crate::parts::rank::{Rank, Until};
 use crate::parts::score::Score;
 use crate::parts::when::PERIOD;
 use crate::recipe::{Goal, Recipe};
@@ -32,6 +34,7 @@ pub(crate) enum Part {
     When,
     Order,
     Score,
+    Choose,
     Budget,
 }
 
@@ -186,6 +189,45 @@ fn immediate(aim: Aim) -> Option<Preset> {
     })
 }
 
+/// α and β of the paper's light jobs.
+const LIGHT: Rank = Rank { alpha: 0.75, beta: 0.25, ..Rank::by_traversal(Until::Begin) };
+
+fn cavalieri(name: &str, summary: &str, (rank, choose): (Rank, Choose), description: &str) -> Preset {
+    Preset {
+        name: format!("cavalieri/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Cavalieri, Monforte and Scibilia: machines are sites with queues of their own, whose state is as old as \
+             what they published. {description} A decision costs O(log sites) for each site that was heard of since the last."
+        ),
+        recipe: Recipe::brokering(rank, choose, Belief::AsPublished),
+        says: &[Part::When, Part::Choose],
+    }
+}
+
+fn cavalieris() -> [Preset; 3] {
+    [
+        cavalieri(
+            "current",
+            "each task to the site that says it has the shortest queue",
+            (Rank::default(), Choose::Best),
+            "The resource broker as it was: files do not count.",
+        ),
+        cavalieri(
+            "deterministic",
+            "each task to the site with the best rank, files included",
+            (LIGHT, Choose::Best),
+            "Equations (1) to (3), with α = 0.75 and β = 0.25 unless said otherwise.",
+        ),
+        cavalieri(
+            "stochastic",
+            "each task to a site drawn by its rank, files included",
+            (LIGHT, Choose::Proportional { power: 1 }),
+            "Equations (1) to (3), and a chance in proportion to 1/|rank|.",
+        ),
+    ]
+}
+
 fn queue(backfill: Backfill) -> Preset {
     let (summary, cost) = match backfill {
         Backfill::Fcfs => ("rigid jobs in one line, in turn", "O(log n)"),
@@ -252,6 +294,7 @@ impl Preset {
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)
+            .chain(cavalieris())
             .collect()
     }
 

@@ -6,6 +6,7 @@ pub use words::{PartView, choices};
 
 use crate::batch::Batching;
 use crate::batcher::Batcher;
+use crate::broker::{self, Broker, Brokering};
 use crate::error::PolicyError;
 use crate::matchmaker::{Matching, Matchmaker};
 use crate::parts::aim::Aim;
@@ -16,6 +17,7 @@ use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
+use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
@@ -28,13 +30,15 @@ use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What a machine is judged by: how things are now, or when a task would be done there.
+/// What a machine is judged by: how things are now, when a task would be done there, or what a site says of itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Goal {
     /// By how things are: each task is placed by itself, on machines that may be shared.
     Now(Score),
     /// By when it would be done: tasks are planned, on machines that run one task a core.
     End(Aim),
+    /// By what sites publish and where files are: each task is sent to a site with a queue of its own.
+    Rank(Rank),
     /// By when it could begin: tasks wait in one line, and hold the cores of a machine from their start to their end.
     Start(Queueing),
 }
@@ -80,7 +84,7 @@ impl Recipe {
             order: Order::Submission,
             score: Goal::Now(score),
             choose: Choose::Best,
-            belief: Belief::WithSent,
+            belief: Belief::OwnDispatches { brokers: 1 },
             lengths: Lengths::Declared,
             spending: Spending::Free,
             level: Level::Machines,
@@ -98,6 +102,11 @@ impl Recipe {
         Self { when: When::Every(period), order, score: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
     }
 
+    /// Each task is sent to a site as soon as there is one for it.
+    pub const fn brokering(rank: Rank, choose: Choose, belief: Belief) -> Self {
+        Self { score: Goal::Rank(rank), choose, belief, ..Self::by(Score::Greedy) }
+    }
+
     /// Each task is planned as it comes, and its plan stays.
     pub const fn as_they_come(aim: Aim) -> Self {
         Self { score: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
@@ -109,17 +118,38 @@ impl Recipe {
         Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
     }
 
-    /// Makes the policy.
+    /// Makes the policy, whose draws are those of the first seed if it draws.
     ///
     /// # Panics
     /// Where the parts do not go together: see [`check`](Self::check).
     pub fn build(self) -> AnyPolicy {
+        self.build_seeded(1)
+    }
+
+    /// Makes the policy.
+    ///
+    /// # Panics
+    /// Where the parts do not go together: see [`check`](Self::check).
+    pub fn build_seeded(self, seed: u64) -> AnyPolicy {
         if let Err(refusal) = self.check() {
             panic!("no policy can be made of this recipe: {refusal}");
         }
-        let Self { when, order, choose, spending, level, aging, deadline, replan, relocate, peering, .. } =
-            self;
+        let Self {
+            when,
+            order,
+            choose,
+            belief,
+            spending,
+            level,
+            aging,
+            deadline,
+            replan,
+            relocate,
+            peering,
+            ..
+        } = self;
         match self.score {
+            Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief }, seed)),
             Goal::Now(score) => match peering {
                 Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
@@ -140,10 +170,44 @@ impl Recipe {
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         match self.score {
-            Goal::Now(score) => self.check_lengths().and_then(|()| self.check_placing(score)),
-            Goal::End(aim) => self.check_lengths().and_then(|()| self.check_planning(aim)),
-            Goal::Start(queueing) => self.check_queueing(queueing),
+            Goal::Now(_) => self
+                .check_own_machines()
+                .and_then(|()| self.check_lengths())
+                .and_then(|()| self.check_placing()),
+            Goal::End(aim) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
+            }
+            Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
+            Goal::Rank(_) => {
+                self.check_lengths().and_then(|()| self.check_placing()).and_then(|()| self.check_brokering())
+            }
         }
+    }
+
+    /// Plans and queues take the best.
+    fn check_best(&self) -> Result<(), PolicyError> {
+        if self.choose != Choose::Best {
+            let expected = format!("best: {} plans for ends", self.score.name());
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        self.check_own_machines()
+    }
+
+    /// Only what judges sites can draw one, or overlook what it did itself.
+    fn check_own_machines(&self) -> Result<(), PolicyError> {
+        let score = self.score.name();
+        let expected = |what: &str| format!("{what}: {score} knows how things are on machines of its own");
+        if !self.choose.is_for_machines() {
+            return Err(PolicyError::new(
+                "choose",
+                self.choose.name(),
+                expected("best, best-latest or first"),
+            ));
+        }
+        if self.belief != Belief::default() {
+            return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
+        }
+        Ok(())
     }
 
     fn check_queueing(&self, queueing: Queueing) -> Result<(), PolicyError> {
@@ -178,6 +242,30 @@ impl Recipe {
         Ok(())
     }
 
+    fn check_brokering(&self) -> Result<(), PolicyError> {
+        let what = "the site's own queue does that";
+        if !self.choose.is_for_sites() {
+            let expected =
+                "best, best-by-lot, first, proportional or two-choices: sites have no order of joining";
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", "no such key: sites are nobody's to lend"));
+        }
+        if self.relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", format!("\"none\": {what}")));
+        }
+        if self.heeds_budget() {
+            let found = rule_name((self.spending, self.level));
+            return Err(PolicyError::new(
+                "budget.rule",
+                found,
+                "none: nobody knows here what a site charges",
+            ));
+        }
+        Ok(())
+    }
+
     fn check_lengths(&self) -> Result<(), PolicyError> {
         if self.lengths == Lengths::Declared {
             return Ok(());
@@ -186,9 +274,9 @@ impl Recipe {
         Err(PolicyError::new("lengths", self.lengths.name(), expected))
     }
 
-    fn check_placing(&self, score: Score) -> Result<(), PolicyError> {
+    fn check_placing(&self) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
-        let score = score.name();
+        let score = &*self.score.name();
         let places = |what: &str| format!("{what}: {score} places each task by itself, as it comes");
         if let When::Every(period) = when {
             let found = period.seconds().to_string();
@@ -230,10 +318,6 @@ impl Recipe {
 
     fn check_planning(&self, aim: Aim) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
-        if self.choose != Choose::Best {
-            let expected = format!("best: {} plans for ends", aim.name());
-            return Err(PolicyError::new("choose", self.choose.name(), expected));
-        }
         if self.peering.is_some() {
             let expected = format!("no such key: {} plans ahead, and peers lend for now", aim.name());
             return Err(PolicyError::new("favours", "a peer", expected));
@@ -285,7 +369,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) | Goal::Start(_) => false,
+            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -295,6 +379,7 @@ impl Recipe {
         match (self.score, self.when) {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
+            (Goal::Rank(_), _) => "a site",
             (Goal::Start(_), _) => "its turn",
         }
     }
@@ -311,6 +396,10 @@ impl Recipe {
     ) -> Vec<(MachineId, f64)> {
         match (self.score, length) {
             (Goal::Now(score), _) => placement::ratings(score, grid, class),
+            (Goal::Rank(rank), _) => {
+                let rule = Brokering { rank, choose: self.choose, belief: self.belief };
+                broker::ratings(&rule, grid, class, length.map_or(0.0, Ops::amount))
+            }
             (Goal::End(_) | Goal::Start(_), None) => Vec::new(),
             (Goal::End(_) | Goal::Start(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
@@ -335,13 +424,17 @@ impl Choice for Goal {
     fn all() -> Vec<Self> {
         let now = Score::all().into_iter().map(Goal::Now);
         let end = Aim::all().into_iter().map(Goal::End);
-        now.chain(end).chain([Goal::Start(Queueing::default())]).collect()
+        now.chain(end)
+            .chain([Goal::Start(Queueing::default())])
+            .chain(Rank::all().into_iter().map(Goal::Rank))
+            .collect()
     }
 
     fn about(&self) -> About {
         match self {
             Goal::Now(score) => score.about(),
             Goal::End(aim) => aim.about(),
+            Goal::Rank(rank) => rank.about(),
             Goal::Start(_) => START,
         }
     }
@@ -350,6 +443,7 @@ impl Choice for Goal {
         match self {
             Goal::Now(score) => score.name(),
             Goal::End(aim) => aim.name(),
+            Goal::Rank(rank) => rank.name(),
             Goal::Start(_) => START.name.into(),
         }
     }
@@ -357,6 +451,10 @@ impl Choice for Goal {
     fn named(name: &str) -> Option<Self> {
         let line = || (name == START.name).then(|| Goal::Start(Queueing::default()));
         let end = || Aim::named(name).map(Goal::End);
-        <Score as Choice>::named(name).map(Goal::Now).or_else(end).or_else(line)
+        <Score as Choice>::named(name)
+            .map(Goal::Now)
+            .or_else(end)
+            .or_else(line)
+            .or_else(|| Rank::named(name).map(Goal::Rank))
     }
 }

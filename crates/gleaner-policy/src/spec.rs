@@ -4,6 +4,7 @@
 //! [`PolicySpec::read`] is all that reads them. What is written is kept as a tree of keys, as it was written; a spec exists
 //! only for what makes sense, so that what it stands for is known with it.
 
+mod brokering;
 mod keys;
 mod read;
 
@@ -32,13 +33,18 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 18] = [
+pub(crate) const KEYS: [&str; 23] = [
     "preset",
     "period_s",
     "order",
     "score",
+    "alpha",
+    "beta",
+    "candidates",
     "choose",
+    "power",
     "belief",
+    "brokers",
     "lengths",
     "fill",
     "correction",

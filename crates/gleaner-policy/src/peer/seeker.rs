@@ -66,9 +66,14 @@ impl Objective for Seeker<'_> {
         match (self.wanted, self.choose) {
             (Wanted::Shortest, _) => -(tasks / cores),
             (_, Choose::First) => 0.0,
-            (_, Choose::Best | Choose::BestLatest) => {
-                placement::bound(self.score, (self.class, h), cores, summary)
-            }
+            (
+                _,
+                Choose::Best
+                | Choose::BestLatest
+                | Choose::BestByLot
+                | Choose::Proportional { .. }
+                | Choose::TwoChoices,
+            ) => placement::bound(self.score, (self.class, h), cores, summary),
         }
     }
 
@@ -88,7 +93,14 @@ impl Objective for Seeker<'_> {
         match (self.wanted, self.choose) {
             (Wanted::Shortest, _) => -(tasks / cores),
             (_, Choose::First) => 0.0,
-            (_, Choose::Best | Choose::BestLatest) => score::placement(self.score, self.grid, self.class, on),
+            (
+                _,
+                Choose::Best
+                | Choose::BestLatest
+                | Choose::BestByLot
+                | Choose::Proportional { .. }
+                | Choose::TwoChoices,
+            ) => score::placement(self.score, self.grid, self.class, on),
         }
     }
 }

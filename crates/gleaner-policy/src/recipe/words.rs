@@ -10,6 +10,7 @@ use crate::parts::favours::{Favours, Peering, Recalling, Shelf};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
+use crate::parts::rank::{Candidates, Rank, Until};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
@@ -27,9 +28,12 @@ impl Recipe {
         parts.extend([
             PartView::of("order", self.order),
             PartView::of("score", self.score),
-            PartView::of("choose", self.choose),
+            PartView { meaning: self.chooses(), ..PartView::of("choose", self.choose) },
             PartView::of("belief", self.belief),
         ]);
+        if let Goal::Rank(rank) = self.score {
+            parts.push(PartView::of("candidates", rank.candidates));
+        }
         if let Goal::Start(Queueing { backfill, fill, correction }) = self.score {
             parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
             parts.push(PartView::of("correction", correction));
@@ -53,6 +57,16 @@ impl Recipe {
         parts
     }
 
+    fn chooses(&self) -> String {
+        let meaning = self.choose.about().meaning;
+        match self.choose {
+            Choose::Proportional { power } => format!("{meaning} The power is {power}."),
+            Choose::Best | Choose::BestLatest | Choose::BestByLot | Choose::First | Choose::TwoChoices => {
+                meaning.to_owned()
+            }
+        }
+    }
+
     fn relocation(&self) -> PartView {
         let (name, meaning) = match &self.relocate {
             None => ("none".to_owned(), "A running task stays where it is.".to_owned()),
@@ -71,6 +85,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Goal>("score"))
         .chain(all::<Choose>("choose"))
         .chain(all::<Belief>("belief"))
+        .chain(all::<Candidates>("candidates"))
         .chain(all::<Lengths>("lengths"))
         .chain(all::<Fill>("fill"))
         .chain(all::<Correction>("correction"))
@@ -109,6 +124,7 @@ impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.score {
             Goal::Now(score) => self.fmt_placing(score, f),
+            Goal::Rank(rank) => self.fmt_brokering(rank, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
             Goal::Start(queueing) => self.fmt_queueing(queueing, f),
         }
@@ -130,6 +146,26 @@ impl Recipe {
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
         }
         if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
+    }
+
+    fn fmt_brokering(&self, rank: Rank, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rank { alpha, beta, until, candidates } = rank;
+        let until = match until {
+            Until::Begin => "",
+            Until::End => " with execution",
+        };
+        write!(f, "rank{until}, α = {alpha}, β = {beta}, {}", self.choose.name())?;
+        if let Choose::Proportional { power } = self.choose {
+            write!(f, " to its power {power}")?;
+        }
+        match candidates {
+            Candidates::All => {}
+            Candidates::MostFiles => f.write_str(", where most files are")?,
+        }
+        match self.belief {
+            Belief::AsPublished => f.write_str("; sites as published"),
+            Belief::OwnDispatches { brokers } => write!(f, "; sites with what was sent, times {brokers}"),
+        }
     }
 
     fn fmt_queueing(&self, queueing: Queueing, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,6 @@
 //! From what is written to what it stands for.
 
+use super::brokering;
 use super::keys::{Key, Table};
 use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
@@ -8,6 +9,7 @@ use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
 use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::Correction;
+use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
@@ -25,9 +27,10 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     refuse_meaningless(&table, &preset)?;
     let mut recipe = preset.recipe;
     recipe.order = said(&table, "order", &preset, Part::Order, recipe.order)?;
-    recipe.score = said(&table, "score", &preset, Part::Score, recipe.score)?;
-    recipe.choose = chosen(&table, "choose", recipe.choose)?;
+    recipe.score = score(&table, &preset)?;
+    recipe.choose = said(&table, "choose", &preset, Part::Choose, recipe.choose)?;
     recipe.belief = chosen(&table, "belief", recipe.belief)?;
+    brokering::numbers(&table, &mut recipe)?;
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
     recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
@@ -80,7 +83,9 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     let what = "gives each task its place as it comes";
     let meaningless: &[&str] = match (recipe.score, comes) {
         (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan"],
-        (Goal::Now(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction"],
+        (Goal::Now(_) | Goal::Rank(_), _) => {
+            &["period_s", "aging", "deadline_s", "replan", "fill", "correction"]
+        }
         (Goal::End(_), true) => &["period_s", "replan", "fill", "correction"],
         (Goal::End(_), false) => &["fill", "correction"],
     };
@@ -88,6 +93,20 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
         None => Ok(()),
     }
+}
+
+/// A score that judges sites keeps the numbers of a preset that does so too.
+fn score(table: &Table<'_>, preset: &Preset) -> Result<Goal, PolicyError> {
+    let own = preset.recipe.score;
+    let named = said(table, "score", preset, Part::Score, own)?;
+    if let (Goal::Rank(_), Goal::Now(_) | Goal::End(_), Some(key)) = (own, named, table.find("score")) {
+        return Err(contradicts(&key, "rank", preset));
+    }
+    Ok(match (own, named) {
+        (Goal::Rank(own), Goal::Rank(named)) => Goal::Rank(Rank { until: named.until, ..own }),
+        _ if named.name() == own.name() => own,
+        _ => named,
+    })
 }
 
 fn chosen<C: Choice>(table: &Table<'_>, name: &str, otherwise: C) -> Result<C, PolicyError> {
@@ -103,8 +122,8 @@ fn said<C: Choice>(
     own: C,
 ) -> Result<C, PolicyError> {
     let Some(key) = table.find(name) else { return Ok(own) };
-    let choice = key.choice()?;
-    if choice != own && preset.says.contains(&part) {
+    let choice: C = key.choice()?;
+    if choice.name() != own.name() && preset.says.contains(&part) {
         return Err(contradicts(&key, &own.name(), preset));
     }
     Ok(choice)

@@ -2,7 +2,7 @@
 
 use crate::grids::{at, random, recipe, run_checked, seconds};
 use gleaner_core::Policy;
-use gleaner_policy::{Choose, Favours, Peering, Shelf, Recalling, Recipe, Score};
+use gleaner_policy::{Choose, Favours, Peering, Recalling, Recipe, Score, Shelf};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Outage, PeersSetup, peers};
 use gleaner_testkit::mutant::{Fault, Mutant};
