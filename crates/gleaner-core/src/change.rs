@@ -25,6 +25,10 @@ pub enum Change {
     },
     /// What a machine has on it, or on its way to it, is other than before: tasks, or the room that is taken.
     ResidentsChanged(MachineId),
+    /// A run takes its machine's room from now on.
+    RoomTaken(RunId),
+    /// A run takes that machine's room no more.
+    RoomFreed(RunId, MachineId),
     /// A task has its place in a queue.
     Planned(TaskId, Queue),
     /// A task lost its place in a queue and still waits.

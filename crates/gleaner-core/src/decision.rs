@@ -46,9 +46,9 @@ pub enum Decision {
         /// For which it could run, and be paid.
         on: Queue,
     },
-    /// Ask the policy again at this moment.
+    /// Ask the policy again at this moment. That of now is over when all of it was told, and then it is asked.
     Wake {
-        /// Later than now.
+        /// Not before now.
         at: Time,
     },
 }
@@ -108,7 +108,7 @@ pub enum Refusal {
     /// What it costs depends on its length.
     #[error("no length was declared for {0}, and so nobody knows what it costs")]
     NoLength(TaskId),
-    /// A wake-up must lie ahead.
+    /// A wake-up does not lie behind.
     #[error("{0} has passed")]
     Passed(Time),
 }

@@ -115,7 +115,7 @@ fn refusals_carry_the_fact_that_stands_in_the_way() {
     let cases = [
         (relocate(0), Refusal::NotRunning(task())),
         (start(1), Refusal::CannotRun(task(), machine(1))),
-        (Decision::Wake { at: NOW }, Refusal::Passed(NOW)),
+        (Decision::Wake { at: Time::ZERO }, Refusal::Passed(Time::ZERO)),
     ];
     for (decision, refusal) in cases {
         let mut scheduler = Scheduler::new(grid(), Puppet::default());

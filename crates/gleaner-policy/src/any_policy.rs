@@ -1,6 +1,6 @@
 //! Whatever a recipe makes, as one type.
 
-use crate::{Batcher, Matchmaker};
+use crate::{Backfiller, Batcher, Matchmaker};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::Time;
 
@@ -11,6 +11,8 @@ pub enum AnyPolicy {
     Matchmaker(Matchmaker),
     /// Of a recipe for batches.
     Batcher(Batcher),
+    /// Of a recipe for rigid jobs in a line.
+    Backfiller(Backfiller),
 }
 
 impl Policy for AnyPolicy {
@@ -18,6 +20,7 @@ impl Policy for AnyPolicy {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.observe(grid, change),
             AnyPolicy::Batcher(policy) => policy.observe(grid, change),
+            AnyPolicy::Backfiller(policy) => policy.observe(grid, change),
         }
     }
 
@@ -25,6 +28,7 @@ impl Policy for AnyPolicy {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Batcher(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Backfiller(policy) => policy.propose(grid, now, occasion),
         }
     }
 
@@ -32,6 +36,7 @@ impl Policy for AnyPolicy {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.rebuild(grid),
             AnyPolicy::Batcher(policy) => policy.rebuild(grid),
+            AnyPolicy::Backfiller(policy) => policy.rebuild(grid),
         }
     }
 
@@ -39,6 +44,7 @@ impl Policy for AnyPolicy {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.check(grid),
             AnyPolicy::Batcher(policy) => policy.check(grid),
+            AnyPolicy::Backfiller(policy) => policy.check(grid),
         }
     }
 }

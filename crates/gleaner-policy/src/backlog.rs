@@ -52,6 +52,11 @@ impl Size {
     }
 
     #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
     pub(crate) fn previous(self) -> Self {
         Self(self.0 - 1)
     }
@@ -111,6 +116,8 @@ impl Backlog {
             | Change::LoadChanged(_)
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -154,6 +154,8 @@ impl Policy for Batcher {
             | Change::Withdrawn { .. }
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

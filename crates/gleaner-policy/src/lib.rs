@@ -6,6 +6,7 @@
 //! - [`parts`] has a room for each part, with its choices.
 //! - [`spec`] reads and changes what users write.
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
+//! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
@@ -22,6 +23,7 @@ pub mod outlook;
 pub mod parts;
 pub mod placement;
 pub mod presets;
+pub mod queue;
 pub mod recipe;
 pub mod relocation;
 pub mod spec;
@@ -38,6 +40,9 @@ pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
+pub use parts::lengths::Lengths;
+pub use parts::queue::{Backfill, Correction, Fill, Queueing};
 pub use presets::Preset;
+pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};
 pub use spec::{PolicySpec, Tree};

@@ -135,6 +135,8 @@ impl Policy for Matchmaker {
             | Change::Withdrawn { .. }
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

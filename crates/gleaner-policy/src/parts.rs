@@ -6,9 +6,10 @@
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
+//! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
 //! | choose | [`choose`] | the best |
 //! | belief | [`belief`] | as told |
-//! | lengths | [`lengths`] | declared |
+//! | lengths | [`lengths`] | declared · the last two · true |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | replicate | [`replicate`] | one run |
@@ -22,6 +23,7 @@ pub mod budget;
 pub mod choose;
 pub mod lengths;
 pub mod order;
+pub mod queue;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
@@ -45,6 +47,8 @@ pub enum Input {
     Prices,
     /// By when everything should be done.
     Deadline,
+    /// How long each user's tasks ran before.
+    Runs,
 }
 
 impl Input {
@@ -57,6 +61,7 @@ impl Input {
             Input::Lengths => "declared lengths",
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
+            Input::Runs => "what ran before",
         }
     }
 }

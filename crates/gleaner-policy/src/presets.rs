@@ -4,6 +4,7 @@ use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, Rule, Savings, Spending, rule_name};
 use crate::parts::order::Order;
+use crate::parts::queue::Backfill;
 use crate::parts::score::Score;
 use crate::parts::when::PERIOD;
 use crate::recipe::{Goal, Recipe};
@@ -169,11 +170,35 @@ fn immediate(aim: Aim) -> Option<Preset> {
     })
 }
 
+fn queue(backfill: Backfill) -> Preset {
+    let (summary, cost) = match backfill {
+        Backfill::Fcfs => ("rigid jobs in one line, in turn", "O(log n)"),
+        Backfill::Easy => (
+            "rigid jobs in one line; whoever does not delay the first may start before it",
+            "O(log n) and a look at each kind of tasks that waits, by cores; with several machines, one at each of them",
+        ),
+        Backfill::Conservative => (
+            "rigid jobs in one line; whoever delays nobody before him may start",
+            "O(log n); where a task ends early, a search for each that waits",
+        ),
+    };
+    Preset {
+        name: format!("queue/{}", backfill.name()),
+        summary: summary.to_owned(),
+        description: format!(
+            "As clusters' queue managers do it. Machines run no more tasks than they have cores for. A start costs {cost}."
+        ),
+        recipe: Recipe::in_line(backfill),
+        says: &[Part::When, Part::Order, Part::Score],
+    }
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
         let immediates = Aim::all().into_iter().filter_map(immediate);
-        Score::ALL.map(bertasi).into_iter().chain(elleuchs()).chain(nimrods()).chain(immediates).collect()
+        let queues = Backfill::all().into_iter().map(queue);
+        Score::ALL.map(bertasi).into_iter().chain(elleuchs()).chain(nimrods()).chain(immediates).chain(queues).collect()
     }
 
     /// The preset of that name, with the per cent that the name says.

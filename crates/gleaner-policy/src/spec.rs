@@ -32,7 +32,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 15] = [
     "preset",
     "period_s",
     "order",
@@ -40,6 +40,8 @@ pub(crate) const KEYS: [&str; 13] = [
     "choose",
     "belief",
     "lengths",
+    "fill",
+    "correction",
     "aging",
     "deadline_s",
     "replan",

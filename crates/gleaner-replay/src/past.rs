@@ -227,11 +227,11 @@ impl Reading {
             machine_classes: grid.classes().machine_classes().to_vec(),
             machines: grid.machines().iter().map(gleaner_core::Machine::class).collect(),
             task_classes: grid.classes().task_classes().to_vec(),
-            tasks: Tasks {
-                arrivals: compared.iter().map(|(task, _)| self.tasks[task.index()].came).collect(),
-                lengths: compared.iter().map(|(_, length)| *length).collect(),
-                classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
-            },
+            tasks: Tasks::truly_declared(
+                compared.iter().map(|(task, _)| self.tasks[task.index()].came).collect(),
+                compared.iter().map(|(_, length)| *length).collect(),
+                compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
+            ),
             loads: self.loads.clone(),
             budget: None,
             // When a machine was there is told by its owner's use of it.

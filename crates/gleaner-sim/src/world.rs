@@ -125,7 +125,7 @@ impl World {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
                 let class = setup.tasks.classes[task.index()];
-                let length = Some(setup.tasks.lengths[task.index()]);
+                let length = setup.tasks.declared[task.index()];
                 Event::TasksSubmitted { first: task, count: 1, class, length }
             }
         })

@@ -221,13 +221,13 @@ fn what_is_spent_never_exceeds_the_recharge() {
     }
 }
 
-/// ⌈length × price⌉ of each task that ended, where it did.
+/// ⌈declared length × price⌉ of each task that ended, where it did.
 fn cost_of_ended<P: gleaner_core::Policy>(setup: &Setup, run: &Simulation<'_, P>) -> Credits {
-    let tasks = run.history().tasks().iter().zip(&setup.tasks.lengths);
+    let tasks = run.history().tasks().iter().zip(&setup.tasks.declared);
     let ended = tasks.filter(|(task, _)| task.finished != Time::NEVER);
     let costs = ended.filter_map(|(task, length)| {
         let class = setup.machines[task.machine?.index()];
-        Some((length.amount() * setup.machine_classes[class.index()].price).ceil())
+        Some((length.as_ref()?.amount() * setup.machine_classes[class.index()].price).ceil())
     });
     Credits::new(costs.sum::<f64>() as u64)
 }

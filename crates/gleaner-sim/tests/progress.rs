@@ -83,7 +83,7 @@ fn a_task_that_ends_has_done_its_length() {
             let recipe = batching.unwrap_or_else(|| moving(seed));
             again(&setup, recipe.build(), |grid, now, event| {
                 let Event::RunEnded { run, end: RunEnd::Finished } = *event else { return };
-                let length = grid.declared_length(run.task).expect("simulated tasks have lengths").amount();
+                let length = setup.tasks.lengths[run.task.index()].amount();
                 let done = grid.ops_done(now, run);
                 // An end comes at a whole nanosecond.
                 let class = grid.task(run.task).class();

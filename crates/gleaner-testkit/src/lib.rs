@@ -17,6 +17,7 @@ pub mod mutant;
 pub mod naive;
 pub mod naive_batch;
 pub mod naive_progress;
+pub mod naive_queue;
 pub mod random;
 pub mod record;
 pub mod replicating;

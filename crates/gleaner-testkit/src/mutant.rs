@@ -39,7 +39,11 @@ impl<P: Policy> Policy for Mutant<P> {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         let noticed = matches!(
             change,
-            Change::ResidentsChanged(_) | Change::LoadChanged(_) | Change::AvailabilityChanged(_)
+            Change::ResidentsChanged(_)
+                | Change::RoomTaken(_)
+                | Change::RoomFreed(..)
+                | Change::LoadChanged(_)
+                | Change::AvailabilityChanged(_)
         );
         match self.fault {
             Fault::Deaf(n) if noticed && self.choices.one_in(n) => {}

@@ -111,10 +111,12 @@ pub fn setup_with_budget(seed: u64) -> Setup {
         for class in &mut setup.task_classes {
             class.composition = vec![1.0, 0.0, 0.0];
         }
-        for length in &mut setup.tasks.lengths {
+        for (length, declared) in setup.tasks.lengths.iter_mut().zip(&mut setup.tasks.declared) {
             *length = Ops::new(1e4 * (1 + choices.below(4)) as f64).expect("a length");
+            *declared = Some(*length);
         }
     }
+    misjudge(&mut setup.tasks, &mut Choices::seeded(seed ^ 0x6465_636c));
     let period = 2.0 + (20.0 * choices.unit()).round();
     // Some task costs more than the cheapest of budgets.
     let recharge = 1e5 * (1.0 + 30.0 * choices.unit() * choices.unit());
@@ -139,6 +141,16 @@ pub fn setup_with_budgets(seed: u64) -> Setup {
     }
     setup.budget = setup.budget.map(|budget| Budget { scope: Scope::PerUser, ..budget });
     setup
+}
+
+/// In a third of the grids users are wrong about how long their tasks are.
+fn misjudge(tasks: &mut Tasks, choices: &mut Choices) {
+    if !choices.one_in(3) {
+        return;
+    }
+    for (length, declared) in tasks.lengths.iter().zip(&mut tasks.declared) {
+        *declared = Ops::new(length.amount() * [0.5, 1.0, 1.0, 2.0][choices.below(4)]);
+    }
 }
 
 fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
@@ -203,9 +215,9 @@ fn fill_tasks(setup: &mut Setup, choices: &mut Choices) {
         if !choices.one_in(3) {
             now += 3.0 * choices.unit();
         }
-        setup.tasks.arrivals.push(Time::from_seconds(now).expect("a moment"));
-        setup.tasks.lengths.push(Ops::new(1e3 + 1e5 * choices.unit()).expect("a length"));
-        setup.tasks.classes.push(TaskClassId::new(choices.below(setup.task_classes.len())));
+        let length = Ops::new(1e3 + 1e5 * choices.unit()).expect("a length");
+        let class = TaskClassId::new(choices.below(setup.task_classes.len()));
+        setup.tasks.push(Time::from_seconds(now).expect("a moment"), length, class);
     }
 }
 

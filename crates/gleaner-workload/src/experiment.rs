@@ -118,6 +118,7 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
         tasks: Tasks {
             arrivals: tasks.arrivals().to_vec(),
             lengths: tasks.lengths().to_vec(),
+            declared: (0..tasks.len()).map(|task| tasks.declared(task)).collect(),
             classes: tasks
                 .kind_numbers()
                 .iter()

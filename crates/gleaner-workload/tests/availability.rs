@@ -58,11 +58,11 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
             aborts_max: None,
         }),
         task_classes: vec![task_class],
-        tasks: Tasks {
-            arrivals: tasks.iter().map(|(arrival, _)| seconds(*arrival)).collect(),
-            lengths: tasks.iter().map(|(_, length)| Ops::new(*length).expect("a length")).collect(),
-            classes: vec![TaskClassId::new(0); tasks.len()],
-        },
+        tasks: Tasks::truly_declared(
+            tasks.iter().map(|(arrival, _)| seconds(*arrival)).collect(),
+            tasks.iter().map(|(_, length)| Ops::new(*length).expect("a length")).collect(),
+            vec![TaskClassId::new(0); tasks.len()],
+        ),
         loads: Vec::new(),
         budget: None,
     }

@@ -20,7 +20,7 @@ impl Grid {
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
-            Decision::Wake { at } if at <= now => Err(Refusal::Passed(at)),
+            Decision::Wake { at } if at < now => Err(Refusal::Passed(at)),
             Decision::Wake { at } => {
                 self.wake_at = Some(at);
                 effects.changes.push(Change::WakeChanged);
@@ -151,12 +151,12 @@ impl Grid {
     ) -> RunId {
         let class = self.task(id).class;
         let needs = self.needs(class);
-        let run = self.add_run(id, on, stage);
+        let run = self.add_run(now, id, on, stage);
         self.beliefs.sent(run, on);
         self.machines[on.index()].add(now, class, Resident::sent(run, done), needs);
         self.placed[class.index()] += 1;
         self.placed_total += 1;
-        effects.changes.push(Change::ResidentsChanged(on));
+        effects.changes.extend([Change::RoomTaken(run), Change::ResidentsChanged(on)]);
         run
     }
 }

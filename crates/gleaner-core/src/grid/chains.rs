@@ -52,7 +52,7 @@ impl Grid {
     }
 
     /// The next run of a task gets its number.
-    pub(super) fn add_run(&mut self, task: TaskId, on: MachineId, stage: Stage) -> RunId {
+    pub(super) fn add_run(&mut self, since: Time, task: TaskId, on: MachineId, stage: Stage) -> RunId {
         let entry = self.tasks.get_mut(task);
         entry.runs += 1;
         let id = RunId::new(task, entry.runs);
@@ -60,6 +60,7 @@ impl Grid {
             id,
             on,
             stage,
+            since,
             done: 0.0,
             is_superseded: false,
             older: entry.newest,

@@ -53,7 +53,7 @@ impl Grid {
         if end == RunEnd::Kept {
             self.keep(now, &run);
         }
-        self.take_off(now, &run);
+        self.take_off(now, &run, effects);
         self.forget_run(id);
         match (end, self.task(id.task).state) {
             (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
@@ -82,7 +82,8 @@ impl Grid {
             None => {}
         }
         self.kept.remove(&id);
-        self.tasks.get_mut(id).state = TaskState::Finished(run.on);
+        let task = self.tasks.get_mut(id);
+        (task.state, task.ended) = (TaskState::Finished(run.on), now);
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
         if was_there {
@@ -239,7 +240,7 @@ impl Grid {
         for id in runs {
             let run = *self.find_run(id).expect("what is on a machine is known");
             let done = self.keepable(now, &run);
-            self.take_off(now, &run);
+            self.take_off(now, &run, effects);
             match (run.stage, self.task(id.task).state) {
                 (Stage::Held, _) | (_, TaskState::Finished(_)) => self.forget_run(id),
                 (_, TaskState::Placed) if self.runs_of(id.task).any(|other| other.stage == Stage::Held) => {
@@ -264,7 +265,7 @@ impl Grid {
         let &Run { id, on, stage, .. } = run;
         match stage {
             Stage::Held => {
-                self.take_off(now, run);
+                self.take_off(now, run, effects);
                 self.forget_run(id);
                 effects.changes.push(Change::ResidentsChanged(on));
                 self.vacated(on);
@@ -309,7 +310,7 @@ impl Grid {
     }
 
     /// Off its machine, where it takes room no more.
-    fn take_off(&mut self, now: Time, run: &Run) {
+    fn take_off(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
         self.beliefs.over(run.id, run.on);
@@ -320,8 +321,9 @@ impl Grid {
                 self.count_off(class);
             }
             Stage::Stopping => machine.release(run.id, needs),
-            Stage::Missing => {}
+            Stage::Missing => return,
         }
+        effects.changes.push(Change::RoomFreed(run.id, run.on));
     }
 
     /// Tasks of one class and length come to wait.

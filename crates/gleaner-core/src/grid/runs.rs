@@ -4,7 +4,7 @@
 //! took out of reach. **A run is known from when its room is taken until its end is reported**, or until nothing that
 //! is said of it could count any more. What speaks of a run that is not known is stale.
 
-use gleaner_units::{MachineId, RunId};
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
 
 /// How far a run is. One that is over is no more.
@@ -28,6 +28,7 @@ pub struct Run {
     pub(super) id: RunId,
     pub(super) on: MachineId,
     pub(super) stage: Stage,
+    pub(super) since: Time,
     /// Once it is stopping or missing: the operations that the next run need not do if what it did is kept.
     pub(super) done: f64,
     /// Another run of its task came to its end first: this one's does not count any more.
@@ -46,6 +47,12 @@ impl Run {
     #[inline]
     pub fn on(&self) -> MachineId {
         self.on
+    }
+
+    /// Since when it takes its machine's room.
+    #[inline]
+    pub fn since(&self) -> Time {
+        self.since
     }
 
     /// How far it is.

@@ -8,6 +8,7 @@ use crate::parts::budget::{Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
+use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
@@ -28,7 +29,11 @@ impl Recipe {
             PartView::of("choose", self.choose),
             PartView::of("belief", self.belief),
         ]);
-        if plans || pays {
+        if let Goal::Start(Queueing { backfill, fill, correction }) = self.score {
+            parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
+            parts.push(PartView::of("correction", correction));
+        }
+        if plans || pays || matches!(self.score, Goal::Start(_)) {
             parts.push(PartView::of("lengths", self.lengths));
         }
         let rule = rule_name((self.spending, self.level));
@@ -59,6 +64,8 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Choose>("choose"))
         .chain(all::<Belief>("belief"))
         .chain(all::<Lengths>("lengths"))
+        .chain(all::<Fill>("fill"))
+        .chain(all::<Correction>("correction"))
         .chain(all::<Replan>("replan"))
         .chain(all::<Spending>("budget.rule"))
         .chain(all::<Savings>("budget.savings"))
@@ -91,6 +98,7 @@ impl fmt::Display for Recipe {
         match self.score {
             Goal::Now(score) => self.fmt_placing(score, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
+            Goal::Start(queueing) => self.fmt_queueing(queueing, f),
         }
     }
 }
@@ -103,6 +111,30 @@ impl Recipe {
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
         }
         if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
+    }
+
+    fn fmt_queueing(&self, queueing: Queueing, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Queueing { backfill, fill, correction } = queueing;
+        f.write_str(match backfill {
+            Backfill::Fcfs => "First come, first served",
+            Backfill::Easy => "EASY backfilling",
+            Backfill::Conservative => "Conservative backfilling",
+        })?;
+        f.write_str(match fill {
+            Fill::Arrival => "",
+            Fill::Shortest => ", the shortest first",
+            Fill::SmallestArea => ", the smallest area first",
+        })?;
+        f.write_str(match self.lengths {
+            Lengths::Declared => "",
+            Lengths::LastTwo => ", by each user's last two",
+            Lengths::True => ", by true lengths",
+        })?;
+        f.write_str(match correction {
+            Correction::Estimate => "",
+            Correction::Doubled => ", doubled where that is short",
+            Correction::InTurn => ", a minute more and so on where that is short",
+        })
     }
 
     fn fmt_planning(&self, aim: Aim, f: &mut fmt::Formatter<'_>) -> fmt::Result {

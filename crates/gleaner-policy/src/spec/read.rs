@@ -9,7 +9,7 @@ use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
 use crate::presets::{Part, Preset};
-use crate::recipe::Recipe;
+use crate::recipe::{Goal, Recipe};
 use gleaner_core::{Budget, Charged, Scope};
 use gleaner_units::{Credits, Time};
 
@@ -28,6 +28,10 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
     recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
+    if let Goal::Start(queueing) = &mut recipe.score {
+        queueing.fill = chosen(&table, "fill", queueing.fill)?;
+        queueing.correction = chosen(&table, "correction", queueing.correction)?;
+    }
     if let Some(key) = table.find("aging") {
         recipe.aging = key.whole(0, COUNT)?;
     }
@@ -69,10 +73,11 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     let Preset { name, recipe, .. } = preset;
     let comes = recipe.when == When::AtEvents;
     let what = "gives each task its place as it comes";
-    let meaningless: &[&str] = match (recipe.plans(), comes) {
-        (false, _) => &["period_s", "aging", "deadline_s", "replan"],
-        (true, true) => &["period_s", "replan"],
-        (true, false) => &[],
+    let meaningless: &[&str] = match (recipe.score, comes) {
+        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan"],
+        (Goal::Now(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction"],
+        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction"],
+        (Goal::End(_), false) => &["fill", "correction"],
     };
     match meaningless.iter().find_map(|key| table.find(key)) {
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
