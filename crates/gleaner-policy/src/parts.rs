@@ -7,6 +7,7 @@
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
 //! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
+//! | sites | [`sites`] | which sites first · what jobs behind may do · splitting · copies · readings of MRS |
 //! | choose | [`choose`] | the best |
 //! | belief | [`belief`] | as told |
 //! | lengths | [`lengths`] | declared · the last two · true |
@@ -27,6 +28,7 @@ pub mod queue;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
+pub mod sites;
 pub mod when;
 
 use std::borrow::Cow;
@@ -49,6 +51,10 @@ pub enum Input {
     Deadline,
     /// How long each user's tasks ran before.
     Runs,
+    /// What room machines have.
+    Room,
+    /// Where data is, and how fast it comes.
+    Data,
 }
 
 impl Input {
@@ -62,6 +68,8 @@ impl Input {
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
             Input::Runs => "what ran before",
+            Input::Room => "what machines have free",
+            Input::Data => "where data is and how fast it comes",
         }
     }
 }

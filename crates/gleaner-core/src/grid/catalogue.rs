@@ -50,6 +50,11 @@ impl Catalogue {
         self.bytes_per_s.get(&(from, to)).copied().unwrap_or(0.0)
     }
 
+    /// All links, in order of where they lead from, then of where they lead to.
+    pub fn links(&self) -> impl Iterator<Item = ((SiteId, SiteId), f64)> + '_ {
+        self.bytes_per_s.iter().map(|(ends, rate)| (*ends, *rate))
+    }
+
     /// The links out of a site, in order.
     pub fn links_from(&self, site: SiteId) -> impl Iterator<Item = (SiteId, f64)> + '_ {
         let links =

@@ -6,8 +6,6 @@
 //!
 //! What the text leaves open is a [`Reading`]; `floor(0, z)` is max(0, z), as the text says of it.
 
-use std::cmp::Ordering;
-
 /// f, what a site has free, or g, what a job needs together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Amounts {
@@ -103,14 +101,13 @@ pub fn computation_index(has: &Amounts, needs: &Amounts, weights: &Weights, root
     }
 }
 
-/// y, equation (2): the time that the data takes at this bandwidth, relative to the run time. `bandwidth` is infinite where
-/// the data is local; 0 where it cannot come.
+/// y, equation (2): the seconds that the data takes to come, F/B, relative to the run time. They are 0 where the data is
+/// local, and nothing is divided by its bandwidth, which is 0 by definition.
 #[inline]
-pub fn data_index(data: f64, bandwidth: f64, run_s: f64, at_source: AtSource) -> f64 {
+pub fn data_index(bring_s: f64, run_s: f64, at_source: AtSource) -> f64 {
     match at_source {
-        _ if data <= 0.0 => 0.0,
-        AtSource::Infinite if bandwidth.is_infinite() => f64::INFINITY,
-        AtSource::Nothing | AtSource::Infinite => data / bandwidth / run_s,
+        AtSource::Infinite if bring_s == 0.0 => f64::INFINITY,
+        AtSource::Nothing | AtSource::Infinite => bring_s / run_s,
     }
 }
 
@@ -137,19 +134,15 @@ pub fn potential(site: usize, sites: usize, bandwidth: impl Fn(usize, usize) -> 
     (0..sites).filter(|other| *other != site).map(|other| bandwidth(other, site)).sum()
 }
 
-/// Sorts what has distances, the nearest first. Those within 1e-12 of the nearest that is left, relative to it, are as near
-/// as it, and the lowest of them goes first.
-pub fn nearest_first<T: Copy + Ord>(sites: &mut [(f64, T)]) {
-    sites.sort_by(|(one, a), (other, b)| one.total_cmp(other).then(a.cmp(b)));
-    let mut first = 0;
-    while first < sites.len() {
-        let nearest = sites[first].0;
-        let is_apart =
-            |distance: f64| distance.partial_cmp(&(nearest * (1.0 + 1e-12))) == Some(Ordering::Greater);
-        let tied = sites[first..].iter().take_while(|(distance, _)| !is_apart(*distance)).count();
-        sites[first..first + tied].sort_by_key(|(_, site)| *site);
-        first += tied;
-    }
+/// What is sorted by distance and then by itself, the nearest first: what is within 1e-12 of the one before, relative to it,
+/// is as near, and the lowest of those goes first.
+pub fn nearest_first<T: Copy + Ord>(sorted: &[(f64, T)]) -> impl Iterator<Item = T> + '_ {
+    let is_tied = |one: &(f64, T), next: &(f64, T)| next.0 <= one.0 * (1.0 + 1e-12) || next.0 == one.0;
+    sorted.chunk_by(is_tied).flat_map(|tied| {
+        let mut tied: Vec<T> = tied.iter().map(|(_, site)| *site).collect();
+        tied.sort_unstable();
+        tied
+    })
 }
 
 #[cfg(test)]
