@@ -2,7 +2,7 @@ use crate::decision::{Decision, Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
 /// What an event, an admitted decision or a refusal did to the grid: the only feed of a policy's indices.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Change {
     /// A machine class got its id.
     MachineClassMet(MachineClassId),

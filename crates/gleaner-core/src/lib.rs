@@ -24,6 +24,7 @@ mod event;
 pub mod explain;
 mod grid;
 mod occasion;
+mod parts;
 mod policy;
 mod room;
 mod scheduler;
@@ -42,6 +43,7 @@ pub use grid::{
     Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
 };
 pub use occasion::{Cause, Occasion, Settled};
+pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;
 pub use room::{Needs, Room};
 pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};

@@ -6,6 +6,7 @@
 
 mod keys;
 mod read;
+mod sites;
 
 use crate::error::PolicyError;
 use crate::parts::when::When;
@@ -32,7 +33,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 16] = [
     "preset",
     "period_s",
     "order",
@@ -42,6 +43,7 @@ pub(crate) const KEYS: [&str; 15] = [
     "lengths",
     "fill",
     "correction",
+    "sites",
     "aging",
     "deadline_s",
     "replan",

@@ -99,7 +99,7 @@ impl Reading {
             Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
             Fact::Decided { decisions, .. } => {
                 for decision in decisions {
-                    self.decided(at, *decision);
+                    self.decided(at, decision);
                 }
             }
             Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
@@ -128,8 +128,8 @@ impl Reading {
         noted.ended = is_over.then_some(at);
     }
 
-    fn decided(&mut self, at: Time, decision: Decision) {
-        if let Decision::Relocate { task, .. } = decision {
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        if let &Decision::Relocate { task, .. } = decision {
             let noted = &mut self.tasks[task.index()];
             noted.moves += 1;
             noted.moving = Some(at);

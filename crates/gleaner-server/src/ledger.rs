@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// See the module.
 #[derive(Clone)]
@@ -476,9 +476,13 @@ impl Ledger {
     fn note_orders(&mut self) {
         let orders: Vec<Command> = self.scheduler.take_orders().collect();
         for order in orders {
-            let (Command::Start { run, on } | Command::Stop { run, on, .. }) = order;
+            let (run, starts_on) = match &order {
+                Command::Start { run, on } => (*run, Some(*on)),
+                Command::StartWide { run, parts } => (*run, parts.first().map(|part| part.on)),
+                Command::Stop { run, .. } => (*run, None),
+            };
             self.touched.push(TaskRange::one(run.task));
-            if matches!(order, Command::Start { .. }) {
+            if let Some(on) = starts_on {
                 let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);
                 let record = self.books.records.own(run.task);
                 record.machine = Some(on);

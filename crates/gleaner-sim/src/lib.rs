@@ -23,10 +23,13 @@ mod register;
 mod reputation;
 mod saved;
 mod setup;
+mod shared;
 mod simulation;
+pub mod sites;
 mod speed_scale;
 mod trace;
 mod traced;
+mod wide;
 mod world;
 
 pub use availability::{Availability, Prediction, Pricing};

@@ -11,6 +11,7 @@
 //! - [`record`]: what passed between the world and the scheduler, to be compared.
 //! - [`replicating`]: a policy that runs tasks more than once at a time.
 //! - [`room`]: whether any machine ever held more than it has.
+//! - [`spreading`]: a policy that runs tasks on several machines at a time.
 
 pub mod history;
 pub mod mutant;
@@ -22,4 +23,5 @@ pub mod random;
 pub mod record;
 pub mod replicating;
 pub mod room;
+pub mod spreading;
 pub mod table;

@@ -59,15 +59,19 @@ impl<P: Policy> Policy for Mutant<P> {
         }
         match decision {
             Decision::Start { task, on } => {
-                Some(elsewhere(grid, task, on).map_or(decision, |on| Decision::Start { task, on }))
+                elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Start { task, on }))
             }
             Decision::Relocate { task, to } => {
-                Some(elsewhere(grid, task, to).map_or(decision, |to| Decision::Relocate { task, to }))
+                elsewhere(grid, task, to).map_or(Some(decision), |to| Some(Decision::Relocate { task, to }))
             }
             Decision::Replicate { task, on } => {
-                Some(elsewhere(grid, task, on).map_or(decision, |on| Decision::Replicate { task, on }))
+                elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Replicate { task, on }))
             }
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => Some(decision),
+            Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
+            | Decision::Collect
+            | Decision::Plan { .. }
+            | Decision::Wake { .. } => Some(decision),
         }
     }
 

@@ -285,6 +285,9 @@ impl NaiveProgress {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
+            Decision::StartWide { .. } | Decision::ReplicateWide { .. } => {
+                unimplemented!("progress of runs of several parts")
+            }
             Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
         };
         let number = self.given.entry(task).or_insert(0);

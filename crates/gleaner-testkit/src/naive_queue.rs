@@ -161,8 +161,7 @@ impl Site<'_> {
 
 /// When each job starts, and where. The jobs come in order of submission, and none is larger than the largest machine.
 pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec<(u64, usize)> {
-    let mut site =
-        Site { jobs, machines, believed: vec![0.0; jobs.len()], running: Vec::new() };
+    let mut site = Site { jobs, machines, believed: vec![0.0; jobs.len()], running: Vec::new() };
     let mut started = vec![(0, 0); jobs.len()];
     let mut ran: Vec<Vec<u64>> = Vec::new();
     let (mut waiting, mut next): (Vec<usize>, usize) = (Vec::new(), 0);

@@ -72,6 +72,7 @@ pub fn setup_with_room(seed: u64) -> Setup {
         class.room = Room {
             slots: if exclusive { Some(class.cores) } else { Some(slots).filter(|_| !choices.one_in(4)) },
             memory: Some(memory * MEMORY).filter(|_| choices.one_in(2)),
+            disk: None,
         };
     }
     for class in &mut setup.task_classes {
@@ -79,6 +80,7 @@ pub fn setup_with_room(seed: u64) -> Setup {
         class.needs = Needs {
             cores: if several { 1 + choices.below(4) as u32 } else { 1 },
             memory: if choices.one_in(2) { choices.below(65) as u64 * MEMORY } else { 0 },
+            disk: 0,
         };
         class.priority = [-1, 0, 1][choices.below(3)];
     }
@@ -92,7 +94,7 @@ pub fn setup_with_budget(seed: u64) -> Setup {
     let choices = &mut Choices::seeded(seed ^ 0x6275_6467);
     let round = choices.one_in(2);
     for (index, class) in setup.machine_classes.iter_mut().enumerate() {
-        class.room = Room { slots: Some(class.cores), memory: None };
+        class.room = Room { slots: Some(class.cores), ..Room::default() };
         class.price = match choices.below(4) {
             0 if index > 0 => 0.0,
             1 => class.speeds[0] / 2.0,

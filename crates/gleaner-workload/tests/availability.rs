@@ -29,7 +29,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
     let kind = MachineClass {
         speeds: Vec::new(),
         cores: 1,
-        room: Room { slots: Some(1), memory: None },
+        room: Room { slots: Some(1), ..Room::default() },
         price: 0.0,
         provides: BTreeSet::new(),
         ad: None,

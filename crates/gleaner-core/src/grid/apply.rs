@@ -110,7 +110,7 @@ impl Grid {
             return;
         }
         let classes = &self.classes;
-        let seconds_per_op = |task| classes.seconds_per_op(task, before);
+        let seconds_per_op = |task| classes.seconds_per_op_in_parts(task, before);
         let kind = (class, classes.machine_class(class));
         self.machines[machine.index()].set_class(now, kind, seconds_per_op);
         effects.changes.push(Change::MachineMeasured(machine));

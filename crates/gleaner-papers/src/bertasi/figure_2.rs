@@ -171,7 +171,9 @@ impl Observer for Eye<'_> {
                     self.watched.left_s3 += from - is_s3(to);
                 }
             }
-            Decision::Replicate { .. }
+            Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
+            | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }
             | Decision::Wake { .. } => {}

@@ -56,7 +56,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
     let kind = MachineClass {
         speeds: Vec::new(),
         cores: 1,
-        room: Room { slots: Some(1), memory: None },
+        room: Room { slots: Some(1), ..Room::default() },
         price: 0.0,
         provides: BTreeSet::new(),
         ad: None,

@@ -1,7 +1,9 @@
 //! How jobs are given to sites over which they may be split: the part of policies for grids of clusters.
 
 use super::{About, Choice, Input};
+use crate::error::PolicyError;
 use crate::sites::map::{AtSource, Direction, Reading, Root, Weights};
+use std::fmt;
 
 /// Gives an enum of choices its [`Choice`], from a table.
 macro_rules! choices {
@@ -56,9 +58,11 @@ impl Choice for Nearness {
                 meaning: "A job fills the sites in order of how many of its cores each could take, the most first.",
                 reads: FREE,
             },
-            Nearness::Listed => {
-                About { name: "listed", meaning: "A job fills the sites in the order in which they joined.", reads: FREE }
-            }
+            Nearness::Listed => About {
+                name: "listed",
+                meaning: "A job fills the sites in the order in which they joined.",
+                reads: FREE,
+            },
             Nearness::Data => About {
                 name: "data",
                 meaning: "A job fills the sites in order of how soon its data would be there.",
@@ -261,6 +265,43 @@ pub struct SiteRule {
 }
 
 impl SiteRule {
+    /// Refuses what makes no sense together.
+    pub(crate) fn check(&self) -> Result<(), PolicyError> {
+        let Self { behind, queues, split, copies, nearness, .. } = *self;
+        if queues != Queues::Central && split != Split::Whole {
+            let expected = "whole: a job that waits at a site starts there";
+            return Err(PolicyError::new("sites.split", split.name(), expected));
+        }
+        if queues != Queues::Central && behind == Behind::Patient {
+            let expected = "starts, waits or easy: who waits at a site has its own line";
+            return Err(PolicyError::new("sites.behind", behind.name(), expected));
+        }
+        if copies == 0 || (copies > 1 && nearness == Nearness::EarliestEnd) {
+            let expected = "1: where jobs are estimated to end first, one run is enough";
+            return Err(PolicyError::new("sites.copies", copies.to_string(), expected));
+        }
+        Ok(())
+    }
+
+    /// Its choices, by the key that says each.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, About)> {
+        [
+            ("nearness", self.nearness.about()),
+            ("behind", self.behind.about()),
+            ("turn", self.turn.about()),
+            ("split", self.split.about()),
+            ("queues", self.queues.about()),
+            ("extra", self.extra.about()),
+            ("give_up", self.give_up.about()),
+            ("data", self.data.about()),
+            ("root", self.reading.root.about()),
+            ("at_source", self.reading.at_source.about()),
+            ("potential", self.reading.direction.about()),
+            ("has", self.has.about()),
+        ]
+        .into_iter()
+    }
+
     /// MRS as the paper has it.
     pub const MRS: Self = Self {
         nearness: Nearness::Map,
@@ -275,11 +316,7 @@ impl SiteRule {
         staging: false,
         data: Data::Share,
         crossing: 0.0,
-        reading: Reading {
-            root: Root::Whole,
-            at_source: AtSource::Nothing,
-            direction: Direction::Obtaining,
-        },
+        reading: Reading { root: Root::Whole, at_source: AtSource::Nothing, direction: Direction::Obtaining },
         weights: Weights::EVEN,
         has: Has::Free,
     };
@@ -298,4 +335,18 @@ impl SiteRule {
         crossing: 0.3,
         ..Self::MRS
     };
+}
+
+/// Two rules read alike only if they are.
+impl fmt::Display for SiteRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.parts().map(|(_, about)| about.name).collect();
+        write!(f, "Over sites: {}", names.join(", "))?;
+        let Self { copies, apart, staging, crossing, weights, .. } = self;
+        let Weights { compute, memory, disk, potential } = weights;
+        write!(f, "; {copies} copies")?;
+        write!(f, "{}", if *apart { " apart" } else { "" })?;
+        write!(f, "{}", if *staging { ", staging counted" } else { "" })?;
+        write!(f, ", crossing {crossing}, K {compute} {memory} {disk} {potential}")
+    }
 }

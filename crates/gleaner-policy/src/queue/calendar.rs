@@ -70,7 +70,9 @@ impl Calendar {
 
     /// From when on, and how many are free then.
     fn steps(&self) -> impl Iterator<Item = (Time, i64)> + '_ {
-        self.blocks.iter().flat_map(|block| block.steps.iter().map(|step| (step.from, step.free + block.shift)))
+        self.blocks
+            .iter()
+            .flat_map(|block| block.steps.iter().map(|step| (step.from, step.free + block.shift)))
     }
 
     /// What was before `now` counts no more. Costs O(steps before).
@@ -279,9 +281,8 @@ mod tests {
             let (cores, lasts) = (row[at] + draw(3) as i64 - 1, draw(30));
             let expected = earliest_by_scan(&row, at, cores, lasts).map_or(Time::NEVER, second);
             let cores = u32::try_from(cores).unwrap_or(0);
-            let found = calendar.earliest(second(at), cores, |begin| {
-                Time::from_nanos(begin.nanos() + lasts as u64)
-            });
+            let found =
+                calendar.earliest(second(at), cores, |begin| Time::from_nanos(begin.nanos() + lasts as u64));
             assert_eq!(found, expected, "{cores} cores for {lasts} from {at}");
             assert!(calendar.blocks.iter().all(|block| !block.steps.is_empty()));
             for block in &calendar.blocks {

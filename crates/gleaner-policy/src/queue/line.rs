@@ -136,7 +136,8 @@ impl Line {
         if self.turns != fresh.turns {
             return Err("the line is not who waits".to_owned());
         }
-        let shelves = |line: &Self| line.of_class.iter().map(|&kind| line.kinds[kind].shelf.clone()).collect();
+        let shelves =
+            |line: &Self| line.of_class.iter().map(|&kind| line.kinds[kind].shelf.clone()).collect();
         let (kept, derived): (Vec<Shelf>, Vec<Shelf>) = (shelves(self), shelves(fresh));
         let same = kept.iter().zip(&derived).all(|(kept, derived)| kept.tasks().eq(derived.tasks()));
         if same && kept.len() == derived.len() { Ok(()) } else { Err("a shelf is not who waits".to_owned()) }

@@ -12,7 +12,7 @@ use super::running::Running;
 use super::split::fill;
 use super::{estimate, places};
 use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, TaskState};
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId, Time};
 
 /// Gives jobs to sites.
@@ -52,7 +52,11 @@ impl Dispatcher {
             }
             self.pass = Some(pass);
             let is_first = grid.task(task).state() == TaskState::Waiting;
-            return Some(if is_first { Decision::StartWide { task, parts } } else { Decision::ReplicateWide { task, parts } });
+            return Some(if is_first {
+                Decision::StartWide { task, parts }
+            } else {
+                Decision::ReplicateWide { task, parts }
+            });
         }
         None
     }
@@ -98,7 +102,9 @@ impl Dispatcher {
                 let order = maps.nearest_first(grid, rule, rooms, task);
                 divide(rule.split, order, cores, &fitting)
             }
-            Nearness::MostFree => divide(rule.split, places::most_free(&fitting).into_iter(), cores, &fitting),
+            Nearness::MostFree => {
+                divide(rule.split, places::most_free(&fitting).into_iter(), cores, &fitting)
+            }
             Nearness::Listed => divide(rule.split, (0..fitting.len()).map(MachineId::new), cores, &fitting),
             Nearness::Data => divide(rule.split, places::by_data(grid, task).into_iter(), cores, &fitting),
             Nearness::EarliestEnd => places::earliest_end(grid, rule, task, &fitting),
@@ -122,23 +128,24 @@ fn divide(
     cores: u32,
     fitting: &[u32],
 ) -> Option<Vec<Part>> {
-    let fits = |site: &MachineId| fitting[site.index()];
-    let whole = |mut order: &mut dyn Iterator<Item = MachineId>| {
-        let on = order.by_ref().find(|site| fits(site) >= cores)?;
-        Some(vec![Part { on, cores }])
-    };
-    let spread = |order: &mut dyn Iterator<Item = MachineId>| {
-        let parts = fill(order, cores, fits)?;
-        Some(parts.into_iter().map(|(on, cores)| Part { on, cores }).collect())
-    };
     match split {
-        Split::Whole => whole(&mut { order }),
-        Split::Nearest => spread(&mut { order }),
+        Split::Whole => whole(order, cores, fitting),
+        Split::Nearest => spread(order, cores, fitting),
         Split::WholeIfItFits => {
             let order: Vec<MachineId> = order.collect();
-            whole(&mut order.iter().copied()).or_else(|| spread(&mut order.iter().copied()))
+            whole(order.iter().copied(), cores, fitting).or_else(|| spread(order.into_iter(), cores, fitting))
         }
     }
+}
+
+fn whole(mut order: impl Iterator<Item = MachineId>, cores: u32, fitting: &[u32]) -> Option<Vec<Part>> {
+    let on = order.find(|site| fitting[site.index()] >= cores)?;
+    Some(vec![Part { on, cores }])
+}
+
+fn spread(order: impl Iterator<Item = MachineId>, cores: u32, fitting: &[u32]) -> Option<Vec<Part>> {
+    let parts = fill(order, cores, |site| fitting[site.index()])?;
+    Some(parts.into_iter().map(|(on, cores)| Part { on, cores }).collect())
 }
 
 impl Policy for Dispatcher {
@@ -153,9 +160,9 @@ impl Policy for Dispatcher {
             | Change::LoadChanged(site)
             | Change::ResidentsChanged(site)
             | Change::BeliefChanged(site) => rooms.update(grid, site),
-            Change::MachineMeasured(_)
-            | Change::TaskClassMeasured(_)
-            | Change::MachineClassMet(_) => self.rebuild(grid),
+            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) | Change::MachineClassMet(_) => {
+                self.rebuild(grid)
+            }
             Change::CatalogueChanged => maps.forget(),
             Change::Wait { first, count } | Change::Withdrawn { first, count } => {
                 for task in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
@@ -167,7 +174,9 @@ impl Policy for Dispatcher {
                 line.update(grid, rule, run.task);
             }
             Change::RoomFreed(run, _) => {
-                running.free(run);
+                if grid.find_run(run).is_none_or(|run| run.stage() == Stage::Missing) {
+                    running.free(run);
+                }
                 line.update(grid, rule, run.task);
             }
             Change::Finished(task) => line.update(grid, rule, task),
@@ -196,7 +205,11 @@ impl Policy for Dispatcher {
             | Cause::Vacated(_)
             | Cause::Published(_)
             | Cause::RuleChanged => {
-                if self.line.is_empty() { None } else { self.wait_for_all(grid, now) }
+                if self.line.is_empty() {
+                    None
+                } else {
+                    self.wait_for_all(grid, now)
+                }
             }
         }
     }

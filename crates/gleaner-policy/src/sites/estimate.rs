@@ -38,7 +38,10 @@ fn staging_s(grid: &Grid, rule: &SiteRule, task: TaskId, parts: &[Part]) -> f64 
     let class = grid.task(task).class();
     let cores: f64 = parts.iter().map(|part| f64::from(part.cores)).sum();
     let seconds = |part: &Part| {
-        let whole = grid.catalogue().site_of(part.on).map_or(0.0, |site| grid.catalogue().seconds_to_bring(class, site));
+        let whole = grid
+            .catalogue()
+            .site_of(part.on)
+            .map_or(0.0, |site| grid.catalogue().seconds_to_bring(class, site));
         match rule.data {
             Data::Whole => whole,
             Data::Share => whole * (f64::from(part.cores) / cores),

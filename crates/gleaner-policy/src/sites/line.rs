@@ -51,7 +51,9 @@ impl Line {
         };
         match rule.extra {
             Copies::Strict => turn(&mut self.jobs.union(&self.copies)).into(),
-            Copies::WhenIdle => turn(&mut self.jobs.iter()).into_iter().chain(turn(&mut self.copies.iter())).collect(),
+            Copies::WhenIdle => {
+                turn(&mut self.jobs.iter()).into_iter().chain(turn(&mut self.copies.iter())).collect()
+            }
         }
     }
 }
@@ -66,7 +68,8 @@ fn set(places: &mut BTreeSet<Place>, place: Place, is_in: bool) {
 
 /// Whether a task that has runs is to have one more.
 fn wants_copy(grid: &Grid, rule: &SiteRule, task: TaskId) -> bool {
-    rule.give_up == GiveUp::AtEnd && grid.runs_of(task).filter(|run| run.counts()).count() < rule.copies as usize
+    rule.give_up == GiveUp::AtEnd
+        && grid.runs_of(task).filter(|run| run.counts()).count() < rule.copies as usize
 }
 
 /// The most waiting relative to cores times length first; of equals the lowest.
@@ -74,7 +77,8 @@ fn by_ratio(grid: &Grid, now: Time, tasks: impl Iterator<Item = TaskId>) -> Vec<
     let ratio = |task: TaskId| {
         let of = grid.task(task);
         let cores = grid.classes().task_class(of.class()).needs.cores;
-        let area = f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount());
+        let area =
+            f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount());
         // What came just now is ordered by size too.
         (1.0 + now.since(of.submitted()).seconds()) / area
     };

@@ -108,7 +108,8 @@ impl VirtualMap {
     fn new(by: (&Grid, &SiteRule, &[f64]), rooms: &Rooms, task: TaskId) -> Self {
         let asked = asked(by.0, by.2, task);
         let sites = (0..rooms.free().len()).map(MachineId::new);
-        let distances: Vec<f64> = sites.clone().map(|site| coordinates(by, &asked, rooms.free(), task, site).distance).collect();
+        let distances: Vec<f64> =
+            sites.clone().map(|site| coordinates(by, &asked, rooms.free(), task, site).distance).collect();
         let mut sorted: Vec<(f64, MachineId)> = distances.iter().copied().zip(sites).collect();
         sorted.sort_unstable_by(|(one, a), (other, b)| one.total_cmp(other).then(a.cmp(b)));
         Self { asked, sorted, distances, seen: rooms.changes().len() }
@@ -148,8 +149,11 @@ fn potentials(grid: &Grid, direction: Direction) -> Vec<f64> {
 
 /// What one core of a job of that class does at the mean of the sites that can run it.
 fn mean_speed(grid: &Grid, class: TaskClassId) -> f64 {
-    let speeds = grid.machines().iter().map(|machine| grid.classes().seconds_per_op_in_parts(class, machine.class()));
-    let (count, sum) = speeds.filter(|seconds| seconds.is_finite()).fold((0_u32, 0.0), |(count, sum), seconds| (count + 1, sum + 1.0 / seconds));
+    let speeds =
+        grid.machines().iter().map(|machine| grid.classes().seconds_per_op_in_parts(class, machine.class()));
+    let (count, sum) = speeds
+        .filter(|seconds| seconds.is_finite())
+        .fold((0_u32, 0.0), |(count, sum), seconds| (count + 1, sum + 1.0 / seconds));
     if count == 0 { 0.0 } else { sum / f64::from(count) }
 }
 
@@ -204,7 +208,12 @@ fn coordinates(
         compute: cores / grid.classes().seconds_per_op_in_parts(class, machine.class()),
         memory: bytes(room.memory),
         disk: bytes(room.disk),
-        potential: grid.catalogue().site_of(site).and_then(|site| potentials.get(site.index())).copied().unwrap_or(0.0),
+        potential: grid
+            .catalogue()
+            .site_of(site)
+            .and_then(|site| potentials.get(site.index()))
+            .copied()
+            .unwrap_or(0.0),
     };
     let x = map::computation_index(&has, &asked.needs, &rule.weights, rule.reading.root);
     let bring_s = asked.bring_s.as_ref().map(|bring_s| bring_s[site.index()]);

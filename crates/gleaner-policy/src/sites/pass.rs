@@ -69,7 +69,8 @@ impl Pass {
             return true;
         }
         let head_task = head.task;
-        let kept = head.kept.get_or_insert_with(|| moment((grid, rule, running), now, (home, head_task), free));
+        let kept =
+            head.kept.get_or_insert_with(|| moment((grid, rule, running), now, (home, head_task), free));
         if end <= kept.at {
             return true;
         }
@@ -141,7 +142,8 @@ pub(super) fn fitting(grid: &Grid, task: TaskId, free: &[Room], excluded: &Exclu
     let needs = grid.classes().task_class(class).needs;
     let fits = |(index, room): (usize, &Room)| {
         let site = MachineId::new(index);
-        let runs_there = grid.classes().seconds_per_op_in_parts(class, grid.machine(site).class()).is_finite();
+        let runs_there =
+            grid.classes().seconds_per_op_in_parts(class, grid.machine(site).class()).is_finite();
         if excluded.has(site) || !runs_there { 0 } else { cores_that_fit(room, needs) }
     };
     free.iter().enumerate().map(fits).collect()

@@ -15,8 +15,10 @@ pub(super) fn most_free(fitting: &[u32]) -> Vec<MachineId> {
 
 /// Those where a job's data would be first, of equals the lowest.
 pub(super) fn by_data(grid: &Grid, task: TaskId) -> Vec<MachineId> {
-    let mut sites: Vec<(f64, MachineId)> =
-        (0..grid.machines().len()).map(MachineId::new).map(|site| (bring_s(grid, task, site), site)).collect();
+    let mut sites: Vec<(f64, MachineId)> = (0..grid.machines().len())
+        .map(MachineId::new)
+        .map(|site| (bring_s(grid, task, site), site))
+        .collect();
     sites.sort_by(|(one, a), (other, b)| one.total_cmp(other).then(a.cmp(b)));
     sites.into_iter().map(|(_, site)| site).collect()
 }

@@ -17,7 +17,8 @@ impl Running {
     pub(super) fn of(grid: &Grid, rule: &SiteRule) -> Self {
         let mut running = Self::default();
         for (id, _) in grid.tasks() {
-            let runs: Vec<RunId> = grid.runs_of(id).filter(|run| run.stage() != Stage::Missing).map(Run::id).collect();
+            let runs: Vec<RunId> =
+                grid.runs_of(id).filter(|run| run.stage() != Stage::Missing).map(Run::id).collect();
             runs.into_iter().for_each(|run| running.take(grid, rule, run));
         }
         running

@@ -17,7 +17,11 @@ pub fn cores_that_fit(free: &Room, needs: Needs) -> u32 {
 }
 
 /// Each site takes as much as it can of what is left; none if they do not suffice together.
-pub fn fill<T>(order: impl IntoIterator<Item = T>, cores: u32, mut fits: impl FnMut(&T) -> u32) -> Option<Vec<(T, u32)>> {
+pub fn fill<T>(
+    order: impl IntoIterator<Item = T>,
+    cores: u32,
+    mut fits: impl FnMut(&T) -> u32,
+) -> Option<Vec<(T, u32)>> {
     let (mut parts, mut left) = (Vec::new(), cores);
     for site in order {
         let taken = fits(&site).min(left);
@@ -52,7 +56,10 @@ mod tests {
             cores_that_fit(&Room { slots: Some(slots), memory: Some(memory), disk: None }, needs)
         };
         assert_eq!(sites.map(fits), [3, 4, 8]);
-        assert_eq!(fill(sites, 12, |site| fits(*site)).map(|parts| parts.iter().map(|part| part.1).collect()), Some(vec![3, 4, 5]));
+        assert_eq!(
+            fill(sites, 12, |site| fits(*site)).map(|parts| parts.iter().map(|part| part.1).collect()),
+            Some(vec![3, 4, 5])
+        );
         for cores in 1..=12 {
             let part = needs.of_part(cores);
             let least = Room { slots: Some(12), memory: Some(part.memory), disk: None };

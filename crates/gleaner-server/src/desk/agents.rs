@@ -90,6 +90,9 @@ impl Desk {
                 // It may have been given up again since.
                 Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
                 Command::Start { run, on } => self.tell_to_run(run, on),
+                Command::StartWide { .. } => {
+                    unreachable!("no recipe starts runs of several parts on a live grid")
+                }
                 Command::Stop { run, on, .. } => {
                     let cause = self.stop_cause(run.task);
                     self.tell(on, ToAgent::Stop { attempt: run, cause });

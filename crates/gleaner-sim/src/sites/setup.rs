@@ -130,7 +130,8 @@ impl SitesSetup {
         }
         for from in 0..self.sites.len() {
             for to in (0..self.sites.len()).filter(|to| *to != from) {
-                let (bytes_per_s, from, to) = (self.bytes_per_s(from, to), SiteId::new(from), SiteId::new(to));
+                let (bytes_per_s, from, to) =
+                    (self.bytes_per_s(from, to), SiteId::new(from), SiteId::new(to));
                 events.push(Event::LinkMeasured { from, to, bytes_per_s });
             }
         }

@@ -89,7 +89,13 @@ fn the_nearest_first_and_of_equals_the_lowest() {
     sites.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     assert_eq!(nearest_first(&sites).collect::<Vec<_>>(), [2, 4, 1, 0, 3]);
     near(sites[0].0, 0.320_156_211_9);
-    let close = [(0.5 * (1.0 - 1e-11), 7), (0.5 * (1.0 - 1e-13), 9), (0.5, 3), (f64::INFINITY, 8), (f64::INFINITY, 1)];
+    let close = [
+        (0.5 * (1.0 - 1e-11), 7),
+        (0.5 * (1.0 - 1e-13), 9),
+        (0.5, 3),
+        (f64::INFINITY, 8),
+        (f64::INFINITY, 1),
+    ];
     assert_eq!(nearest_first(&close).collect::<Vec<_>>(), [7, 3, 9, 1, 8]);
 }
 
