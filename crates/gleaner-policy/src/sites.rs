@@ -7,10 +7,10 @@
 //! - [`dispatcher`] is the policy, put together by a [`SiteRule`](crate::parts::sites::SiteRule).
 
 pub mod dispatcher;
-mod estimate;
+pub mod estimate;
 mod line;
 pub mod map;
-mod maps;
+pub mod maps;
 mod pass;
 mod places;
 mod rooms;

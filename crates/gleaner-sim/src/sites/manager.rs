@@ -52,10 +52,6 @@ impl Manager {
         needs.cores
     }
 
-    pub(super) fn holds(&self, holder: Holder) -> bool {
-        self.held.contains_key(&holder)
-    }
-
     pub(super) fn cores_held(&self) -> u64 {
         self.cores
     }

@@ -104,6 +104,11 @@ impl Orders {
         holder
     }
 
+    /// Whether no meta-scheduler waits for any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.orders.is_empty()
+    }
+
     /// The next end of computing or of patience.
     pub(super) fn next(&self) -> Option<(Time, Holder)> {
         self.moments.first().copied()

@@ -396,7 +396,7 @@ impl Outside for SitesWorld {
     type Letter = Slip;
 
     fn is_over(&self) -> bool {
-        self.ended == self.setup.jobs.len()
+        self.ended == self.setup.jobs.len() && self.orders.is_empty()
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
