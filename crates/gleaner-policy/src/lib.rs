@@ -35,7 +35,7 @@ pub use batcher::Batcher;
 pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
-pub use parts::budget::{Level, Savings, Spending};
+pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};

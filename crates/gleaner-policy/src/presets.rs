@@ -2,7 +2,7 @@
 
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
-use crate::parts::budget::{Level, Rule, Savings, Spending, rule_name};
+use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::score::Score;
@@ -54,8 +54,8 @@ const ELLEUCH: [Rule; 5] = [
     (Spending::Free, Level::Machines),
     (Spending::Cap, Level::Machines),
     (Spending::PerTask, Level::Machines),
-    (Spending::PerTaskAndTime(Savings::AsPrinted), Level::Machines),
-    (Spending::PerTaskAndTime(Savings::AsPrinted), Level::Classes),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Machines),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Classes),
 ];
 
 fn elleuch((spending, level): Rule, order: Order) -> Preset {
@@ -133,6 +133,20 @@ fn nimrods() -> [Preset; 4] {
             "conservative time optimisation. A batch costs O(machine classes) for each task.",
         ),
     ]
+}
+
+/// What this project recommends where machines cost something.
+fn budget() -> Preset {
+    let rule = (Spending::WithinReach, Level::Machines);
+    Preset {
+        name: "gleaner/budget".to_owned(),
+        description: format!(
+            "BTT of Elleuch, Chourou and Jemni with Min-Min, with the budget divided among no more than the machines can \
+             do in 1.4 periods, so that a backlog does not keep machines idle. {PLANNED} A batch costs O(tasks·log tasks + \
+             machines·log machines + task classes × machine classes), and then O(machine classes) for each task."
+        ),
+        ..elleuch(rule, Order::MinMin)
+    }
 }
 
 /// The baseline that plans for an aim, if there is one.
@@ -246,6 +260,7 @@ impl Preset {
             .map(bertasi)
             .into_iter()
             .chain(elleuchs())
+            .chain([budget()])
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)

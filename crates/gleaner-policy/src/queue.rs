@@ -81,30 +81,29 @@ impl Backfiller {
         self.holds.next_end().map_or(Time::NEVER, |end| end.max(now))
     }
 
-    /// The classes of machines that can run it, the fastest first.
+    /// The classes of machines that can run it, each with the seconds that an operation takes there.
     fn classes_for<'a>(
         &'a self,
         grid: &'a Grid,
         kind: &Kind,
     ) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
-        let row = grid.classes().seconds_per_op_row(kind.class);
-        let mut classes: Vec<(f64, MachineClassId)> = row
-            .iter()
-            .enumerate()
-            .filter(|(_, seconds)| seconds.is_finite())
-            .map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
-            .collect();
-        if classes.len() > 1 {
-            classes.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        }
-        classes.into_iter()
+        let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
+        let able = row.filter(|(_, seconds)| seconds.is_finite());
+        able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
     }
 
-    /// Of the fastest machines that have room now, the one with the least; not on `but`.
+    /// Of the fastest machines that have room now, the one with the least; not on `but`. Costs O(machine classes), and
+    /// O(log machines) each where memory is not short.
     fn place_now(&self, grid: &Grid, kind: &Kind, but: Option<MachineId>) -> Option<MachineId> {
-        let able = |&on: &MachineId| Some(on) != but && grid.can_run(kind.class, on);
-        let mut classes = self.classes_for(grid, kind);
-        classes.find_map(|(_, class)| self.holds.with_room(class, kind.needs.cores).find(able))
+        let able = |on: MachineId| Some(on) != but && grid.can_run(kind.class, on);
+        let nearest = self.classes_for(grid, kind).filter_map(|(seconds, class)| {
+            let mut rooms = self.holds.with_room(class, kind.needs.cores);
+            rooms.find(|&(_, on)| able(on)).map(|(free, on)| (seconds, free, on))
+        });
+        let order = |one: &(f64, u32, MachineId), other: &(f64, u32, MachineId)| {
+            one.0.total_cmp(&other.0).then((one.1, one.2).cmp(&(other.1, other.2)))
+        };
+        nearest.min_by(order).map(|(_, _, on)| on)
     }
 
     /// The next to start now, and where.

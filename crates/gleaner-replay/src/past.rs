@@ -95,8 +95,8 @@ impl Reading {
         let at = Time::from_nanos(at.since(begun).nanos());
         self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
         match &entry.fact {
-            Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
-            Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
+            Fact::RunStarted(run) => self.started(at, run.task),
+            Fact::RunEnded { run, agent, end } => self.ended(at, run.task, *agent, end),
             Fact::Decided { decisions, .. } => {
                 for decision in decisions {
                     self.decided(at, decision);

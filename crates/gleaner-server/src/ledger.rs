@@ -438,9 +438,9 @@ impl Ledger {
             Fact::TasksReleased(chosen) => self.released(at, chosen),
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
-            Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
-            Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
-            Fact::ResultRefused { attempt, agent, .. } => self.result_refused(at, *attempt, *agent),
+            Fact::RunStarted(run) => self.run_started(at, *run),
+            Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
+            Fact::ResultRefused { run, agent, .. } => self.result_refused(at, *run, *agent),
             Fact::WokeUp => self.tell(at, &Event::WokeUp),
             Fact::Decided { .. } => {}
         }

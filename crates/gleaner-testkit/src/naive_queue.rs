@@ -51,7 +51,7 @@ pub enum Belief {
 struct Running {
     job: usize,
     on: usize,
-    start: u64,
+    start: f64,
     believed_end: f64,
 }
 
@@ -89,8 +89,8 @@ impl Site<'_> {
         machines.filter(|&on| free(on) >= self.jobs[job].cores.into()).min_by_key(|&on| (free(on), on))
     }
 
-    fn start(&mut self, now: u64, job: usize, on: usize) {
-        let believed_end = now as f64 + self.believed[job];
+    fn start(&mut self, now: f64, job: usize, on: usize) {
+        let believed_end = now + self.believed[job];
         self.running.push(Running { job, on, start: now, believed_end });
     }
 
@@ -160,21 +160,21 @@ impl Site<'_> {
 }
 
 /// When each job starts, and where. The jobs come in order of submission, and none is larger than the largest machine.
-pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec<(u64, usize)> {
+pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec<(f64, usize)> {
     let mut site = Site { jobs, machines, believed: vec![0.0; jobs.len()], running: Vec::new() };
-    let mut started = vec![(0, 0); jobs.len()];
-    let mut ran: Vec<Vec<u64>> = Vec::new();
+    let mut started = vec![(0.0, 0); jobs.len()];
+    let mut ran: Vec<Vec<(f64, usize)>> = Vec::new();
     let (mut waiting, mut next): (Vec<usize>, usize) = (Vec::new(), 0);
     loop {
         let arrival = jobs.get(next).map(|job| job.submit);
-        let end = site.running.iter().map(|run| run.start + jobs[run.job].run).min();
+        let end = site.running.iter().map(|run| run.start + jobs[run.job].run as f64);
         let short = site.running.iter().map(|run| run.believed_end);
         let short = short.filter(|_| belief == Belief::LastTwo && !waiting.is_empty());
-        let events = arrival.into_iter().chain(end).map(|at| at as f64).chain(short);
+        let events = arrival.into_iter().map(|at| at as f64).chain(end).chain(short);
         let Some(now) = events.min_by(f64::total_cmp) else { return started };
         let mut ended: Vec<Running> = Vec::new();
         site.running.retain(|run| {
-            let over = (run.start + jobs[run.job].run) as f64 == now;
+            let over = run.start + jobs[run.job].run as f64 == now;
             ended.extend(over.then_some(*run));
             !over
         });
@@ -182,13 +182,19 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
         for run in ended {
             let user = jobs[run.job].user;
             ran.resize(ran.len().max(user + 1), Vec::new());
-            ran[user].push(jobs[run.job].run);
+            ran[user].push((now, run.job));
+            // At one instant the lowest comes first, whichever of them began then.
+            ran[user].sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         }
         while let Some(job) = jobs.get(next).filter(|job| job.submit as f64 == now) {
             let estimate = job.estimate as f64;
-            let last = ran.get(job.user).and_then(|runs| Some((runs.iter().rev().nth(1)?, runs.last()?)));
+            let mut before = ran.get(job.user).into_iter().flatten().rev().filter(|run| run.0 < now);
+            let last = before.next().and_then(|last| Some((before.next()?.1, last.1)));
             site.believed[next] = match (belief, last) {
-                (Belief::LastTwo, Some((before, last))) => ((before + last) as f64 / 2.0).min(estimate),
+                (Belief::LastTwo, Some((before, last))) => {
+                    let seconds = |job: usize| jobs[job].run.max(1) as f64;
+                    ((seconds(before) + seconds(last)) / 2.0).min(estimate)
+                }
                 (Belief::Estimate, _) | (_, None) => estimate,
             };
             waiting.push(next);
@@ -196,12 +202,12 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
         }
         for run in &mut site.running {
             if run.believed_end <= now {
-                run.believed_end = (run.start + jobs[run.job].estimate) as f64;
+                run.believed_end = run.start + jobs[run.job].estimate as f64;
             }
         }
         while let Some((job, on)) = site.next(now, &waiting, rule) {
-            started[job] = (now as u64, on);
-            site.start(now as u64, job, on);
+            started[job] = (now, on);
+            site.start(now, job, on);
             waiting.retain(|other| *other != job);
         }
     }

@@ -1,6 +1,9 @@
 //! From a scenario's plain data to a setup and a policy.
 
 mod choice;
+mod log;
+
+pub use log::{LogExperiment, Overrun};
 
 use crate::error::InputError;
 use crate::machines::MachineRow;

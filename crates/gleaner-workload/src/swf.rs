@@ -8,15 +8,19 @@
 //! than 18 fields, which nobody reads; a first line that names the columns is a comment; a job that waits for several
 //! others names them as `4&5&6`.
 
+mod fields;
 mod header;
 mod job;
 mod kept;
 mod line;
+mod served;
 
+pub(crate) use fields::Fields;
 pub use header::Entry;
 pub use job::Job;
 pub use kept::{Kept, KeptJob, LeftOut};
 pub use line::with_field;
+pub use served::{MeanMax, Served, Service, Services};
 
 use crate::InputError;
 use crate::error::Place;

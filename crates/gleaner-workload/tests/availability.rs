@@ -211,7 +211,7 @@ b,1,0,900,1000";
 }
 
 fn month() -> Setup {
-    let trace = Profile::JUNE.with_cumulative_speed(100e3).draw(7, 172_800.0);
+    let trace = Profile::MANY_JUNE.with_present(100e3 / 8.9e3).draw(7, 172_800.0);
     let tasks: Vec<(f64, f64)> =
         (0..600).map(|at| (f64::from(at / 6) * 600.0, 5e6 + f64::from(at % 7) * 1e6)).collect();
     of_trace(trace, &tasks, Prediction::ELLEUCH)

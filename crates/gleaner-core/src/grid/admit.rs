@@ -231,7 +231,6 @@ impl Grid {
         let class = self.task(id).class;
         let needs = self.needs(class);
         let run = self.add_run(now, id, parts, stage);
-        effects.changes.push(Change::RoomTaken(run));
         for &Part { on, cores } in parts {
             let needs = needs.of_part(cores);
             self.beliefs.sent(run, on);
@@ -240,6 +239,7 @@ impl Grid {
         }
         self.placed[class.index()] += 1;
         self.placed_total += 1;
+        effects.changes.push(Change::RoomTaken(run));
         run
     }
 }

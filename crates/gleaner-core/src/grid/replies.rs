@@ -12,16 +12,16 @@ use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time};
 
 impl Grid {
     pub(super) fn run_arrived(&mut self, now: Time, id: RunId, effects: &mut Effects) {
-        match self.find_run(id) {
-            Some(&run) if run.stage == Stage::Sent => {
-                for on in self.machines_of_run(&run) {
-                    self.beliefs.arrived(now, id, on);
-                    effects.changes.push(Change::BeliefChanged(on));
-                }
-            }
+        match self.find_run(id).map(|run| (run.stage, *run)) {
+            Some((Stage::Sent, run)) => self.each_part(&run, |grid, part| {
+                grid.beliefs.arrived(now, id, part.on);
+                effects.changes.push(Change::BeliefChanged(part.on));
+            }),
             // It arrived before it heard that it is to stop.
-            Some(Run { stage: Stage::Stopping, .. }) => {}
-            Some(_) | None => effects.changes.push(Change::StaleReply(id)),
+            Some((Stage::Stopping, _)) => {}
+            Some((Stage::Held | Stage::Running | Stage::Missing, _)) | None => {
+                effects.changes.push(Change::StaleReply(id));
+            }
         }
     }
 
@@ -29,13 +29,13 @@ impl Grid {
         match self.find_run(id).map(|run| (run.stage, *run)) {
             Some((Stage::Sent, run)) => {
                 self.run_mut(id).stage = Stage::Running;
-                for on in self.machines_of_run(&run) {
-                    self.beliefs.arrived(now, id, on);
-                }
                 let task = self.tasks.get_mut(id.task);
                 task.started = task.started.min(now);
                 let class = task.class;
-                self.each_part(&run, |grid, part| grid.machines[part.on.index()].begin(now, class, id));
+                self.each_part(&run, |grid, part| {
+                    grid.beliefs.arrived(now, id, part.on);
+                    grid.machines[part.on.index()].begin(now, class, id);
+                });
                 effects.changes.push(Change::Started(id));
             }
             // It began before it heard that it is to stop.
@@ -375,6 +375,7 @@ impl Grid {
     fn take_off(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
+        self.each_part(run, |grid, part| grid.beliefs.over(run.id, part.on));
         match run.stage {
             Stage::Held | Stage::Sent | Stage::Running => {
                 self.each_part(run, |grid, part| {
@@ -387,10 +388,7 @@ impl Grid {
             }),
             Stage::Missing => return,
         }
-        for on in self.machines_of_run(run) {
-            self.beliefs.over(run.id, on);
-            effects.changes.push(Change::RoomFreed(run.id, on));
-        }
+        self.each_part(run, |_, part| effects.changes.push(Change::RoomFreed(run.id, part.on)));
     }
 
     /// Tasks of one class and length come to wait.

@@ -1,7 +1,7 @@
 //! How long tasks are believed to be: by what their users declared, or by what ran before.
 //!
-//! A belief is formed when a task is handed in, and stays. What ran is kept by user, in order of end, so that beliefs can be
-//! formed again from the grid alone.
+//! A belief is formed when a task is handed in, from what ended before that instant, and stays. What ran is kept by user,
+//! in order of end, so that beliefs can be formed again from the grid alone.
 
 use crate::parts::lengths::Lengths;
 use gleaner_core::{Grid, TaskState};
@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What stands for the length of a task of which nothing is known: it ends at no moment that can be told.
 const UNKNOWN: f64 = 1e24;
+/// What ran for less counts as if it had run so long: nobody is believed to take no time.
+const SHORTEST_S: f64 = 1.0;
 /// So many of a user's runs are remembered.
 const RUNS_KEPT: usize = 64;
 
@@ -57,7 +59,7 @@ impl Forecast {
         ends.sort_unstable();
         let mut ends = ends.into_iter().peekable();
         for (id, task) in grid.tasks() {
-            while let Some((_, ended)) = ends.next_if(|(at, _)| *at <= task.submitted()) {
+            while let Some((_, ended)) = ends.next_if(|(at, _)| *at < task.submitted()) {
                 forecast.ended(grid, ended);
             }
             forecast.submitted(grid, id);
@@ -86,7 +88,7 @@ impl Forecast {
         if !self.is_learnt() || task.started() == Time::NEVER {
             return;
         }
-        let seconds = task.ended().since(task.started()).seconds();
+        let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);
         let ran = Ran { ended: task.ended(), task: id, ops: seconds / grid.seconds_per_op(task.class(), on) };
         let user = grid.classes().task_class(task.class()).payer;
         let recent = self.ran.entry(user).or_default();
@@ -113,17 +115,16 @@ impl Forecast {
         let user = grid.classes().task_class(grid.task(id).class()).payer;
         let predicted = match self.lengths {
             Lengths::Declared | Lengths::True => return declared,
-            Lengths::LastTwo => self.last_two(user),
+            Lengths::LastTwo => self.last_two(user, grid.task(id).submitted()),
         };
         predicted.map_or(declared, |predicted| predicted.min(declared))
     }
 
     /// The mean of what the user's last two took; nothing before there were two.
-    fn last_two(&self, user: UserId) -> Option<f64> {
-        let recent = self.ran.get(&user)?;
-        let [before, last] = [recent.len().checked_sub(2)?, recent.len() - 1].map(|at| recent[at].ops);
-        // No task takes less than a nanosecond, though it may have been seen to take none.
-        Some(f64::midpoint(before, last).max(1e-9))
+    fn last_two(&self, user: UserId, now: Time) -> Option<f64> {
+        let mut recent = self.ran.get(&user)?.iter().rev().filter(|ran| ran.ended < now);
+        let (last, before) = (recent.next()?.ops, recent.next()?.ops);
+        Some(f64::midpoint(before, last))
     }
 }
 

@@ -141,13 +141,13 @@ impl Holds {
         &self.calendars
     }
 
-    /// The machines of a class that have that many cores free, those with the fewest first.
+    /// The machines of a class that have that many cores free, with how many, those with the fewest first.
     pub(crate) fn with_room(
         &self,
         class: MachineClassId,
         cores: u32,
-    ) -> impl Iterator<Item = MachineId> + '_ {
-        self.rooms[class.index()].range((cores, MachineId::new(0))..).map(|(_, machine)| *machine)
+    ) -> impl Iterator<Item = (u32, MachineId)> + '_ {
+        self.rooms[class.index()].range((cores, MachineId::new(0))..).copied()
     }
 
     /// The machines of a class that take tasks, in no order.

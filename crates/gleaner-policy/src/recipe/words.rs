@@ -4,7 +4,7 @@ use super::{Goal, Recipe};
 use crate::parts::Choice;
 use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
-use crate::parts::budget::{Level, Savings, Spending, rule_name};
+use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
@@ -76,6 +76,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Replan>("replan"))
         .chain(all::<Spending>("budget.rule"))
         .chain(all::<Savings>("budget.savings"))
+        .chain(all::<Cheapest>("budget.cheapest"))
         .chain(all::<Charged>("budget.charged"))
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
@@ -191,11 +192,24 @@ impl fmt::Display for Budgeting {
             Spending::Free => "no budget",
             Spending::Cap => "budget B",
             Spending::PerTask => "budget BT",
-            Spending::PerTaskWithinPeriod => "budget BT within the period",
-            Spending::PerTaskAndTime(Savings::AsPrinted) => "budget BTT, condition (5) as printed",
-            Spending::PerTaskAndTime(Savings::AsDerived) => "budget BTT, condition (5) as derived",
+            Spending::PerTaskWithinPeriod(_) => "budget BT within the period",
+            Spending::PerTaskAndTime(Savings::AsPrinted, _) => "budget BTT, condition (5) as printed",
+            Spending::PerTaskAndTime(Savings::AsDerived, _) => "budget BTT, condition (5) as derived",
+            Spending::WithinReach => "budget BTT within reach",
             Spending::Share => "budget in shares",
             Spending::LeastShare => "budget in least shares",
-        })
+        })?;
+        match self.0 {
+            Spending::PerTaskWithinPeriod(Cheapest::IfReady)
+            | Spending::PerTaskAndTime(_, Cheapest::IfReady) => f.write_str(", the cheapest if ready"),
+            Spending::Free
+            | Spending::Cap
+            | Spending::PerTask
+            | Spending::PerTaskWithinPeriod(Cheapest::First)
+            | Spending::PerTaskAndTime(_, Cheapest::First)
+            | Spending::WithinReach
+            | Spending::Share
+            | Spending::LeastShare => Ok(()),
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::keys::{Key, Table};
 use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
-use crate::parts::budget::{Rule, Savings, rule_name, rules};
+use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
@@ -140,10 +140,16 @@ fn budget(key: &Key<'_>, preset: &Preset, recipe: &mut Recipe) -> Result<Option<
     (recipe.spending, recipe.level) = rule(&table, preset, recipe)?;
     if let Some(key) = table.find("savings") {
         let savings: Savings = key.choice()?;
-        if recipe.spending.savings().is_none() {
-            return Err(key.wrong("no such key: only btt and lbtt have condition (5)"));
-        }
-        recipe.spending = recipe.spending.reading(savings);
+        let read = recipe.spending.reading(savings);
+        recipe.spending =
+            read.ok_or_else(|| key.wrong("no such key: it is said with the rules btt and lbtt"))?;
+    }
+    if let Some(key) = table.find("cheapest") {
+        let cheapest: Cheapest = key.choice()?;
+        let read = recipe.spending.allowing(cheapest);
+        recipe.spending = read.ok_or_else(|| {
+            key.wrong("no such key: it is said with the rules bt-within-period, btt and lbtt")
+        })?;
     }
     let credits = "credits as a whole number, from 1 to 2^53";
     let recharge = table.key("recharge", credits)?;
