@@ -9,16 +9,20 @@
 //! others names them as `4&5&6`.
 
 mod fields;
+mod filter;
 mod header;
 mod job;
 mod kept;
 mod line;
+mod statistics;
 
 pub(crate) use fields::Fields;
+pub use filter::Filter;
 pub use header::Entry;
 pub use job::Job;
 pub use kept::{Kept, KeptJob, LeftOut};
 pub use line::with_field;
+pub use statistics::Statistics;
 
 use crate::InputError;
 use crate::error::Place;
