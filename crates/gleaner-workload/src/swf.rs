@@ -9,18 +9,22 @@
 //! others names them as `4&5&6`.
 
 mod fields;
+mod filter;
 mod header;
 mod job;
 mod kept;
 mod line;
 mod served;
+mod statistics;
 
 pub(crate) use fields::Fields;
+pub use filter::Filter;
 pub use header::Entry;
 pub use job::Job;
 pub use kept::{Kept, KeptJob, LeftOut};
 pub use line::with_field;
 pub use served::{MeanMax, Served, Service, Services};
+pub use statistics::Statistics;
 
 use crate::InputError;
 use crate::error::Place;
