@@ -36,6 +36,7 @@ mod section;
 mod settings;
 mod splitter;
 mod stream;
+pub mod sites;
 pub mod submit;
 pub mod swf;
 mod table;
