@@ -11,6 +11,7 @@ mod claim;
 mod claim_tables;
 mod document;
 pub mod elleuch;
+pub mod khoo;
 mod reading;
 pub mod statistics;
 mod trials;

@@ -81,6 +81,8 @@ pub struct JobsDrawn {
     pub result_share: f64,
     /// Users say that a job takes so many times what it does.
     pub estimates: f64,
+    /// What the largest job may take.
+    pub largest: Largest,
 }
 
 /// Where submissions, processors and run times come from.
@@ -90,6 +92,15 @@ pub enum JobModel {
     Lublin,
     /// So many jobs of a log that follow on each other, from one that is drawn.
     Log(Arc<Vec<LogJob>>),
+}
+
+/// What the largest job may take; larger ones are made as large.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Largest {
+    /// Half of all processors.
+    Half,
+    /// The largest site.
+    Site,
 }
 
 /// When jobs come.

@@ -1,6 +1,6 @@
 //! Sites and jobs, drawn.
 
-use super::{Arrivals, JobModel, SitesScenario};
+use super::{Arrivals, JobModel, Largest, SitesScenario};
 use crate::Stream;
 use crate::models::Lublin;
 use gleaner_sim::sites::{Job, Site, SitesSetup};
@@ -50,8 +50,11 @@ pub(super) fn setup(scenario: &SitesScenario, seed: u64) -> SitesSetup {
         site.disk = (f64::from(site.processors) * drawn.disk_gb * GIGA) as u64;
     }
     let sites: Vec<Site> = sites.into_iter().map(|(_, _, site)| site).collect();
-    let all: u32 = sites.iter().map(|site| site.processors).sum();
-    rigid.iter_mut().for_each(|job| job.processors = job.processors.min((all / 2).max(1)));
+    let most = match scenario.jobs.largest {
+        Largest::Half => sites.iter().map(|site| site.processors).sum::<u32>() / 2,
+        Largest::Site => sites.iter().map(|site| site.processors).max().unwrap_or(1),
+    };
+    rigid.iter_mut().for_each(|job| job.processors = job.processors.min(most.max(1)));
 
     let pairs = (0..sites.len()).flat_map(|from| (0..sites.len()).map(move |to| (from, to)));
     let rates: Vec<f64> =

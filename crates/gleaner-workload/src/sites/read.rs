@@ -1,6 +1,6 @@
 //! The document of a scenario over sites.
 
-use super::{Arrivals, JobModel, JobsDrawn, SitesDrawn, SitesScenario};
+use super::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
 use crate::document::Node;
 use crate::section::{Key, Section};
 use crate::settings;
@@ -16,8 +16,9 @@ use std::sync::Arc;
 const SECTIONS: [&str; 6] = ["sites", "jobs", "network", "protocol", "policy", "run"];
 const SITES: [&str; 8] =
     ["count", "processors", "gflops", "memory_gb", "disk_gb", "upload_mbit", "download_mbit", "load"];
-const JOBS: [&str; 9] = [
-    "count", "days", "model", "log", "arrivals", "memory_gb", "disk_gb", "data_share", "result_share",
+const JOBS: [&str; 11] = [
+    "count", "days", "model", "log", "arrivals", "memory_gb", "disk_gb", "data_share", "result_share", "estimates",
+    "largest",
 ];
 const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
 const PROTOCOL: [&str; 4] = ["schedulers", "delay_s", "loss", "patience_s"];
@@ -44,7 +45,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
     let crossing = number_or(&network, "crossing", 0.0)?;
     Ok(SitesScenario {
         sites: sites(&root.section("sites", &SITES)?)?,
-        jobs: jobs(&root.section("jobs", &with_estimates())?, base)?,
+        jobs: jobs(&root.section("jobs", &JOBS)?, base)?,
         staging: network.find("staging").map_or(Ok(Staging::Share), |key| key.choice(&staging))?,
         division: if shared { Division::Fair } else { Division::Unshared },
         crossing,
@@ -60,10 +61,6 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
         policy,
         seed: settings::seed(&root)?,
     })
-}
-
-fn with_estimates() -> Vec<&'static str> {
-    JOBS.into_iter().chain(["estimates"]).collect()
 }
 
 fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
@@ -103,6 +100,10 @@ fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
         estimates: match jobs.find("estimates") {
             Some(key) => key.number("a finite number, 1 or more", |number| number.is_finite() && number >= 1.0)?,
             None => 1.0,
+        },
+        largest: match jobs.find("largest") {
+            Some(key) => key.choice(&[("half", Largest::Half), ("site", Largest::Site)])?,
+            None => Largest::Half,
         },
     })
 }
