@@ -46,6 +46,13 @@ pub enum Decision {
         /// Another machine that can run it now.
         on: MachineId,
     },
+    /// The same on several machines at a time, all or none. The task's other runs may have several parts too.
+    ReplicateWide {
+        /// A task that is on a machine, or on its way to one, and not being moved.
+        task: TaskId,
+        /// Machines that can run these now, in order; their cores add up to what the task needs.
+        parts: Box<[Part]>,
+    },
     /// Begin a batch: whatever is planned and has not begun is planned no more, and its credits are given back.
     Collect,
     /// Put a waiting task at the end of a queue.

@@ -1,6 +1,6 @@
 //! Whatever a recipe makes, as one type.
 
-use crate::{Backfiller, Batcher, Broker, Matchmaker, Peer};
+use crate::{Backfiller, Batcher, Broker, Dispatcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::Time;
 
@@ -17,6 +17,8 @@ pub enum AnyPolicy {
     Broker(Broker),
     /// Of a recipe for rigid jobs in a line.
     Backfiller(Backfiller),
+    /// Of a recipe for sites.
+    Dispatcher(Dispatcher),
 }
 
 impl Policy for AnyPolicy {
@@ -27,6 +29,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Batcher(policy) => policy.observe(grid, change),
             AnyPolicy::Broker(policy) => policy.observe(grid, change),
             AnyPolicy::Backfiller(policy) => policy.observe(grid, change),
+            AnyPolicy::Dispatcher(policy) => policy.observe(grid, change),
         }
     }
 
@@ -37,6 +40,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Batcher(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Broker(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Backfiller(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Dispatcher(policy) => policy.propose(grid, now, occasion),
         }
     }
 
@@ -47,6 +51,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Batcher(policy) => policy.rebuild(grid),
             AnyPolicy::Broker(policy) => policy.rebuild(grid),
             AnyPolicy::Backfiller(policy) => policy.rebuild(grid),
+            AnyPolicy::Dispatcher(policy) => policy.rebuild(grid),
         }
     }
 
@@ -57,6 +62,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Batcher(policy) => policy.check(grid),
             AnyPolicy::Broker(policy) => policy.check(grid),
             AnyPolicy::Backfiller(policy) => policy.check(grid),
+            AnyPolicy::Dispatcher(policy) => policy.check(grid),
         }
     }
 }

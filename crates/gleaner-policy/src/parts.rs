@@ -7,6 +7,7 @@
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · six by when a task would be done · the rank of a site |
 //! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
+//! | sites | [`sites`] | which sites first · what jobs behind may do · splitting · copies · readings of MRS |
 //! | choose | [`choose`] | the best · of equals the latest, or any · the first · one drawn by its score · the better of two |
 //! | belief | [`belief`] | as published · with what was sent since |
 //! | lengths | [`lengths`] | declared · the last two · true |
@@ -30,6 +31,7 @@ pub mod rank;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
+pub mod sites;
 pub mod when;
 
 use std::borrow::Cow;
@@ -58,6 +60,8 @@ pub enum Input {
     Runs,
     /// What peers did for each other.
     Favours,
+    /// What room machines have.
+    Room,
 }
 
 impl Input {
@@ -74,6 +78,7 @@ impl Input {
             Input::Files => "where files are and how fast they move",
             Input::Runs => "what ran before",
             Input::Favours => "what peers did for each other",
+            Input::Room => "what machines have free",
         }
     }
 }

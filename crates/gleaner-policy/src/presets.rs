@@ -10,6 +10,7 @@ use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::rank::{Rank, Until};
 use crate::parts::score::Score;
+use crate::parts::sites::SiteRule;
 use crate::parts::when::PERIOD;
 use crate::recipe::{Goal, Recipe};
 
@@ -280,6 +281,49 @@ fn dasilvas() -> [Preset; 2] {
     ]
 }
 
+fn sites() -> [Preset; 4] {
+    let khoo = "From Khoo, Veeravalli, Hung and See.";
+    let rows = [
+        (
+            "khoo/mrs",
+            "jobs over the sites that are nearest on each job's virtual map",
+            SiteRule::MRS,
+            khoo,
+            "O(log sites) for each site that changed, for a kind of job that was met before; else O(sites·log sites)",
+        ),
+        (
+            "khoo/rep",
+            "two copies of each job, of which the first to end counts",
+            SiteRule::REP,
+            khoo,
+            "O(sites·log sites), and for the moment that is kept O(runs·sites)",
+        ),
+        (
+            "khoo/backfill",
+            "EASY backfilling in one line for all sites",
+            SiteRule::BACKFILL,
+            khoo,
+            "O(sites·log sites), and for the moment that is kept O(runs·sites)",
+        ),
+        (
+            "gleaner/sites",
+            "each job over the sites with which it is estimated to end first",
+            SiteRule::SITES,
+            "Ours.",
+            "O(sites²)",
+        ),
+    ];
+    rows.map(|(name, summary, rule, from, cost)| Preset {
+        name: name.to_owned(),
+        summary: summary.to_owned(),
+        description: format!(
+            "{from} Machines are sites, over which jobs may be split. A look at a job costs {cost}."
+        ),
+        recipe: Recipe::over_sites(rule),
+        says: &[Part::When, Part::Order, Part::Score],
+    })
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
@@ -295,6 +339,7 @@ impl Preset {
             .chain(immediates)
             .chain(queues)
             .chain(cavalieris())
+            .chain(sites())
             .collect()
     }
 

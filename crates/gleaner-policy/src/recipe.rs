@@ -21,10 +21,11 @@ use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
+use crate::parts::sites::SiteRule;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing};
-use crate::{AnyPolicy, Backfiller, outlook, placement};
+use crate::{AnyPolicy, Backfiller, Dispatcher, outlook, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
@@ -41,6 +42,8 @@ pub enum Goal {
     Rank(Rank),
     /// By when it could begin: tasks wait in one line, and hold the cores of a machine from their start to their end.
     Start(Queueing),
+    /// By where its sites lie for it: a job holds cores of one site or of several from its start to its end.
+    Sites(SiteRule),
 }
 
 /// A policy, as a choice of parts.
@@ -118,6 +121,11 @@ impl Recipe {
         Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
     }
 
+    /// Jobs are given to sites.
+    pub const fn over_sites(rule: SiteRule) -> Self {
+        Self { score: Goal::Sites(rule), ..Self::by(Score::Greedy) }
+    }
+
     /// Makes the policy, whose draws are those of the first seed if it draws.
     ///
     /// # Panics
@@ -164,6 +172,7 @@ impl Recipe {
                 AnyPolicy::Batcher(Batcher::new(batching))
             }
             Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
+            Goal::Sites(rule) => AnyPolicy::Dispatcher(Dispatcher::new(rule)),
         }
     }
 
@@ -180,6 +189,9 @@ impl Recipe {
             Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
             Goal::Rank(_) => {
                 self.check_lengths().and_then(|()| self.check_placing()).and_then(|()| self.check_brokering())
+            }
+            Goal::Sites(rule) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_sites(&rule))
             }
         }
     }
@@ -208,6 +220,21 @@ impl Recipe {
             return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
         }
         Ok(())
+    }
+
+    fn check_sites(&self, rule: &SiteRule) -> Result<(), PolicyError> {
+        let Self { order, spending, level, relocate, .. } = *self;
+        let over = |what: &str| format!("{what}: jobs hold their sites from their start to their end");
+        if relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", over("\"none\"")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), "submission: sites.turn says who is next"));
+        }
+        if (spending, level) != (Spending::Free, Level::Machines) {
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), over("none")));
+        }
+        rule.check()
     }
 
     fn check_queueing(&self, queueing: Queueing) -> Result<(), PolicyError> {
@@ -369,7 +396,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) => false,
+            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -380,7 +407,7 @@ impl Recipe {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
             (Goal::Rank(_), _) => "a site",
-            (Goal::Start(_), _) => "its turn",
+            (Goal::Start(_) | Goal::Sites(_), _) => "its turn",
         }
     }
 
@@ -400,8 +427,8 @@ impl Recipe {
                 let rule = Brokering { rank, choose: self.choose, belief: self.belief };
                 broker::ratings(&rule, grid, class, length.map_or(0.0, Ops::amount))
             }
-            (Goal::End(_) | Goal::Start(_), None) => Vec::new(),
-            (Goal::End(_) | Goal::Start(_), Some(length)) => {
+            (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), None) => Vec::new(),
+            (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
@@ -412,6 +439,9 @@ impl Recipe {
 fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
     PolicyError::new(key, found, format!("no such key: {by} reads none"))
 }
+
+/// The score of all rules for sites; which it is, the part says.
+const SITES: &str = "sites";
 
 const START: About = About {
     name: "first-start",
@@ -425,7 +455,7 @@ impl Choice for Goal {
         let now = Score::all().into_iter().map(Goal::Now);
         let end = Aim::all().into_iter().map(Goal::End);
         now.chain(end)
-            .chain([Goal::Start(Queueing::default())])
+            .chain([Goal::Start(Queueing::default()), Goal::Sites(SiteRule::MRS)])
             .chain(Rank::all().into_iter().map(Goal::Rank))
             .collect()
     }
@@ -436,6 +466,7 @@ impl Choice for Goal {
             Goal::End(aim) => aim.about(),
             Goal::Rank(rank) => rank.about(),
             Goal::Start(_) => START,
+            Goal::Sites(rule) => About { name: SITES, ..rule.nearness.about() },
         }
     }
 
@@ -445,11 +476,16 @@ impl Choice for Goal {
             Goal::End(aim) => aim.name(),
             Goal::Rank(rank) => rank.name(),
             Goal::Start(_) => START.name.into(),
+            Goal::Sites(_) => SITES.into(),
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        let line = || (name == START.name).then(|| Goal::Start(Queueing::default()));
+        let line = || match name {
+            _ if name == START.name => Some(Goal::Start(Queueing::default())),
+            SITES => Some(Goal::Sites(SiteRule::MRS)),
+            _ => None,
+        };
         let end = || Aim::named(name).map(Goal::End);
         <Score as Choice>::named(name)
             .map(Goal::Now)

@@ -7,6 +7,7 @@
 mod brokering;
 mod keys;
 mod read;
+mod sites;
 
 use crate::error::PolicyError;
 use crate::parts::when::When;
@@ -33,7 +34,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 23] = [
+pub(crate) const KEYS: [&str; 24] = [
     "preset",
     "period_s",
     "order",
@@ -48,6 +49,7 @@ pub(crate) const KEYS: [&str; 23] = [
     "lengths",
     "fill",
     "correction",
+    "sites",
     "aging",
     "deadline_s",
     "replan",

@@ -29,6 +29,7 @@ mod saved;
 mod setup;
 mod shared;
 mod simulation;
+pub mod sites;
 mod speed_scale;
 mod trace;
 mod traced;

@@ -35,6 +35,7 @@ mod runnable;
 mod scenario;
 mod section;
 mod settings;
+pub mod sites;
 mod splitter;
 mod stream;
 pub mod submit;

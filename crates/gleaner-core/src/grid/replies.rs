@@ -296,6 +296,8 @@ impl Grid {
         let part = parts.remove(at);
         let first = parts.first().map(|part| part.on);
         self.machines[lost.index()].release(id, needs.of_part(part.cores));
+        self.beliefs.over(id, lost);
+        effects.changes.push(Change::RoomFreed(id, lost));
         let rest = self.run_mut(id);
         rest.is_superseded = true;
         if let Some(on) = first {

@@ -176,6 +176,7 @@ impl Observer for Eye<'_> {
                 }
             }
             Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
             | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }

@@ -38,6 +38,13 @@ impl Recipe {
             parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
             parts.push(PartView::of("correction", correction));
         }
+        if let Goal::Sites(rule) = self.score {
+            parts.extend(rule.parts().map(|(part, about)| PartView {
+                part,
+                name: about.name.to_owned(),
+                meaning: about.meaning.to_owned(),
+            }));
+        }
         if plans || pays || matches!(self.score, Goal::Start(_)) {
             parts.push(PartView::of("lengths", self.lengths));
         }
@@ -127,6 +134,7 @@ impl fmt::Display for Recipe {
             Goal::Rank(rank) => self.fmt_brokering(rank, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
             Goal::Start(queueing) => self.fmt_queueing(queueing, f),
+            Goal::Sites(rule) => write!(f, "{rule}"),
         }
     }
 }

@@ -39,6 +39,9 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
         let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };
         queueing.correction = chosen(&table, "correction", own)?;
     }
+    if let (Goal::Sites(rule), Some(key)) = (&mut recipe.score, table.find("sites")) {
+        super::sites::read(&key, rule)?;
+    }
     if let Some(key) = table.find("aging") {
         recipe.aging = key.whole(0, COUNT)?;
     }
@@ -82,12 +85,13 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     let comes = recipe.when == When::AtEvents;
     let what = "gives each task its place as it comes";
     let meaningless: &[&str] = match (recipe.score, comes) {
-        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan"],
+        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan", "sites"],
+        (Goal::Sites(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "choose"],
         (Goal::Now(_) | Goal::Rank(_), _) => {
-            &["period_s", "aging", "deadline_s", "replan", "fill", "correction"]
+            &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "sites"]
         }
-        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction"],
-        (Goal::End(_), false) => &["fill", "correction"],
+        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction", "sites"],
+        (Goal::End(_), false) => &["fill", "correction", "sites"],
     };
     match meaningless.iter().find_map(|key| table.find(key)) {
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),

@@ -217,7 +217,10 @@ impl Books {
             }
             Decision::Start { task, on } => self.started(now, task, on, charged),
             Decision::Lending(_) | Decision::Wake { .. } => {}
-            Decision::Relocate { .. } | Decision::Replicate { .. } | Decision::StartWide { .. } => {
+            Decision::Relocate { .. }
+            | Decision::Replicate { .. }
+            | Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. } => {
                 unreachable!("a batch neither moves what runs nor runs it twice")
             }
         }
