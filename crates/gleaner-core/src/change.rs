@@ -52,6 +52,8 @@ pub enum Change {
     CatalogueChanged,
     /// A site said how things are there, or what was sent there since is other than before.
     BeliefChanged(MachineId),
+    /// What is lent, borrowed, wanted, asked or offered among peers is other than before, or what they did for each other.
+    LoansChanged,
     /// A reply spoke of a run that is over, or never was; nothing came of it.
     StaleReply(RunId),
     /// A wish was refused; it must not be proposed again at this instant.

@@ -1,5 +1,6 @@
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
+use crate::lending::LendingEvent;
 use gleaner_units::{FileId, MachineClassId, MachineId, Ops, RunId, SiteId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +150,8 @@ pub enum Event {
         /// When they were so.
         known_at: Time,
     },
+    /// A peer did, wants, lends or gave back something.
+    Lending(LendingEvent),
     /// All that a run needs is where it goes, and it waits there for its turn.
     RunArrived(RunId),
     /// A run began where it was sent.

@@ -8,6 +8,8 @@ mod beliefs;
 mod catalogue;
 mod chains;
 mod check;
+mod favours;
+mod loans;
 mod machine;
 mod pages;
 mod paying;
@@ -23,6 +25,8 @@ pub use accounts::Accounts;
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
+pub use favours::Favours;
+pub use loans::{Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use plans::Plans;
 pub use runs::{Run, Stage};
@@ -84,6 +88,7 @@ pub struct Grid {
     wake_at: Option<Time>,
     catalogue: Catalogue,
     beliefs: Beliefs,
+    loans: Loans,
 }
 
 impl Grid {
@@ -107,6 +112,7 @@ impl Grid {
             wake_at: None,
             catalogue: Catalogue::default(),
             beliefs: Beliefs::default(),
+            loans: Loans::default(),
         }
     }
 
@@ -191,6 +197,12 @@ impl Grid {
         let first =
             firsts.min_by_key(|&(class, task)| (Reverse(self.classes.task_class(class).priority), task));
         first.map(|(_, task)| task)
+    }
+
+    /// How many tasks of a class wait.
+    #[inline]
+    pub fn waiting_count(&self, class: TaskClassId) -> u32 {
+        self.waiting.count_of(class)
     }
 
     /// The task of that class that was submitted first among those that wait.

@@ -23,6 +23,7 @@ mod effects;
 mod event;
 pub mod explain;
 mod grid;
+mod lending;
 mod occasion;
 mod parts;
 mod policy;
@@ -39,9 +40,10 @@ pub use decision::{Decision, Queue, Refusal};
 pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Grid, GridConfig,
-    Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
+    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Favours, Grid,
+    GridConfig, Loan, Loans, Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
 };
+pub use lending::{Lending, LendingEvent, LendingRefusal, Want};
 pub use occasion::{Cause, Occasion, Settled};
 pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;

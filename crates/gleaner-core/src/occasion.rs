@@ -25,6 +25,10 @@ pub enum Cause {
     Vacated(MachineId),
     /// A site published its state, and tasks wait that could go there.
     Published(MachineId),
+    /// Peers want workers.
+    Wanted,
+    /// No peer lends what was asked for.
+    NothingLent,
     /// Another rule is in force: what waits may find a place by it.
     RuleChanged,
     /// The moment that the policy asked for came.

@@ -118,6 +118,7 @@ impl Backlog {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -156,6 +156,7 @@ impl Policy for Batcher {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
@@ -179,6 +180,8 @@ impl Policy for Batcher {
                 | Cause::LoadRose(_)
                 | Cause::Vacated(_)
                 | Cause::Published(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::Lost(_)
                 | Cause::RuleChanged,
             ) => self.at_once(grid, now),
@@ -195,6 +198,8 @@ impl Policy for Batcher {
                 _,
                 Cause::WokeUp { .. }
                 | Cause::Submitted(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
                 | Cause::Closed(_)

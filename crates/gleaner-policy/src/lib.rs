@@ -9,6 +9,7 @@
 //! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
+//! - [`peer`] is a site among others, which lend each other machines.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
 mod any_policy;
@@ -21,6 +22,7 @@ pub mod fleet;
 pub mod matchmaker;
 pub mod outlook;
 pub mod parts;
+pub mod peer;
 pub mod placement;
 pub mod presets;
 pub mod queue;
@@ -35,6 +37,8 @@ pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
 pub use parts::budget::{Cheapest, Level, Savings, Spending};
+pub use parts::choose::Choose;
+pub use parts::favours::{Favours, Peering, Recalling, Shelf};
 pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -42,6 +46,7 @@ pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
+pub use peer::Peer;
 pub use presets::Preset;
 pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};

@@ -2,6 +2,7 @@
 //! has room for it, and may be moved later.
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
+use crate::parts::choose::Choose;
 use crate::parts::relocate::Relocate;
 use crate::parts::when::When;
 use crate::placement::{Means, place};
@@ -15,6 +16,8 @@ use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 pub(crate) struct Matching {
     /// Where a new task goes.
     pub(crate) place: Score,
+    /// Which of the machines that were scored it takes.
+    pub(crate) choose: Choose,
     /// Whether and how it may move later.
     pub(crate) relocate: Option<Relocate>,
     /// How the budget is spent, where the grid has one.
@@ -36,7 +39,13 @@ impl Matchmaker {
 
     fn place(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
         let means = Means::of(self.recipe.spending, (grid, &self.fleet), now, task);
-        place(self.recipe.place, grid, &self.fleet, grid.task(task).class(), means.as_ref())
+        place(
+            (self.recipe.place, self.recipe.choose),
+            grid,
+            &self.fleet,
+            grid.task(task).class(),
+            means.as_ref(),
+        )
     }
 
     fn start(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Decision> {
@@ -87,6 +96,8 @@ impl Matchmaker {
                 | Cause::Lost(_)
                 | Cause::Vacated(_)
                 | Cause::Published(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::RuleChanged
                 | Cause::WokeUp { .. },
                 _,
@@ -137,6 +148,7 @@ impl Policy for Matchmaker {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
@@ -154,7 +166,11 @@ impl Policy for Matchmaker {
             | Cause::Published(machine) => self.start_waiting(grid, now, machine),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
             Cause::WokeUp { .. } if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
-            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,
+            Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::WokeUp { .. }
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         };
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }

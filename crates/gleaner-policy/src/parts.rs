@@ -7,11 +7,12 @@
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
 //! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
-//! | choose | [`choose`] | the best |
+//! | choose | [`choose`] | the best · of equals the latest · the first |
 //! | belief | [`belief`] | as told |
 //! | lengths | [`lengths`] | declared · the last two · true |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
+//! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
 //! | replicate | [`replicate`] | one run |
 //!
 //! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
@@ -21,6 +22,7 @@ pub mod aim;
 pub mod belief;
 pub mod budget;
 pub mod choose;
+pub mod favours;
 pub mod lengths;
 pub mod order;
 pub mod queue;
@@ -49,6 +51,8 @@ pub enum Input {
     Deadline,
     /// How long each user's tasks ran before.
     Runs,
+    /// What peers did for each other.
+    Favours,
 }
 
 impl Input {
@@ -62,6 +66,7 @@ impl Input {
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
             Input::Runs => "what ran before",
+            Input::Favours => "what peers did for each other",
         }
     }
 }

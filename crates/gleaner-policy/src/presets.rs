@@ -3,6 +3,8 @@
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
+use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::score::Score;
@@ -207,6 +209,35 @@ fn queue(backfill: Backfill) -> Preset {
     }
 }
 
+fn dasilvas() -> [Preset; 2] {
+    let preset = |name: &str, summary: &str, score: Score, choose: Choose, what: &str| Preset {
+        name: format!("dasilva/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Da Silva and Nesmachnow: {what}. A site's own machines come first, then what peers lend by the Network of \
+             Favours; tasks that none is free for queue on the site's own. A decision costs O(machine classes + log machines)."
+        ),
+        recipe: Recipe { choose, peering: Some(Peering::default()), ..Recipe::by(score) },
+        says: &[Part::When],
+    };
+    [
+        preset(
+            "traditional",
+            "among peers, each task to the first machine that is free",
+            Score::Power,
+            Choose::First,
+            "OurGrid's own rule, section 5.1",
+        ),
+        preset(
+            "greedy",
+            "among peers, each task to the most powerful machine that is free",
+            Score::Power,
+            Choose::BestLatest,
+            "Algorithm 1, section 5.2",
+        ),
+    ]
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
@@ -217,6 +248,7 @@ impl Preset {
             .into_iter()
             .chain(elleuchs())
             .chain([budget()])
+            .chain(dasilvas())
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)

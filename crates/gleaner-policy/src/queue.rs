@@ -255,6 +255,7 @@ impl Policy for Backfiller {
             | Change::Started(_)
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}
@@ -301,7 +302,9 @@ impl Policy for Backfiller {
             | Cause::Freed(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
-            | Cause::RuleChanged => None,
+            | Cause::RuleChanged
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         }
     }
 

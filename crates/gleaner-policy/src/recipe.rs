@@ -12,6 +12,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -20,6 +21,7 @@ use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
+use crate::peer::{Peer, Sharing};
 use crate::{AnyPolicy, Backfiller, outlook, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
@@ -66,6 +68,8 @@ pub struct Recipe {
     pub relocate: Option<Relocate>,
     /// How often a task runs at a time.
     pub replicate: Replicate,
+    /// What makes the site a peer of others, if it is one.
+    pub peering: Option<Peering>,
 }
 
 impl Recipe {
@@ -85,6 +89,7 @@ impl Recipe {
             replan: Replan::Unbegun,
             relocate: None,
             replicate: Replicate::One,
+            peering: None,
         }
     }
 
@@ -112,11 +117,18 @@ impl Recipe {
         if let Err(refusal) = self.check() {
             panic!("no policy can be made of this recipe: {refusal}");
         }
-        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = self;
+        let Self { when, order, choose, spending, level, aging, deadline, replan, relocate, peering, .. } =
+            self;
         match self.score {
-            Goal::Now(place) => {
-                AnyPolicy::Matchmaker(Matchmaker::new(Matching { place, relocate, spending }))
-            }
+            Goal::Now(score) => match peering {
+                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
+                None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
+                    place: score,
+                    choose,
+                    relocate,
+                    spending,
+                })),
+            },
             Goal::End(aim) => {
                 let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
                 AnyPolicy::Batcher(Batcher::new(batching))
@@ -200,6 +212,15 @@ impl Recipe {
             let expected = places(&format!("one of {}", known.join(", ")));
             return Err(PolicyError::new("budget.rule", rule_name((spending, level)), expected));
         }
+        if self.peering.is_some() && relocate.is_some() {
+            let expected =
+                "\"none\": among peers a task stays where it is, or is taken back with its machine";
+            return Err(PolicyError::new("relocate", "moves", expected));
+        }
+        if self.peering.is_some() && spending.heeds_budget() {
+            let expected = "\"none\": peers pay in favours";
+            return Err(PolicyError::new("budget.rule", spending.name(), expected));
+        }
         if relocate.is_some() && spending.heeds_budget() {
             let expected = "\"none\", or budget.rule = \"none\": a move would change what a task costs";
             return Err(PolicyError::new("relocate", "moves within a budget", expected));
@@ -209,6 +230,14 @@ impl Recipe {
 
     fn check_planning(&self, aim: Aim) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        if self.choose != Choose::Best {
+            let expected = format!("best: {} plans for ends", aim.name());
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        if self.peering.is_some() {
+            let expected = format!("no such key: {} plans ahead, and peers lend for now", aim.name());
+            return Err(PolicyError::new("favours", "a peer", expected));
+        }
         if relocate.is_some() {
             let expected = "\"none\": tasks are planned by when machines will be done, and what has started is not moved";
             return Err(PolicyError::new("relocate", "moves", expected));
@@ -243,7 +272,8 @@ impl Recipe {
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
         let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
-        parts.iter().flat_map(|part| part.reads).chain(relocate).copied().collect()
+        let peering = self.peering.iter().flat_map(|peering| peering.favours.about().reads);
+        parts.iter().flat_map(|part| part.reads).chain(relocate).chain(peering).copied().collect()
     }
 
     /// Whether what may be spent makes a difference to it.

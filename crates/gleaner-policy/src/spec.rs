@@ -32,7 +32,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 18] = [
     "preset",
     "period_s",
     "order",
@@ -48,6 +48,9 @@ pub(crate) const KEYS: [&str; 15] = [
     "relocate",
     "budget",
     "replicate",
+    "favours",
+    "queue",
+    "recall",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];

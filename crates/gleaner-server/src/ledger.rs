@@ -480,6 +480,7 @@ impl Ledger {
                 Command::Start { run, on } => (*run, Some(*on)),
                 Command::StartWide { run, parts } => (*run, parts.first().map(|part| part.on)),
                 Command::Stop { run, .. } => (*run, None),
+                Command::Lending(_) => continue,
             };
             self.touched.push(TaskRange::one(run.task));
             if let Some(on) = starts_on {

@@ -59,6 +59,11 @@ impl<L> Out<L> {
     pub fn send(&mut self, from: PartyId, to: PartyId, letter: L) {
         self.letters.push((from, to, letter));
     }
+
+    /// Letters leave now, if there are any.
+    pub fn send_all(&mut self, from: PartyId, to: PartyId, letters: impl IntoIterator<Item = L>) {
+        self.letters.extend(letters.into_iter().map(|letter| (from, to, letter)));
+    }
 }
 
 /// Sees everything that passes between the outside and the schedulers, as a journal would.

@@ -70,6 +70,7 @@ impl<P: Policy> Policy for Mutant<P> {
             Decision::StartWide { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => Some(decision),
         }
     }

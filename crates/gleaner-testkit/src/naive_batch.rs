@@ -318,6 +318,8 @@ impl NaiveBatch {
             | Cause::LoadRose(_)
             | Cause::Closed(_)
             | Cause::RuleChanged
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::WokeUp { .. } => None,
         };
         let period_ns = period.nanos();

@@ -24,6 +24,7 @@ mod limits;
 mod lines;
 pub mod logs;
 mod machines;
+pub mod models;
 mod names;
 pub mod ourgrid;
 mod owner_load;

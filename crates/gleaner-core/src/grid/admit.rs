@@ -22,6 +22,7 @@ impl Grid {
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
+            Decision::Lending(wish) => self.lend(wish, effects),
             Decision::Wake { at } if at < now => Err(Refusal::Passed(at)),
             Decision::Wake { at } => {
                 self.wake_at = Some(at);

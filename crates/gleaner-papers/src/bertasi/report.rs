@@ -6,8 +6,10 @@ mod figure_2;
 mod permutations;
 mod variations;
 
+use super::claims::SUFFIXES;
 use super::{FigureId, Findings, READINGS, plots, tables};
 use crate::claim::tally;
+use crate::claim_tables;
 use crate::statistics::Estimate;
 use gleaner_report::{Block, Cell, Report, Svg, Table, numbers};
 
@@ -67,6 +69,7 @@ impl Findings {
     fn report(&self) -> Report {
         let mut report = Report::new("Bertasi et al.: a resource-driven allocation scheme, run again")
             .lead(self.lead())
+            .with(claim_tables::by_statement(&self.claims(), &SUFFIXES))
             .with(Block::text(NOTE))
             .with(claims::summary(self));
         for figure in &self.figures {

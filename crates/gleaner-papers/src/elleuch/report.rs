@@ -41,6 +41,7 @@ impl Findings {
     pub(super) fn report(&self) -> Report {
         let report = Report::new("Elleuch et al.: scheduling within a budget, run again")
             .lead(self.lead())
+            .with(claim_tables::by_statement(&self.claims(), &claims::SUFFIXES))
             .with(Block::text(NOTE))
             .with(Block::heading("Claims"))
             .with(claim_tables::table("The paper's statements", &self.claims().iter().collect::<Vec<_>>()));

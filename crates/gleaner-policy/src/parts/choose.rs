@@ -8,11 +8,15 @@ pub enum Choose {
     /// The best of all.
     #[default]
     Best,
+    /// The same, of equals the latest.
+    BestLatest,
+    /// The first that will do.
+    First,
 }
 
 impl Choice for Choose {
     fn all() -> Vec<Self> {
-        vec![Choose::Best]
+        vec![Choose::Best, Choose::BestLatest, Choose::First]
     }
 
     fn about(&self) -> About {
@@ -20,6 +24,17 @@ impl Choice for Choose {
             Choose::Best => About {
                 name: "best",
                 meaning: "The machine with the best score is taken, of equals the lowest.",
+                reads: &[],
+            },
+            Choose::BestLatest => About {
+                name: "best-latest",
+                meaning: "The machine with the best score is taken, of equals the one that joined last: as ≥ in line 16 of \
+                          Algorithm 1 of Da Silva and Nesmachnow has it.",
+                reads: &[],
+            },
+            Choose::First => About {
+                name: "first",
+                meaning: "The first machine that can take the task is taken, whatever its score.",
                 reads: &[],
             },
         }

@@ -6,6 +6,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::{Favours, Peering, Recalling, Shelf};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -42,6 +43,13 @@ impl Recipe {
             parts.push(PartView::of("level", self.level));
         }
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
+        if let Some(Peering { favours, queue, recall }) = self.peering {
+            parts.extend([
+                PartView::of("favours", favours),
+                PartView::of("queue", queue),
+                PartView::of("recall", recall),
+            ]);
+        }
         parts
     }
 
@@ -73,6 +81,9 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Charged>("budget.charged"))
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
+        .chain(all::<Favours>("favours"))
+        .chain(all::<Shelf>("queue"))
+        .chain(all::<Recalling>("recall"))
         .collect()
 }
 
@@ -107,6 +118,13 @@ impl fmt::Display for Recipe {
 impl Recipe {
     fn fmt_placing(&self, score: Score, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(score.name())?;
+        if self.choose != Choose::Best {
+            write!(f, ", {}", self.choose.name())?;
+        }
+        if let Some(Peering { favours, queue, recall }) = self.peering {
+            let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
+            return write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}");
+        }
         match &self.relocate {
             None => f.write_str(", no relocation")?,
             Some(relocate) => write!(f, ", relocation by {relocate}")?,

@@ -5,6 +5,7 @@ use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
+use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::Correction;
 use crate::parts::relocate::Relocate;
@@ -44,6 +45,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     if let Some(key) = table.find("relocate") {
         recipe.relocate = relocate(&key)?;
     }
+    recipe.peering = peering(&table, recipe.peering)?;
     let budget = match table.find("budget") {
         Some(key) => budget(&key, &preset, &mut recipe)?,
         None => None,
@@ -110,6 +112,17 @@ fn said<C: Choice>(
 
 fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
     key.wrong(format!("\"{own}\", or no such key: the name {} says it", preset.name))
+}
+
+/// A key of them makes a peer of what was none.
+fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, PolicyError> {
+    let is_said = ["favours", "queue", "recall"].iter().any(|key| table.find(key).is_some());
+    let Some(own) = own.or_else(|| is_said.then(Peering::default)) else { return Ok(None) };
+    Ok(Some(Peering {
+        favours: chosen(table, "favours", own.favours)?,
+        queue: chosen(table, "queue", own.queue)?,
+        recall: chosen(table, "recall", own.recall)?,
+    }))
 }
 
 fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {

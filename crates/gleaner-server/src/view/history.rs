@@ -143,7 +143,9 @@ impl<'a> Story<'a> {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
             Decision::StartWide { task, ref parts } => (task, parts[0].on),
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         if task != self.names.task {
             return;
