@@ -27,7 +27,11 @@ pub fn setup(jobs: usize, cores: u32, load: f64) -> Setup {
         let exponent = stream.uniform(RUN_EXPONENTS.0, RUN_EXPONENTS.1) as i32;
         let run = (stream.uniform(1.0, 2.0) * f64::from(1 << exponent)).round();
         let most = 1_u32 << (stream.uniform(0.0, f64::from(cores.ilog2() + 1)) as u32);
-        let size = if stream.uniform(0.0, 1.0) < 0.75 { most } else { 1 + stream.uniform(0.0, f64::from(most)) as u32 };
+        let size = if stream.uniform(0.0, 1.0) < 0.75 {
+            most
+        } else {
+            1 + stream.uniform(0.0, f64::from(most)) as u32
+        };
         let size = size.min(cores);
         let estimate = (run * stream.uniform(1.0, ESTIMATE_TIMES)).ceil();
         let user = stream.uniform(0.0, USERS) as usize;
@@ -44,8 +48,9 @@ pub fn setup(jobs: usize, cores: u32, load: f64) -> Setup {
         tasks.push(Time::from_seconds(arrival).expect("not huge"), ops(run), TaskClassId::new(class));
         tasks.declared[index] = Some(ops(estimate));
     }
-    let room = Room { slots: Some(cores), memory: None };
-    let machine = MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
+    let room = Room { slots: Some(cores), ..Room::default() };
+    let machine =
+        MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
         machine_classes: vec![machine],
@@ -65,7 +70,7 @@ fn ops(seconds: f64) -> Ops {
 fn task_class(cores: u32, user: usize) -> TaskClass {
     TaskClass {
         composition: vec![1.0],
-        needs: Needs { cores, memory: 0 },
+        needs: Needs { cores, ..Needs::default() },
         priority: 0,
         restarts: true,
         payer: UserId::new(user),
@@ -77,4 +82,19 @@ fn task_class(cores: u32, user: usize) -> TaskClass {
 /// The processor time of a whole run.
 pub fn seconds(setup: &Setup, backfill: Backfill) -> f64 {
     processor_seconds(|| Simulation::new(setup, Recipe::in_line(backfill).build()).run())
+}
+
+/// How many bytes more the process had at most during a run than before it, as far as the system tells.
+pub fn peak_bytes(setup: &Setup, backfill: Backfill) -> Option<u64> {
+    // From now on the peak is what there is.
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    let before = status_bytes("VmRSS:")?;
+    seconds(setup, backfill);
+    Some(status_bytes("VmHWM:")?.saturating_sub(before))
+}
+
+fn status_bytes(key: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }

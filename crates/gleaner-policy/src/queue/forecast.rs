@@ -15,8 +15,8 @@ const ALIKE_MOST: usize = 20;
 const ALIKE_LEAST: usize = 2;
 /// What ran for less counts as if it had run so long: nobody is believed to take no time.
 const SHORTEST_S: f64 = 1.0;
-/// So many of a user's runs are remembered.
-const RUNS_KEPT: usize = 64;
+/// So many are remembered: more than count, since those that ended at this very instant do not.
+const RUNS_KEPT: usize = 32;
 
 /// A run that came to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,7 +24,6 @@ struct Ran {
     ended: Time,
     task: TaskId,
     ops: f64,
-    declared: f64,
 }
 
 impl Ran {
@@ -41,8 +40,8 @@ pub(crate) struct Forecast {
     believed: Vec<f64>,
     /// By task that has not ended: what will be believed when that is over, one after the other. Only where there is any.
     later: BTreeMap<TaskId, Vec<f64>>,
-    /// The latest of each user, in order of end.
-    ran: BTreeMap<UserId, VecDeque<Ran>>,
+    /// The latest of each user, and of each user and declared length, in order of end.
+    ran: BTreeMap<(UserId, Option<u64>), VecDeque<Ran>>,
 }
 
 impl Forecast {
@@ -101,18 +100,16 @@ impl Forecast {
             return;
         }
         let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);
-        let ran = Ran {
-            ended: task.ended(),
-            task: id,
-            ops: seconds / grid.seconds_per_op(task.class(), on),
-            declared: declared(grid, id),
-        };
+        let ops = seconds / grid.seconds_per_op(task.class(), on);
+        let ran = Ran { ended: task.ended(), task: id, ops };
         let user = grid.classes().task_class(task.class()).payer;
-        let recent = self.ran.entry(user).or_default();
-        let at = recent.partition_point(|other| other.key() < ran.key());
-        recent.insert(at, ran);
-        if recent.len() > RUNS_KEPT {
-            recent.pop_front();
+        for like in [None, Some(declared(grid, id).to_bits())] {
+            let recent = self.ran.entry((user, like)).or_default();
+            let at = recent.partition_point(|other| other.key() < ran.key());
+            recent.insert(at, ran);
+            if recent.len() > RUNS_KEPT {
+                recent.pop_front();
+            }
         }
     }
 
@@ -145,14 +142,13 @@ impl Forecast {
 
     /// The median of the user's latest that are alike, then that of those that took longer, and so on.
     fn alike(&self, user: UserId, now: Time, declared: f64) -> Vec<f64> {
-        let recent = || self.ran.get(&user).into_iter().flatten().rev().filter(|ran| ran.ended < now);
-        let latest = |same: bool| -> Vec<f64> {
-            let like = recent().filter(|ran| !same || ran.declared == declared);
-            like.take(ALIKE_MOST).map(|ran| ran.ops).collect()
+        let latest = |like: Option<u64>| -> Vec<f64> {
+            let recent = self.ran.get(&(user, like)).into_iter().flatten().rev();
+            recent.filter(|ran| ran.ended < now).take(ALIKE_MOST).map(|ran| ran.ops).collect()
         };
-        let mut sample = latest(true);
+        let mut sample = latest(Some(declared.to_bits()));
         if sample.len() < ALIKE_LEAST {
-            sample = latest(false);
+            sample = latest(None);
         }
         if sample.len() < ALIKE_LEAST {
             return Vec::new();
@@ -169,7 +165,7 @@ impl Forecast {
 
     /// The mean of what the user's last two took; nothing before there were two.
     fn last_two(&self, user: UserId, now: Time) -> Option<f64> {
-        let mut recent = self.ran.get(&user)?.iter().rev().filter(|ran| ran.ended < now);
+        let mut recent = self.ran.get(&(user, None))?.iter().rev().filter(|ran| ran.ended < now);
         let (last, before) = (recent.next()?.ops, recent.next()?.ops);
         Some(f64::midpoint(before, last))
     }
