@@ -40,7 +40,7 @@ fn a_job_description_runs_as_it_would_there() {
     grid.ok(&["wait", &job]);
     assert_eq!(grid.ok(&["logs", &format!("{job}/1")]), "task 2\n");
     let out = grid.folder.path().join("out");
-    grid.ok(&["fetch", &job, "--out", &out.display().to_string()]);
+    grid.ok(&["fetch", &job, "--to", &out.display().to_string()]);
     let mut found = Vec::new();
     let mut folders = vec![out];
     while let Some(folder) = folders.pop() {
