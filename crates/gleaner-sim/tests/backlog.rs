@@ -14,7 +14,7 @@ fn overloaded() -> Setup {
     let machine = |speed: f64| MachineClass {
         speeds: vec![speed],
         cores: 1,
-        room: Room { slots: Some(1), memory: None },
+        room: Room { slots: Some(1), ..Room::default() },
         price: speed,
         provides: BTreeSet::new(),
         ad: None,
@@ -38,6 +38,7 @@ fn overloaded() -> Setup {
             arrivals: vec![Time::ZERO; 200],
             lengths: vec![Ops::new(10.0).expect("a length"); 200],
             classes: vec![TaskClassId::new(0); 200],
+            ..Tasks::default()
         },
         loads: Vec::new(),
         budget: Some(Budget {
