@@ -39,13 +39,15 @@ pub(crate) fn by_statement(claims: &[Claim], readings: &[(&str, &str)]) -> Table
     let used = |column: usize| rows.iter().any(|(_, claims)| claims[column].is_some());
     let columns: Vec<usize> = (0..=readings.len()).filter(|&column| used(column)).collect();
     let heading = |&column: &usize| if column == 0 { "As read here" } else { readings[column - 1].1 };
-    let header = ["Statement", "Paper"].into_iter().chain(columns.iter().map(heading)).collect::<Vec<_>>();
+    let header =
+        ["Statement", "Claim", "Paper"].into_iter().chain(columns.iter().map(heading)).collect::<Vec<_>>();
     let caption =
         "What the paper states, a row each, and what came out in each reading, with its 95 % interval";
-    rows.iter().fold(Table::new(caption, header), |table, (_, claims)| {
+    rows.iter().fold(Table::new(caption, header), |table, (name, claims)| {
         let any = claims.iter().flatten().next().expect("a row has a claim");
         let cells = columns.iter().map(|&column| Cell::text(claims[column].map_or(String::new(), found)));
-        table.row([Cell::text(any.claim), Cell::text(any.paper)].into_iter().chain(cells))
+        let head = [Cell::text(any.claim), Cell::text(name.clone()), Cell::text(any.paper)];
+        table.row(head.into_iter().chain(cells))
     })
 }
 

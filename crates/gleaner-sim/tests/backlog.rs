@@ -34,12 +34,11 @@ fn overloaded() -> Setup {
         machines: [0, 1].map(MachineClassId::new).to_vec(),
         availability: None,
         task_classes: vec![task],
-        tasks: Tasks {
-            arrivals: vec![Time::ZERO; 200],
-            lengths: vec![Ops::new(10.0).expect("a length"); 200],
-            declared: vec![Ops::new(10.0); 200],
-            classes: vec![TaskClassId::new(0); 200],
-        },
+        tasks: Tasks::truly_declared(
+            vec![Time::ZERO; 200],
+            vec![Ops::new(10.0).expect("a length"); 200],
+            vec![TaskClassId::new(0); 200],
+        ),
         loads: Vec::new(),
         budget: Some(Budget {
             recharge: Credits::new(400),
