@@ -6,7 +6,7 @@
 #[expect(dead_code, reason = "the tests use more of it")]
 mod coordinator;
 
-use coordinator::{Coordinator, attempt, script};
+use coordinator::{Coordinator, id_of, script};
 use gleaner_wire::session::{FromAgent, ToAgent};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -32,13 +32,13 @@ fn main() {
     for task in 0..RUNS + SIDE_BY_SIDE {
         if task >= SIDE_BY_SIDE {
             let ended = session.until(|message| match message {
-                FromAgent::Ended { attempt, .. } => Some(attempt),
+                FromAgent::Ended { run, .. } => Some(run),
                 _ => None,
             });
             session.settle(ended);
         }
         if task < RUNS {
-            let mut run = script(attempt(task, 1), "");
+            let mut run = script(id_of(task, 1), "");
             run.command = vec!["/bin/true".into()];
             session.say(&ToAgent::Run(Box::new(run)));
         }

@@ -30,11 +30,9 @@ pub use log::Range;
 pub use ruling::Exit;
 
 use crate::owner::{Bounds, Rules, Verdict};
-use gleaner_units::{Span, TaskId, Time};
+use gleaner_units::{RunId, Span, TaskId, Time};
 use gleaner_wire::SESSION_VERSION;
-use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Profile, Run, Sample, Stored, Stream, ToAgent, Usage,
-};
+use gleaner_wire::session::{End, FromAgent, Hello, Profile, Run, Sample, Stored, Stream, ToAgent, Usage};
 use held::{Held, Stage};
 use link::Link;
 use std::collections::{BTreeMap, VecDeque};
@@ -57,17 +55,17 @@ pub enum Event {
     /// It said something.
     Received(ToAgent),
     /// The folder of a run was made, or could not be.
-    Prepared(Attempt, Result<(), TransferError>),
+    Prepared(RunId, Result<(), TransferError>),
     /// The keeper has started the program.
-    Began(Attempt),
+    Began(RunId),
     /// Program and all its processes are gone, and all its output was read.
-    Exited(Attempt, Exit, Usage),
+    Exited(RunId, Exit, Usage),
     /// What held the run is gone, and with it the program; all its output was read.
-    KeeperLost(Attempt),
+    KeeperLost(RunId),
     /// A program has written: so much is kept in all, so much was dropped.
     Wrote {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// Where to.
         stream: Stream,
         /// Bytes kept of it so far.
@@ -76,13 +74,13 @@ pub enum Event {
         dropped: u64,
     },
     /// What a program wrote cannot be kept here, or not be read again, for this reason.
-    OutputLost(Attempt, String),
+    OutputLost(RunId, String),
     /// The disk takes and gives back what is written to it.
     DiskWorks,
     /// A run's folder was seen to be larger than it may.
-    FolderTooLarge(Attempt),
+    FolderTooLarge(RunId),
     /// What a run left was stored at the coordinator, or could not be.
-    Collected(Attempt, Result<Collected, TransferError>),
+    Collected(RunId, Result<Collected, TransferError>),
     /// The owner's rules say something new.
     Judged(Verdict),
     /// The owner's rules are others from now on.
@@ -148,11 +146,11 @@ pub enum Deed {
     /// Tell the keeper to start the program.
     Launch(Arc<Run>),
     /// Tell the keeper to signal all processes of the run.
-    Signal(Attempt, Signal),
+    Signal(RunId, Signal),
     /// Store what the run left at the coordinator.
     Collect(Arc<Run>, Wanted),
     /// Remove all that is left of the run here.
-    Clear(Attempt),
+    Clear(RunId),
     /// Measure the machine.
     Measure,
     /// End: everything is told that can be.
@@ -187,10 +185,10 @@ pub struct Wanted {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Piece {
     /// To be sent as [`FromAgent::Output`].
-    Output(Attempt, Stream, Range),
+    Output(RunId, Stream, Range),
     /// To be sent as [`FromAgent::Ended`], the bytes of its two tails filled in from these ranges of standard output
     /// and standard error.
-    End(Attempt, Box<End>, [Range; 2]),
+    End(RunId, Box<End>, [Range; 2]),
 }
 
 /// The agent's state.
@@ -201,8 +199,8 @@ pub struct Duties {
     profile: Profile,
     sample: Sample,
     link: Link,
-    runs: BTreeMap<Attempt, Held>,
-    settled: VecDeque<Attempt>,
+    runs: BTreeMap<RunId, Held>,
+    settled: VecDeque<RunId>,
     verdict: Verdict,
     bounds: Bounds,
     load: (f64, String),
@@ -254,19 +252,19 @@ impl Duties {
             Event::Connected => self.greet(now),
             Event::Disconnected => self.link.down(),
             Event::Received(message) => self.receive(now, message),
-            Event::Prepared(attempt, result) => self.prepared(now, attempt, result),
-            Event::Began(attempt) => self.began(now, attempt),
-            Event::Exited(attempt, exit, usage) => self.exited(now, attempt, exit, usage),
-            Event::KeeperLost(attempt) => self.lose_keeper(now, attempt),
-            Event::Wrote { attempt, stream, written, dropped } => {
-                if let Some(held) = self.runs.get_mut(&attempt) {
+            Event::Prepared(run, result) => self.prepared(now, run, result),
+            Event::Began(run) => self.began(now, run),
+            Event::Exited(run, exit, usage) => self.exited(now, run, exit, usage),
+            Event::KeeperLost(run) => self.lose_keeper(now, run),
+            Event::Wrote { run, stream, written, dropped } => {
+                if let Some(held) = self.runs.get_mut(&run) {
                     held.logs[stream as usize].wrote(now, written, dropped);
                 }
             }
-            Event::OutputLost(attempt, why) => self.output_lost(now, attempt, &why),
+            Event::OutputLost(run, why) => self.output_lost(now, run, &why),
             Event::DiskWorks => self.disk_works(),
-            Event::FolderTooLarge(attempt) => self.end(now, attempt, ruling::Reason::DiskLimit, Span::ZERO),
-            Event::Collected(attempt, result) => self.collected(now, attempt, result),
+            Event::FolderTooLarge(run) => self.end(now, run, ruling::Reason::DiskLimit, Span::ZERO),
+            Event::Collected(run, result) => self.collected(now, run, result),
             Event::Judged(verdict) => self.judged(now, verdict),
             Event::Ruled(bounds) => self.bounds = bounds,
             Event::Evict => self.evict(now),
@@ -303,14 +301,14 @@ impl Duties {
     }
 
     /// The runs that it has, ended ones included.
-    pub fn attempts(&self) -> impl Iterator<Item = Attempt> {
+    pub fn runs(&self) -> impl Iterator<Item = RunId> {
         self.runs.keys().copied()
     }
 
     /// The runs whose programs run, or are suspended, each with the bytes that its folder may hold, 0 for no limit.
-    pub fn alive(&self) -> impl Iterator<Item = (Attempt, u64)> {
+    pub fn alive(&self) -> impl Iterator<Item = (RunId, u64)> {
         let alive = self.runs.iter().filter(|(_, held)| held.is_alive());
-        alive.map(|(attempt, held)| (*attempt, held.run.needs.disk))
+        alive.map(|(run, held)| (*run, held.run.needs.disk))
     }
 
     /// The machine as last measured.
@@ -336,7 +334,7 @@ impl Duties {
             incarnation: self.incarnation,
             epoch: self.link.epoch(),
             profile: self.profile.clone(),
-            running: self.attempts().collect(),
+            running: self.runs().collect(),
         })));
     }
 
@@ -351,13 +349,13 @@ impl Duties {
         self.deeds.push_back(Deed::Close(why.into()));
     }
 
-    fn runs_of(&self, task: TaskId) -> impl Iterator<Item = (&Attempt, &Held)> {
-        self.runs.range(Attempt { task, number: 0 }..=Attempt { task, number: u32::MAX })
+    fn runs_of(&self, task: TaskId) -> impl Iterator<Item = (&RunId, &Held)> {
+        self.runs.range(RunId { task, number: 0 }..=RunId { task, number: u32::MAX })
     }
 
-    fn attempts_where(&self, holds: impl Fn(&Held) -> bool) -> Vec<Attempt> {
+    fn runs_where(&self, holds: impl Fn(&Held) -> bool) -> Vec<RunId> {
         let chosen = self.runs.iter().filter(|(_, held)| holds(held));
-        chosen.map(|(attempt, _)| *attempt).collect()
+        chosen.map(|(run, _)| *run).collect()
     }
 
     fn keep_time(&mut self, now: Time) {

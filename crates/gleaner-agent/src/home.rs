@@ -23,7 +23,8 @@ mod leftovers;
 use crate::beneath;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
-use gleaner_wire::session::{Attempt, Stream};
+use gleaner_units::RunId;
+use gleaner_wire::session::Stream;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -160,8 +161,8 @@ impl Home {
     }
 
     /// The folder of a run.
-    pub fn task(&self, attempt: Attempt) -> PathBuf {
-        self.folder.join(format!("tasks/{}.{}", attempt.task, attempt.number))
+    pub fn task(&self, run: RunId) -> PathBuf {
+        self.folder.join(format!("tasks/{}.{}", run.task, run.number))
     }
 
     /// A folder that several runs have, one after the other.
@@ -170,8 +171,8 @@ impl Home {
     }
 
     /// Where is kept what a run's program writes.
-    pub fn spool(&self, attempt: Attempt, stream: Stream) -> PathBuf {
-        let Attempt { task, number } = attempt;
+    pub fn spool(&self, run: RunId, stream: Stream) -> PathBuf {
+        let RunId { task, number } = run;
         self.folder.join(format!("tasks/{task}.{number}.{}", name_of(stream)))
     }
 
@@ -305,7 +306,7 @@ fn name_of(stream: Stream) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_units::TaskId;
+    use gleaner_units::{RunId, TaskId};
 
     #[test]
     fn what_it_remembers_outlasts_it_and_what_ran_does_not() {
@@ -322,7 +323,7 @@ mod tests {
         home.enrol(&identity).unwrap();
         home.remember_epoch(7).unwrap();
         assert_eq!(home.count_start().unwrap(), 1);
-        let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
+        let run = home.task(RunId { task: TaskId::new(1), number: 1 });
         fs::create_dir(&run).unwrap();
         drop(home);
         let home = Home::open(folder.path()).unwrap();

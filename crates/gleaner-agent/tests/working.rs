@@ -2,7 +2,7 @@
 
 mod coordinator;
 
-use coordinator::{Coordinator, attempt, script};
+use coordinator::{Coordinator, id_of, script};
 use gleaner_agent::owner::Word;
 use gleaner_agent::owner_socket::{self, State};
 use gleaner_agent::work::Stop;
@@ -23,7 +23,7 @@ done"#;
 
 fn counting(task: usize, number: u32) -> Run {
     let checkpoint = Checkpointing { folder: true, exit_code: None, grace_s: 5.0 };
-    Run { checkpoint, ..script(attempt(task, number), COUNT) }
+    Run { checkpoint, ..script(id_of(task, number), COUNT) }
 }
 
 fn text(end: &End) -> String {
@@ -47,7 +47,7 @@ fn programs_run_and_their_ends_are_told() {
     let agent = coordinator.agent();
     let (mut session, hello) = coordinator.welcome(1, 30.0);
     assert_eq!((hello.agent, hello.epoch, hello.running), (9, 0, Vec::new()));
-    session.say(&ToAgent::Yours { attempts: Vec::new() });
+    session.say(&ToAgent::Yours { runs: Vec::new() });
     let exited = |code| Outcome::Exited { code };
     for (task, (command, outcome, output)) in [
         ("exit 0", exited(0), ""),
@@ -60,7 +60,7 @@ fn programs_run_and_their_ends_are_told() {
     .into_iter()
     .enumerate()
     {
-        let mut run = script(attempt(task, 1), command);
+        let mut run = script(id_of(task, 1), command);
         run.env.insert("MINE".into(), "mine".into());
         let end = session.run(run);
         assert_eq!((&end.outcome, text(&end).as_str()), (&outcome, output), "{command}: {end:?}");
@@ -78,10 +78,10 @@ fn runs_after_the_keeper_was_killed_end_and_begin_again() {
     let coordinator = Coordinator::new();
     let agent = coordinator.agent();
     let (mut session, _) = coordinator.welcome(1, 30.0);
-    session.say(&ToAgent::Yours { attempts: Vec::new() });
+    session.say(&ToAgent::Yours { runs: Vec::new() });
     for kills in 0..3 {
         let ends_well = |number| {
-            let end = session.run(script(attempt(kills, number), "exit 0"));
+            let end = session.run(script(id_of(kills, number), "exit 0"));
             assert!(
                 matches!(end.outcome, Outcome::Exited { code: 0 } | Outcome::Abandoned { .. }),
                 "{end:?}"
@@ -112,7 +112,7 @@ fn what_may_not_run_here_says_why() {
     let coordinator = Coordinator::new();
     let _agent = coordinator.agent();
     let (mut session, _) = coordinator.welcome(1, 30.0);
-    let plain = |task| script(attempt(task, 1), "exit 0");
+    let plain = |task| script(id_of(task, 1), "exit 0");
     let missing = coordinator.keep(b"kept").to_string().replace(|_| true, "a");
     let input = |path: &str, blob: &str| {
         vec![Input { path: path.into(), blob: blob.to_owned().try_into().unwrap(), executable: false }]
@@ -144,7 +144,7 @@ fn inputs_come_and_output_files_go() {
         blob: coordinator.keep(text.as_bytes()),
         executable,
     };
-    let mut run = script(attempt(1, 1), "bin/tool; cat > out/read; ln -s /etc/passwd out/link; touch other");
+    let mut run = script(id_of(1, 1), "bin/tool; cat > out/read; ln -s /etc/passwd out/link; touch other");
     run.inputs = vec![
         input(
             "bin/tool",
@@ -156,7 +156,7 @@ fn inputs_come_and_output_files_go() {
     run.stdin = Some(coordinator.keep(b"from stdin"));
     run.outputs = vec!["./out/".into(), "no-such-*".into()];
     for number in 1..=2 {
-        run.attempt = attempt(1, number);
+        run.id = id_of(1, number);
         let end = session.run(run.clone());
         assert_eq!(end.outcome, Outcome::Exited { code: 0 }, "{end:?}");
         let expected = [("out/deep/copy", "given"), ("out/read", "from stdin")];
@@ -176,7 +176,7 @@ fn strangers_run_in_the_sandbox_with_all_that_they_need() {
         return;
     }
     let text_of = "cat given $GLEANER_CHECKPOINT/kept 2>/dev/null; cat; echo new > $GLEANER_CHECKPOINT/kept";
-    let mut run = script(attempt(1, 1), &format!("{text_of}; pwd > out; touch $TMPDIR/x && exit 85"));
+    let mut run = script(id_of(1, 1), &format!("{text_of}; pwd > out; touch $TMPDIR/x && exit 85"));
     run.user = "eve".into();
     run.confinement = Confinement::Sandbox;
     run.inputs = vec![Input { path: "given".into(), blob: coordinator.keep(b"in "), executable: false }];
@@ -184,12 +184,12 @@ fn strangers_run_in_the_sandbox_with_all_that_they_need() {
     run.outputs = vec!["out".into()];
     run.checkpoint = Checkpointing { folder: true, exit_code: Some(85), grace_s: 5.0 };
     for (number, output) in [(1, "in from stdin"), (2, "in new\nfrom stdin")] {
-        run.attempt = attempt(1, number);
+        run.id = id_of(1, number);
         let end = session.run(run.clone());
         assert_eq!((&end.outcome, text(&end).as_str()), (&Outcome::Exited { code: 85 }, output), "{end:?}");
         run.resume_from = end.checkpoint;
     }
-    run.attempt = attempt(1, 3);
+    run.id = id_of(1, 3);
     run.checkpoint.exit_code = None;
     let end = session.run(run);
     let found = files(&coordinator.blob(&end.files.expect("it has some").blob));
@@ -201,7 +201,7 @@ fn a_moved_counter_goes_on_where_it_stopped() {
     let coordinator = Coordinator::new();
     let _agent = coordinator.agent();
     let (mut session, _) = coordinator.welcome(1, 30.0);
-    let first = attempt(1, 1);
+    let first = id_of(1, 1);
     session.say(&ToAgent::Run(Box::new(counting(1, 1))));
     session.until_started(first);
     let counted = |bytes: &[u8]| {
@@ -211,7 +211,7 @@ fn a_moved_counter_goes_on_where_it_stopped() {
             .map(|(_, text)| text.trim().parse::<u64>().unwrap())
     };
     session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
-    session.say(&ToAgent::Stop { attempt: first, cause: StopCause::Move });
+    session.say(&ToAgent::Stop { run: first, cause: StopCause::Move });
     let end = session.until_ended(first);
     assert_eq!(end.outcome, Outcome::Stopped);
     let checkpoint = end.checkpoint.expect("it has one");
@@ -232,7 +232,7 @@ fn long_output_comes_whole_and_in_order() {
     let coordinator = Coordinator::new();
     let _agent = coordinator.agent();
     let (mut session, _) = coordinator.welcome(1, 30.0);
-    let run = script(attempt(1, 1), "seq 100000; seq 3 >&2");
+    let run = script(id_of(1, 1), "seq 100000; seq 3 >&2");
     session.say(&ToAgent::Run(Box::new(run)));
     let mut got = Vec::new();
     let end = loop {
@@ -263,21 +263,21 @@ fn an_end_is_told_after_every_reconnection_until_it_is_settled() {
     let (mut session, _) = coordinator.welcome(1, 30.0);
     let go = agent.home().join("go");
     let waiting = format!("while ! test -e {}; do sleep 0.02; done; echo done", go.display());
-    session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &waiting))));
-    session.until_started(attempt(1, 1));
+    session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), &waiting))));
+    session.until_started(id_of(1, 1));
     drop(session);
     std::fs::write(go, "").unwrap();
     for _ in 0..2 {
         let (mut session, hello) = coordinator.welcome(1, 30.0);
-        assert_eq!(hello.running, [attempt(1, 1)]);
-        session.say(&ToAgent::Yours { attempts: vec![attempt(1, 1)] });
-        session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), "echo again"))));
-        let end = session.until_ended(attempt(1, 1));
+        assert_eq!(hello.running, [id_of(1, 1)]);
+        session.say(&ToAgent::Yours { runs: vec![id_of(1, 1)] });
+        session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), "echo again"))));
+        let end = session.until_ended(id_of(1, 1));
         assert_eq!((end.outcome.clone(), text(&end)), (Outcome::Exited { code: 0 }, "done\n".into()));
     }
     let (mut session, _) = coordinator.welcome(1, 30.0);
-    session.until_ended(attempt(1, 1));
-    session.settle(attempt(1, 1));
+    session.until_ended(id_of(1, 1));
+    session.settle(id_of(1, 1));
     drop(session);
     let (_session, hello) = coordinator.welcome(1, 30.0);
     assert_eq!(hello.running, []);
@@ -293,8 +293,8 @@ fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
         "trap '' TERM; echo $$ > {0}.new; mv {0}.new {0}; while :; do sleep 0.1; done",
         file.display()
     );
-    session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &stubborn))));
-    session.until_started(attempt(1, 1));
+    session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), &stubborn))));
+    session.until_started(id_of(1, 1));
     let pid = wait_for(&file);
     std::fs::remove_file(&file).unwrap();
     drop(session);
@@ -303,17 +303,17 @@ fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
     until_gone(pid);
     drop(deaf);
     let (mut session, hello) = coordinator.welcome(1, 30.0);
-    assert_eq!(hello.running, [attempt(1, 1)]);
-    let end = session.until_ended(attempt(1, 1));
+    assert_eq!(hello.running, [id_of(1, 1)]);
+    let end = session.until_ended(id_of(1, 1));
     assert!(matches!(end.outcome, Outcome::Abandoned { .. }), "{end:?}");
-    session.settle(attempt(1, 1));
-    session.say(&ToAgent::Run(Box::new(script(attempt(2, 1), &stubborn))));
-    session.until_started(attempt(2, 1));
+    session.settle(id_of(1, 1));
+    session.say(&ToAgent::Run(Box::new(script(id_of(2, 1), &stubborn))));
+    session.until_started(id_of(2, 1));
     let pid = wait_for(&file);
     drop(session);
     let (mut session, hello) = coordinator.welcome(1, 30.0);
-    assert_eq!(hello.running, [attempt(2, 1)]);
-    session.say(&ToAgent::Yours { attempts: Vec::new() });
+    assert_eq!(hello.running, [id_of(2, 1)]);
+    session.say(&ToAgent::Yours { runs: Vec::new() });
     until_gone(pid);
 }
 
@@ -326,7 +326,7 @@ fn a_coordinator_of_an_earlier_epoch_is_turned_away() {
     assert_eq!(hello.epoch, 5);
     assert!(session.hear().is_none());
     let (mut session, _) = coordinator.welcome(5, 30.0);
-    assert_eq!(session.run(script(attempt(1, 1), "exit 0")).outcome, Outcome::Exited { code: 0 });
+    assert_eq!(session.run(script(id_of(1, 1), "exit 0")).outcome, Outcome::Exited { code: 0 });
 }
 
 #[test]
@@ -336,8 +336,8 @@ fn the_owner_stops_everything_and_lets_it_go_on() {
     let (mut session, _) = coordinator.welcome(1, 30.0);
     let pid = agent.home().join("pid");
     let busy = format!("echo $$ > {0}.new; mv {0}.new {0}; while :; do :; done", pid.display());
-    session.say(&ToAgent::Run(Box::new(script(attempt(1, 1), &busy))));
-    session.until_started(attempt(1, 1));
+    session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), &busy))));
+    session.until_started(id_of(1, 1));
     let pid = wait_for(&pid);
     let answer = owner_socket::tell(agent.home(), Some(Word::Pause)).unwrap();
     assert_eq!((answer.tasks, answer.state), (1, State::Suspended));
@@ -371,9 +371,9 @@ fn an_agent_that_leaves_hands_in_what_its_programs_have_done() {
     session.say(&ToAgent::Run(Box::new(counting(1, 1))));
     session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
     agent.tell(Stop::Orderly);
-    let end = session.until_ended(attempt(1, 1));
+    let end = session.until_ended(id_of(1, 1));
     assert!(matches!(end.outcome, Outcome::Abandoned { .. }) && end.checkpoint.is_some(), "{end:?}");
-    session.settle(attempt(1, 1));
+    session.settle(id_of(1, 1));
     agent.ended().unwrap();
 }
 

@@ -15,11 +15,11 @@ const LENGTH_MEAN: f64 = 1e5;
 /// The jobs on the AEOLUS grid.
 pub(crate) fn of_jobs(jobs: JobSet) -> Setup {
     Setup {
-        tasks: Tasks {
-            arrivals: jobs.arrivals,
-            lengths: jobs.lengths,
-            classes: jobs.kinds.into_iter().map(TaskClassId::new).collect(),
-        },
+        tasks: Tasks::truly_declared(
+            jobs.arrivals,
+            jobs.lengths,
+            jobs.kinds.into_iter().map(TaskClassId::new).collect(),
+        ),
         ..grid(grids::aeolus().len())
     }
 }
@@ -87,9 +87,9 @@ pub(crate) fn draw(count: usize, arrival_s: impl Fn(usize) -> f64) -> Tasks {
     let mut tasks = Tasks::default();
     for index in 0..count {
         let length = stream.uniform(1.0, 2.0 * LENGTH_MEAN).round();
-        tasks.arrivals.push(Time::from_seconds(arrival_s(index)).expect("neither negative nor huge"));
-        tasks.lengths.push(Ops::new(length).expect("at least 1"));
-        tasks.classes.push(TaskClassId::new(stream.uniform(0.0, COMPOSITIONS.len() as f64) as usize));
+        let class = TaskClassId::new(stream.uniform(0.0, COMPOSITIONS.len() as f64) as usize);
+        let arrival = Time::from_seconds(arrival_s(index)).expect("neither negative nor huge");
+        tasks.push(arrival, Ops::new(length).expect("at least 1"), class);
     }
     tasks
 }

@@ -2,7 +2,7 @@ use crate::decision::{Decision, Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
 /// What an event, an admitted decision or a refusal did to the grid: the only feed of a policy's indices.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Change {
     /// A machine class got its id.
     MachineClassMet(MachineClassId),
@@ -25,6 +25,10 @@ pub enum Change {
     },
     /// What a machine has on it, or on its way to it, is other than before: tasks, or the room that is taken.
     ResidentsChanged(MachineId),
+    /// A run takes its machine's room from now on.
+    RoomTaken(RunId),
+    /// A run takes that machine's room no more.
+    RoomFreed(RunId, MachineId),
     /// A task has its place in a queue.
     Planned(TaskId, Queue),
     /// A task lost its place in a queue and still waits.

@@ -88,6 +88,9 @@ pub struct Classes {
     tasks: Vec<TaskClass>,
     /// One row a task class, one column a machine class.
     seconds_per_op: Vec<Vec<f64>>,
+    /// Likewise for a part of such a task, on a machine that may be too small for the whole of it; no row for a task
+    /// class that needs one core.
+    in_parts: Vec<Option<Vec<f64>>>,
     /// Likewise; no row for a task class that likes all machines alike.
     ranks: Vec<Option<Vec<f64>>>,
     /// Follows from the classes.
@@ -118,6 +121,7 @@ impl Classes {
             machines: Vec::new(),
             tasks: Vec::new(),
             seconds_per_op: Vec::new(),
+            in_parts: Vec::new(),
             ranks: Vec::new(),
             meetings: Meetings::default(),
         }
@@ -161,6 +165,14 @@ impl Classes {
         &self.seconds_per_op[task.index()]
     }
 
+    /// [`seconds_per_op`](Self::seconds_per_op) of a part of such a task: that the machine is too small for all of it
+    /// does not matter, as long as it has room for what falls to one core.
+    #[inline]
+    pub fn seconds_per_op_in_parts(&self, task: TaskClassId, machine: MachineClassId) -> f64 {
+        let row = self.in_parts[task.index()].as_ref().unwrap_or(&self.seconds_per_op[task.index()]);
+        row[machine.index()]
+    }
+
     /// How much such a task likes each machine class, if it tells them apart. It goes where it likes best among the
     /// machines that can take it now.
     #[inline]
@@ -199,7 +211,10 @@ impl Classes {
         let mut work = Work::of(self.tasks.len() + self.ranks.iter().flatten().count());
         for task in 0..self.tasks.len() {
             let seconds_per_op = self.seconds_of_pair(task, id, &mut work);
-            self.seconds_per_op[task].push(seconds_per_op);
+            let whole = self.if_it_holds(task, id, seconds_per_op);
+            self.seconds_per_op[task].push(whole);
+            let in_part = self.if_it_holds_a_part(task, id, seconds_per_op);
+            self.in_parts[task].iter_mut().for_each(|row| row.push(in_part));
         }
         for (task, row) in self.ranks.iter_mut().enumerate() {
             if let Some(row) = row {
@@ -213,7 +228,8 @@ impl Classes {
     pub(crate) fn measure_task_class(&mut self, id: TaskClassId, composition: Vec<f64>) {
         self.catch_up();
         self.tasks[id.index()].composition = composition;
-        self.seconds_per_op[id.index()] = self.row(id.index(), &mut Work::of(self.machines.len()));
+        (self.seconds_per_op[id.index()], self.in_parts[id.index()]) =
+            self.rows(id.index(), &mut Work::of(self.machines.len()));
     }
 
     /// Costs O(machine classes).
@@ -223,7 +239,9 @@ impl Classes {
         self.tasks.push(class);
         self.catch_up();
         let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
-        self.seconds_per_op.push(self.row(id, &mut work));
+        let (whole, in_parts) = self.rows(id, &mut work);
+        self.seconds_per_op.push(whole);
+        self.in_parts.push(in_parts);
         let ranks = (0..self.machines.len()).map(|machine| self.meetings.liking(id, machine, &mut work));
         self.ranks.push(ranked.then(|| ranks.collect()));
         TaskClassId::new(id)
@@ -235,16 +253,31 @@ impl Classes {
         self.meetings.catch_up(tasks, machines);
     }
 
-    fn row(&self, task: usize, work: &mut Work) -> Vec<f64> {
-        (0..self.machines.len()).map(|machine| self.seconds_of_pair(task, machine, work)).collect()
+    /// For the whole of a task, and for its parts where it can have several.
+    fn rows(&self, task: usize, work: &mut Work) -> (Vec<f64>, Option<Vec<f64>>) {
+        let seconds: Vec<f64> =
+            (0..self.machines.len()).map(|machine| self.seconds_of_pair(task, machine, work)).collect();
+        let each = || seconds.iter().copied().enumerate();
+        let whole = each().map(|(machine, seconds)| self.if_it_holds(task, machine, seconds)).collect();
+        let in_parts = each().map(|(machine, seconds)| self.if_it_holds_a_part(task, machine, seconds));
+        (whole, (self.tasks[task].needs.cores > 1).then(|| in_parts.collect()))
     }
 
-    /// The sum in equation (1) of the first paper; infinite where task and machine do not want each other, or the
-    /// machine is too small.
+    fn if_it_holds(&self, task: usize, machine: usize, seconds: f64) -> f64 {
+        let holds = self.machines[machine].room.holds(self.tasks[task].needs);
+        if holds { seconds } else { f64::INFINITY }
+    }
+
+    fn if_it_holds_a_part(&self, task: usize, machine: usize, seconds: f64) -> f64 {
+        let holds = self.machines[machine].room.holds(self.tasks[task].needs.of_part(1));
+        if holds { seconds } else { f64::INFINITY }
+    }
+
+    /// The sum in equation (1) of the first paper; infinite where task and machine do not want each other.
     fn seconds_of_pair(&self, task: usize, machine: usize, work: &mut Work) -> f64 {
         let (class, on) = (&self.tasks[task], &self.machines[machine]);
         let wanted = class.requires.is_subset(&on.provides) && self.meetings.agree(task, machine, work);
-        if !wanted || !on.room.holds(class.needs) {
+        if !wanted {
             return f64::INFINITY;
         }
         let terms = self.weights.iter().zip(&class.composition).zip(&on.speeds);

@@ -1,9 +1,9 @@
-use crate::Lending;
+use crate::{Lending, Part};
 use gleaner_units::{MachineId, RunId};
 use serde::{Deserialize, Serialize};
 
 /// An order to the outside, with no choice left in it: it follows from an admitted decision, or from an event alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Command {
     /// Run a task, from where its last run left it if that kept anything. Every reply must name the run.
     Start {
@@ -12,11 +12,18 @@ pub enum Command {
         /// Where.
         on: MachineId,
     },
-    /// Stop a run, keep what it has done if it can be kept, and say when it is over.
+    /// Run a task on several machines at a time. Its run begins when all parts have begun, and ends for all of them at once.
+    StartWide {
+        /// The run.
+        run: RunId,
+        /// Where, in order of machine.
+        parts: Box<[Part]>,
+    },
+    /// Stop a run, keep what it has done if it can be kept, and say when it is over: all its parts, if it has several.
     Stop {
         /// The run.
         run: RunId,
-        /// Where it is.
+        /// Where it is, or the first of its parts that can be reached.
         on: MachineId,
         /// Why.
         why: StopReason,
@@ -34,4 +41,6 @@ pub enum StopReason {
     Withdrawn,
     /// Another run of its task came to its end first.
     Superseded,
+    /// The machine of one of its parts is out of reach: nothing of it counts any more.
+    PartLost,
 }

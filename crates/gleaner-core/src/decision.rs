@@ -1,4 +1,5 @@
-use crate::{Lending, LendingRefusal, Needs, Room};
+use crate::parts::PARTS_MAX;
+use crate::{Lending, LendingRefusal, Needs, Part, Room};
 use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -14,7 +15,7 @@ pub enum Queue {
 
 /// What a policy wishes. The grid admits it, and an order goes out, or refuses it with the fact that stands in
 /// its way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Decision {
     /// Run a waiting task on a machine.
     Start {
@@ -22,6 +23,14 @@ pub enum Decision {
         task: TaskId,
         /// A machine that can run it now.
         on: MachineId,
+    },
+    /// Run a waiting task on several machines at a time, all or none: room is taken on each until the run is over. A part
+    /// that makes up the whole task is a [start](Self::Start).
+    StartWide {
+        /// A task that waits.
+        task: TaskId,
+        /// Machines that can run these now, in order; their cores add up to what the task needs.
+        parts: Box<[Part]>,
     },
     /// Move a running task to another machine: room is held there, and it goes on as soon as its run here is over.
     Relocate {
@@ -48,9 +57,9 @@ pub enum Decision {
     },
     /// Something among peers.
     Lending(Lending),
-    /// Ask the policy again at this moment.
+    /// Ask the policy again at this moment. That of now is over when all of it was told, and then it is asked.
     Wake {
-        /// Later than now.
+        /// Not before now.
         at: Time,
     },
 }
@@ -67,6 +76,17 @@ pub enum Refusal {
     /// It is being moved, or has several runs: which of them is meant?
     #[error("{0} has more than one run")]
     SeveralRuns(TaskId),
+    /// Runs of several parts are neither moved nor replicated.
+    #[error("{0} runs in several parts")]
+    SeveralParts(TaskId),
+    /// All or none.
+    #[error("{task} needs {cores} cores, on at most {PARTS_MAX} machines in order; its parts are others")]
+    Parts {
+        /// What was to be started.
+        task: TaskId,
+        /// What it needs together.
+        cores: u32,
+    },
     /// The task is there already.
     #[error("{0} is on {1} already")]
     AlreadyThere(TaskId, MachineId),
@@ -113,7 +133,7 @@ pub enum Refusal {
     /// Of a wish among peers.
     #[error(transparent)]
     Lending(#[from] LendingRefusal),
-    /// A wake-up must lie ahead.
+    /// A wake-up does not lie behind.
     #[error("{0} has passed")]
     Passed(Time),
 }

@@ -28,6 +28,8 @@ pub enum Condition {
     HasCores(u32),
     /// The machine lets tasks have so many bytes of memory.
     HasMemory(u64),
+    /// The machine lets tasks have so many bytes of disk.
+    HasDisk(u64),
     /// The owner leaves some of the machine.
     OwnerLeavesSome,
     /// The machine is neither paused, nor drained, nor out of reach.
@@ -36,6 +38,8 @@ pub enum Condition {
     CoresAreFree(u32),
     /// The tasks on the machine leave so many bytes of its memory.
     MemoryIsFree(u64),
+    /// The tasks on the machine leave so many bytes of its disk.
+    DiskIsFree(u64),
 }
 
 /// A condition, and what it keeps from running the task.
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn a_full_machine_and_a_small_one_fail_otherwise() {
         let [small, full, closed] = [1, 2, 2].map(|slots| {
-            let room = Room { slots: Some(slots), memory: Some(8) };
+            let room = Room { slots: Some(slots), memory: Some(8), disk: None };
             MachineClass {
                 speeds: vec![1.0],
                 cores: slots,
@@ -221,7 +225,7 @@ mod tests {
                 ad: None,
             }
         });
-        let needs = Needs { cores: 2, memory: 8 };
+        let needs = Needs { cores: 2, memory: 8, disk: 0 };
         let task = TaskClass {
             composition: vec![1.0],
             needs,
@@ -239,7 +243,7 @@ mod tests {
         let submitted = Event::TasksSubmitted { first: TaskId::new(0), count: 1, class, length: None };
         grid.apply(Time::ZERO, &submitted, &mut effects);
         let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(1) };
-        grid.admit(Time::ZERO, start, &mut effects).expect("an empty machine");
+        grid.admit(Time::ZERO, &start, &mut effects).expect("an empty machine");
         let closed = Event::MachineClosed { machine: MachineId::new(2) };
         grid.apply(Time::ZERO, &closed, &mut effects);
         let found = Explanation::of(&grid, class);

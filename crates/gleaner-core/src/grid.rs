@@ -33,7 +33,7 @@ pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
 use crate::effects::Effects;
-use crate::{Classes, Event, MachineClass, Needs, Occasion, Refusal, Settled, TaskClass};
+use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
 use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use pages::Pages;
@@ -253,6 +253,14 @@ impl Grid {
             && machine.free().holds(self.needs(class))
     }
 
+    /// Whether the machine could take a part with so many cores of a task of that class now.
+    pub fn can_run_part(&self, class: TaskClassId, part: Part) -> bool {
+        let machine = self.machine(part.on);
+        machine.takes_tasks()
+            && self.classes.seconds_per_op_in_parts(class, machine.class()).is_finite()
+            && machine.free().holds(self.needs(class).of_part(part.cores))
+    }
+
     /// What moving a task between two machines costs, in seconds.
     pub fn migration_seconds(&self, from: MachineId, to: MachineId) -> f64 {
         let Migration { seconds, volume, network } = self.migration;
@@ -276,14 +284,31 @@ impl Grid {
     /// The fact that keeps a machine from taking a task, if there is one.
     fn check_can_run(&self, task: TaskId, on: MachineId) -> Result<(), Refusal> {
         let class = self.task(task).class;
+        self.check_takes(task, on, self.seconds_per_op(class, on), self.needs(class))
+    }
+
+    /// The fact that keeps a machine from taking a part of a task, if there is one.
+    fn check_can_run_part(&self, task: TaskId, Part { on, cores }: Part) -> Result<(), Refusal> {
+        let class = self.task(task).class;
+        let seconds_per_op = self.classes.seconds_per_op_in_parts(class, self.machine(on).class());
+        self.check_takes(task, on, seconds_per_op, self.needs(class).of_part(cores))
+    }
+
+    fn check_takes(
+        &self,
+        task: TaskId,
+        on: MachineId,
+        seconds_per_op: f64,
+        needs: Needs,
+    ) -> Result<(), Refusal> {
         let machine = self.machine(on);
         if machine.availability() != Availability::Open {
             return Err(Refusal::Closed(on));
         }
-        if machine.capacity() <= 0.0 || !self.seconds_per_op(class, on).is_finite() {
+        if machine.capacity() <= 0.0 || !seconds_per_op.is_finite() {
             return Err(Refusal::CannotRun(task, on));
         }
-        let (needs, free) = (self.needs(class), machine.free());
+        let free = machine.free();
         if free.holds(needs) { Ok(()) } else { Err(Refusal::NoRoom { task, on, needs, free }) }
     }
 

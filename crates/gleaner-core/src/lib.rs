@@ -25,6 +25,7 @@ pub mod explain;
 mod grid;
 mod lending;
 mod occasion;
+mod parts;
 mod policy;
 mod room;
 mod scheduler;
@@ -44,6 +45,7 @@ pub use grid::{
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Want};
 pub use occasion::{Cause, Occasion, Settled};
+pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;
 pub use room::{Needs, Room};
 pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};

@@ -10,6 +10,8 @@ pub struct Room {
     pub slots: Option<u32>,
     /// Bytes.
     pub memory: Option<u64>,
+    /// Bytes.
+    pub disk: Option<u64>,
 }
 
 /// What a task takes of a machine's [`Room`] for as long as it is there.
@@ -19,11 +21,28 @@ pub struct Needs {
     pub cores: u32,
     /// Bytes.
     pub memory: u64,
+    /// Bytes.
+    pub disk: u64,
 }
 
 impl Default for Needs {
     fn default() -> Self {
-        Self { cores: 1, memory: 0 }
+        Self { cores: 1, memory: 0, disk: 0 }
+    }
+}
+
+impl Needs {
+    /// What a part with so many of the cores takes: of memory and disk what falls to these, rounded up.
+    #[must_use]
+    #[inline]
+    pub fn of_part(self, cores: u32) -> Self {
+        if cores == self.cores {
+            return self;
+        }
+        // The share of a number is no more than the number, since a part has no more cores than there are.
+        let share =
+            |bytes: u64| (u128::from(bytes) * u128::from(cores)).div_ceil(u128::from(self.cores)) as u64;
+        Self { cores, memory: share(self.memory), disk: share(self.disk) }
     }
 }
 
@@ -40,10 +59,16 @@ impl Room {
         self.memory.is_none_or(|memory| bytes <= memory)
     }
 
+    /// Whether there are as many bytes on disk.
+    #[inline]
+    pub fn has_disk(&self, bytes: u64) -> bool {
+        self.disk.is_none_or(|disk| bytes <= disk)
+    }
+
     /// Whether a task with these needs has its place in it.
     #[inline]
     pub fn holds(&self, needs: Needs) -> bool {
-        self.has_slots(needs.cores) && self.has_memory(needs.memory)
+        self.has_slots(needs.cores) && self.has_memory(needs.memory) && self.has_disk(needs.disk)
     }
 }
 
@@ -54,14 +79,19 @@ impl fmt::Display for Room {
             None => f.write_str("any number of cores")?,
         }
         match self.memory {
-            Some(memory) => write!(f, " and {memory} bytes"),
-            None => f.write_str(" and any number of bytes"),
+            Some(memory) => write!(f, " and {memory} bytes")?,
+            None => f.write_str(" and any number of bytes")?,
+        }
+        match self.disk {
+            Some(disk) => write!(f, " and {disk} bytes of disk"),
+            None => Ok(()),
         }
     }
 }
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cores and {} bytes", self.cores, self.memory)
+        write!(f, "{} cores and {} bytes", self.cores, self.memory)?;
+        if self.disk > 0 { write!(f, " and {} bytes of disk", self.disk) } else { Ok(()) }
     }
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub const DECISIONS_MAX: usize = 16_384;
 
 /// Why recorded decisions cannot be carried out: they were not made about this grid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Diverged {
     /// The grid does not admit one.
     #[error("the record has {decision:?}, which this grid refuses: {refusal}")]
@@ -84,7 +84,7 @@ impl<P: Policy> Scheduler<P> {
             match self.policy.propose(&self.grid, now, occasion) {
                 Some(decision) if !refused.contains(&decision) => {
                     made += 1;
-                    match self.admit(now, decision) {
+                    match self.admit(now, &decision) {
                         Ok(()) => decisions.push(decision),
                         Err(_) => refused.push(decision),
                     }
@@ -101,8 +101,9 @@ impl<P: Policy> Scheduler<P> {
     ///
     /// After an error the grid is of no further use: part of the decisions may be in it.
     pub fn carry_out(&mut self, now: Time, decisions: &[Decision], after: Settled) -> Result<(), Diverged> {
-        for &decision in decisions {
-            self.admit(now, decision).map_err(|refusal| Diverged::Refused { decision, refusal })?;
+        for decision in decisions {
+            self.admit(now, decision)
+                .map_err(|refusal| Diverged::Refused { decision: decision.clone(), refusal })?;
         }
         let found = self.grid.occasions();
         if found < after.occasions_left {
@@ -124,11 +125,11 @@ impl<P: Policy> Scheduler<P> {
         self.policy.check(&self.grid)
     }
 
-    fn admit(&mut self, now: Time, decision: Decision) -> Result<(), Refusal> {
+    fn admit(&mut self, now: Time, decision: &Decision) -> Result<(), Refusal> {
         self.effects.changes.clear();
         let admitted = self.grid.admit(now, decision, &mut self.effects);
         if let Err(refusal) = admitted {
-            self.effects.changes.push(Change::Refused(decision, refusal));
+            self.effects.changes.push(Change::Refused(decision.clone(), refusal));
         }
         self.tell_policy();
         admitted

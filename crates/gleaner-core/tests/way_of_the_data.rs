@@ -95,7 +95,7 @@ fn grid() -> Grid {
 
 /// The commands that follow when the policy wishes for these, in this order, at the next occasion.
 fn wish(scheduler: &mut Scheduler<Puppet>, wishes: &[Decision]) -> Vec<Command> {
-    let wishes = wishes.iter().rev().copied().collect();
+    let wishes = wishes.iter().rev().cloned().collect();
     scheduler.set_policy(Puppet { wishes, ..Puppet::default() });
     tell(scheduler, &Event::WokeUp)
 }
@@ -115,7 +115,7 @@ fn refusals_carry_the_fact_that_stands_in_the_way() {
     let cases = [
         (relocate(0), Refusal::NotRunning(task())),
         (start(1), Refusal::CannotRun(task(), machine(1))),
-        (Decision::Wake { at: NOW }, Refusal::Passed(NOW)),
+        (Decision::Wake { at: Time::ZERO }, Refusal::Passed(Time::ZERO)),
     ];
     for (decision, refusal) in cases {
         let mut scheduler = Scheduler::new(grid(), Puppet::default());
@@ -142,7 +142,7 @@ fn a_policy_that_insists_on_a_refused_wish_is_not_heard_again() {
     let mut scheduler = Scheduler::new(grid(), Puppet::default());
     let refused = Decision::Start { task: task(), on: machine(1) };
     let good = Decision::Start { task: task(), on: machine(0) };
-    assert_eq!(wish(&mut scheduler, &[refused, refused, good]), []);
+    assert_eq!(wish(&mut scheduler, &[refused.clone(), refused.clone(), good]), []);
     assert_eq!(scheduler.policy().refusals.len(), 1);
 }
 

@@ -8,24 +8,25 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::fmt;
 
-/// When a claim holds, and when in part; numbers are in the claim's own unit.
+/// When a claim holds, and when in part; numbers are in the claim's own unit. **All of the confidence interval must be on
+/// one side of a bound, or nothing is decided.**
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rule {
-    /// The mean is at most so much.
+    /// At most so much.
     AtMost {
         /// For the claim to hold.
         holds: f64,
         /// For it to hold in part.
         partly: f64,
     },
-    /// The mean is at least so much.
+    /// At least so much.
     AtLeast {
         /// For the claim to hold.
         holds: f64,
         /// For it to hold in part.
         partly: f64,
     },
-    /// The mean is at most so far from a number.
+    /// At most so far from a number.
     Near {
         /// The number.
         value: f64,
@@ -34,31 +35,42 @@ pub enum Rule {
         /// For it to hold in part.
         partly: f64,
     },
-    /// All of the confidence interval is below 0; in part, the mean is.
+    /// Below 0.
     Negative,
-    /// All of the confidence interval is above 0; in part, the mean is.
+    /// Above 0.
     Positive,
 }
 
 impl Rule {
     /// The verdict on an estimate.
     pub fn judge(self, measured: Estimate) -> Verdict {
-        let Estimate { mean, low, high } = measured;
-        let (holds, partly) = match self {
-            Rule::AtMost { holds, partly } => (mean <= holds, mean <= partly),
-            Rule::AtLeast { holds, partly } => (mean >= holds, mean >= partly),
+        let Estimate { low, high, .. } = measured;
+        match self {
+            Rule::AtMost { holds, partly } => at_most((low, high), holds, partly),
+            Rule::AtLeast { holds, partly } => at_most((-high, -low), -holds, -partly),
             Rule::Near { value, holds, partly } => {
-                let distance = (mean - value).abs();
-                (distance <= holds, distance <= partly)
+                let ends = [low - value, value - high];
+                let farthest = (low - value).abs().max((high - value).abs());
+                at_most((ends[0].max(ends[1]).max(0.0), farthest), holds, partly)
             }
-            Rule::Negative => (high < 0.0, mean < 0.0),
-            Rule::Positive => (low > 0.0, mean > 0.0),
-        };
-        match (holds, partly) {
-            (true, _) => Verdict::Holds,
-            (false, true) => Verdict::Partly,
-            (false, false) => Verdict::Not,
+            Rule::Negative if high < 0.0 => Verdict::Holds,
+            Rule::Negative if low >= 0.0 => Verdict::Not,
+            Rule::Positive if low > 0.0 => Verdict::Holds,
+            Rule::Positive if high <= 0.0 => Verdict::Not,
+            Rule::Negative | Rule::Positive => Verdict::Undecided,
         }
+    }
+}
+
+fn at_most((low, high): (f64, f64), holds: f64, partly: f64) -> Verdict {
+    if high <= holds {
+        Verdict::Holds
+    } else if low > partly {
+        Verdict::Not
+    } else if low > holds && high <= partly {
+        Verdict::Partly
+    } else {
+        Verdict::Undecided
     }
 }
 
@@ -70,8 +82,8 @@ impl fmt::Display for Rule {
             Rule::Near { value, holds, partly } => {
                 write!(f, "holds within {holds} of {value}, partly within {partly}")
             }
-            Rule::Negative => write!(f, "holds if the interval is below 0, partly if the mean is"),
-            Rule::Positive => write!(f, "holds if the interval is above 0, partly if the mean is"),
+            Rule::Negative => write!(f, "holds if the interval is below 0"),
+            Rule::Positive => write!(f, "holds if the interval is above 0"),
         }
     }
 }
@@ -158,11 +170,22 @@ impl Claim {
     }
 }
 
+/// How many claims have which verdict: `3 hold, 1 holds in part, …`.
+pub(crate) fn tally(claims: &[Claim]) -> String {
+    let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
+    let [hold, partly, not, undecided] = Verdict::ALL.map(count);
+    format!(
+        "Of {} claims {hold} hold, {partly} hold in part, {not} do not, {undecided} are undecided: runs were given up, \
+         or the interval is too wide",
+        claims.len()
+    )
+}
+
 impl Serialize for Claim {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Estimate { mean, low, high } = self.measured;
         let measured = self.rounded(mean).map(|mean| self.with_unit(&format!("{mean:.*}", self.places())));
-        let ci = self.rounded(low).zip(self.rounded(high)).map(|(low, high)| [low, high]);
+        let ci = [self.rounded(low), self.rounded(high)];
         let besides = self.besides.as_ref().map(|besides| format!("; {besides}")).unwrap_or_default();
         let measured = format!("{}: {}{besides}", measured.unwrap_or_default(), self.quantity);
         let mut fields = serializer.serialize_struct("Claim", 7)?;
@@ -183,31 +206,46 @@ mod tests {
 
     #[test]
     fn rules_judge_by_what_they_say() {
-        let estimate = |mean: f64| Estimate { mean, low: mean - 1.0, high: mean + 1.0 };
+        let estimate = |mean: f64| Estimate { mean, low: mean - 0.5, high: mean + 0.5 };
         let near = Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 };
         let at_most = Rule::AtMost { holds: 1.5, partly: 3.0 };
         let at_least = Rule::AtLeast { holds: 50.0, partly: 25.0 };
         let judged = [
-            (near, 7.0, Verdict::Holds),
+            (near, 7.5, Verdict::Holds),
+            (near, 7.0, Verdict::Undecided),
             (near, 16.0, Verdict::Partly),
             (near, -1.0, Verdict::Not),
-            (at_most, 1.5, Verdict::Holds),
-            (at_most, 2.0, Verdict::Partly),
-            (at_most, 3.1, Verdict::Not),
-            (at_least, 50.0, Verdict::Holds),
+            (near, -0.2, Verdict::Undecided),
+            (at_most, 1.0, Verdict::Holds),
+            (at_most, 1.5, Verdict::Undecided),
+            (at_most, 2.1, Verdict::Partly),
+            (at_most, 3.1, Verdict::Undecided),
+            (at_most, 3.6, Verdict::Not),
+            (at_least, 51.0, Verdict::Holds),
+            (at_least, 50.0, Verdict::Undecided),
             (at_least, 30.0, Verdict::Partly),
             (at_least, 24.0, Verdict::Not),
             (Rule::Negative, -1.1, Verdict::Holds),
-            (Rule::Negative, -0.5, Verdict::Partly),
+            (Rule::Negative, -0.4, Verdict::Undecided),
             (Rule::Negative, 0.5, Verdict::Not),
             (Rule::Positive, 1.1, Verdict::Holds),
-            (Rule::Positive, 0.5, Verdict::Partly),
+            (Rule::Positive, 0.4, Verdict::Undecided),
             (Rule::Positive, -2.0, Verdict::Not),
-            (at_most, f64::NAN, Verdict::Not),
+            (at_most, f64::NAN, Verdict::Undecided),
         ];
         for (rule, mean, verdict) in judged {
             assert_eq!(rule.judge(estimate(mean)), verdict, "{rule} on {mean}");
         }
+    }
+
+    #[test]
+    fn what_is_only_known_from_one_side_is_judged_from_that_side() {
+        let at_most = Rule::AtMost { holds: 1.5, partly: 3.0 };
+        let known = Estimate { mean: 4.0, low: 3.5, high: 4.5 };
+        assert_eq!(at_most.judge(known.or_more(true)), Verdict::Not);
+        assert_eq!(at_most.judge(known.or_less(true)), Verdict::Undecided);
+        assert_eq!(Rule::Positive.judge(known.or_more(true)), Verdict::Holds);
+        assert_eq!(Rule::Positive.judge(known.or_more(true).or_less(true)), Verdict::Undecided);
     }
 
     #[test]
@@ -218,7 +256,7 @@ mod tests {
             paper: "p",
             quantity: "q".to_owned(),
             besides: None,
-            measured: Estimate { mean: -0.001, low: -0.004, high: f64::INFINITY },
+            measured: Estimate { mean: -0.001, low: f64::NEG_INFINITY, high: -0.001 },
             unit: "%",
             rule: Rule::AtMost { holds: 0.0, partly: 1.0 },
             condition: Some(Condition { what: "the rest is so too", met: true }),
@@ -227,7 +265,7 @@ mod tests {
         assert_eq!(claim.verdict(), Verdict::Holds);
         let written = serde_json::to_value(&claim).expect("plain data");
         assert_eq!(written["measured"], "0.00 %: q");
-        assert_eq!(written["ci"], serde_json::Value::Null);
+        assert_eq!(written["ci"], serde_json::json!([null, 0.0]));
         claim.condition = Some(Condition { what: "the rest is so too", met: false });
         assert_eq!(claim.verdict(), Verdict::Partly);
     }

@@ -23,6 +23,9 @@ pub use findings::Findings;
 pub use kept::{Kept, KeptError, Outcome};
 pub use readings::READINGS;
 
+/// So many patterns of arrivals where nobody says how many: a pattern takes minutes, and the paper's 50 hours.
+pub const SEEDS: u64 = 5;
+
 /// R: seconds between two batches.
 pub const PERIOD_S: u32 = 120;
 /// How long tasks arrive, in days.

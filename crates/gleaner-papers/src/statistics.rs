@@ -45,6 +45,18 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
+    /// The same, where what was measured may be too little.
+    #[must_use]
+    pub fn or_more(self, may_be: bool) -> Self {
+        Self { high: if may_be { f64::INFINITY } else { self.high }, ..self }
+    }
+
+    /// The same, where what was measured may be too much.
+    #[must_use]
+    pub fn or_less(self, may_be: bool) -> Self {
+        Self { low: if may_be { f64::NEG_INFINITY } else { self.low }, ..self }
+    }
+
     /// The same for what cannot be below or above these, such as a share.
     #[must_use]
     pub fn within(self, lowest: f64, highest: f64) -> Self {

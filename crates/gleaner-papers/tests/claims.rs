@@ -9,7 +9,7 @@ use gleaner_report::Verdict;
 use std::ops::ControlFlow;
 
 fn small(parameters: Parameters) -> Samples {
-    let plan = Plan { permutations: 2, seeds: 2, parameters };
+    let plan = Plan { permutations: 2, seeds: 12, parameters };
     plan.conduct(Owners::Away, &|| ControlFlow::Continue(())).expect("nobody asks to stop")
 }
 

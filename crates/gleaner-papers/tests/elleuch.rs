@@ -28,6 +28,7 @@ fn excess(rule: Rule, budget: u64) -> f64 {
         Rule::PerTask => [0.5, 0.4, 0.3, 0.1, 0.004][rank],
         Rule::PerTaskAndTime => [0.05, 0.004, 0.003, 0.002, 0.001][rank],
         Rule::PerClass => [0.4, 0.3, 0.2, 0.05, 0.002][rank],
+        Rule::WithinReach => 0.001,
     }
 }
 
@@ -42,6 +43,7 @@ fn as_the_paper_says(case: Case, seed: u64) -> Outcome {
     Outcome {
         makespan_s: free_s * (1.0 + excess),
         unfinished: 0,
+        stalls: false,
         use_share: 0.98 - 0.4 * excess - 0.001 * seed as f64,
         work_share: 0.9,
         aborts: 10,
@@ -55,7 +57,9 @@ fn verdicts(findings: &Findings) -> BTreeMap<String, Verdict> {
 
 #[test]
 fn what_the_paper_says_holds_where_it_is_so() {
-    for (id, verdict) in verdicts(&made(as_the_paper_says)) {
+    // At a hundred machines there are hardly fewer classes than machines, whatever the makespans are.
+    let verdicts = verdicts(&made(as_the_paper_says)).into_iter();
+    for (id, verdict) in verdicts.filter(|(id, _)| !id.contains("looks-at-fewer")) {
         assert_eq!(verdict, Verdict::Holds, "{id}");
     }
 }
@@ -70,7 +74,8 @@ fn and_does_not_where_it_is_otherwise() {
             Rule::Cap => 0.1,
             Rule::PerTask => 0.2,
             Rule::PerTaskAndTime => 0.3,
-            Rule::PerClass => 0.5,
+            Rule::PerClass => 0.1,
+            Rule::WithinReach => 0.6,
         };
         let budget = case.budget.map_or(0.0, |budget| budget as f64 / AMPLE as f64);
         let heuristic = if case.heuristic == Heuristic::MinMin { 1.0 } else { 1.0 + budget };
@@ -80,19 +85,43 @@ fn and_does_not_where_it_is_otherwise() {
             ..as_the_paper_says(case, seed)
         }
     });
+    // How many machines there are does not depend on makespans; and nothing is shorter than what is free here too.
+    let holds_anyway = |id: &str| id.contains("looks-at-fewer") || id.contains("no-budget-is-least");
     for (id, verdict) in verdicts(&turned) {
-        assert_ne!(verdict, Verdict::Holds, "{id}");
+        assert!(verdict != Verdict::Holds || holds_anyway(&id), "{id}");
     }
 }
 
 #[test]
-fn both_readings_are_judged_and_ids_are_unlike() {
+fn what_was_given_up_decides_nothing_about_sizes() {
+    let given_up = |case: Case| matches!(case.rule, Rule::PerTask | Rule::PerTaskAndTime);
+    let cut = made(|case, seed| match as_the_paper_says(case, seed) {
+        outcome if given_up(case) => {
+            Outcome { makespan_s: 45.0 * DAY_S, unfinished: 9, stalls: true, ..outcome }
+        }
+        outcome => outcome,
+    });
+    let verdicts = verdicts(&cut);
+    assert_eq!(verdicts["figure-4/btt-before-bt-september"], Verdict::Undecided, "neither ended");
+    assert_eq!(verdicts["figure-4/bt-before-b-september"], Verdict::Not, "BT takes even longer");
+    assert_eq!(
+        verdicts["figure-4/only-btt-sustains"],
+        Verdict::Not,
+        "it takes at least as long as is counted"
+    );
+    assert_eq!(verdicts["figure-5/budgets-decrease-use"], Verdict::Partly, "by those that ended");
+}
+
+#[test]
+fn all_readings_are_judged_and_ids_are_unlike() {
     let findings = made(as_the_paper_says);
     let claims = findings.claims();
     assert_eq!(verdicts(&findings).len(), claims.len());
     let derived = claims.iter().filter(|claim| claim.id.ends_with("-as-derived")).count();
-    let printed = claims.iter().filter(|claim| claim.reading.ends_with("as printed")).count();
-    assert_eq!((derived, printed), (printed, derived));
+    let printed =
+        claims.iter().filter(|claim| claim.reading.ends_with("as printed; line 9 to the letter")).count();
+    let ready = claims.iter().filter(|claim| claim.id.ends_with("-cheapest-if-ready")).count();
+    assert_eq!((derived, ready), (printed, printed));
     assert!(derived > 0);
 }
 
@@ -105,7 +134,7 @@ fn the_page_is_well_formed_and_every_simulation_has_a_line() {
     for (name, text) in &files {
         if !text.starts_with('<') {
             let columns = |line: &str| line.split(',').count();
-            assert!(text.lines().all(|line| columns(line) == 11), "{name}");
+            assert!(text.lines().all(|line| columns(line) == 12), "{name}");
             let cases: std::collections::BTreeSet<Case> =
                 Part::ALL.into_iter().flat_map(Part::cases).collect();
             assert_eq!(text.lines().count(), 1 + 3 * cases.len());

@@ -77,7 +77,9 @@ fn claims_are_as_the_contract_has_them() {
     for claim in claims {
         let keys: Vec<&String> = claim.as_object().expect("an object").keys().collect();
         assert_eq!(keys, ["ci", "claim", "id", "measured", "paper", "reading", "verdict"]);
-        assert!(["holds", "partly", "not"].contains(&claim["verdict"].as_str().expect("a word")));
+        assert!(
+            ["holds", "partly", "not", "undecided"].contains(&claim["verdict"].as_str().expect("a word"))
+        );
         assert_eq!(claim["ci"].as_array().map(Vec::len), Some(2), "{claim}");
         let measured = claim["measured"].as_str().expect("text");
         assert!(measured.starts_with(|c: char| c.is_ascii_digit() || c == '-'), "{measured}");

@@ -1,6 +1,6 @@
 //! Whatever a recipe makes, as one type.
 
-use crate::{Batcher, Matchmaker, Peer};
+use crate::{Backfiller, Batcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::Time;
 
@@ -13,6 +13,8 @@ pub enum AnyPolicy {
     Peer(Peer),
     /// Of a recipe for batches.
     Batcher(Batcher),
+    /// Of a recipe for rigid jobs in a line.
+    Backfiller(Backfiller),
 }
 
 impl Policy for AnyPolicy {
@@ -21,6 +23,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Matchmaker(policy) => policy.observe(grid, change),
             AnyPolicy::Peer(policy) => policy.observe(grid, change),
             AnyPolicy::Batcher(policy) => policy.observe(grid, change),
+            AnyPolicy::Backfiller(policy) => policy.observe(grid, change),
         }
     }
 
@@ -29,6 +32,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Peer(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Batcher(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Backfiller(policy) => policy.propose(grid, now, occasion),
         }
     }
 
@@ -37,6 +41,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Matchmaker(policy) => policy.rebuild(grid),
             AnyPolicy::Peer(policy) => policy.rebuild(grid),
             AnyPolicy::Batcher(policy) => policy.rebuild(grid),
+            AnyPolicy::Backfiller(policy) => policy.rebuild(grid),
         }
     }
 
@@ -45,6 +50,7 @@ impl Policy for AnyPolicy {
             AnyPolicy::Matchmaker(policy) => policy.check(grid),
             AnyPolicy::Peer(policy) => policy.check(grid),
             AnyPolicy::Batcher(policy) => policy.check(grid),
+            AnyPolicy::Backfiller(policy) => policy.check(grid),
         }
     }
 }

@@ -52,6 +52,11 @@ impl Size {
     }
 
     #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
     pub(crate) fn previous(self) -> Self {
         Self(self.0 - 1)
     }
@@ -112,6 +117,8 @@ impl Backlog {
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
             | Change::LoansChanged
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -27,12 +27,12 @@ mod targets;
 use crate::backlog::{Backlog, Size, Waiting};
 use crate::crew::Crew;
 use crate::parts::aim::Aim;
-use crate::parts::budget::{Level, Spending};
+use crate::parts::budget::{Level, REACH, Spending};
 use crate::parts::order::Order;
 use crate::parts::when::{Replan, When};
 use crate::spending::Purse;
 use gleaner_core::{Grid, Queue};
-use gleaner_units::{OpsTotal, TaskId, Time, UserId};
+use gleaner_units::{OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
@@ -106,7 +106,7 @@ impl<'a> Batch<'a> {
             Level::Classes => pool::of_classes(grid, now, crew),
         };
         let mut kinds = kinds::all(grid, backlog, &pools);
-        let purses = purses(recipe, grid, now, &mut kinds);
+        let purses = purses(recipe, (grid, crew), now, &mut kinds);
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
@@ -276,7 +276,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Of each account that pays for any of the tasks, with those as what is to be served; each kind then knows its own.
-fn purses(recipe: &Batching, grid: &Grid, now: Time, kinds: &mut [Kind<'_>]) -> Vec<Purse> {
+fn purses(recipe: &Batching, (grid, crew): (&Grid, &Crew), now: Time, kinds: &mut [Kind<'_>]) -> Vec<Purse> {
     let Some(accounts) = grid.accounts() else { return Vec::new() };
     let mut sums: BTreeMap<UserId, (usize, OpsTotal)> = BTreeMap::new();
     for tasks in &*kinds {
@@ -287,8 +287,30 @@ fn purses(recipe: &Batching, grid: &Grid, now: Time, kinds: &mut [Kind<'_>]) -> 
         let key = accounts.key(grid.classes().task_class(tasks.class).payer);
         tasks.purse = sums.range(..key).count();
     }
-    let purse = |(&key, &sum)| Purse::new(recipe.spending, accounts.of(key), now, sum);
+    let reach = match recipe.spending {
+        Spending::WithinReach => REACH * accounts.budget().period.seconds() * ops_per_second(grid, crew),
+        Spending::Free
+        | Spending::Cap
+        | Spending::PerTask
+        | Spending::PerTaskWithinPeriod(_)
+        | Spending::PerTaskAndTime(..)
+        | Spending::Share
+        | Spending::LeastShare => f64::INFINITY,
+    };
+    let purse = |(&key, &sum)| Purse::new(recipe.spending, accounts.of(key), now, sum, reach);
     sums.iter().filter_map(purse).collect()
+}
+
+/// What the machines do together, of the class of tasks for which that is most: it does not depend on which tasks are
+/// left. Costs O(machines + task classes × machine classes).
+fn ops_per_second(grid: &Grid, crew: &Crew) -> f64 {
+    let capacity = |class| crew.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
+    let able: Vec<(usize, f64)> = crew.classes().map(|(class, _)| (class.index(), capacity(class))).collect();
+    let together = |task: usize| {
+        let row = grid.classes().seconds_per_op_row(TaskClassId::new(task));
+        able.iter().map(|(class, capacity)| capacity / row[*class]).sum::<f64>()
+    };
+    (0..grid.classes().task_classes().len()).map(together).fold(0.0, f64::max)
 }
 
 /// The largest value that ties with `least`, where less is better.

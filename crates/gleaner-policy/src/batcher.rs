@@ -155,6 +155,8 @@ impl Policy for Batcher {
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
             | Change::LoansChanged
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

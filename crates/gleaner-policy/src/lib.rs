@@ -6,6 +6,7 @@
 //! - [`parts`] has a room for each part, with its choices.
 //! - [`spec`] reads and changes what users write.
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
+//! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
 //! - [`peer`] is a site among others, which lend each other machines.
@@ -24,6 +25,7 @@ pub mod parts;
 pub mod peer;
 pub mod placement;
 pub mod presets;
+pub mod queue;
 pub mod recipe;
 pub mod relocation;
 pub mod spec;
@@ -34,15 +36,18 @@ pub use batcher::Batcher;
 pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
-pub use parts::budget::{Level, Savings, Spending};
+pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::choose::Choose;
-pub use parts::favours::{Favours, Peering, Queueing, Recalling};
+pub use parts::favours::{Favours, Overflow, Peering, Recalling};
+pub use parts::lengths::Lengths;
 pub use parts::order::Order;
+pub use parts::queue::{Backfill, Correction, Fill, Queueing};
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
 pub use peer::Peer;
 pub use presets::Preset;
+pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};
 pub use spec::{PolicySpec, Tree};

@@ -147,6 +147,8 @@ impl Policy for Matchmaker {
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
             | Change::LoansChanged
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::WakeChanged => {}

@@ -6,9 +6,10 @@
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
+//! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
 //! | choose | [`choose`] | the best · of equals the latest · the first |
 //! | belief | [`belief`] | as told |
-//! | lengths | [`lengths`] | declared |
+//! | lengths | [`lengths`] | declared · the last two · true |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
@@ -24,6 +25,7 @@ pub mod choose;
 pub mod favours;
 pub mod lengths;
 pub mod order;
+pub mod queue;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
@@ -49,6 +51,8 @@ pub enum Input {
     Deadline,
     /// What peers did for each other.
     Favours,
+    /// How long each user's tasks ran before.
+    Runs,
 }
 
 impl Input {
@@ -62,6 +66,7 @@ impl Input {
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
             Input::Favours => "what peers did for each other",
+            Input::Runs => "what ran before",
         }
     }
 }

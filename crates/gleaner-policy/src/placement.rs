@@ -32,7 +32,7 @@ impl<'a> Means<'a> {
         // How many tasks wait is asked for by rules that no score goes with.
         let class = grid.task(task).class();
         let account = grid.account_of(class)?;
-        let purse = Purse::new(spending, account, now, (1, grid.waiting_ops(class)))?;
+        let purse = Purse::new(spending, account, now, (1, grid.waiting_ops(class)), f64::INFINITY)?;
         let row = grid.classes().seconds_per_op_row(class);
         // Machines that are gone make nobody else's price dear.
         let able = fleet.open_classes().filter(|machine| row[machine.index()].is_finite());

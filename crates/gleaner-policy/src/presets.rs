@@ -2,10 +2,11 @@
 
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
-use crate::parts::budget::{Level, Rule, Savings, Spending, rule_name};
+use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::favours::Peering;
 use crate::parts::order::Order;
+use crate::parts::queue::Backfill;
 use crate::parts::score::Score;
 use crate::parts::when::PERIOD;
 use crate::recipe::{Goal, Recipe};
@@ -54,8 +55,8 @@ const ELLEUCH: [Rule; 5] = [
     (Spending::Free, Level::Machines),
     (Spending::Cap, Level::Machines),
     (Spending::PerTask, Level::Machines),
-    (Spending::PerTaskAndTime(Savings::AsPrinted), Level::Machines),
-    (Spending::PerTaskAndTime(Savings::AsPrinted), Level::Classes),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Machines),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Classes),
 ];
 
 fn elleuch((spending, level): Rule, order: Order) -> Preset {
@@ -135,6 +136,20 @@ fn nimrods() -> [Preset; 4] {
     ]
 }
 
+/// What this project recommends where machines cost something.
+fn budget() -> Preset {
+    let rule = (Spending::WithinReach, Level::Machines);
+    Preset {
+        name: "gleaner/budget".to_owned(),
+        description: format!(
+            "BTT of Elleuch, Chourou and Jemni with Min-Min, with the budget divided among no more than the machines can \
+             do in 1.4 periods, so that a backlog does not keep machines idle. {PLANNED} A batch costs O(tasks·log tasks + \
+             machines·log machines + task classes × machine classes), and then O(machine classes) for each task."
+        ),
+        ..elleuch(rule, Order::MinMin)
+    }
+}
+
 /// The baseline that plans for an aim, if there is one.
 fn immediate(aim: Aim) -> Option<Preset> {
     let (name, summary, cost) = match aim {
@@ -200,12 +215,44 @@ fn dasilvas() -> [Preset; 2] {
     ]
 }
 
+fn queue(backfill: Backfill) -> Preset {
+    let (summary, cost) = match backfill {
+        Backfill::Fcfs => ("rigid jobs in one line, in turn", "O(log n)"),
+        Backfill::Easy => (
+            "rigid jobs in one line; whoever does not delay the first may start before it",
+            "O(log n) and a look at each kind of tasks that waits, by cores; with several machines, one at each of them",
+        ),
+        Backfill::Conservative => (
+            "rigid jobs in one line; whoever delays nobody before him may start",
+            "O(log n); where a task ends early, a search for each that waits",
+        ),
+    };
+    Preset {
+        name: format!("queue/{}", backfill.name()),
+        summary: summary.to_owned(),
+        description: format!(
+            "As clusters' queue managers do it. Machines run no more tasks than they have cores for. A start costs {cost}."
+        ),
+        recipe: Recipe::in_line(backfill),
+        says: &[Part::When, Part::Order, Part::Score],
+    }
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
         let immediates = Aim::all().into_iter().filter_map(immediate);
-        let bertasis = Score::ALL.map(bertasi).into_iter();
-        bertasis.chain(elleuchs()).chain(dasilvas()).chain(nimrods()).chain(immediates).collect()
+        let queues = Backfill::all().into_iter().map(queue);
+        Score::ALL
+            .map(bertasi)
+            .into_iter()
+            .chain(elleuchs())
+            .chain([budget()])
+            .chain(dasilvas())
+            .chain(nimrods())
+            .chain(immediates)
+            .chain(queues)
+            .collect()
     }
 
     /// The preset of that name, with the per cent that the name says.

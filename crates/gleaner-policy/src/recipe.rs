@@ -15,13 +15,14 @@ use crate::parts::choose::Choose;
 use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
+use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing};
-use crate::{AnyPolicy, outlook, placement};
+use crate::{AnyPolicy, Backfiller, outlook, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
@@ -34,6 +35,8 @@ pub enum Goal {
     Now(Score),
     /// By when it would be done: tasks are planned, on machines that run one task a core.
     End(Aim),
+    /// By when it could begin: tasks wait in one line, and hold the cores of a machine from their start to their end.
+    Start(Queueing),
 }
 
 /// A policy, as a choice of parts.
@@ -100,6 +103,12 @@ impl Recipe {
         Self { score: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
     }
 
+    /// Tasks wait in one line.
+    pub const fn in_line(backfill: Backfill) -> Self {
+        let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Estimate };
+        Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
+    }
+
     /// Makes the policy.
     ///
     /// # Panics
@@ -124,15 +133,59 @@ impl Recipe {
                 let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
                 AnyPolicy::Batcher(Batcher::new(batching))
             }
+            Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
         }
     }
 
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         match self.score {
-            Goal::Now(score) => self.check_placing(score),
-            Goal::End(aim) => self.check_planning(aim),
+            Goal::Now(score) => self.check_lengths().and_then(|()| self.check_placing(score)),
+            Goal::End(aim) => self.check_lengths().and_then(|()| self.check_planning(aim)),
+            Goal::Start(queueing) => self.check_queueing(queueing),
         }
+    }
+
+    fn check_queueing(&self, queueing: Queueing) -> Result<(), PolicyError> {
+        let Self { order, spending, level, relocate, .. } = *self;
+        let name = queueing.backfill.name();
+        let lines = |what: &str| format!("{what}: with {name} tasks wait in one line");
+        if relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", lines("\"none\"")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), lines("submission")));
+        }
+        if self.choose != Choose::Best {
+            return Err(PolicyError::new("choose", self.choose.name(), lines("best")));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", lines("no such key")));
+        }
+        if (spending, level) != (Spending::Free, Level::Machines) {
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), lines("none")));
+        }
+        if queueing.fill != Fill::Arrival && queueing.backfill != Backfill::Easy {
+            let expected = format!("arrival: {name} does not choose among those that may start");
+            return Err(PolicyError::new("fill", queueing.fill.name(), expected));
+        }
+        if queueing.backfill == Backfill::Fcfs && self.lengths != Lengths::Declared {
+            let expected = "declared: fcfs reads no lengths";
+            return Err(PolicyError::new("lengths", self.lengths.name(), expected));
+        }
+        if queueing.correction != Correction::Estimate && !self.lengths.is_learnt() {
+            let expected = "estimate: only what is learnt is corrected otherwise";
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
+        }
+        Ok(())
+    }
+
+    fn check_lengths(&self) -> Result<(), PolicyError> {
+        if self.lengths == Lengths::Declared {
+            return Ok(());
+        }
+        let expected = "declared: only queues go by other lengths";
+        Err(PolicyError::new("lengths", self.lengths.name(), expected))
     }
 
     fn check_placing(&self, score: Score) -> Result<(), PolicyError> {
@@ -220,7 +273,7 @@ impl Recipe {
     /// What it goes by.
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
-        let parts = [self.order.about(), self.score.about(), self.spending.about()];
+        let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
         let peering = self.peering.iter().flat_map(|peering| peering.favours.about().reads);
         parts.iter().flat_map(|part| part.reads).chain(relocate).chain(peering).copied().collect()
     }
@@ -234,7 +287,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) => false,
+            Goal::Now(_) | Goal::Start(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -244,6 +297,7 @@ impl Recipe {
         match (self.score, self.when) {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
+            (Goal::Start(_), _) => "its turn",
         }
     }
 
@@ -259,8 +313,8 @@ impl Recipe {
     ) -> Vec<(MachineId, f64)> {
         match (self.score, length) {
             (Goal::Now(score), _) => placement::ratings(score, grid, class),
-            (Goal::End(_), None) => Vec::new(),
-            (Goal::End(_), Some(length)) => {
+            (Goal::End(_) | Goal::Start(_), None) => Vec::new(),
+            (Goal::End(_) | Goal::Start(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
@@ -272,16 +326,25 @@ fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
     PolicyError::new(key, found, format!("no such key: {by} reads none"))
 }
 
+const START: About = About {
+    name: "first-start",
+    meaning: "The machine on which it can begin first; of those on which it can begin now the fastest, and of these the one \
+              with the fewest cores left.",
+    reads: &[Input::Speeds],
+};
+
 impl Choice for Goal {
     fn all() -> Vec<Self> {
         let now = Score::all().into_iter().map(Goal::Now);
-        now.chain(Aim::all().into_iter().map(Goal::End)).collect()
+        let end = Aim::all().into_iter().map(Goal::End);
+        now.chain(end).chain([Goal::Start(Queueing::default())]).collect()
     }
 
     fn about(&self) -> About {
         match self {
             Goal::Now(score) => score.about(),
             Goal::End(aim) => aim.about(),
+            Goal::Start(_) => START,
         }
     }
 
@@ -289,10 +352,13 @@ impl Choice for Goal {
         match self {
             Goal::Now(score) => score.name(),
             Goal::End(aim) => aim.name(),
+            Goal::Start(_) => START.name.into(),
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        <Score as Choice>::named(name).map(Goal::Now).or_else(|| Aim::named(name).map(Goal::End))
+        let line = || (name == START.name).then(|| Goal::Start(Queueing::default()));
+        let end = || Aim::named(name).map(Goal::End);
+        <Score as Choice>::named(name).map(Goal::Now).or_else(end).or_else(line)
     }
 }

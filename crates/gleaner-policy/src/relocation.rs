@@ -75,7 +75,7 @@ impl View<'_> {
             }
         };
         let mut running = self.grid.machine(from).running_of(class).map(|run| run.task);
-        let task = running.find(|&task| !self.grid.has_replicas(task) && is_worth(task))?;
+        let task = running.find(|&task| !self.grid.stays(task) && is_worth(task))?;
         Some((gain, task))
     }
 

@@ -32,7 +32,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 18] = [
     "preset",
     "period_s",
     "order",
@@ -40,6 +40,8 @@ pub(crate) const KEYS: [&str; 16] = [
     "choose",
     "belief",
     "lengths",
+    "fill",
+    "correction",
     "aging",
     "deadline_s",
     "replan",
@@ -53,9 +55,10 @@ pub(crate) const KEYS: [&str; 16] = [
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];
 /// The keys of a budget: how it is spent, then what may be.
-pub(crate) const BUDGET_KEYS: [&str; 6] = ["rule", "savings", "recharge", "period_s", "charged", "per"];
+pub(crate) const BUDGET_KEYS: [&str; 7] =
+    ["rule", "savings", "cheapest", "recharge", "period_s", "charged", "per"];
 /// Those of them that say how it is spent.
-const RULE_KEYS: [&str; 2] = ["rule", "savings"];
+const RULE_KEYS: [&str; 3] = ["rule", "savings", "cheapest"];
 
 impl PolicySpec {
     /// What is written so, if it makes sense.

@@ -5,7 +5,7 @@
 //! than 1e-12 of it: what is equal but for rounding does not.
 
 use crate::backlog::last_where;
-use crate::parts::budget::{Savings, Spending};
+use crate::parts::budget::{Cheapest, Savings, Spending};
 use gleaner_core::{Account, Charged};
 use gleaner_units::{Credits, Ops, OpsTotal, Time};
 
@@ -46,19 +46,23 @@ pub(crate) struct Seat {
 }
 
 impl Purse {
-    /// Of so many tasks that are to be placed; `None` if nothing limits where they go.
+    /// Of so many tasks that are to be placed on machines that can do so much with a recharge; `None` if nothing limits
+    /// where they go.
     pub(crate) fn new(
         spending: Spending,
         account: &Account,
         now: Time,
         (tasks, ops): (usize, OpsTotal),
+        reach: f64,
     ) -> Option<Self> {
         if spending == Spending::Free {
             return None;
         }
         let budget = account.budget();
         let allocated = account.allocated(now);
-        let limit = at_most(budget.recharge.amount() / (allocated.ops + ops).amount());
+        // Where there are no machines, nothing is placed, whatever it may cost.
+        let served = (allocated.ops + ops).amount().min(if reach > 0.0 { reach } else { f64::INFINITY });
+        let limit = at_most(budget.recharge.amount() / served);
         Some(Self {
             spending,
             charged: budget.charged,
@@ -109,9 +113,9 @@ impl Purse {
         // What may be spent beyond the average, by the easiest condition there is.
         let spare = match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => return CLEARLY * paid,
-            Spending::PerTask | Spending::PerTaskWithinPeriod => self.allowance - self.allocated.amount(),
-            Spending::PerTaskAndTime(Savings::AsPrinted) => self.allowance,
-            Spending::PerTaskAndTime(Savings::AsDerived) => {
+            Spending::PerTask | Spending::PerTaskWithinPeriod(_) => self.allowance - self.allocated.amount(),
+            Spending::PerTaskAndTime(Savings::AsPrinted, _) | Spending::WithinReach => self.allowance,
+            Spending::PerTaskAndTime(Savings::AsDerived, _) => {
                 self.allowance - self.allocated.amount() + (self.recharge - self.allocated.amount()).max(0.0)
             }
         };
@@ -157,8 +161,9 @@ impl Purse {
             Spending::Free => true,
             Spending::Cap
             | Spending::PerTask
-            | Spending::PerTaskWithinPeriod
-            | Spending::PerTaskAndTime(_) => self.left_holds(cost),
+            | Spending::PerTaskWithinPeriod(_)
+            | Spending::PerTaskAndTime(..)
+            | Spending::WithinReach => self.left_holds(cost),
             Spending::Share => {
                 self.left_holds(cost) && cost <= at_most(self.left.amount() / self.tasks_left as f64)
             }
@@ -175,27 +180,39 @@ impl Purse {
 
     #[inline]
     fn base(&self, seat: Seat) -> Base {
-        let busy = seat.ready_s > 0.0;
+        let (busy, late) = (seat.ready_s > 0.0, seat.ready_s > self.period_s);
+        let due = || self.recharge / self.period_s * seat.ready_s;
         match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,
-            Spending::PerTaskWithinPeriod | Spending::PerTaskAndTime(_) if seat.ready_s > self.period_s => {
+            Spending::PerTaskWithinPeriod(Cheapest::IfReady)
+            | Spending::PerTaskAndTime(_, Cheapest::IfReady)
+                if late =>
+            {
                 Base::Never
             }
-            Spending::PerTask | Spending::PerTaskWithinPeriod | Spending::PerTaskAndTime(_)
+            Spending::PerTask
+            | Spending::PerTaskWithinPeriod(_)
+            | Spending::PerTaskAndTime(..)
+            | Spending::WithinReach
                 if seat.is_cheapest =>
             {
                 Base::Unconditional
             }
-            Spending::PerTaskAndTime(savings) if busy => {
-                let due = self.recharge / self.period_s * seat.ready_s;
-                Base::Counted(match savings {
-                    Savings::AsPrinted => due,
-                    Savings::AsDerived => 2.0 * self.allocated.amount() - due,
-                })
+            Spending::PerTaskWithinPeriod(_) | Spending::PerTaskAndTime(..) | Spending::WithinReach
+                if late =>
+            {
+                Base::Never
             }
-            Spending::PerTask | Spending::PerTaskWithinPeriod | Spending::PerTaskAndTime(_) => {
-                Base::Counted(self.allocated.amount())
+            Spending::PerTaskAndTime(Savings::AsPrinted, _) | Spending::WithinReach if busy => {
+                Base::Counted(due())
             }
+            Spending::PerTaskAndTime(Savings::AsDerived, _) if busy => {
+                Base::Counted(2.0 * self.allocated.amount() - due())
+            }
+            Spending::PerTask
+            | Spending::PerTaskWithinPeriod(_)
+            | Spending::PerTaskAndTime(..)
+            | Spending::WithinReach => Base::Counted(self.allocated.amount()),
         }
     }
 

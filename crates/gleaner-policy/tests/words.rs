@@ -142,7 +142,13 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             json!({ "preset": "elleuch/min-min", "budget": budget(json!({ "savings": "as-derived" })) }),
             "budget.savings",
             "\"as-derived\"",
-            "only btt and lbtt",
+            "the rules btt and lbtt",
+        ),
+        (
+            json!({ "preset": "elleuch/bt-min-min", "budget": budget(json!({ "cheapest": "if-ready" })) }),
+            "budget.cheapest",
+            "\"if-ready\"",
+            "bt-within-period, btt and lbtt",
         ),
         (json!({ "preset": "elleuch/b-min-min" }), "budget", "nothing", "recharge = 1000000"),
         (json!({ "preset": "elleuch/b-min-min", "budget": "none" }), "budget", "\"none\"", "spends a budget"),
@@ -171,7 +177,7 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
 #[test]
 fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
     let presets = Preset::all();
-    assert_eq!(presets.len(), 35);
+    assert_eq!(presets.len(), 36);
     for (at, preset) in presets.iter().enumerate() {
         assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
         preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));

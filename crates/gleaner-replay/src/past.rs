@@ -95,11 +95,11 @@ impl Reading {
         let at = Time::from_nanos(at.since(begun).nanos());
         self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
         match &entry.fact {
-            Fact::AttemptStarted(attempt) => self.started(at, attempt.task),
-            Fact::AttemptEnded { attempt, agent, end } => self.ended(at, attempt.task, *agent, end),
+            Fact::RunStarted(run) => self.started(at, run.task),
+            Fact::RunEnded { run, agent, end } => self.ended(at, run.task, *agent, end),
             Fact::Decided { decisions, .. } => {
                 for decision in decisions {
-                    self.decided(at, *decision);
+                    self.decided(at, decision);
                 }
             }
             Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
@@ -128,8 +128,8 @@ impl Reading {
         noted.ended = is_over.then_some(at);
     }
 
-    fn decided(&mut self, at: Time, decision: Decision) {
-        if let Decision::Relocate { task, .. } = decision {
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        if let &Decision::Relocate { task, .. } = decision {
             let noted = &mut self.tasks[task.index()];
             noted.moves += 1;
             noted.moving = Some(at);
@@ -227,11 +227,11 @@ impl Reading {
             machine_classes: grid.classes().machine_classes().to_vec(),
             machines: grid.machines().iter().map(gleaner_core::Machine::class).collect(),
             task_classes: grid.classes().task_classes().to_vec(),
-            tasks: Tasks {
-                arrivals: compared.iter().map(|(task, _)| self.tasks[task.index()].came).collect(),
-                lengths: compared.iter().map(|(_, length)| *length).collect(),
-                classes: compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
-            },
+            tasks: Tasks::truly_declared(
+                compared.iter().map(|(task, _)| self.tasks[task.index()].came).collect(),
+                compared.iter().map(|(_, length)| *length).collect(),
+                compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
+            ),
             loads: self.loads.clone(),
             budget: None,
             // When a machine was there is told by its owner's use of it.

@@ -5,11 +5,11 @@ use gleaner_replay::{LeftOut, Past, Reading, read};
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::{FORMAT, TaskRange};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
 use gleaner_wire::job::{JobSpec, TaskList};
-use gleaner_wire::session::{Attempt, Profile};
+use gleaner_wire::session::Profile;
 use serde_json::json;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -45,15 +45,15 @@ impl Journal {
     }
 
     fn started(&mut self, second: f64, task: usize) {
-        let attempt = Attempt { task: TaskId::new(task), number: 1 };
-        self.add(second, Fact::AttemptStarted(attempt));
+        let run = RunId { task: TaskId::new(task), number: 1 };
+        self.add(second, Fact::RunStarted(run));
     }
 
     fn done(&mut self, second: f64, task: usize, agent: usize, elapsed_s: f64) {
-        let (attempt, agent) = (Attempt { task: TaskId::new(task), number: 1 }, MachineId::new(agent));
+        let (run, agent) = (RunId { task: TaskId::new(task), number: 1 }, MachineId::new(agent));
         let end = json!({ "outcome": { "exited": { "code": 0 } }, "usage": { "elapsed_s": elapsed_s } });
         let end = Box::new(serde_json::from_value(end).expect("an end"));
-        self.add(second, Fact::AttemptEnded { attempt, agent, end });
+        self.add(second, Fact::RunEnded { run, agent, end });
     }
 }
 

@@ -28,7 +28,7 @@ use crate::limits::UPLOADS_OF_AGENT_MAX;
 use crate::store::{RANGES_LIMIT, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
-use gleaner_wire::session::{Attempt, FromAgent, Hello, Sample, Stream, ToAgent};
+use gleaner_wire::session::{FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
 use reports::Reports;
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ pub enum Effect {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Written {
     /// By which run.
-    pub attempt: Attempt,
+    pub run: RunId,
     /// Where.
     pub stream: Stream,
     /// How much came before.

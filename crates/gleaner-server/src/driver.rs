@@ -316,10 +316,10 @@ impl Work {
             self.outputs.keep(written)?;
         }
         for recorded in &batch.recorded {
-            if let Fact::AttemptEnded { attempt, end, .. } = &recorded.entry.fact
+            if let Fact::RunEnded { run, end, .. } = &recorded.entry.fact
                 && end.stdout.offset + end.stderr.offset > 0
             {
-                self.outputs.seal(*attempt)?;
+                self.outputs.seal(*run)?;
             }
         }
         let rows: Vec<Row> = batch.recorded.iter().map(row).collect();

@@ -6,11 +6,11 @@
 use crate::store::TaskRange;
 use gleaner_core::{Decision, Settled};
 use gleaner_policy::PolicySpec;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{Attempt, End, Profile};
+use gleaner_wire::session::{End, Profile};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -185,11 +185,11 @@ pub enum Fact {
     /// Tasks that failed have rested, and wait for another run.
     TasksRested(Vec<TaskId>),
     /// A run began.
-    AttemptStarted(Attempt),
+    RunStarted(RunId),
     /// A run is over, and how: the one result that counts.
-    AttemptEnded {
+    RunEnded {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// Where.
         agent: MachineId,
         /// How.
@@ -198,7 +198,7 @@ pub enum Fact {
     /// What came of a run that did not count.
     ResultRefused {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// From where.
         agent: MachineId,
         /// How it ended.

@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// See the module.
 #[derive(Clone)]
@@ -438,9 +438,9 @@ impl Ledger {
             Fact::TasksReleased(chosen) => self.released(at, chosen),
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
-            Fact::AttemptStarted(attempt) => self.attempt_started(at, *attempt),
-            Fact::AttemptEnded { attempt, agent, end } => self.attempt_ended(at, *attempt, *agent, end),
-            Fact::ResultRefused { attempt, agent, .. } => self.result_refused(at, *attempt, *agent),
+            Fact::RunStarted(run) => self.run_started(at, *run),
+            Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
+            Fact::ResultRefused { run, agent, .. } => self.result_refused(at, *run, *agent),
             Fact::WokeUp => self.tell(at, &Event::WokeUp),
             Fact::Decided { .. } => {}
         }
@@ -476,12 +476,14 @@ impl Ledger {
     fn note_orders(&mut self) {
         let orders: Vec<Command> = self.scheduler.take_orders().collect();
         for order in orders {
-            let (run, on) = match order {
-                Command::Start { run, on } | Command::Stop { run, on, .. } => (run, on),
+            let (run, starts_on) = match &order {
+                Command::Start { run, on } => (*run, Some(*on)),
+                Command::StartWide { run, parts } => (*run, parts.first().map(|part| part.on)),
+                Command::Stop { run, .. } => (*run, None),
                 Command::Lending(_) => continue,
             };
             self.touched.push(TaskRange::one(run.task));
-            if matches!(order, Command::Start { .. }) {
+            if let Some(on) = starts_on {
                 let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);
                 let record = self.books.records.own(run.task);
                 record.machine = Some(on);

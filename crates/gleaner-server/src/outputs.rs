@@ -9,9 +9,9 @@
 
 use crate::desk::Written;
 use crate::store::Home;
-use gleaner_units::Time;
+use gleaner_units::{RunId, Time};
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
-use gleaner_wire::session::{Attempt, Stream};
+use gleaner_wire::session::Stream;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -36,7 +36,7 @@ pub struct OutputError {
 #[derive(Debug)]
 pub struct Outputs {
     folder: PathBuf,
-    open: BTreeMap<(Attempt, Stream), File>,
+    open: BTreeMap<(RunId, Stream), File>,
 }
 
 impl Outputs {
@@ -46,10 +46,10 @@ impl Outputs {
     }
 
     /// Nothing is kept of a run that is ordered now.
-    pub fn begin(&mut self, attempt: Attempt) -> Result<(), OutputError> {
+    pub fn begin(&mut self, run: RunId) -> Result<(), OutputError> {
         for stream in [Stream::Stdout, Stream::Stderr] {
-            self.open.remove(&(attempt, stream));
-            let path = path(&self.folder, attempt, stream);
+            self.open.remove(&(run, stream));
+            let path = path(&self.folder, run, stream);
             match fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     return Err(OutputError { path, source });
@@ -64,8 +64,8 @@ impl Outputs {
     pub fn keep(&mut self, written: &Written) -> Result<(), OutputError> {
         let room = OUTPUT_BYTES_MAX.saturating_sub(written.offset);
         let bytes = &written.bytes[..written.bytes.len().min(room as usize)];
-        let key = (written.attempt, written.stream);
-        let path = path(&self.folder, written.attempt, written.stream);
+        let key = (written.run, written.stream);
+        let path = path(&self.folder, written.run, written.stream);
         let failure = |source| OutputError { path: path.clone(), source };
         if !self.open.contains_key(&key) {
             if self.open.len() >= OPEN_MAX {
@@ -78,10 +78,10 @@ impl Outputs {
 
     /// Makes sure that what a run wrote outlasts the loss of power, and closes its files. Costs nothing where it wrote
     /// little.
-    pub fn seal(&mut self, attempt: Attempt) -> Result<(), OutputError> {
+    pub fn seal(&mut self, run: RunId) -> Result<(), OutputError> {
         for stream in [Stream::Stdout, Stream::Stderr] {
-            let path = path(&self.folder, attempt, stream);
-            let file = match self.open.remove(&(attempt, stream)) {
+            let path = path(&self.folder, run, stream);
+            let file = match self.open.remove(&(run, stream)) {
                 Some(file) => Some(file),
                 None => open_existing(&path).map_err(|source| OutputError { path: path.clone(), source })?,
             };
@@ -97,12 +97,12 @@ impl Outputs {
 pub fn read(
     home: &Path,
     began: Time,
-    attempt: Attempt,
+    run: RunId,
     stream: Stream,
     offset: u64,
     at_most: usize,
 ) -> io::Result<Vec<u8>> {
-    let Some(file) = open_existing(&path(&folder(home, began), attempt, stream))? else {
+    let Some(file) = open_existing(&path(&folder(home, began), run, stream))? else {
         return Ok(Vec::new());
     };
     let length = file.metadata()?.len().saturating_sub(offset).min(at_most as u64);
@@ -112,8 +112,8 @@ pub fn read(
 }
 
 /// How much is kept of what a run wrote to a stream.
-pub fn length(home: &Path, began: Time, attempt: Attempt, stream: Stream) -> io::Result<u64> {
-    let found = open_existing(&path(&folder(home, began), attempt, stream))?;
+pub fn length(home: &Path, began: Time, run: RunId, stream: Stream) -> io::Result<u64> {
+    let found = open_existing(&path(&folder(home, began), run, stream))?;
     found.map_or(Ok(0), |file| Ok(file.metadata()?.len()))
 }
 
@@ -121,13 +121,13 @@ fn folder(home: &Path, began: Time) -> PathBuf {
     home.join("outputs").join(began.nanos().to_string())
 }
 
-fn path(folder: &Path, attempt: Attempt, stream: Stream) -> PathBuf {
-    let task = attempt.task.index();
+fn path(folder: &Path, run: RunId, stream: Stream) -> PathBuf {
+    let task = run.task.index();
     let name = match stream {
         Stream::Stdout => "out",
         Stream::Stderr => "err",
     };
-    folder.join((task / TASKS_PER_FOLDER).to_string()).join(format!("{task}.{}.{name}", attempt.number))
+    folder.join((task / TASKS_PER_FOLDER).to_string()).join(format!("{task}.{}.{name}", run.number))
 }
 
 fn create(path: &Path) -> io::Result<File> {

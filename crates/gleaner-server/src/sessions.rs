@@ -20,10 +20,10 @@ use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
 use gleaner_net::{
     AgentPublicKey, Challenge, NoRandomness, SessionNonce, SessionSignature, Token, TokenKind, verify_session,
 };
-use gleaner_units::MachineId;
+use gleaner_units::{MachineId, RunId};
 use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
-use gleaner_wire::session::{Attempt, End, FrameError, FromAgent, Hello, Outcome, ToAgent, decode, encode};
+use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Outcome, ToAgent, decode, encode};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use lobby::Place;
@@ -185,7 +185,7 @@ async fn relay(
                     Ok(run) => say(socket, &ToAgent::Run(Box::new(run))).await?,
                     // The run has failed; the agent never hears of it, and goes on with the others.
                     Err(why) => {
-                        let frame = Box::new(not_started(order.attempt, why));
+                        let frame = Box::new(not_started(order.run, why));
                         app.desk.input(Input::Frame { session, frame }).await?;
                     }
                 },
@@ -217,8 +217,8 @@ fn with_all_that_came(first: FromAgent, socket: &mut Socket) -> (Vec<FromAgent>,
 }
 
 /// As if the agent had said so.
-fn not_started(attempt: Attempt, why: String) -> FromAgent {
-    FromAgent::Ended { attempt, end: End::of(Outcome::NotStarted { why }) }
+fn not_started(run: RunId, why: String) -> FromAgent {
+    FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why }) }
 }
 
 async fn say(socket: &mut Socket, message: &ToAgent) -> Result<(), SessionEnd> {

@@ -11,9 +11,9 @@ pub use files::{Depth, Kept, files};
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::store::Seq;
-use gleaner_units::Time;
+use gleaner_units::{RunId, Time};
 use gleaner_wire::BlobHash;
-use gleaner_wire::session::Attempt;
+
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
@@ -31,7 +31,7 @@ pub struct Report {
     /// When the grid began.
     pub began: Time,
     /// How much each run wrote to its two streams, where that is in files.
-    pub outputs: BTreeMap<Attempt, [u64; 2]>,
+    pub outputs: BTreeMap<RunId, [u64; 2]>,
     /// The files that somebody may still ask for.
     pub files: BTreeSet<BlobHash>,
 }
@@ -74,11 +74,11 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
         if let Fact::CoordinatorStarted { program, .. } = &entry.fact {
             *report.programs.entry(program.clone()).or_default() += 1;
         }
-        if let Fact::AttemptEnded { attempt, end, .. } = &entry.fact {
+        if let Fact::RunEnded { run, end, .. } = &entry.fact {
             let lengths =
                 [&end.stdout, &end.stderr].map(|tail| if tail.bytes.is_empty() { tail.offset } else { 0 });
             if lengths != [0, 0] {
-                report.outputs.insert(*attempt, lengths);
+                report.outputs.insert(*run, lengths);
             }
         }
         if let Fact::Decided { decisions, .. } = &entry.fact {

@@ -68,7 +68,7 @@ impl Books {
         let end = serde_json::from_value(serde_json::json!({ "outcome": outcome }));
         let end: Box<End> = Box::new(end.expect("an end"));
         assert!(self.ledger.is_awaited(run(number), agent(on)));
-        self.add(Fact::AttemptEnded { attempt: run(number), agent: agent(on), end });
+        self.add(Fact::RunEnded { run: run(number), agent: agent(on), end });
     }
 
     fn live(&self) -> Vec<RunId> {
@@ -83,15 +83,15 @@ fn the_first_result_counts_and_the_other_run_is_stopped() {
     let mut books = Books::with_a_task();
     books.replicate();
     assert_eq!(books.live(), [run(1), run(2)]);
-    books.add(Fact::AttemptStarted(run(1)));
-    books.add(Fact::AttemptStarted(run(2)));
+    books.add(Fact::RunStarted(run(1)));
+    books.add(Fact::RunStarted(run(2)));
     books.ends(2, 1, &DONE);
     let stop = Command::Stop { run: run(1), on: agent(0), why: StopReason::Superseded };
     assert_eq!((books.ledger.take_orders(), books.phase()), (vec![stop], TaskPhase::Done));
     assert!(!books.ledger.is_awaited(run(1), agent(0)), "there is a result");
     assert_eq!(books.live(), [run(1)], "until its end is reported");
     let end = serde_json::from_value(serde_json::json!({ "outcome": DONE })).expect("an end");
-    books.add(Fact::ResultRefused { attempt: run(1), agent: agent(0), end: Box::new(end) });
+    books.add(Fact::ResultRefused { run: run(1), agent: agent(0), end: Box::new(end) });
     assert_eq!((books.live(), books.phase()), (vec![], TaskPhase::Done));
 }
 
@@ -99,8 +99,8 @@ fn the_first_result_counts_and_the_other_run_is_stopped() {
 fn while_another_run_goes_on_a_task_is_not_back_in_the_queue() {
     let mut books = Books::with_a_task();
     books.replicate();
-    books.add(Fact::AttemptStarted(run(1)));
-    books.add(Fact::AttemptStarted(run(2)));
+    books.add(Fact::RunStarted(run(1)));
+    books.add(Fact::RunStarted(run(2)));
     books.ends(1, 0, &Outcome::Abandoned { why: String::new() });
     assert_eq!((books.live(), books.phase()), (vec![run(2)], TaskPhase::Running));
     books.add(Fact::LeaseExpired { agent: agent(1) });

@@ -25,10 +25,12 @@ mod register;
 mod reputation;
 mod saved;
 mod setup;
+mod shared;
 mod simulation;
 mod speed_scale;
 mod trace;
 mod traced;
+mod wide;
 mod world;
 
 pub use availability::{Availability, Prediction, Pricing};

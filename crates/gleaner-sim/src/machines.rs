@@ -4,17 +4,17 @@
 
 use crate::availability::Availability;
 use crate::setup::Setup;
-use crate::sharing::Sharing;
+use crate::shared::Shared;
 use crate::traced::Traced;
-use gleaner_core::Migration;
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_core::{Migration, Part};
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What runs tasks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Machines {
     /// Always there, and as fast as their class.
-    Shared(Sharing),
+    Shared(Shared),
     /// By a trace.
     Traced(Traced),
 }
@@ -24,11 +24,7 @@ impl Machines {
         if setup.availability.is_some() {
             return Self::Traced(Traced::default());
         }
-        let mut sharing = Sharing::new();
-        for class in &setup.machines {
-            sharing.add_machine(setup.machine_classes[class.index()].cores);
-        }
-        Self::Shared(sharing)
+        Self::Shared(Shared::of(setup))
     }
 
     /// The next machine of the trace comes.
@@ -47,9 +43,9 @@ impl Machines {
         }
     }
 
-    pub(crate) fn set_load(&mut self, now: Time, machine: MachineId, load: f64) {
+    pub(crate) fn set_load(&mut self, setup: &Setup, now: Time, machine: MachineId, load: f64) {
         match self {
-            Self::Shared(sharing) => sharing.set_load(now, machine, load),
+            Self::Shared(shared) => shared.set_load(setup, now, machine, load),
             Self::Traced(_) => unreachable!("a trace has its owners' loads in its speeds"),
         }
     }
@@ -58,18 +54,23 @@ impl Machines {
     #[inline]
     pub(crate) fn insert(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), on: MachineId) {
         match self {
-            Self::Shared(sharing) => sharing.insert(now, on, run, ops * seconds_per_op(setup, run.task, on)),
+            Self::Shared(shared) => shared.insert(setup, now, (run, ops), on),
             Self::Traced(traced) => traced.insert(availability(setup), now, on, run, ops * weight(setup)),
         }
     }
 
-    /// Takes a run off its machine and returns the operations that it has left.
+    /// Likewise on several at a time.
+    pub(crate) fn insert_wide(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), parts: &[Part]) {
+        match self {
+            Self::Shared(shared) => shared.insert_wide(setup, now, (run, ops), parts),
+            Self::Traced(_) => unreachable!("nothing runs in parts on machines that come by a trace"),
+        }
+    }
+
+    /// Takes a run off its machines and returns the operations that it has left.
     pub(crate) fn remove(&mut self, setup: &Setup, now: Time, run: RunId) -> f64 {
         match self {
-            Self::Shared(sharing) => {
-                let from = sharing.machine_of(run).expect("a run that is taken off a machine was on one");
-                sharing.remove(now, run) / seconds_per_op(setup, run.task, from)
-            }
+            Self::Shared(shared) => shared.remove(setup, now, run),
             Self::Traced(traced) => traced.remove(&availability(setup).trace, now, run) / weight(setup),
         }
     }
@@ -77,53 +78,54 @@ impl Machines {
     #[inline]
     pub(crate) fn next_completion(&self) -> Option<(Time, RunId)> {
         match self {
-            Self::Shared(sharing) => sharing.next_completion(),
+            Self::Shared(shared) => shared.next_completion(),
             Self::Traced(traced) => traced.next_completion(),
         }
     }
 
     /// The next completion comes; whether the task is done, and not given up.
     #[inline]
-    pub(crate) fn complete(&mut self, now: Time, run: RunId) -> bool {
+    pub(crate) fn complete(&mut self, setup: &Setup, now: Time, run: RunId) -> bool {
         match self {
-            Self::Shared(sharing) => {
-                sharing.complete(now, run);
+            Self::Shared(shared) => {
+                shared.complete(setup, now, run);
                 true
             }
             Self::Traced(traced) => traced.complete(now, run),
         }
     }
 
+    /// Where a run is, or the first of its parts.
     #[inline]
     pub(crate) fn machine_of(&self, run: RunId) -> Option<MachineId> {
         match self {
-            Self::Shared(sharing) => sharing.machine_of(run),
+            Self::Shared(shared) => shared.machine_of(run),
             Self::Traced(traced) => traced.machine_of(run),
+        }
+    }
+
+    /// Where the other parts of a run are.
+    pub(crate) fn further_machines_of(&self, run: RunId) -> Vec<MachineId> {
+        match self {
+            Self::Shared(shared) => shared.further_machines_of(run),
+            Self::Traced(_) => Vec::new(),
         }
     }
 
     #[inline]
     pub(crate) fn residents(&self, machine: MachineId) -> usize {
         match self {
-            Self::Shared(sharing) => sharing.residents(machine),
+            Self::Shared(shared) => shared.residents(machine),
             Self::Traced(traced) => traced.residents(machine),
         }
     }
 
     pub(crate) fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
         match self {
-            Self::Shared(sharing) => sharing.busy_seconds(machine, now),
+            Self::Shared(shared) => shared.busy_seconds(machine, now),
             Self::Traced(traced) => traced.busy_seconds(machine, now),
         }
     }
-}
-
-/// Σ W·C/S with 0/0 = 0: what an operation of a task takes on a machine, where it has a core to itself.
-fn seconds_per_op(setup: &Setup, task: TaskId, on: MachineId) -> f64 {
-    let composition = &setup.task_classes[setup.tasks.classes[task.index()].index()].composition;
-    let speeds = &setup.machine_classes[setup.machines[on.index()].index()].speeds;
-    let terms = setup.config.weights.iter().zip(composition).zip(speeds);
-    terms.filter(|((_, share), _)| **share > 0.0).map(|((weight, share), speed)| weight * share / speed).sum()
 }
 
 /// What bringing a task from one machine to another takes now.

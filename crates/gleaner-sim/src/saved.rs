@@ -3,13 +3,14 @@ use crate::clock::Clock;
 use crate::setup::Setup;
 use crate::world::World;
 use gleaner_core::Grid;
+use gleaner_units::Ops;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// How every checkpoint begins.
 const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 
 /// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,6 +125,7 @@ fn fingerprint(setup: &Setup) -> u64 {
     for index in 0..setup.tasks.len() {
         hash.add(setup.tasks.arrivals[index].nanos());
         hash.add(setup.tasks.lengths[index].amount().to_bits());
+        hash.add(setup.tasks.declared[index].map_or(0.0, Ops::amount).to_bits());
         hash.add(setup.tasks.classes[index].index() as u64);
     }
     hash.0

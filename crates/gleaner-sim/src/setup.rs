@@ -18,13 +18,28 @@ pub struct LoadChange {
 pub struct Tasks {
     /// When each is submitted; never decreasing.
     pub arrivals: Vec<Time>,
-    /// How much work each is, which is also what is declared of it.
+    /// How much work each is, which the scheduler is not told.
     pub lengths: Vec<Ops>,
+    /// What is declared of each, where anything is.
+    pub declared: Vec<Option<Ops>>,
     /// What kind each is.
     pub classes: Vec<TaskClassId>,
 }
 
 impl Tasks {
+    /// Tasks of which the true lengths are declared.
+    pub fn truly_declared(arrivals: Vec<Time>, lengths: Vec<Ops>, classes: Vec<TaskClassId>) -> Self {
+        Self { declared: lengths.iter().copied().map(Some).collect(), arrivals, lengths, classes }
+    }
+
+    /// One more, of which the true length is declared.
+    pub fn push(&mut self, arrival: Time, length: Ops, class: TaskClassId) {
+        self.arrivals.push(arrival);
+        self.lengths.push(length);
+        self.declared.push(Some(length));
+        self.classes.push(class);
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.arrivals.len()

@@ -116,6 +116,17 @@ impl Sharing {
         self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, run })
     }
 
+    /// What is on a machine has so many shares more, or fewer, than one each.
+    pub fn crowd(&mut self, now: Time, machine: MachineId, shares: i64) {
+        self.machines[machine.index()].crowd(self.latest.or_exactly(now), shares);
+        self.reschedule(machine);
+    }
+
+    /// The seconds of service that each share of a machine gets in a second; 0 where nothing is.
+    pub fn share(&self, machine: MachineId) -> f64 {
+        self.machines[machine.index()].share()
+    }
+
     /// The earliest finish if nothing changes before, and the lowest task's run that has it. `None` if nothing is running.
     #[inline]
     pub fn next_completion(&self) -> Option<(Time, RunId)> {

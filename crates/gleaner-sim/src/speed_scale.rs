@@ -14,6 +14,12 @@ impl SpeedScale {
         Self { values: hundreds.chain((20..=99).map(|number| f64::from(number) * 1000.0)).collect() }
     }
 
+    /// The same with speeds in another unit.
+    #[must_use]
+    pub fn times(self, unit: f64) -> Self {
+        Self { values: self.values.into_iter().map(|value| value * unit).collect() }
+    }
+
     /// 0, and two digits of each speed from one above 0 to another.
     ///
     /// # Panics

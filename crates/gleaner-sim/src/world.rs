@@ -4,7 +4,7 @@ use crate::history::History;
 use crate::machines::{Machines, migration_seconds};
 use crate::register::Register;
 use crate::setup::Setup;
-use gleaner_core::{Command, Event, RunEnd, StopReason};
+use gleaner_core::{Command, Event, Part, RunEnd, StopReason};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -31,6 +31,8 @@ pub(crate) struct World {
     /// When what was ordered to go on from a checkpoint begins, and where.
     landings: BinaryHeap<Reverse<(Time, RunId)>>,
     transits: BTreeMap<RunId, MachineId>,
+    /// Likewise of runs of several parts.
+    wide_transits: BTreeMap<RunId, Box<[Part]>>,
     /// The latest of each task that was ever stopped.
     checkpoints: BTreeMap<TaskId, Checkpoint>,
     history: History,
@@ -45,6 +47,7 @@ impl World {
             next_arrival: 0,
             landings: BinaryHeap::new(),
             transits: BTreeMap::new(),
+            wide_transits: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
             history: History::new(setup.tasks.len(), setup.machine_count()),
         }
@@ -85,13 +88,14 @@ impl World {
             Next::Load => {
                 let row = setup.loads[self.next_load];
                 self.next_load += 1;
-                self.machines.set_load(now, row.machine, row.load);
+                self.machines.set_load(setup, now, row.machine, row.load);
                 Event::OwnerLoadReported { machine: row.machine, load: row.load }
             }
             Next::Completion(run) => {
                 let on = self.machines.machine_of(run).expect("a run that ends is somewhere");
-                let done = self.machines.complete(now, run);
-                self.count(now, on);
+                let others = self.machines.further_machines_of(run);
+                let done = self.machines.complete(setup, now, run);
+                self.count_all(now, on, others);
                 if done {
                     self.history.ended(now, run.task, on);
                     setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
@@ -104,6 +108,9 @@ impl World {
             }
             Next::Landing(run) => {
                 self.landings.pop();
+                if let Some(parts) = self.wide_transits.remove(&run) {
+                    return Some(self.run_wide(setup, now, run, &parts));
+                }
                 let to = self.transits.remove(&run).expect("a run that lands was on its way");
                 self.run(setup, now, run, to)
             }
@@ -125,7 +132,7 @@ impl World {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
                 let class = setup.tasks.classes[task.index()];
-                let length = Some(setup.tasks.lengths[task.index()]);
+                let length = setup.tasks.declared[task.index()];
                 Event::TasksSubmitted { first: task, count: 1, class, length }
             }
         })
@@ -146,6 +153,18 @@ impl World {
                 self.transits.insert(run, on);
                 None
             }
+            Command::StartWide { run, parts } => {
+                let on = parts[0].on;
+                self.history.sent(run.task, on);
+                let brought = self.checkpoints.get(&run.task);
+                let cost = brought.map_or(0.0, |from| migration_seconds(setup, now, from.at, on));
+                if cost == 0.0 {
+                    return Some(self.run_wide(setup, now, run, &parts));
+                }
+                self.landings.push(Reverse((now.after_seconds(cost), run)));
+                self.wide_transits.insert(run, parts);
+                None
+            }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
             // A lone scheduler has no peers: nobody hears it.
             Command::Lending(_) => None,
@@ -154,22 +173,39 @@ impl World {
 
     /// Takes a run off its machine.
     fn stop(&mut self, setup: &Setup, now: Time, (run, on): (RunId, MachineId), why: StopReason) -> Event {
-        if self.transits.remove(&run).is_some() {
+        if self.transits.remove(&run).is_some() || self.wide_transits.remove(&run).is_some() {
             self.landings.retain(|Reverse((_, other))| *other != run);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
         // What is kept is the fraction of the length that is left, on whatever machine.
+        let others = self.machines.further_machines_of(run);
         let ops_left = self.machines.remove(setup, now, run);
-        self.count(now, on);
-        if why == StopReason::Superseded {
-            self.history.superseded(self.ops_at_start(setup, run.task) - ops_left);
-            return Event::RunEnded { run, end: RunEnd::Lost };
-        }
-        if why == StopReason::Moved {
-            self.history.moved(run.task);
+        self.count_all(now, on, others);
+        match why {
+            StopReason::Superseded => {
+                self.history.superseded(self.ops_at_start(setup, run.task) - ops_left);
+                return Event::RunEnded { run, end: RunEnd::Lost };
+            }
+            StopReason::PartLost => {
+                self.history.aborted();
+                return Event::RunEnded { run, end: RunEnd::Lost };
+            }
+            StopReason::Moved => self.history.moved(run.task),
+            StopReason::Withdrawn => {}
         }
         self.checkpoints.insert(run.task, Checkpoint { ops_left, at: on });
         Event::RunEnded { run, end: RunEnd::Kept }
+    }
+
+    /// Likewise on several machines at a time.
+    fn run_wide(&mut self, setup: &Setup, now: Time, run: RunId, parts: &[Part]) -> Event {
+        let ops = self.ops_at_start(setup, run.task);
+        self.machines.insert_wide(setup, now, (run, ops), parts);
+        self.history.started(now, run.task);
+        for part in parts {
+            self.count(now, part.on);
+        }
+        Event::RunStarted(run)
     }
 
     /// From its beginning, or from where the last checkpoint has it.
@@ -197,6 +233,13 @@ impl World {
         self.transits.retain(|_, to| *to != machine);
         let transits = &self.transits;
         self.landings.retain(|Reverse((_, run))| transits.contains_key(run));
+    }
+
+    fn count_all(&mut self, now: Time, first: MachineId, others: Vec<MachineId>) {
+        self.count(now, first);
+        for other in others {
+            self.count(now, other);
+        }
     }
 
     fn count(&mut self, now: Time, machine: MachineId) {

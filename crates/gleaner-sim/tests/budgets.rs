@@ -3,11 +3,12 @@
 
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
-    Aim, Choice, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings, Score, Spending, When,
+    Aim, Cheapest, Choice, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings, Score, Spending,
+    When,
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive_batch::{Goal, NaiveBatch, Pick, Rule};
+use gleaner_testkit::naive_batch::{self, First, Goal, Pick, Rule, Terms};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{Credits, Span, Time};
@@ -21,16 +22,30 @@ const ORDERS: [(Order, Pick); 5] = [
     (Order::SufferagePasses, Pick::SufferagePasses),
 ];
 
-const RULES: [(Spending, Rule); 8] = [
+const RULES: [(Spending, Rule); 12] = [
     (Spending::Free, Rule::None),
     (Spending::Cap, Rule::B),
     (Spending::PerTask, Rule::Bt),
-    (Spending::PerTaskWithinPeriod, Rule::BtWithinPeriod),
-    (Spending::PerTaskAndTime(Savings::AsPrinted), Rule::BttPrinted),
-    (Spending::PerTaskAndTime(Savings::AsDerived), Rule::BttDerived),
+    (Spending::PerTaskWithinPeriod(Cheapest::First), Rule::BtWithinPeriod),
+    (Spending::PerTaskWithinPeriod(Cheapest::IfReady), Rule::BtWithinPeriod),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Rule::BttPrinted),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::IfReady), Rule::BttPrinted),
+    (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::First), Rule::BttDerived),
+    (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::IfReady), Rule::BttDerived),
+    (Spending::WithinReach, Rule::BttWithinReach),
     (Spending::Share, Rule::Share),
     (Spending::LeastShare, Rule::LeastShare),
 ];
+
+/// How line 9 is read.
+fn first(spending: Spending) -> First {
+    match spending {
+        Spending::PerTaskWithinPeriod(Cheapest::IfReady) | Spending::PerTaskAndTime(_, Cheapest::IfReady) => {
+            First::Readiness
+        }
+        _ => First::Price,
+    }
+}
 
 const AIMS: [(Aim, Goal); 6] = [
     (Aim::Earliest, Goal::Time),
@@ -52,7 +67,7 @@ fn pair(
     (order, pick): (Order, Pick),
     (spending, rule): (Spending, Rule),
     seed: u64,
-) -> (Recipe, NaiveBatch) {
+) -> (Recipe, Terms) {
     let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
     let period = setup.budget.expect("a budget").period;
     let by_class = choices.one_in(3) && spending.heeds_budget();
@@ -77,7 +92,18 @@ fn pair(
             replan,
             ..Recipe::in_batches(order, period)
         },
-        NaiveBatch { period, pick, rule, goal, by_class, aging, deadline, stands, at_once, batch: None },
+        Terms {
+            period,
+            pick,
+            rule,
+            first: first(spending),
+            goal,
+            by_class,
+            aging,
+            deadline,
+            stands,
+            at_once,
+        },
     )
 }
 
@@ -96,7 +122,7 @@ fn batches_equal_their_references() {
             let setup = Setup { budget, ..setup.clone() };
             let fast = run_checked(&setup, recipe.build())
                 .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
-            if let Some(difference) = first_difference(&fast, &run(&setup, naive)) {
+            if let Some(difference) = first_difference(&fast, &naive_batch::run(&setup, naive, None)) {
                 panic!("seed {seed}, {recipe:?}: {difference}");
             }
         }
@@ -133,24 +159,24 @@ fn combinations(period: Span) -> impl Iterator<Item = Recipe> {
 }
 
 /// The reference of a recipe that plans.
-fn reference(recipe: &Recipe, aim: Aim, period: Span) -> NaiveBatch {
+fn reference(recipe: &Recipe, aim: Aim, period: Span) -> Terms {
     let (_, pick) = ORDERS.into_iter().find(|(order, _)| *order == recipe.order).expect("an order");
     let (_, rule) = RULES.into_iter().find(|(spending, _)| *spending == recipe.spending).expect("a rule");
     let goal = match aim {
         Aim::EarliestOfFastest { percent } => Goal::EarliestOfFastest(percent as u32),
         _ => AIMS.into_iter().find(|(known, _)| *known == aim).expect("an aim").1,
     };
-    NaiveBatch {
+    Terms {
         period,
         pick,
         rule,
+        first: first(recipe.spending),
         goal,
         by_class: recipe.level == Level::Classes,
         aging: recipe.aging as usize,
         deadline: recipe.deadline,
         stands: recipe.replan == Replan::Lost,
         at_once: recipe.when == When::AtEvents,
-        batch: None,
     }
 }
 
@@ -175,7 +201,8 @@ fn every_combination_of_parts_runs_or_is_refused_with_a_reason() {
         let fast = run_checked(&setup, recipe.build())
             .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
         let gleaner_policy::Goal::End(aim) = recipe.score else { continue };
-        if let Some(difference) = first_difference(&fast, &run(&setup, reference(&recipe, aim, period))) {
+        let naive = naive_batch::run(&setup, reference(&recipe, aim, period), None);
+        if let Some(difference) = first_difference(&fast, &naive) {
             panic!("seed {seed}, {recipe:?}: {difference}");
         }
     }
@@ -221,13 +248,13 @@ fn what_is_spent_never_exceeds_the_recharge() {
     }
 }
 
-/// ⌈length × price⌉ of each task that ended, where it did.
+/// ⌈declared length × price⌉ of each task that ended, where it did.
 fn cost_of_ended<P: gleaner_core::Policy>(setup: &Setup, run: &Simulation<'_, P>) -> Credits {
-    let tasks = run.history().tasks().iter().zip(&setup.tasks.lengths);
+    let tasks = run.history().tasks().iter().zip(&setup.tasks.declared);
     let ended = tasks.filter(|(task, _)| task.finished != Time::NEVER);
     let costs = ended.filter_map(|(task, length)| {
         let class = setup.machines[task.machine?.index()];
-        Some((length.amount() * setup.machine_classes[class.index()].price).ceil())
+        Some((length.as_ref()?.amount() * setup.machine_classes[class.index()].price).ceil())
     });
     Credits::new(costs.sum::<f64>() as u64)
 }
@@ -272,10 +299,42 @@ fn a_fault_in_a_batch_is_noticed() {
                     let setup = random::setup_with_budget(seed);
                     let (recipe, naive) = pair(&setup, order, rule, seed);
                     let mutant = run(&setup, Mutant::new(recipe.build(), fault, seed));
-                    first_difference(&mutant, &run(&setup, naive)).is_some()
+                    first_difference(&mutant, &naive_batch::run(&setup, naive, None)).is_some()
                 };
                 assert!((1..=60).any(differs), "{order:?} {rule:?} with {fault:?} went unnoticed");
             }
         }
+    }
+}
+
+/// The reference keeps books of its own: where these are kept wrongly, the two part.
+#[test]
+fn books_that_are_kept_wrongly_are_noticed() {
+    use naive_batch::Fault;
+    for fault in [Fault::ChargedTwice, Fault::NeverRecharged, Fault::NoProgress] {
+        for (spending, rule) in RULES.into_iter().filter(|(spending, _)| spending.heeds_budget()) {
+            let differs = |seed: u64| {
+                let setup = random::setup_with_budget(seed);
+                let (recipe, naive) = pair(&setup, (Order::MinMin, Pick::MinMin), (spending, rule), seed);
+                let fast = run(&setup, recipe.build());
+                first_difference(&fast, &naive_batch::run(&setup, naive, Some(fault))).is_some()
+            };
+            assert!((1..=60).any(differs), "{spending:?} with {fault:?} went unnoticed");
+        }
+    }
+}
+
+#[test]
+fn line_9_read_one_way_is_not_line_9_read_the_other_way() {
+    let rules = RULES.into_iter().filter(|(spending, _)| first(*spending) == First::Readiness);
+    for (spending, rule) in rules {
+        let differs = |seed: u64| {
+            let setup = random::setup_with_budget(seed);
+            let (recipe, terms) = pair(&setup, (Order::MinMin, Pick::MinMin), (spending, rule), seed);
+            let letter = Terms { first: First::Price, ..terms };
+            let fast = run(&setup, recipe.build());
+            first_difference(&fast, &naive_batch::run(&setup, letter, None)).is_some()
+        };
+        assert!((1..=60).any(differs), "{spending:?}: nobody would notice which machines are asked first");
     }
 }

@@ -33,7 +33,7 @@ fn cases() -> impl Iterator<Item = (Setup, Recipe)> {
 fn commands(record: &Record) -> Vec<(Time, Command)> {
     let entries = record.0.iter();
     let commands = entries.filter_map(|(time, entry)| match entry {
-        Entry::Command(command) => Some((*time, *command)),
+        Entry::Command(command) => Some((*time, command.clone())),
         Entry::Event(_) | Entry::Decision(_) => None,
     });
     commands.collect()

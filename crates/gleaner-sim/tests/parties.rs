@@ -108,7 +108,7 @@ fn submitted(first: usize, count: u32) -> Event {
 fn scheduler(machines: usize, slots: Option<u32>) -> Scheduler<AnyPolicy> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(grid, Recipe::by(Score::MinNum).build());
-    let room = Room { slots, memory: None };
+    let room = Room { slots, memory: None, disk: None };
     let class =
         MachineClass { speeds: vec![1.0], cores: 1, room, price: 0.0, provides: Tags::new(), ad: None };
     let tasks = TaskClass {

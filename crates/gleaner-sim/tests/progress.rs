@@ -39,8 +39,8 @@ fn progress_on_live_grids_is_what_follows_from_all_that_passed() {
         let mut naive = NaiveProgress::new(empty.classes().weights().to_vec());
         let same = history::live(seed, empty, moving(seed).build(), |step| {
             naive.take_in(step.now, &Entry::Event(step.event.clone()));
-            for &decision in &step.decisions {
-                naive.take_in(step.now, &Entry::Decision(decision));
+            for decision in &step.decisions {
+                naive.take_in(step.now, &Entry::Decision(decision.clone()));
             }
             compare(step.scheduler.grid(), step.now, &naive)
         });
@@ -60,7 +60,7 @@ fn again(setup: &Setup, policy: impl Policy + Clone, mut see: impl FnMut(&Grid, 
         scheduler.apply(*now, event);
         let mut decisions = Vec::new();
         while let Some((_, Entry::Decision(decision))) = entries.peek() {
-            decisions.push(*decision);
+            decisions.push(decision.clone());
             entries.next();
         }
         scheduler.carry_out(*now, &decisions, Settled::default()).expect("what was decided then");
@@ -83,7 +83,7 @@ fn a_task_that_ends_has_done_its_length() {
             let recipe = batching.unwrap_or_else(|| moving(seed));
             again(&setup, recipe.build(), |grid, now, event| {
                 let Event::RunEnded { run, end: RunEnd::Finished } = *event else { return };
-                let length = grid.declared_length(run.task).expect("simulated tasks have lengths").amount();
+                let length = setup.tasks.lengths[run.task.index()].amount();
                 let done = grid.ops_done(now, run);
                 // An end comes at a whole nanosecond.
                 let class = grid.task(run.task).class();

@@ -33,7 +33,7 @@ fn what_was_decided_is_carried_out_to_the_same_grid() {
             recovered.apply(*now, event);
             recovered.carry_out(*now, decisions, *settled).map_err(|error| error.to_string())?;
             recovered.check()?;
-            if !recovered.take_orders().eq(commands.iter().copied()) {
+            if !recovered.take_orders().eq(commands.iter().cloned()) {
                 return Err(format!("other orders after {event:?}"));
             }
             if bytes(recovered.grid()) == bytes(scheduler.grid()) {
@@ -97,11 +97,11 @@ fn an_answer_that_was_cut_short_goes_on_where_it_was() {
 #[test]
 fn a_record_of_another_grid_is_noticed() {
     let start = Decision::Start { task: TaskId::new(0), on: MachineId::new(0) };
-    let refused = Diverged::Refused { decision: start, refusal: Refusal::NotWaiting(TaskId::new(0)) };
+    let refused = Diverged::Refused { decision: start.clone(), refusal: Refusal::NotWaiting(TaskId::new(0)) };
     let left = |occasions_left| Settled { occasions_left, moves: 0 };
     let cases = [
-        (vec![start], left(2), None),
-        (vec![start, start], left(0), Some(refused)),
+        (vec![start.clone()], left(2), None),
+        (vec![start.clone(), start], left(0), Some(refused)),
         (vec![], left(3), Some(Diverged::Occasions { recorded: 3, found: 2 })),
     ];
     for (decisions, settled, expected) in cases {

@@ -133,6 +133,7 @@ fn a_run_beside_a_slow_one_ends_first() {
         setup.loads.clear();
         setup.tasks.arrivals.truncate(1);
         setup.tasks.lengths.truncate(1);
+        setup.tasks.declared.truncate(1);
         setup.tasks.classes.truncate(1);
         let end = |copies| {
             let mut run =

@@ -12,6 +12,7 @@
 //! - [`record`]: what passed between the world and the scheduler, to be compared.
 //! - [`replicating`]: a policy that runs tasks more than once at a time.
 //! - [`room`]: whether any machine ever held more than it has.
+//! - [`spreading`]: a policy that runs tasks on several machines at a time.
 
 pub mod history;
 pub mod mutant;
@@ -19,8 +20,10 @@ pub mod naive;
 pub mod naive_batch;
 pub mod naive_peer;
 pub mod naive_progress;
+pub mod naive_queue;
 pub mod random;
 pub mod record;
 pub mod replicating;
 pub mod room;
+pub mod spreading;
 pub mod table;

@@ -39,7 +39,11 @@ impl<P: Policy> Policy for Mutant<P> {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         let noticed = matches!(
             change,
-            Change::ResidentsChanged(_) | Change::LoadChanged(_) | Change::AvailabilityChanged(_)
+            Change::ResidentsChanged(_)
+                | Change::RoomTaken(_)
+                | Change::RoomFreed(..)
+                | Change::LoadChanged(_)
+                | Change::AvailabilityChanged(_)
         );
         match self.fault {
             Fault::Deaf(n) if noticed && self.choices.one_in(n) => {}
@@ -55,17 +59,19 @@ impl<P: Policy> Policy for Mutant<P> {
         }
         match decision {
             Decision::Start { task, on } => {
-                Some(elsewhere(grid, task, on).map_or(decision, |on| Decision::Start { task, on }))
+                elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Start { task, on }))
             }
             Decision::Relocate { task, to } => {
-                Some(elsewhere(grid, task, to).map_or(decision, |to| Decision::Relocate { task, to }))
+                elsewhere(grid, task, to).map_or(Some(decision), |to| Some(Decision::Relocate { task, to }))
             }
             Decision::Replicate { task, on } => {
-                Some(elsewhere(grid, task, on).map_or(decision, |on| Decision::Replicate { task, on }))
+                elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Replicate { task, on }))
             }
-            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
-                Some(decision)
-            }
+            Decision::StartWide { .. }
+            | Decision::Collect
+            | Decision::Plan { .. }
+            | Decision::Lending(_)
+            | Decision::Wake { .. } => Some(decision),
         }
     }
 

@@ -1,14 +1,22 @@
 //! Batches as a reader of figures 1 and 2 of the second paper would write them: for each assignment, each task looks at
-//! each machine, and every sum is taken afresh. They share no code with the policy under test.
+//! each machine, and every sum is taken afresh. They share no code with the policy under test, and read nothing that the
+//! grid works out: what is left of the budget and how far tasks are, they know from [`Books`] of their own.
 //!
-//! A machine is ready when the first of its cores is. What figure 2 keeps as B̲ is what the grid's account has
-//! left; the rest is worked out from the plans in the grid.
+//! A machine is ready when the first of its cores is.
 
+mod books;
 mod view;
 
-use gleaner_core::{Availability, Cause, Change, Decision, Grid, Occasion, Policy, Queue, TaskState};
-use gleaner_units::{MachineId, Span, TaskId, Time, UserId};
+use crate::record::Record;
+use books::Books;
+pub use books::Fault;
+use gleaner_core::{Availability, Cause, Change, Command, Decision, Event, Grid};
+use gleaner_core::{Occasion, Policy, Queue, TaskState};
+use gleaner_sim::{Observer, Setup, Simulation};
+use gleaner_units::{MachineId, PartyId, Span, TaskId, Time, UserId};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use view::{View, Worker};
 
 /// Metric and best metric, table 1 of the paper; and tasks as they come.
@@ -41,10 +49,21 @@ pub enum Rule {
     BttPrinted,
     /// With (5) as it is derived.
     BttDerived,
+    /// BTT as printed, for no more than the machines can do in 1.4 periods.
+    BttWithinReach,
     /// What is left over tasks left.
     Share,
     /// What is left when the others keep an even share.
     LeastShare,
+}
+
+/// What line 9 asks before anything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum First {
+    /// Whether the price is the lowest, as it is printed.
+    Price,
+    /// Whether the machine is ready within R.
+    Readiness,
 }
 
 /// Which of the machines.
@@ -64,15 +83,17 @@ pub enum Goal {
     EarliestOfFastest(u32),
 }
 
-/// A whole reference policy.
+/// What a reference goes by.
 #[derive(Clone, PartialEq, Debug)]
-pub struct NaiveBatch {
+pub struct Terms {
     /// R.
     pub period: Span,
     /// Which task is next.
     pub pick: Pick,
     /// Where it may go.
     pub rule: Rule,
+    /// What line 9 asks first.
+    pub first: First,
     /// Where it goes.
     pub goal: Goal,
     /// Whether tasks are planned for classes.
@@ -85,13 +106,54 @@ pub struct NaiveBatch {
     pub stands: bool,
     /// Whether tasks are scheduled as they come, and not at the end of each period.
     pub at_once: bool,
+}
+
+/// A whole reference policy.
+struct NaiveBatch {
+    terms: Terms,
+    books: Rc<RefCell<Books>>,
     /// Of the present batch: when it began, how many tasks are in it, and which were removed from it.
-    pub batch: Option<(Time, Meta)>,
+    batch: Option<(Time, Meta)>,
+}
+
+/// What passes, for the record and for the books.
+struct Witness {
+    record: Record,
+    books: Rc<RefCell<Books>>,
+}
+
+/// Runs a setup by its terms to the end; the books may have a fault.
+pub fn run(setup: &Setup, terms: Terms, fault: Option<Fault>) -> Record {
+    let books = Rc::new(RefCell::new(Books::new(setup.config.weights.clone(), fault)));
+    let policy = NaiveBatch { terms, books: Rc::clone(&books), batch: None };
+    let mut opening = Witness { record: Record::default(), books: Rc::clone(&books) };
+    let mut simulation = Simulation::unopened(setup, policy).observed_by(&mut opening);
+    simulation.open();
+    let mut witness = Witness { record: Record::default(), books };
+    let mut simulation = simulation.observed_by(&mut witness);
+    simulation.run();
+    drop(simulation);
+    witness.record
+}
+
+impl Observer for Witness {
+    fn event(&mut self, now: Time, party: PartyId, event: &Event) {
+        self.books.borrow_mut().event(now, event);
+        self.record.event(now, party, event);
+    }
+
+    fn decision(&mut self, now: Time, party: PartyId, decision: &Decision) {
+        self.record.decision(now, party, decision);
+    }
+
+    fn command(&mut self, now: Time, party: PartyId, command: &Command) {
+        self.record.command(now, party, command);
+    }
 }
 
 /// A meta-task: M, and what became of it.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Meta {
+struct Meta {
     all: Vec<TaskId>,
     /// The first ones by age; they are placed before the heuristic begins.
     old: Vec<TaskId>,
@@ -117,13 +179,16 @@ impl NaiveBatch {
             .map(|(id, _)| id)
             .collect();
         all.sort_unstable();
-        let count = if self.pick == Pick::First { all.len() } else { self.aging.min(all.len()) };
+        let Terms { pick, aging, .. } = self.terms;
+        let count = if pick == Pick::First { all.len() } else { aging.min(all.len()) };
         let payer = |task: TaskId| grid.classes().task_class(grid.task(task).class()).payer;
+        let books = self.books.borrow();
         let left = |task: TaskId| {
-            let accounts = grid.accounts()?;
-            Some((payer(task), accounts.of(payer(task)).left(now).count() as f64))
+            books.budget()?;
+            Some((payer(task), books.left(payer(task), now)))
         };
         let left = all.iter().filter_map(|task| left(*task)).collect();
+        drop(books);
         let old = all[..count].to_vec();
         self.batch =
             Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left, chosen: Vec::new() }));
@@ -136,19 +201,23 @@ impl NaiveBatch {
         loop {
             let next = self.batch.as_mut()?.1.chosen.pop();
             let (_, meta) = self.batch.as_ref()?;
-            let view = View { grid, now, policy: self, meta };
+            let books = self.books.borrow();
+            let view = View { grid, now, terms: &self.terms, books: &books, meta };
             if let Some((task, worker)) = next {
                 // What was scheduled since it was chosen may have cost too much.
                 if !view.allowed(task, worker, &view.workers()) {
                     continue;
                 }
-                if self.by_class || self.stands || worker.ready < self.period.seconds() {
+                let Terms { by_class, stands, period, .. } = self.terms;
+                if by_class || stands || worker.ready < period.seconds() {
                     return Some(Decision::Plan { task, on: worker.queue });
                 }
+                drop(books);
                 self.batch.as_mut()?.1.beyond.push((task, worker.queue));
                 continue;
             }
             let (removed, chosen) = view.turn();
+            drop(books);
             if removed.is_empty() && chosen.is_empty() {
                 return None;
             }
@@ -160,13 +229,17 @@ impl NaiveBatch {
 }
 
 /// The next in rank that can begin there, and can be paid.
-fn start(grid: &Grid, now: Time, on: MachineId) -> Option<Decision> {
+fn start(grid: &Grid, books: &Books, now: Time, on: MachineId) -> Option<Decision> {
     let class = grid.machine(on).class();
+    let price = grid.classes().machine_class(class).price;
+    let can_pay = |task: TaskId| {
+        let cost = grid.declared_length(task).map(|length| (length.amount() * price).ceil());
+        books.budget().is_none() || cost.is_some_and(|cost| books.can_pay(task, cost, now))
+    };
     let own: Vec<TaskId> = grid.plans().ranked(Queue::Machine(on)).collect();
     let shared: Vec<TaskId> = grid.plans().ranked(Queue::Class(class)).collect();
     let mut ranked = own.into_iter().chain(shared);
-    let task =
-        ranked.find(|task| grid.can_run(grid.task(*task).class(), on) && grid.can_pay(now, *task, class))?;
+    let task = ranked.find(|task| grid.can_run(grid.task(*task).class(), on) && can_pay(*task))?;
     Some(Decision::Start { task, on })
 }
 
@@ -176,9 +249,31 @@ fn works(grid: &Grid, id: MachineId) -> bool {
 }
 
 impl Policy for NaiveBatch {
-    fn observe(&mut self, _: &Grid, _: &Change) {}
+    fn observe(&mut self, _: &Grid, change: &Change) {
+        if let Change::Refused(..) = change {
+            self.books.borrow_mut().refused();
+        }
+    }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        self.books.borrow_mut().settle();
+        let decision = self.answer(grid, now, occasion)?;
+        self.books.borrow_mut().wish(now, decision.clone());
+        Some(decision)
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl NaiveBatch {
+    fn answer(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let Terms { period, rule, stands, at_once, .. } = self.terms;
+        let books = Rc::clone(&self.books);
+        let start = |on| start(grid, &books.borrow(), now, on);
         let machines = (0..grid.machines().len()).map(MachineId::new);
         let in_vain = grid.tasks().any(|(task, _)| match grid.plans().queue_of(task) {
             None => false,
@@ -188,22 +283,21 @@ impl Policy for NaiveBatch {
                 .any(|on| works(grid, on) && grid.machine(on).class() == class),
         });
         let answer = match occasion.cause {
-            Cause::Freed(on) => start(grid, now, on),
-            _ if self.at_once && in_vain && grid.plans().collected_at() != Some(now) => {
+            Cause::Freed(on) => start(on),
+            _ if at_once && in_vain && grid.plans().collected_at() != Some(now) => {
                 self.batch = None;
                 return Some(Decision::Collect);
             }
-            _ if self.at_once => {
-                let answer =
-                    self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)));
+            _ if at_once => {
+                let answer = self.plan(grid, now).or_else(|| machines.into_iter().find_map(&start));
                 if answer.is_none() {
                     self.batch = None;
                 }
                 answer
             }
-            Cause::WokeUp { due } if due.is_multiple_of(self.period) => {
+            Cause::WokeUp { due } if due.is_multiple_of(period) => {
                 let collected_at = grid.plans().collected_at();
-                let collects = if self.stands {
+                let collects = if stands {
                     in_vain && collected_at != Some(now)
                 } else {
                     collected_at.is_none_or(|at| at < due)
@@ -212,13 +306,13 @@ impl Policy for NaiveBatch {
                     self.batch = None;
                     return Some(Decision::Collect);
                 }
-                self.plan(grid, now).or_else(|| machines.into_iter().find_map(|on| start(grid, now, on)))
+                self.plan(grid, now).or_else(|| machines.into_iter().find_map(&start))
             }
             Cause::Joined(on)
             | Cause::Opened(on)
             | Cause::LoadFell(on)
             | Cause::Vacated(on)
-            | Cause::Published(on) => start(grid, now, on),
+            | Cause::Published(on) => start(on),
             Cause::Submitted(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)
@@ -228,22 +322,16 @@ impl Policy for NaiveBatch {
             | Cause::NothingLent
             | Cause::WokeUp { .. } => None,
         };
-        let period = self.period.nanos();
-        let again = self.at_once && in_vain;
-        let at = if again { now.nanos() + 1 } else { (now.nanos() / period + 1) * period };
+        let period_ns = period.nanos();
+        let again = at_once && in_vain;
+        let at = if again { now.nanos() + 1 } else { (now.nanos() / period_ns + 1) * period_ns };
         let at = Time::from_nanos(at);
         let waits = |(id, task): (TaskId, gleaner_core::Task)| {
             task.state() == TaskState::Waiting
                 && grid.plans().queue_of(id).is_none()
                 && grid.declared_length(id).is_some()
         };
-        let wakes = again || !self.at_once || (self.rule != Rule::None && grid.tasks().any(waits));
+        let wakes = again || !at_once || (rule != Rule::None && grid.tasks().any(waits));
         answer.or_else(|| (wakes && grid.wake_at().is_none()).then_some(Decision::Wake { at }))
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
     }
 }

@@ -286,6 +286,7 @@ impl NaiveProgress {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
+            Decision::StartWide { .. } => unimplemented!("progress of runs of several parts"),
             Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
                 return;
             }

@@ -72,6 +72,7 @@ pub fn setup_with_room(seed: u64) -> Setup {
         class.room = Room {
             slots: if exclusive { Some(class.cores) } else { Some(slots).filter(|_| !choices.one_in(4)) },
             memory: Some(memory * MEMORY).filter(|_| choices.one_in(2)),
+            disk: None,
         };
     }
     for class in &mut setup.task_classes {
@@ -79,6 +80,7 @@ pub fn setup_with_room(seed: u64) -> Setup {
         class.needs = Needs {
             cores: if several { 1 + choices.below(4) as u32 } else { 1 },
             memory: if choices.one_in(2) { choices.below(65) as u64 * MEMORY } else { 0 },
+            disk: 0,
         };
         class.priority = [-1, 0, 1][choices.below(3)];
     }
@@ -92,7 +94,7 @@ pub fn setup_with_budget(seed: u64) -> Setup {
     let choices = &mut Choices::seeded(seed ^ 0x6275_6467);
     let round = choices.one_in(2);
     for (index, class) in setup.machine_classes.iter_mut().enumerate() {
-        class.room = Room { slots: Some(class.cores), memory: None };
+        class.room = Room { slots: Some(class.cores), ..Room::default() };
         class.price = match choices.below(4) {
             0 if index > 0 => 0.0,
             1 => class.speeds[0] / 2.0,
@@ -111,10 +113,12 @@ pub fn setup_with_budget(seed: u64) -> Setup {
         for class in &mut setup.task_classes {
             class.composition = vec![1.0, 0.0, 0.0];
         }
-        for length in &mut setup.tasks.lengths {
+        for (length, declared) in setup.tasks.lengths.iter_mut().zip(&mut setup.tasks.declared) {
             *length = Ops::new(1e4 * (1 + choices.below(4)) as f64).expect("a length");
+            *declared = Some(*length);
         }
     }
+    misjudge(&mut setup.tasks, &mut Choices::seeded(seed ^ 0x6465_636c));
     let period = 2.0 + (20.0 * choices.unit()).round();
     // Some task costs more than the cheapest of budgets.
     let recharge = 1e5 * (1.0 + 30.0 * choices.unit() * choices.unit());
@@ -139,6 +143,16 @@ pub fn setup_with_budgets(seed: u64) -> Setup {
     }
     setup.budget = setup.budget.map(|budget| Budget { scope: Scope::PerUser, ..budget });
     setup
+}
+
+/// In a third of the grids users are wrong about how long their tasks are.
+fn misjudge(tasks: &mut Tasks, choices: &mut Choices) {
+    if !choices.one_in(3) {
+        return;
+    }
+    for (length, declared) in tasks.lengths.iter().zip(&mut tasks.declared) {
+        *declared = Ops::new(length.amount() * [0.5, 1.0, 1.0, 2.0][choices.below(4)]);
+    }
 }
 
 fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
@@ -203,9 +217,9 @@ fn fill_tasks(setup: &mut Setup, choices: &mut Choices) {
         if !choices.one_in(3) {
             now += 3.0 * choices.unit();
         }
-        setup.tasks.arrivals.push(Time::from_seconds(now).expect("a moment"));
-        setup.tasks.lengths.push(Ops::new(1e3 + 1e5 * choices.unit()).expect("a length"));
-        setup.tasks.classes.push(TaskClassId::new(choices.below(setup.task_classes.len())));
+        let length = Ops::new(1e3 + 1e5 * choices.unit()).expect("a length");
+        let class = TaskClassId::new(choices.below(setup.task_classes.len()));
+        setup.tasks.push(Time::from_seconds(now).expect("a moment"), length, class);
     }
 }
 

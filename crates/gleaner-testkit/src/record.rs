@@ -25,11 +25,11 @@ impl Observer for Record {
     }
 
     fn decision(&mut self, now: Time, _: PartyId, decision: &Decision) {
-        self.0.push((now, Entry::Decision(*decision)));
+        self.0.push((now, Entry::Decision(decision.clone())));
     }
 
     fn command(&mut self, now: Time, _: PartyId, command: &Command) {
-        self.0.push((now, Entry::Command(*command)));
+        self.0.push((now, Entry::Command(command.clone())));
     }
 }
 

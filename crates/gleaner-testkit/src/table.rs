@@ -93,9 +93,8 @@ fn add_task<'a>(setup: &mut Setup, mut words: impl Iterator<Item = &'a str>) {
             None => class.composition.push(number(word)),
         }
     }
-    setup.tasks.arrivals.push(arrival);
-    setup.tasks.lengths.push(length);
-    setup.tasks.classes.push(TaskClassId::new(intern(&mut setup.task_classes, class)));
+    let class = TaskClassId::new(intern(&mut setup.task_classes, class));
+    setup.tasks.push(arrival, length, class);
 }
 
 fn intern<T: PartialEq>(classes: &mut Vec<T>, class: T) -> usize {

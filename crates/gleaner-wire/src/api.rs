@@ -206,7 +206,7 @@ pub struct TaskView {
     /// Where it is in its life.
     pub phase: TaskPhase,
     /// How often it was sent to a machine.
-    pub attempts: u32,
+    pub runs: u32,
     /// How many operations it takes, if that was declared.
     #[serde(default)]
     pub length: Option<f64>,
@@ -324,7 +324,7 @@ pub struct Transition {
     /// Who caused it.
     pub actor: Actor,
     /// Which run it was about, if any.
-    pub attempt: Option<u32>,
+    pub run: Option<u32>,
     /// Which machine it was about, if any.
     pub machine: Option<String>,
 }

@@ -140,7 +140,7 @@ pub struct Needs {
     pub memory: u64,
     /// Bytes that its folder may grow to; 0 for no limit.
     pub disk: u64,
-    /// Seconds after which an attempt is stopped as failed; 0 for no limit.
+    /// Seconds after which a run is stopped as failed; 0 for no limit.
     pub time_limit_s: f64,
 }
 

@@ -24,7 +24,7 @@ pub const EPOCH_JUMP_MAX: u32 = 100_000;
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 /// Bytes of a run's output that are kept in the journal; longer output has files of its own.
 pub const OUTPUT_INLINE_MAX: usize = 4 << 10;
-/// Bytes kept of what one attempt writes to one of its streams.
+/// Bytes kept of what one run writes to one of its streams.
 pub const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 /// Bytes that are taken at a time to measure the network with.
 pub const PROBE_BYTES_MAX: usize = 1 << 20;

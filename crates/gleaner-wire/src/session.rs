@@ -3,10 +3,10 @@
 //! The agent dials. It says who it is ([`FromAgent::Knock`]) and proves it with its key; until then it may send two short messages and
 //! nothing else. It goes on when it hears that it is [`Proven`](ToAgent::Proven), tells how it is ([`Hello`]), and then
 //! both talk at will. After a
-//! reconnection the coordinator lists the attempts that are the agent's ([`ToAgent::Yours`]): the agent ends all others
+//! reconnection the coordinator lists the runs that are the agent's ([`ToAgent::Yours`]): the agent ends all others
 //! and starts what it does not know, so that a lost message does no harm.
 //!
-//! **Every message about a run carries the attempt's number; every connection the coordinator's epoch.** An agent turns
+//! **Every message about a run carries the run's number; every connection the coordinator's epoch.** An agent turns
 //! away a coordinator with a lower epoch than it has met.
 
 use crate::BlobHash;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-pub use gleaner_units::RunId as Attempt;
+use gleaner_units::RunId;
 
 /// From an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -61,11 +61,11 @@ pub enum FromAgent {
         why: String,
     },
     /// The program runs.
-    Started(Attempt),
+    Started(RunId),
     /// A piece of what the program wrote.
     Output {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// Where it was written.
         stream: Stream,
         /// How much came before, of this run and stream.
@@ -77,7 +77,7 @@ pub enum FromAgent {
     /// The run is over. Sent again until [`ToAgent::Settled`] answers.
     Ended {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// How it ended.
         end: End,
     },
@@ -115,24 +115,24 @@ pub enum ToAgent {
         /// The heartbeat's.
         number: u64,
     },
-    /// The attempts that are the agent's: those it runs or should run. Sent after [`Welcome`](ToAgent::Welcome).
+    /// The runs that are the agent's: those it runs or should run. Sent after [`Welcome`](ToAgent::Welcome).
     Yours {
         /// All others must end.
-        attempts: Vec<Attempt>,
+        runs: Vec<RunId>,
     },
     /// Run this.
     Run(Box<Run>),
     /// End this, with a checkpoint if there is a folder for it.
     Stop {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// What for.
         cause: StopCause,
     },
     /// What an [`Ended`](FromAgent::Ended) led to: the agent may forget it.
     Settled {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
         /// Whether it counts; if not, the task had been given to another meanwhile.
         accepted: bool,
     },
@@ -140,7 +140,7 @@ pub enum ToAgent {
     /// not know that this agent has sent it, as after a start of its own.
     StoreAgain {
         /// Which run.
-        attempt: Attempt,
+        run: RunId,
     },
     /// Measure the machine again.
     Measure,
@@ -168,7 +168,7 @@ pub struct Hello {
     /// What the machine is.
     pub profile: Profile,
     /// The runs that go on there now.
-    pub running: Vec<Attempt>,
+    pub running: Vec<RunId>,
 }
 
 /// What a machine is and offers.
@@ -254,7 +254,7 @@ pub enum Stream {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Which run.
-    pub attempt: Attempt,
+    pub id: RunId,
     /// The job and the task's number in it, as users write them: `7/42`.
     pub name: String,
     /// Who submitted it.
@@ -451,8 +451,8 @@ mod tests {
     use crate::limits::GREETING_BYTES_MAX;
 
     fn output(bytes: &[u8]) -> FromAgent {
-        let attempt = Attempt::new(gleaner_units::TaskId::new(7), 2);
-        FromAgent::Output { attempt, stream: Stream::Stderr, offset: 5, bytes: bytes.to_vec() }
+        let run = RunId::new(gleaner_units::TaskId::new(7), 2);
+        FromAgent::Output { run, stream: Stream::Stderr, offset: 5, bytes: bytes.to_vec() }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Whatever the other side of a wire sends, reading it ends, soon and within bounds.
 
-use gleaner_units::TaskId;
+use gleaner_units::{RunId, TaskId};
 use gleaner_wire::api::{BudgetSetting, Choice, Enrolment, PolicyKeys};
 use gleaner_wire::job::{Input, JobSpec, TaskList};
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
-    decode, encode,
+    End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage, decode,
+    encode,
 };
 use gleaner_wire::{BlobHash, SESSION_VERSION};
 use proptest::prelude::*;
@@ -37,8 +37,8 @@ fn blob() -> BlobHash {
     "0".repeat(64).try_into().expect("a hash")
 }
 
-fn attempt() -> Attempt {
-    Attempt { task: TaskId::new(7), number: 2 }
+fn id() -> RunId {
+    RunId { task: TaskId::new(7), number: 2 }
 }
 
 fn job() -> JobSpec {
@@ -54,9 +54,9 @@ fn run() -> Run {
     let JobSpec { command, env, inputs, outputs, needs, checkpoint, confinement, .. } = job();
     let (name, user) = ("1/0".to_owned(), "ada".to_owned());
     let resume_from = Some(Stored { blob: blob(), size: 9 });
-    let (attempt, cwd, stdin) = (attempt(), None, Some(blob()));
+    let (id, cwd, stdin) = (id(), None, Some(blob()));
     Run {
-        attempt,
+        id,
         name,
         user,
         label: Some("render".to_owned()),
@@ -86,7 +86,7 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let notes = vec!["less grace".to_owned()];
     let (usage, stdout, stderr) = (Usage::default(), tail.clone(), tail);
     let end = End { outcome, usage, checkpoint, files, notes, stdout, stderr };
-    let (agent, running) = (1, vec![attempt()]);
+    let (agent, running) = (1, vec![id()]);
     let hello = Hello { agent, incarnation: 1, epoch: 1, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);
     [
@@ -94,11 +94,11 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         encode(&FromAgent::Proof { signature: vec![0xff; 64] }),
         encode(&FromAgent::Hello(hello)),
         encode(&FromAgent::Profile(profile())),
-        encode(&FromAgent::Ended { attempt: attempt(), end }),
-        encode(&FromAgent::Output { attempt: attempt(), stream: Stream::Stdout, offset, bytes }),
+        encode(&FromAgent::Ended { run: id(), end }),
+        encode(&FromAgent::Output { run: id(), stream: Stream::Stdout, offset, bytes }),
         encode(&FromAgent::Heartbeat { number: 1, sample: Sample { load: 0.5, ..Sample::default() } }),
         encode(&ToAgent::Run(Box::new(run()))),
-        encode(&ToAgent::Yours { attempts: vec![attempt(); 5] }),
+        encode(&ToAgent::Yours { runs: vec![id(); 5] }),
     ]
     .into()
 });

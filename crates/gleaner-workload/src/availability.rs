@@ -14,7 +14,7 @@ mod read;
 mod statistics;
 mod write;
 
-pub use generate::Profile;
+pub use generate::{Profile, Stays};
 pub use law::SpeedLaw;
 pub use read::load;
 pub use statistics::Statistics;

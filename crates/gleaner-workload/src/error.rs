@@ -48,6 +48,10 @@ impl Place {
         Self { file: file.into(), line: None }
     }
 
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
     pub(crate) fn at_line(&self, line: u64) -> Self {
         Self { file: Arc::clone(&self.file), line: Some(line) }
     }

@@ -1,6 +1,9 @@
 //! From a scenario's plain data to a setup and a policy.
 
 mod choice;
+mod log;
+
+pub use log::{LogExperiment, Overrun};
 
 use crate::error::InputError;
 use crate::machines::MachineRow;
@@ -118,6 +121,7 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
         tasks: Tasks {
             arrivals: tasks.arrivals().to_vec(),
             lengths: tasks.lengths().to_vec(),
+            declared: (0..tasks.len()).map(|task| tasks.declared(task)).collect(),
             classes: tasks
                 .kind_numbers()
                 .iter()

@@ -12,16 +12,22 @@
 
 mod ads;
 pub mod availability;
+pub mod batsim;
 mod document;
 mod error;
 mod experiment;
+pub mod gwf;
 mod ids;
 mod kinds;
 mod labels;
+mod limits;
 mod lines;
+pub mod logs;
 mod machines;
 mod names;
+pub mod ourgrid;
 mod owner_load;
+mod packed;
 mod policy;
 mod runnable;
 mod scenario;
@@ -30,12 +36,13 @@ mod settings;
 mod splitter;
 mod stream;
 pub mod submit;
+pub mod swf;
 mod table;
 mod tasks;
 mod words;
 
 pub use error::InputError;
-pub use experiment::Experiment;
+pub use experiment::{Experiment, LogExperiment, Overrun};
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use policy::{PolicySource, read_policy};

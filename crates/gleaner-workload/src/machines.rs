@@ -17,8 +17,8 @@ const LIMIT: Limit = Limit { rows: 10_000_000, of: "machines" };
 /// The columns that are no dimensions.
 const OWN: [&str; 6] = ["id", "site", "cores", "price", "provides", "ad"];
 /// What these mean in a table of tasks or labels, no dimension may be called.
-const TAKEN: [&str; 10] =
-    ["id", "site", "cores", "price", "provides", "ad", "arrival_s", "length", "label", "domain"];
+const TAKEN: [&str; 11] =
+    ["id", "site", "cores", "price", "provides", "ad", "arrival_s", "length", "declared", "label", "domain"];
 
 /// One machine.
 #[derive(Clone, PartialEq, Debug)]

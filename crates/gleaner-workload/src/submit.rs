@@ -4,22 +4,27 @@
 //! - [`TaskList`](gleaner_wire::job::TaskList)s for a command: [`array()`], [`each_line`], [`from_json`],
 //!   [`sweep`].
 //! - [`condor::read`]: an `HTCondor` submit file.
+//! - [`jdf::translate`]: an OurGrid job description.
 //!
 //! Nothing here reaches a grid. **Files that are to be sent are only named**: whoever submits reads them, and puts
 //! their hashes where a [`JobSpec`] wants them. Bad input is an [`InputError`](crate::InputError), with file, line and
 //! key wherever there are some.
 
 pub mod condor;
+mod fold;
+pub mod jdf;
 mod job_file;
 mod pattern;
 mod quantity;
 mod source;
+mod submission;
 mod tasks;
 
 pub use job_file::{JobFile, TaskSource, read_job_file};
 pub use pattern::{is_pattern, matching};
 pub use quantity::{InvalidQuantity, duration_s, operations, size_bytes};
 pub use source::Source;
+pub use submission::{Note, Submission, SubmitFileError, UnsupportedKey};
 pub use tasks::{ITEM, LINE, array, each_line, from_json, sweep};
 
 use gleaner_wire::job::JobSpec;

@@ -1,11 +1,11 @@
-//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `domain`, `ad`
-//! and `user`.
+//! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `declared`,
+//! `domain`, `ad` and `user`.
 
 use crate::InputError;
 use crate::ads::Ads;
 use crate::error::Place;
 use crate::ids::UniqueIds;
-use crate::kinds::{Kinds, Met};
+use crate::kinds::{Kinds, Met as Meeting};
 use crate::labels::{Labels, SHARE, check_sum};
 use crate::machines::MachineTable;
 use crate::runnable::Runnable;
@@ -19,7 +19,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
-const OWN: [&str; 7] = ["id", "arrival_s", "length", "label", "domain", "ad", "user"];
+const OWN: [&str; 8] = ["id", "arrival_s", "length", "declared", "label", "domain", "ad", "user"];
+/// What a length is to be.
+const LENGTH: &str = "operations as a finite number above 0";
 
 /// What tasks of equal needs have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,18 +43,23 @@ pub struct TaskTable {
     ids: Ids,
     arrivals: Vec<Time>,
     lengths: Vec<Ops>,
+    /// Nothing where the true lengths are declared.
+    declared: Option<Vec<Option<Ops>>>,
     kind_numbers: Vec<u32>,
     kinds: Vec<TaskKind>,
     users: Ids,
     /// Where the first task of each kind is in the file.
-    kind_places: Vec<KindPlace>,
+    kind_places: Vec<Met>,
+    /// Where the first task is of which no length is declared.
+    undeclared: Option<Met>,
 }
 
+/// Where something was first met.
 #[derive(Clone, Debug)]
-struct KindPlace(Place);
+struct Met(Place);
 
-/// Where a kind was first met is no part of what it is.
-impl PartialEq for KindPlace {
+/// Where that was is no part of what it is.
+impl PartialEq for Met {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -86,6 +93,12 @@ impl TaskTable {
         &self.lengths
     }
 
+    /// How long the `task`-th is said to be, if anything is said: its true length, where the table has no column for it.
+    #[inline]
+    pub fn declared(&self, task: usize) -> Option<Ops> {
+        self.declared.as_ref().map_or(Some(self.lengths[task]), |declared| declared[task])
+    }
+
     /// Where the kind of each is in [`kinds`](Self::kinds).
     pub fn kind_numbers(&self) -> &[u32] {
         &self.kind_numbers
@@ -112,6 +125,12 @@ impl TaskTable {
         self.kind_places[kind].0.error(field, found, expected)
     }
 
+    /// For the stage that knows whether lengths matter, and why: an error at the first task that declares none.
+    pub fn check_declared(&self, why: &str) -> Result<(), InputError> {
+        let Some(Met(place)) = &self.undeclared else { return Ok(()) };
+        Err(place.error("declared", "an empty field", format!("{LENGTH}, since {why}")))
+    }
+
     /// The kind of the `task`-th.
     #[inline]
     pub fn kind_of(&self, task: usize) -> &TaskKind {
@@ -136,9 +155,11 @@ pub(crate) fn read(path: &Path, key: &Key<'_>, context: &Context<'_>) -> Result<
         ids: UniqueIds::default(),
         arrivals: Vec::new(),
         lengths: Vec::new(),
+        declared: columns.declared.map(|_| Vec::new()),
         kind_numbers: Vec::new(),
         kinds: Vec::new(),
         kind_places: Vec::new(),
+        undeclared: None,
         ads: Ads::default(),
         users: UniqueIds::default(),
         met: Kinds::default(),
@@ -159,6 +180,7 @@ struct Columns<'a> {
     id: Column,
     arrival: Column,
     length: Column,
+    declared: Option<Column>,
     shares: Shares<'a>,
     domain: Option<Column>,
     ad: Option<Column>,
@@ -179,6 +201,7 @@ impl<'a> Columns<'a> {
             id: table.column("id")?,
             arrival: table.column("arrival_s")?,
             length: table.column("length")?,
+            declared: table.find("declared"),
             shares: Shares::find(table, context)?,
             domain: table.find("domain"),
             ad: table.find("ad"),
@@ -233,9 +256,11 @@ struct Reading<'a> {
     ids: UniqueIds,
     arrivals: Vec<Time>,
     lengths: Vec<Ops>,
+    declared: Option<Vec<Option<Ops>>>,
     kind_numbers: Vec<u32>,
     kinds: Vec<TaskKind>,
-    kind_places: Vec<KindPlace>,
+    kind_places: Vec<Met>,
+    undeclared: Option<Met>,
     ads: Ads,
     users: UniqueIds,
     met: Kinds,
@@ -255,9 +280,15 @@ impl Reading<'_> {
         }
         let earliest = self.arrivals.last().copied().unwrap_or_default();
         self.arrivals.push(row.time(columns.arrival, earliest)?);
-        let expected = "operations as a finite number above 0";
-        let length = row.number(columns.length, expected, |length| Ops::new(length).is_some())?;
+        let length = row.number(columns.length, LENGTH, |length| Ops::new(length).is_some())?;
         self.lengths.extend(Ops::new(length));
+        if let (Some(column), Some(all)) = (columns.declared, &mut self.declared) {
+            let length = declared(row, column)?;
+            if length.is_none() && self.undeclared.is_none() {
+                self.undeclared = Some(Met(row.place()));
+            }
+            all.push(length);
+        }
         columns.shares.read(row, &mut self.composition)?;
         let kind = self.kind(row, columns)?;
         self.kind_numbers.push(kind);
@@ -275,8 +306,8 @@ impl Reading<'_> {
         let ad = self.ads.number(row, columns.ad)?;
         let user = self.user(columns.user.map_or("", |column| row.text(column)));
         match self.met.meet(&self.composition, [words, ad, user]) {
-            Met::Before(kind) => Ok(kind),
-            Met::First(kind) => {
+            Meeting::Before(kind) => Ok(kind),
+            Meeting::First(kind) => {
                 let domain = self.word_sets.set(words);
                 self.runnable.check(&self.composition, domain, words).map_err(|why| {
                     let found = format!("{}, which no machine could ever run: {why}", row.text(columns.id));
@@ -284,7 +315,7 @@ impl Reading<'_> {
                 })?;
                 let best = self.runnable.best_seconds_per_op(self.weights, &self.composition, domain);
                 self.best_seconds_per_op.push(best);
-                self.kind_places.push(KindPlace(row.place()));
+                self.kind_places.push(Met(row.place()));
                 self.kinds.push(TaskKind {
                     composition: self.composition.clone(),
                     domain: domain.clone(),
@@ -306,10 +337,21 @@ impl Reading<'_> {
             ids: self.ids.into_ids(),
             arrivals: self.arrivals,
             lengths: self.lengths,
+            declared: self.declared,
             kind_numbers: self.kind_numbers,
             kinds: self.kinds,
             users: self.users.into_ids(),
             kind_places: self.kind_places,
+            undeclared: self.undeclared,
         }
     }
+}
+
+/// An empty field declares nothing.
+fn declared(row: &Row<'_>, column: Column) -> Result<Option<Ops>, InputError> {
+    if row.text(column).is_empty() {
+        return Ok(None);
+    }
+    let expected = format!("{LENGTH}, or nothing");
+    row.number(column, &expected, |length| Ops::new(length).is_some()).map(Ops::new)
 }

@@ -29,7 +29,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
     let kind = MachineClass {
         speeds: Vec::new(),
         cores: 1,
-        room: Room { slots: Some(1), memory: None },
+        room: Room { slots: Some(1), ..Room::default() },
         price: 0.0,
         provides: BTreeSet::new(),
         ad: None,
@@ -58,11 +58,11 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
             aborts_max: None,
         }),
         task_classes: vec![task_class],
-        tasks: Tasks {
-            arrivals: tasks.iter().map(|(arrival, _)| seconds(*arrival)).collect(),
-            lengths: tasks.iter().map(|(_, length)| Ops::new(*length).expect("a length")).collect(),
-            classes: vec![TaskClassId::new(0); tasks.len()],
-        },
+        tasks: Tasks::truly_declared(
+            tasks.iter().map(|(arrival, _)| seconds(*arrival)).collect(),
+            tasks.iter().map(|(_, length)| Ops::new(*length).expect("a length")).collect(),
+            vec![TaskClassId::new(0); tasks.len()],
+        ),
         loads: Vec::new(),
         budget: None,
     }
@@ -211,7 +211,7 @@ b,1,0,900,1000";
 }
 
 fn month() -> Setup {
-    let trace = Profile::JUNE.with_cumulative_speed(100e3).draw(7, 172_800.0);
+    let trace = Profile::MANY_JUNE.with_present(100e3 / 8.9e3).draw(7, 172_800.0);
     let tasks: Vec<(f64, f64)> =
         (0..600).map(|at| (f64::from(at / 6) * 600.0, 5e6 + f64::from(at % 7) * 1e6)).collect();
     of_trace(trace, &tasks, Prediction::ELLEUCH)

@@ -4,6 +4,7 @@ mod hosting;
 mod live;
 mod measuring;
 mod quota;
+mod rigid;
 mod rule;
 mod spending;
 mod trace;
@@ -12,6 +13,7 @@ pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
 pub(crate) use quota::*;
+pub(crate) use rigid::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
@@ -160,17 +162,24 @@ machines_over_time.csv (time_s,machine,tasks), summary.json, plots as SVG, and r
 Examples:
   gleaner simulate lab.toml
   gleaner simulate lab.toml --policy bertasi/social --out results
-  gleaner simulate lab.toml --set policy.relocate.gain_min=0.05 --json";
+  gleaner simulate lab.toml --set policy.relocate.gain_min=0.05 --json
+  gleaner simulate --swf KTH-SP2.swf.gz --cores 100 --policy queue/fcfs,queue/easy,queue/conservative
+  gleaner simulate --swf KTH-SP2.swf.gz --policy queue/easy --fill shortest --lengths last-two --out results
+
+Of a log, --out DIR also writes jobs.swf (the log with the waits), jobs.csv and schedule.json (in Batsim's columns).";
 
 /// `gleaner simulate`.
 #[derive(Args, Debug)]
 #[command(after_long_help = SIMULATE_HELP)]
 pub(crate) struct SimulateArguments {
     /// The scenario
-    pub(crate) scenario: PathBuf,
-    /// Schedule by this preset instead of the scenario's
-    #[arg(long, value_name = "NAME")]
-    pub(crate) policy: Option<String>,
+    #[arg(required_unless_present = "swf")]
+    pub(crate) scenario: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: RigidArguments,
+    /// Schedule by this preset instead of the scenario's; by several, parted by commas, one after the other
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -284,9 +293,9 @@ pub(crate) struct PaperArguments {
     /// Only this figure
     #[arg(long, value_name = "N")]
     pub(crate) figure: Option<u32>,
-    /// Runs for each point, each with a seed of its own
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=10_000))]
-    pub(crate) seeds: u64,
+    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub(crate) seeds: Option<u64>,
     /// elleuch: only this part of the experiments
     #[arg(long, value_enum, conflicts_with = "figure")]
     pub(crate) part: Option<PaperPart>,
@@ -312,6 +321,8 @@ pub(crate) enum PaperPart {
     Heuristics,
     /// When a task is charged
     Readings,
+    /// Machines as they are counted, or as slow as printed
+    Machines,
     /// Forecasts, prices that follow demand, a reputation
     FutureWork,
 }

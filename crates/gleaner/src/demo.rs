@@ -19,7 +19,7 @@ const COUNT: u32 = 24;
 const PROGRAM: &str = "\
 n=$(cat \"$GLEANER_CHECKPOINT/n\" 2>/dev/null || echo 0)
 while [ $n -lt {count} ]; do
-  n=$((n + 1)); echo \"$n in attempt $GLEANER_ATTEMPT\"; echo $n > \"$GLEANER_CHECKPOINT/n\"; sleep 0.5
+  n=$((n + 1)); echo \"$n in run $GLEANER_ATTEMPT\"; echo $n > \"$GLEANER_CHECKPOINT/n\"; sleep 0.5
 done";
 /// When the owner of the first machine comes back, and goes again.
 const RETURN_AFTER: Duration = Duration::from_secs(4);
@@ -132,7 +132,7 @@ impl Story<'_> {
 
     fn tell(&mut self, task: &TaskView) -> Outcome {
         let machine = task.machine.as_deref().unwrap_or("no machine yet");
-        let now = format!("{} on {machine}, attempt {}", task.phase.name(), task.attempts);
+        let now = format!("{} on {machine}, run {}", task.phase.name(), task.runs);
         let told = &mut self.told[task.task as usize - 1];
         if told.as_ref() != Some(&now) {
             say(&format!("  task {}/{}: {now}", self.job, task.task))?;
@@ -146,8 +146,8 @@ impl Story<'_> {
 fn report(grid: &Grid, view: &JobView) -> Outcome {
     let mut moved = 0;
     for task in grid.tasks(view.job, 0, TASKS, None)?.tasks {
-        let attempts = grid.history(view.job, task.task)?.transitions;
-        moved += u32::from(attempts.iter().any(|transition| transition.cause.contains("moves it")));
+        let runs = grid.history(view.job, task.task)?.transitions;
+        moved += u32::from(runs.iter().any(|transition| transition.cause.contains("moves it")));
         let last = grid.output((view.job, task.task), Stream::Stdout, 0, 0)?.bytes;
         let last = String::from_utf8_lossy(&last);
         say(&format!(

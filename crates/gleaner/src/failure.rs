@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use gleaner_net::ClientError;
 use gleaner_workload::InputError;
-use gleaner_workload::submit::condor::SubmitFileError;
+use gleaner_workload::submit::SubmitFileError;
 use serde_json::json;
 use std::io;
 use std::path::Path;

@@ -27,12 +27,12 @@ impl From<WriteError> for Failure {
 /// Makes the folder if need be, and tries whether a file can be written there.
 pub(crate) fn check_writable(dir: &Path) -> Result<(), WriteError> {
     let probe = dir.join(".gleaner.part");
-    let attempt = || {
+    let run = || {
         fs::create_dir_all(dir)?;
         File::create(&probe)?;
         fs::remove_file(&probe)
     };
-    attempt().map_err(|error| WriteError { path: dir.to_owned(), error })
+    run().map_err(|error| WriteError { path: dir.to_owned(), error })
 }
 
 /// The folder that a file is in.
@@ -59,15 +59,15 @@ pub(crate) fn write_file(
 ) -> Result<(), WriteError> {
     let path = dir.join(name);
     let beside = dir.join(format!(".{name}.part"));
-    let attempt = || {
+    let run = || {
         fs::create_dir_all(dir)?;
         let mut out = BufWriter::with_capacity(1 << 16, File::create(&beside)?);
         write(&mut out)?;
         out.into_inner()?.sync_all()?;
         fs::rename(&beside, &path)
     };
-    attempt().map_err(|error| {
-        // What is left of a failed attempt is of no use; that it could not be removed either adds nothing.
+    run().map_err(|error| {
+        // What is left of a failed run is of no use; that it could not be removed either adds nothing.
         let _ = fs::remove_file(&beside);
         WriteError { path: path.clone(), error }
     })

@@ -36,7 +36,7 @@ pub(crate) enum Stream {
 pub(crate) struct Piece {
     pub(crate) bytes: Vec<u8>,
     /// Which run wrote it.
-    pub(crate) attempt: Option<u32>,
+    pub(crate) run: Option<u32>,
     /// Where to go on reading.
     pub(crate) next: u64,
     /// Whether this run writes no more.
@@ -146,7 +146,7 @@ impl Grid {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
         Ok(Piece {
-            attempt: number("gleaner-attempt").map(|attempt| attempt as u32),
+            run: number("gleaner-run").map(|run| run as u32),
             next: number("gleaner-next-offset").unwrap_or(offset + bytes.len() as u64),
             over: text("gleaner-over") == Some("true"),
             dropped: number("gleaner-dropped").unwrap_or(0),

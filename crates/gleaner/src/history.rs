@@ -34,7 +34,7 @@ fn table(transitions: &[Transition]) -> String {
         vec![
             clock(step.at_s),
             step.phase.name().to_owned(),
-            step.attempt.map(|attempt| attempt.to_string()).unwrap_or_default(),
+            step.run.map(|run| run.to_string()).unwrap_or_default(),
             step.machine.clone().unwrap_or_default(),
             shown(&step.actor.to_string(), 32),
             shown(&step.cause, 120),

@@ -69,21 +69,21 @@ pub(crate) fn whole(grid: &Grid, task: (JobId, u32), stream: Stream, out: &mut d
 
 fn follow(grid: &Grid, task: (JobId, u32), stream: Stream) -> Outcome {
     let mut out = std::io::stdout().lock();
-    let (mut offset, mut attempt) = (0, None);
+    let (mut offset, mut run) = (0, None);
     loop {
         let piece = grid.output(task, stream, offset, PATIENCE_S)?;
-        if attempt.is_some() && piece.attempt != attempt {
+        if run.is_some() && piece.run != run {
             // What came now counts from the old run's end: the new one is read from its start.
-            anstream::eprintln!("-- run {} --", piece.attempt.unwrap_or(0));
-            (offset, attempt) = (0, piece.attempt);
+            anstream::eprintln!("-- run {} --", piece.run.unwrap_or(0));
+            (offset, run) = (0, piece.run);
             continue;
         }
-        attempt = piece.attempt;
+        run = piece.run;
         if stdout::is_closed(out.write_all(&piece.bytes).and_then(|()| out.flush()))? {
             return Ok(());
         }
         offset = piece.next;
-        if !piece.bytes.is_empty() || !piece.over && piece.attempt.is_some() {
+        if !piece.bytes.is_empty() || !piece.over && piece.run.is_some() {
             continue;
         }
         if grid.task(task.0, task.1)?.phase.is_over() {

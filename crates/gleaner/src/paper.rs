@@ -53,7 +53,8 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
         let unknown = || Failure::Usage(format!("--figure {number}: bertasi has figures 1 to 4"));
         bertasi::FigureId::numbered(number).ok_or_else(unknown)
     });
-    let experiments = bertasi::Experiments::new(figure.transpose()?, arguments.seeds);
+    let experiments =
+        bertasi::Experiments::new(figure.transpose()?, arguments.seeds.unwrap_or(bertasi::SEEDS));
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
     let watch = || {
@@ -82,7 +83,7 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
         Some(dir) => Kept::in_folder(dir)?,
         None => Kept::nowhere(),
     };
-    let experiments = elleuch::Experiments::new(&parts, arguments.seeds);
+    let experiments = elleuch::Experiments::new(&parts, arguments.seeds.unwrap_or(elleuch::SEEDS));
     let experiments = experiments.lasting(arguments.days.unwrap_or(elleuch::DAYS));
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
@@ -109,6 +110,7 @@ impl From<PaperPart> for Part {
             PaperPart::Periods => Part::Periods,
             PaperPart::Heuristics => Part::Heuristics,
             PaperPart::Readings => Part::Readings,
+            PaperPart::Machines => Part::Machines,
             PaperPart::FutureWork => Part::FutureWork,
         }
     }

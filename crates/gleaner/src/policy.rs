@@ -123,8 +123,8 @@ fn keys() -> String {
         "{}\n\
          preset = \"NAME\" comes first: what it says in its name is not said otherwise.\n\
          relocate = {{ score, moves_max, gain_min, difference_min, period_s }} moves running tasks by a score of\n\
-         greedy, social, social-as-printed or min-num. budget = {{ rule, savings, recharge, period_s, charged, per }}\n\
-         says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
+         greedy, social, social-as-printed or min-num. budget = {{ rule, savings, cheapest, recharge, period_s, charged,\n\
+         per }} says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
          deadline_s are numbers for batches.\n",
         aligned(&headings, &rows.collect::<Vec<_>>()),
     )

@@ -1,6 +1,7 @@
 //! `gleaner simulate`.
 
 mod figures;
+mod log;
 mod report;
 mod results;
 mod summary;
@@ -24,8 +25,11 @@ const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     interrupt::listen();
-    let experiment = load(arguments)?;
     check_places(arguments)?;
+    if let Some(file) = &arguments.log.swf {
+        return log::run(arguments, file);
+    }
+    let experiment = load(arguments)?;
     match arguments.seeds {
         None => run_once(arguments, &experiment),
         Some(seeds) => run_seeds(arguments, &experiment, seeds),
@@ -34,9 +38,14 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
 
 fn load(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
     let mut overrides = arguments.overrides.clone();
+    if let [_, _, ..] = arguments.policy[..] {
+        let found = "--policy: found several for a scenario; expected one, or --swf";
+        return Err(Failure::Usage(found.to_owned()));
+    }
     overrides.extend(arguments.policy.iter().map(|name| format!("policy.preset=\"{name}\"")));
     overrides.extend(arguments.seed.iter().map(|seed| format!("run.seed={seed}")));
-    Ok(Experiment::of(Scenario::load(&arguments.scenario, &overrides)?)?)
+    let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
+    Ok(Experiment::of(Scenario::load(scenario, &overrides)?)?)
 }
 
 /// A long run should not end at a folder that cannot be written.

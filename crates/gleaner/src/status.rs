@@ -96,7 +96,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         vec![
             task.task.to_string(),
             task.phase.name().to_owned(),
-            task.attempts.to_string(),
+            task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
             task.usage.as_ref().map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
             task.outcome.as_ref().map(ending).unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! `gleaner trace`: when machines are there, and how fast.
 
-use crate::cli::{GenerateArguments, ImportArguments, Month, TraceArguments, WrittenArguments};
+use crate::cli::{GenerateArguments, ImportArguments, Month, Speeds, TraceArguments, WrittenArguments};
 use crate::failure::Failure;
 use crate::{Outcome, files, stdout};
 use gleaner_report::numbers::{self, decimals, grouped};
@@ -31,13 +31,16 @@ pub(crate) fn run(arguments: &TraceArguments) -> Outcome {
 }
 
 fn generate(arguments: &GenerateArguments) -> Result<Trace, Failure> {
-    let month = match arguments.month {
-        Month::September => Profile::SEPTEMBER,
-        Month::June => Profile::JUNE,
+    let mut profile = match (arguments.month, arguments.speeds) {
+        (Month::September, Speeds::Tenfold) => Profile::SEPTEMBER,
+        (Month::June, Speeds::Tenfold) => Profile::JUNE,
+        (Month::September, Speeds::AsPrinted) => Profile::MANY_SEPTEMBER,
+        (Month::June, Speeds::AsPrinted) => Profile::MANY_JUNE,
     };
-    let profile = arguments.cumulative_speed.map_or(month, |speed| month.with_cumulative_speed(speed));
+    profile = arguments.present.map_or(profile, |present| profile.with_present(present));
+    profile = arguments.mean_speed.map_or(profile, |speed| profile.with_mean_speed(speed));
     if !(1..=MACHINES_MAX).contains(&profile.machines()) {
-        let found = format!("--cumulative-speed: {} machines", profile.machines());
+        let found = format!("--present: {} machines ever come", profile.machines());
         return Err(Failure::Usage(format!("{found}; expected from 1 to {MACHINES_MAX}")));
     }
     Ok(profile.draw(arguments.seed, f64::from(arguments.days) * DAY_S))

@@ -4,8 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 4] = [
     ("What anyone may hand in", "crates/gleaner-wire/src/limits.rs"),
+    (
+        "What a log of jobs, or a description in another grid's words, holds",
+        "crates/gleaner-workload/src/limits.rs",
+    ),
     ("What the coordinator takes at a time", "crates/gleaner-server/src/limits.rs"),
     ("What a row of the journal holds", "crates/gleaner-server/src/store/limits.rs"),
 ];

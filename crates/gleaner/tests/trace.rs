@@ -18,12 +18,13 @@ fn json(output: &Output) -> Value {
 #[test]
 fn what_is_generated_is_checked_and_runs() {
     let dir = tempfile::tempdir().expect("a folder");
-    let generate = ["trace", "generate", "--cumulative-speed", "1e5", "--days", "2", "--out", "t.csv"];
+    let generate =
+        ["trace", "generate", "--present", "9", "--mean-speed", "1e5", "--days", "2", "--out", "t.csv"];
     let made = json(&gleaner(dir.path(), &[&generate[..], &["--machines", "m.csv", "--json"]].concat()));
     assert_eq!(json(&gleaner(dir.path(), &["trace", "check", "t.csv", "--json"])), made);
-    assert_eq!((&made["version"], &made["machines"]), (&1.into(), &17.into()));
+    assert_eq!((&made["version"], &made["machines"]), (&1.into(), &19.into()));
     let people = String::from_utf8(gleaner(dir.path(), &["trace", "check", "t.csv"]).stdout).expect("text");
-    assert!(people.starts_with("machines     17\n") && people.contains("long enough"), "{people}");
+    assert!(people.starts_with("machines     19\n") && people.contains("long enough"), "{people}");
 
     let scenario = "[grid]\nmachines = \"m.csv\"\navailability = \"t.csv\"\nsharing = \"exclusive\"\n\
                     [work]\ntasks = \"tasks.csv\"\n[policy]\npreset = \"bertasi/greedy\"\n";

@@ -6,8 +6,8 @@ use super::rests::rest;
 use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
 use super::{Collected, Deed, Duties, Leaving, Signal, TransferError, Wanted};
 use crate::owner::LEAVING;
-use gleaner_units::{Span, Time};
-use gleaner_wire::session::{Attempt, End, Outcome, StopCause, Stored, Tail, Usage};
+use gleaner_units::{RunId, Span, Time};
+use gleaner_wire::session::{End, Outcome, StopCause, Stored, Tail, Usage};
 
 /// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
@@ -24,51 +24,51 @@ impl Duties {
     pub(super) fn keep_lease(&mut self, now: Time) {
         let Some(ends) = self.link.lease_ends() else { return };
         let quarter = Span::from_nanos(self.link.lease().nanos() / 4);
-        let due = self.attempts_where(|held| {
+        let due = self.runs_where(|held| {
             (held.is_alive() || held.is_before_its_start())
                 && self.lease_stop(held).is_some_and(|stop| stop <= now)
         });
-        for attempt in due {
-            let grace = if ends <= now { Span::ZERO } else { self.grace(attempt).min(quarter) };
-            self.end(now, attempt, Reason::LeaseEnds, grace);
+        for run in due {
+            let grace = if ends <= now { Span::ZERO } else { self.grace(run).min(quarter) };
+            self.end(now, run, Reason::LeaseEnds, grace);
         }
     }
 
     /// Kills what was asked to end long enough ago, and asks what has had its time.
     pub(super) fn keep_limits(&mut self, now: Time) {
-        let late = self.attempts_where(|held| {
+        let late = self.runs_where(|held| {
             let kill_at = held.ending.and_then(|ending| ending.kill_at);
             held.is_alive() && kill_at.is_some_and(|at| at <= now)
         });
-        for attempt in late {
-            self.kill(attempt);
+        for run in late {
+            self.kill(run);
         }
-        let over_time = self.attempts_where(|held| held.time_limit(self.bounds).is_some_and(|at| at <= now));
-        for attempt in over_time {
-            self.end(now, attempt, Reason::TimeLimit, self.grace(attempt));
+        let over_time = self.runs_where(|held| held.time_limit(self.bounds).is_some_and(|at| at <= now));
+        for run in over_time {
+            self.end(now, run, Reason::TimeLimit, self.grace(run));
         }
-        let in_the_way = self.attempts_where(|held| held.eviction(self.bounds).is_some_and(|at| at <= now));
-        for attempt in in_the_way {
-            self.end(now, attempt, Reason::Evicted, self.grace(attempt));
+        let in_the_way = self.runs_where(|held| held.eviction(self.bounds).is_some_and(|at| at <= now));
+        for run in in_the_way {
+            self.end(now, run, Reason::Evicted, self.grace(run));
         }
     }
 
     /// How long a run may take to end once it is asked to.
-    pub(super) fn grace(&self, attempt: Attempt) -> Span {
-        self.runs.get(&attempt).map_or(Span::ZERO, |held| self.bounds.grace(&held.run))
+    pub(super) fn grace(&self, run: RunId) -> Span {
+        self.runs.get(&run).map_or(Span::ZERO, |held| self.bounds.grace(&held.run))
     }
 
     /// Has all leave that is here.
     pub(super) fn evict(&mut self, now: Time) {
-        for attempt in self.attempts().collect::<Vec<_>>() {
-            self.end(now, attempt, Reason::Evicted, self.grace(attempt));
+        for run in self.runs().collect::<Vec<_>>() {
+            self.end(now, run, Reason::Evicted, self.grace(run));
         }
     }
 
     /// Has a run end for some reason; its program is killed after the grace. One that has ended already is reported,
     /// wanted or not: the coordinator says what counts.
-    pub(super) fn end(&mut self, now: Time, attempt: Attempt, reason: Reason, grace: Span) {
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+    pub(super) fn end(&mut self, now: Time, run: RunId, reason: Reason, grace: Span) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
         if held.is_alive() {
             let is_first = held.ending.is_none();
             let kill_at = now + grace;
@@ -78,22 +78,22 @@ impl Duties {
             }
             ending.kill_at = ending.kill_at.map(|at| at.min(kill_at));
             if grace == Span::ZERO {
-                self.kill(attempt);
+                self.kill(run);
             } else if is_first {
-                self.ask_to_end(now, attempt);
+                self.ask_to_end(now, run);
             }
         } else if held.is_before_its_start() && reason == Reason::Disowned {
-            self.forget(attempt);
+            self.forget(run);
         } else if held.is_before_its_start() {
-            self.over(attempt, outcome_of(reason));
+            self.over(run, outcome_of(reason));
         } else if reason == Reason::Asked(StopCause::Cancel) {
-            self.leave_uncollected(attempt);
+            self.leave_uncollected(run);
         }
     }
 
     /// Nobody wants any more what a run left and what could not be stored so far. What is on its way may still arrive.
-    fn leave_uncollected(&mut self, attempt: Attempt) {
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+    fn leave_uncollected(&mut self, run: RunId) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
         match &held.stage {
             Stage::Uncollected { left, .. } => {
                 let end = end_of(Outcome::Stopped, left.usage, Collected::default());
@@ -106,32 +106,32 @@ impl Duties {
         }
     }
 
-    fn ask_to_end(&mut self, now: Time, attempt: Attempt) {
-        if let Some(held) = self.runs.get_mut(&attempt) {
-            self.deeds.push_back(Deed::Signal(attempt, Signal::Terminate));
+    fn ask_to_end(&mut self, now: Time, run: RunId) {
+        if let Some(held) = self.runs.get_mut(&run) {
+            self.deeds.push_back(Deed::Signal(run, Signal::Terminate));
             if matches!(held.stage, Stage::Running) {
                 // A suspended program could not use its grace.
                 held.active.go(now);
                 held.suspended_since = None;
-                self.deeds.push_back(Deed::Signal(attempt, Signal::Thaw));
+                self.deeds.push_back(Deed::Signal(run, Signal::Thaw));
             }
         }
     }
 
-    fn kill(&mut self, attempt: Attempt) {
-        let ending = self.runs.get_mut(&attempt).and_then(|held| held.ending.as_mut());
+    fn kill(&mut self, run: RunId) {
+        let ending = self.runs.get_mut(&run).and_then(|held| held.ending.as_mut());
         if ending.is_some_and(|ending| ending.kill_at.take().is_some()) {
-            self.deeds.push_back(Deed::Signal(attempt, Signal::Kill));
+            self.deeds.push_back(Deed::Signal(run, Signal::Kill));
         }
     }
 
-    pub(super) fn exited(&mut self, now: Time, attempt: Attempt, exit: Exit, usage: Usage) {
-        let Some(held) = self.runs.get_mut(&attempt).filter(|held| held.is_alive()) else { return };
+    pub(super) fn exited(&mut self, now: Time, run: RunId, exit: Exit, usage: Usage) {
+        let Some(held) = self.runs.get_mut(&run).filter(|held| held.is_alive()) else { return };
         held.active.pause(now);
         let usage = Usage { elapsed_s: held.active.total().seconds(), ..usage };
         let reason = held.ending.map(|ending| ending.reason);
         if reason == Some(Reason::Disowned) {
-            self.forget(attempt);
+            self.forget(run);
             return;
         }
         let ruling = match &held.lost_output {
@@ -148,14 +148,14 @@ impl Duties {
     }
 
     /// A run does not count whose output has a hole or no end.
-    pub(super) fn output_lost(&mut self, now: Time, attempt: Attempt, why: &str) {
+    pub(super) fn output_lost(&mut self, now: Time, run: RunId, why: &str) {
         self.disk_fault = Some(why.to_owned());
         self.tell_open();
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+        let Some(held) = self.runs.get_mut(&run) else { return };
         let why = format!("what it wrote could not be kept on its machine: {why}");
         held.lost_output = Some(why.clone());
         if held.is_alive() {
-            self.end(now, attempt, Reason::OutputLost, Span::ZERO);
+            self.end(now, run, Reason::OutputLost, Span::ZERO);
             return;
         }
         let usage = match &held.stage {
@@ -174,11 +174,11 @@ impl Duties {
         }
     }
 
-    pub(super) fn lose_keeper(&mut self, now: Time, attempt: Attempt) {
-        if let Some(held) = self.runs.get_mut(&attempt) {
+    pub(super) fn lose_keeper(&mut self, now: Time, run: RunId) {
+        if let Some(held) = self.runs.get_mut(&run) {
             held.ending.get_or_insert(Ending { reason: Reason::KeeperGone, kill_at: None });
         }
-        self.exited(now, attempt, Exit::Signal(9), Usage::default());
+        self.exited(now, run, Exit::Signal(9), Usage::default());
     }
 
     pub(super) fn collect_what_is_due(&mut self, now: Time) {
@@ -196,22 +196,17 @@ impl Duties {
         }
     }
 
-    pub(super) fn collected(
-        &mut self,
-        now: Time,
-        attempt: Attempt,
-        result: Result<Collected, TransferError>,
-    ) {
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+    pub(super) fn collected(&mut self, now: Time, run: RunId, result: Result<Collected, TransferError>) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
         let Stage::Collecting { left } = &held.stage else { return };
         let (outcome, collected) = match result {
             Ok(collected) => (left.ruling.outcome.clone(), collected),
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
-                let retry_at = now + rest(self.agent, attempt, held.rests);
+                let retry_at = now + rest(self.agent, run, held.rests);
                 held.stage = Stage::Uncollected { left: left.clone(), retry_at };
                 if held.ending.is_some_and(|ending| ending.reason == Reason::Asked(StopCause::Cancel)) {
-                    self.leave_uncollected(attempt);
+                    self.leave_uncollected(run);
                 }
                 return;
             }
@@ -222,8 +217,8 @@ impl Duties {
     }
 
     /// The coordinator does not know that what a run left came from here. It is here until the end is settled.
-    pub(super) fn store_again(&mut self, now: Time, attempt: Attempt) {
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+    pub(super) fn store_again(&mut self, now: Time, run: RunId) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
         let Stage::Over { end, .. } = &held.stage else { return };
         let ruling = Ruling {
             outcome: end.outcome.clone(),
@@ -234,8 +229,8 @@ impl Duties {
     }
 
     /// Ends a run that has not started. What it would have gone on from is still there.
-    pub(super) fn over(&mut self, attempt: Attempt, outcome: Outcome) {
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+    pub(super) fn over(&mut self, run: RunId, outcome: Outcome) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
         let kept: Option<Stored> = held.run.resume_from.clone().filter(|_| can_go_on(&held.run.checkpoint));
         let end = end_of(outcome, Usage::default(), Collected { checkpoint: kept, files: None });
         held.stage = Stage::Over { end: Box::new(end), is_sent: false };
@@ -249,21 +244,21 @@ impl Duties {
         let longest = graces.max().unwrap_or(Span::ZERO);
         self.leaving = Some(Leaving { by: now + longest + LEAVING, awaits_settling: true });
         self.tell_open();
-        for attempt in self.attempts().collect::<Vec<_>>() {
-            self.end(now, attempt, Reason::Leaving, self.grace(attempt));
+        for run in self.runs().collect::<Vec<_>>() {
+            self.end(now, run, Reason::Leaving, self.grace(run));
         }
     }
 
     pub(super) fn leave_at_once(&mut self, now: Time) {
         self.leaving = Some(Leaving { by: now + MARGIN, awaits_settling: false });
-        for attempt in self.attempts().collect::<Vec<_>>() {
-            self.end(now, attempt, Reason::Leaving, Span::ZERO);
+        for run in self.runs().collect::<Vec<_>>() {
+            self.end(now, run, Reason::Leaving, Span::ZERO);
         }
     }
 
     pub(super) fn quit_if_done(&mut self, now: Time) {
         let Some(leaving) = &self.leaving else { return };
-        let is_quiet = self.attempts_where(super::Held::is_alive).is_empty();
+        let is_quiet = self.runs_where(super::Held::is_alive).is_empty();
         let is_told = self.runs.is_empty() || !self.link.is_up() || !leaving.awaits_settling;
         if (is_quiet && is_told) || leaving.by <= now {
             self.leaving = None;

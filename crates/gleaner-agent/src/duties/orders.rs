@@ -5,8 +5,8 @@ use super::rests::rest;
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
-use gleaner_units::{Span, Time};
-use gleaner_wire::session::{Attempt, End, FromAgent, Outcome, Run, StopCause, ToAgent};
+use gleaner_units::{RunId, Span, Time};
+use gleaner_wire::session::{End, FromAgent, Outcome, Run, StopCause, ToAgent};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -37,11 +37,11 @@ impl Duties {
                     held.logs.iter_mut().for_each(|log| log.beat(number));
                 }
             }
-            ToAgent::Yours { attempts } => self.keep_only(now, &attempts.into_iter().collect()),
+            ToAgent::Yours { runs } => self.keep_only(now, &runs.into_iter().collect()),
             ToAgent::Run(run) => self.take_on(now, Arc::new(*run)),
-            ToAgent::Stop { attempt, cause } => self.stop(now, attempt, cause),
-            ToAgent::Settled { attempt, .. } => self.settled(now, attempt),
-            ToAgent::StoreAgain { attempt } => self.store_again(now, attempt),
+            ToAgent::Stop { run, cause } => self.stop(now, run, cause),
+            ToAgent::Settled { run, .. } => self.settled(now, run),
+            ToAgent::StoreAgain { run } => self.store_again(now, run),
             ToAgent::Measure => self.deeds.push_back(Deed::Measure),
             ToAgent::SetOpen { open } => {
                 self.is_opened = open;
@@ -69,7 +69,7 @@ impl Duties {
                 Stage::Over { is_sent, .. } => *is_sent = false,
                 Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => *retry_at = now,
                 Stage::Running => {
-                    self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.attempt)));
+                    self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.id)));
                 }
                 Stage::Queued
                 | Stage::Preparing
@@ -80,40 +80,39 @@ impl Duties {
         }
     }
 
-    fn keep_only(&mut self, now: Time, ours: &BTreeSet<Attempt>) {
-        let others: Vec<_> = self.attempts().filter(|attempt| !ours.contains(attempt)).collect();
-        for attempt in others {
-            self.end(now, attempt, Reason::Disowned, Span::ZERO);
+    fn keep_only(&mut self, now: Time, ours: &BTreeSet<RunId>) {
+        let others: Vec<_> = self.runs().filter(|run| !ours.contains(run)).collect();
+        for run in others {
+            self.end(now, run, Reason::Disowned, Span::ZERO);
         }
     }
 
     fn take_on(&mut self, now: Time, run: Arc<Run>) {
-        let attempt = run.attempt;
-        let latest = self.runs_of(attempt.task).last().map(|(latest, _)| latest.number);
-        let is_stale = latest.is_some_and(|latest| latest >= attempt.number);
-        if is_stale || self.settled.iter().any(|old| old.task == attempt.task && old.number >= attempt.number)
-        {
+        let id = run.id;
+        let latest = self.runs_of(id.task).last().map(|(latest, _)| latest.number);
+        let is_stale = latest.is_some_and(|latest| latest >= id.number);
+        if is_stale || self.settled.iter().any(|old| old.task == id.task && old.number >= id.number) {
             return;
         }
         if self.runs.len() >= RUNS_MAX {
             self.close(format!("it wants more than {RUNS_MAX} runs of one agent"));
             return;
         }
-        let older: Vec<_> = self.runs_of(attempt.task).map(|(older, _)| *older).collect();
+        let older: Vec<_> = self.runs_of(id.task).map(|(older, _)| *older).collect();
         for older in older {
             self.end(now, older, Reason::Disowned, Span::ZERO);
         }
-        self.runs.insert(attempt, Held::new(run));
-        self.prepare_if_alone(attempt);
+        self.runs.insert(id, Held::new(run));
+        self.prepare_if_alone(id);
         if self.leaving.is_some() {
-            self.end(now, attempt, Reason::Leaving, Span::ZERO);
+            self.end(now, id, Reason::Leaving, Span::ZERO);
         }
     }
 
-    pub(super) fn prepare_if_alone(&mut self, attempt: Attempt) {
+    pub(super) fn prepare_if_alone(&mut self, run: RunId) {
         let goes_on = |held: &Held| held.is_alive() || held.is_before_its_start();
-        let is_alone = !self.runs_of(attempt.task).any(|(other, held)| *other < attempt && goes_on(held));
-        if let Some(held) = self.runs.get_mut(&attempt)
+        let is_alone = !self.runs_of(run.task).any(|(other, held)| *other < run && goes_on(held));
+        if let Some(held) = self.runs.get_mut(&run)
             && is_alone
             && matches!(held.stage, Stage::Queued)
         {
@@ -134,87 +133,85 @@ impl Duties {
         }
     }
 
-    pub(super) fn prepared(&mut self, now: Time, attempt: Attempt, result: Result<(), TransferError>) {
-        let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Preparing))
-        else {
+    pub(super) fn prepared(&mut self, now: Time, run: RunId, result: Result<(), TransferError>) {
+        let Some(held) = self.runs.get_mut(&run).filter(|held| matches!(held.stage, Stage::Preparing)) else {
             // It was ended meanwhile; what was just made must not stay.
-            self.deeds.push_back(Deed::Clear(attempt));
+            self.deeds.push_back(Deed::Clear(run));
             return;
         };
         match result {
             Ok(()) => {
                 held.rests = 0;
                 held.stage = Stage::Ready;
-                self.launch_if_allowed(now, attempt);
+                self.launch_if_allowed(now, run);
             }
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
-                let retry_at = now + rest(self.agent, attempt, held.rests);
+                let retry_at = now + rest(self.agent, run, held.rests);
                 held.stage = Stage::Unprepared { retry_at };
             }
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
-                self.over(attempt, Outcome::NotStarted { why });
+                self.over(run, Outcome::NotStarted { why });
             }
         }
     }
 
     /// Starts what is ready, unless the owner pauses or drains the machine: the order to run it may have been on its way
     /// when they said so.
-    pub(super) fn launch_if_allowed(&mut self, now: Time, attempt: Attempt) {
+    pub(super) fn launch_if_allowed(&mut self, now: Time, run: RunId) {
         if self.is_suspended() {
             return;
         }
         if self.verdict == Verdict::NoNewTasks(owner::Reason::Draining) {
-            self.over(attempt, abandoned("the machine's owner takes nothing new"));
-        } else if let Some(held) = self.runs.get_mut(&attempt) {
+            self.over(run, abandoned("the machine's owner takes nothing new"));
+        } else if let Some(held) = self.runs.get_mut(&run) {
             held.stage = Stage::Launched;
             held.active.go(now);
             self.deeds.push_back(Deed::Launch(held.run.clone()));
         }
     }
 
-    pub(super) fn began(&mut self, now: Time, attempt: Attempt) {
+    pub(super) fn began(&mut self, now: Time, run: RunId) {
         let is_suspended = self.is_suspended();
-        let Some(held) = self.runs.get_mut(&attempt).filter(|held| matches!(held.stage, Stage::Launched))
-        else {
+        let Some(held) = self.runs.get_mut(&run).filter(|held| matches!(held.stage, Stage::Launched)) else {
             return;
         };
         held.stage = Stage::Running;
         if is_suspended && held.ending.is_none() {
             held.active.pause(now);
             held.suspended_since = Some(now);
-            self.deeds.push_back(Deed::Signal(attempt, Signal::Freeze));
+            self.deeds.push_back(Deed::Signal(run, Signal::Freeze));
         }
-        self.send(FromAgent::Started(attempt));
+        self.send(FromAgent::Started(run));
     }
 
-    fn stop(&mut self, now: Time, attempt: Attempt, cause: StopCause) {
-        if self.runs.contains_key(&attempt) {
-            self.end(now, attempt, Reason::Asked(cause), self.grace(attempt));
+    fn stop(&mut self, now: Time, run: RunId, cause: StopCause) {
+        if self.runs.contains_key(&run) {
+            self.end(now, run, Reason::Asked(cause), self.grace(run));
         } else {
             // It may have been settled already: then this answer is old news, and else someone waits for it.
-            self.send(FromAgent::Ended { attempt, end: unknown_here() });
+            self.send(FromAgent::Ended { run, end: unknown_here() });
         }
     }
 
-    fn settled(&mut self, now: Time, attempt: Attempt) {
-        let Some(held) = self.runs.get(&attempt) else { return };
+    fn settled(&mut self, now: Time, run: RunId) {
+        let Some(held) = self.runs.get(&run) else { return };
         if held.is_alive() || held.is_before_its_start() {
-            self.end(now, attempt, Reason::Disowned, Span::ZERO);
+            self.end(now, run, Reason::Disowned, Span::ZERO);
             return;
         }
         if self.settled.len() == SETTLED_MAX {
             self.settled.pop_front();
         }
-        self.settled.push_back(attempt);
-        self.forget(attempt);
+        self.settled.push_back(run);
+        self.forget(run);
     }
 
-    pub(super) fn forget(&mut self, attempt: Attempt) {
-        self.runs.remove(&attempt);
-        self.deeds.push_back(Deed::Clear(attempt));
-        let next = self.runs_of(attempt.task).last().map(|(next, _)| *next);
+    pub(super) fn forget(&mut self, run: RunId) {
+        self.runs.remove(&run);
+        self.deeds.push_back(Deed::Clear(run));
+        let next = self.runs_of(run.task).last().map(|(next, _)| *next);
         if let Some(next) = next {
             self.prepare_if_alone(next);
         }

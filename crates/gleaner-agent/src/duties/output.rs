@@ -3,8 +3,8 @@
 use super::held::{Held, Stage};
 use super::{Duties, Piece};
 use crate::owner::Bounds;
-use gleaner_units::Time;
-use gleaner_wire::session::{Attempt, Stream, Tail};
+use gleaner_units::{RunId, Time};
+use gleaner_wire::session::{Stream, Tail};
 
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
@@ -16,7 +16,7 @@ impl Duties {
             return None;
         }
         let bounds = self.bounds;
-        self.runs.iter_mut().find_map(|(attempt, held)| piece_of(*attempt, held, bounds, now))
+        self.runs.iter_mut().find_map(|(run, held)| piece_of(*run, held, bounds, now))
     }
 
     pub(super) fn output_due(&self, held: &Held) -> Option<Time> {
@@ -25,14 +25,14 @@ impl Duties {
     }
 }
 
-fn piece_of(attempt: Attempt, held: &mut Held, bounds: Bounds, now: Time) -> Option<Piece> {
+fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Piece> {
     let [stdout, stderr] = &mut held.logs;
     match &mut held.stage {
         Stage::Over { is_sent: true, .. } => None,
         Stage::Over { end, is_sent } => {
             for (stream, log) in STREAMS.into_iter().zip([&mut *stdout, &mut *stderr]) {
                 if let Some(range) = log.next_rest(now) {
-                    return Some(Piece::Output(attempt, stream, range));
+                    return Some(Piece::Output(run, stream, range));
                 }
             }
             *is_sent = true;
@@ -45,11 +45,11 @@ fn piece_of(attempt: Attempt, held: &mut Held, bounds: Bounds, now: Time) -> Opt
             let mut end = end.clone();
             end.notes = bounds.cuts(&held.run);
             (end.stdout, end.stderr) = (tail(stdout), tail(stderr));
-            Some(Piece::End(attempt, end, ranges))
+            Some(Piece::End(run, end, ranges))
         }
         _ => STREAMS
             .into_iter()
             .zip([stdout, stderr])
-            .find_map(|(stream, log)| log.next_piece(now).map(|range| Piece::Output(attempt, stream, range))),
+            .find_map(|(stream, log)| log.next_piece(now).map(|range| Piece::Output(run, stream, range))),
     }
 }

@@ -35,8 +35,8 @@ impl Duties {
             self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
         }
         if !is_suspended {
-            for attempt in self.attempts_where(|held| matches!(held.stage, Stage::Ready)) {
-                self.launch_if_allowed(now, attempt);
+            for run in self.runs_where(|held| matches!(held.stage, Stage::Ready)) {
+                self.launch_if_allowed(now, run);
             }
         }
         self.tell_load();
@@ -45,7 +45,7 @@ impl Duties {
 
     /// What is ending goes on: it has its grace, which nobody can use asleep.
     fn signal_all(&mut self, now: Time, signal: Signal) {
-        for (attempt, held) in &mut self.runs {
+        for (run, held) in &mut self.runs {
             if !matches!(held.stage, Stage::Running) || held.ending.is_some() {
                 continue;
             }
@@ -56,7 +56,7 @@ impl Duties {
                 held.active.go(now);
                 held.suspended_since = None;
             }
-            self.deeds.push_back(Deed::Signal(*attempt, signal));
+            self.deeds.push_back(Deed::Signal(*run, signal));
         }
     }
 

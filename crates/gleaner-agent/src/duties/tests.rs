@@ -17,8 +17,8 @@ fn at(seconds: f64) -> Time {
     Time::from_seconds(seconds).expect("a time of the test")
 }
 
-fn attempt(task: usize, number: u32) -> Attempt {
-    Attempt { task: TaskId::new(task), number }
+fn id(task: usize, number: u32) -> RunId {
+    RunId { task: TaskId::new(task), number }
 }
 
 fn profile() -> Profile {
@@ -27,7 +27,7 @@ fn profile() -> Profile {
 
 fn run(task: usize, number: u32) -> Run {
     Run {
-        attempt: attempt(task, number),
+        id: id(task, number),
         name: format!("1/{task}"),
         user: String::new(),
         label: None,
@@ -52,12 +52,12 @@ fn stored() -> Stored {
     Stored { blob: "5".repeat(64).try_into().expect("64 digits"), size: 5 }
 }
 
-fn exited(attempt: Attempt, code: i32) -> Event {
-    Event::Exited(attempt, Exit::Code(code), Usage::default())
+fn exited(run: RunId, code: i32) -> Event {
+    Event::Exited(run, Exit::Code(code), Usage::default())
 }
 
-fn killed(attempt: Attempt) -> Event {
-    Event::Exited(attempt, Exit::Signal(9), Usage::default())
+fn killed(run: RunId) -> Event {
+    Event::Exited(run, Exit::Signal(9), Usage::default())
 }
 
 impl Stage {
@@ -85,12 +85,12 @@ impl Stage {
     }
 
     /// Runs a program whose folder is made and which begins at once.
-    fn start(&mut self, seconds: f64, run: Run) -> Attempt {
-        let attempt = run.attempt;
+    fn start(&mut self, seconds: f64, run: Run) -> RunId {
+        let id = run.id;
         self.hear(seconds, ToAgent::Run(Box::new(run)));
-        self.on(seconds, Event::Prepared(attempt, Ok(())));
-        self.on(seconds, Event::Began(attempt));
-        attempt
+        self.on(seconds, Event::Prepared(id, Ok(())));
+        self.on(seconds, Event::Began(id));
+        id
     }
 
     /// Lets time pass as the driver does, waking whenever something is due; no heartbeat is answered.
@@ -124,7 +124,7 @@ impl Stage {
 
 /// Heartbeats and what is said at every welcome are left out.
 fn in_words(deed: &Deed) -> Option<String> {
-    let name = |attempt: &Attempt| format!("{}.{}", attempt.task.index(), attempt.number);
+    let name = |run: &RunId| format!("{}.{}", run.task.index(), run.number);
     Some(match deed {
         Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
         | Deed::UseToken(_)
@@ -133,20 +133,20 @@ fn in_words(deed: &Deed) -> Option<String> {
         }
         Deed::Send(FromAgent::OwnerLoad { load, .. }) => format!("load {load}"),
         Deed::Send(FromAgent::Open { open, .. }) => format!("open {open}"),
-        Deed::Send(FromAgent::Started(attempt)) => format!("started {}", name(attempt)),
-        Deed::Send(FromAgent::Ended { attempt, end }) => format!("ended {} {:?}", name(attempt), end.outcome),
+        Deed::Send(FromAgent::Started(run)) => format!("started {}", name(run)),
+        Deed::Send(FromAgent::Ended { run, end }) => format!("ended {} {:?}", name(run), end.outcome),
         Deed::Send(other) => format!("send {other:?}"),
         Deed::Prove(_) => "prove".into(),
         Deed::Close(_) => "close".into(),
-        Deed::Prepare(run) => format!("prepare {}", name(&run.attempt)),
-        Deed::Launch(run) => format!("launch {}", name(&run.attempt)),
-        Deed::Signal(attempt, signal) => format!("{signal:?} {}", name(attempt)).to_lowercase(),
+        Deed::Prepare(run) => format!("prepare {}", name(&run.id)),
+        Deed::Launch(run) => format!("launch {}", name(&run.id)),
+        Deed::Signal(run, signal) => format!("{signal:?} {}", name(run)).to_lowercase(),
         Deed::Collect(run, wanted) => {
             let checkpoint = if wanted.checkpoint { " checkpoint" } else { "" };
             let files = if wanted.files { " files" } else { "" };
-            format!("collect {}{checkpoint}{files}", name(&run.attempt))
+            format!("collect {}{checkpoint}{files}", name(&run.id))
         }
-        Deed::Clear(attempt) => format!("clear {}", name(attempt)),
+        Deed::Clear(run) => format!("clear {}", name(run)),
         Deed::Measure => "measure".into(),
         Deed::Quit => "quit".into(),
         Deed::GiveUp(_) => "give up".into(),
@@ -155,16 +155,10 @@ fn in_words(deed: &Deed) -> Option<String> {
 
 fn piece_in_words(piece: &Piece) -> String {
     match piece {
-        Piece::Output(attempt, stream, range) => {
-            format!(
-                "output {}.{} {stream:?} {}+{}",
-                attempt.task.index(),
-                attempt.number,
-                range.offset,
-                range.len
-            )
+        Piece::Output(run, stream, range) => {
+            format!("output {}.{} {stream:?} {}+{}", run.task.index(), run.number, range.offset, range.len)
         }
-        Piece::End(attempt, end, [stdout, _]) => {
+        Piece::End(run, end, [stdout, _]) => {
             let outcome = match &end.outcome {
                 Outcome::Exited { code } => format!("exited {code}"),
                 Outcome::Abandoned { .. } => "abandoned".into(),
@@ -177,7 +171,7 @@ fn piece_in_words(piece: &Piece) -> String {
             } else {
                 String::new()
             };
-            format!("ended {}.{} {outcome}{checkpoint}{tail}", attempt.task.index(), attempt.number)
+            format!("ended {}.{} {outcome}{checkpoint}{tail}", run.task.index(), run.number)
         }
     }
 }
@@ -195,12 +189,12 @@ fn a_run_goes_its_way_and_is_forgotten_when_settled() {
     let mut stage = Stage::new();
     let run = stage.start(1.0, run(1, 1));
     stage.on(2.0, exited(run, 0));
-    stage.hear(3.0, ToAgent::Settled { attempt: run, accepted: true });
+    stage.hear(3.0, ToAgent::Settled { run, accepted: true });
     assert_eq!(
         stage.done(),
         ["1 prepare 1.1", "1 launch 1.1", "1 started 1.1", "2 ended 1.1 exited 0", "3 clear 1.1"]
     );
-    assert_eq!(stage.duties.attempts().count(), 0);
+    assert_eq!(stage.duties.runs().count(), 0);
 }
 
 #[test]
@@ -213,7 +207,7 @@ fn nothing_is_run_twice() {
     }
     stage.on(3.0, exited(first, 0));
     stage.hear(4.0, ToAgent::Run(Box::new(run(1, 2))));
-    stage.hear(5.0, ToAgent::Settled { attempt: first, accepted: true });
+    stage.hear(5.0, ToAgent::Settled { run: first, accepted: true });
     stage.hear(6.0, ToAgent::Run(Box::new(run(1, 2))));
     assert_eq!(stage.done(), ["3 ended 1.2 exited 0", "5 clear 1.2"]);
 }
@@ -233,8 +227,8 @@ fn a_stop_gives_grace_and_its_checkpoint_is_stored_before_the_end_is_told() {
     let mut stage = Stage::new();
     let run = stage.start(1.0, with_checkpoint(run(1, 1)));
     stage.done();
-    stage.hear(2.0, ToAgent::Stop { attempt: run, cause: StopCause::Move });
-    stage.hear(3.0, ToAgent::Stop { attempt: run, cause: StopCause::Move });
+    stage.hear(2.0, ToAgent::Stop { run, cause: StopCause::Move });
+    stage.hear(3.0, ToAgent::Stop { run, cause: StopCause::Move });
     stage.pass_until(5.0);
     stage.on(5.5, killed(run));
     let collected = Collected { checkpoint: Some(stored()), files: None };
@@ -265,7 +259,7 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
     ] {
         let mut stage = Stage::new();
         let run = stage.start(1.0, with_checkpoint(run(1, 1)));
-        stage.hear(2.0, ToAgent::Stop { attempt: run, cause: StopCause::Hold });
+        stage.hear(2.0, ToAgent::Stop { run, cause: StopCause::Hold });
         stage.on(3.0, killed(run));
         stage.done();
         stage.on(4.0, Event::Collected(run, Err(error)));
@@ -304,8 +298,8 @@ fn what_waits_to_be_stored_is_left_when_it_is_cancelled() {
         let mut stage = Stage::new();
         let run = stage.start(0.0, Run { outputs: vec!["*".into()], ..run(1, 1) });
         stage.on(0.0, exited(run, 0));
-        let later = || Event::Collected(attempt(1, 1), Err(TransferError::Later("it is busy".into())));
-        let cancel = ToAgent::Stop { attempt: run, cause: StopCause::Cancel };
+        let later = || Event::Collected(id(1, 1), Err(TransferError::Later("it is busy".into())));
+        let cancel = ToAgent::Stop { run, cause: StopCause::Cancel };
         if is_under_way {
             stage.hear(1.0, cancel);
             stage.done();
@@ -325,11 +319,11 @@ fn what_cannot_be_fetched_now_is_tried_again() {
     let run = run(1, 1);
     stage.hear(1.0, ToAgent::Run(Box::new(run)));
     let later = || Err(TransferError::Later("too much goes on".into()));
-    stage.on(1.0, Event::Prepared(attempt(1, 1), later()));
+    stage.on(1.0, Event::Prepared(id(1, 1), later()));
     assert_eq!(stage.done(), ["1 prepare 1.1"]);
     stage.pass_until(2.5);
     assert!(stage.done()[0].ends_with("prepare 1.1"));
-    stage.on(3.0, Event::Prepared(attempt(1, 1), later()));
+    stage.on(3.0, Event::Prepared(id(1, 1), later()));
     stage.on(3.1, Event::Disconnected);
     stage.pass_until(9.0);
     assert_eq!(stage.done(), Vec::<String>::new(), "not without a connection");
@@ -339,7 +333,7 @@ fn what_cannot_be_fetched_now_is_tried_again() {
 
 #[test]
 fn a_run_whose_output_was_lost_does_not_count_and_the_machine_closes_until_its_disk_works() {
-    let lost = || Event::OutputLost(attempt(1, 1), "no space left".into());
+    let lost = || Event::OutputLost(id(1, 1), "no space left".into());
     let mut stage = Stage::new();
     let first = stage.start(1.0, run(1, 1));
     stage.done();
@@ -350,7 +344,7 @@ fn a_run_whose_output_was_lost_does_not_count_and_the_machine_closes_until_its_d
     // What was kept cannot be read again.
     let mut stage = Stage::new();
     let first = stage.start(1.0, Run { outputs: vec!["*".into()], ..run(1, 1) });
-    let wrote = Event::Wrote { attempt: first, stream: Stream::Stdout, written: 70, dropped: 0 };
+    let wrote = Event::Wrote { run: first, stream: Stream::Stdout, written: 70, dropped: 0 };
     stage.on(1.0, wrote);
     stage.on(1.0, exited(first, 0));
     stage.done();
@@ -400,7 +394,7 @@ fn what_was_not_started_is_not_started_past_the_lease() {
     let mut stage = Stage::new();
     stage.hear(1.0, ToAgent::Run(Box::new(run(1, 1))));
     stage.on(2.0, Event::Disconnected);
-    stage.on(100.0, Event::Prepared(attempt(1, 1), Ok(())));
+    stage.on(100.0, Event::Prepared(id(1, 1), Ok(())));
     stage.connect(101.0);
     let done = stage.done();
     assert!(!done.iter().any(|line| line.contains("launch")), "{done:?}");
@@ -429,7 +423,7 @@ fn ends_are_told_again_until_they_are_settled_even_to_who_does_not_wait_for_them
     stage.done();
     for seconds in [4.0, 5.0] {
         stage.connect(seconds);
-        stage.hear(seconds, ToAgent::Yours { attempts: Vec::new() });
+        stage.hear(seconds, ToAgent::Yours { runs: Vec::new() });
         assert_eq!(
             stage.done().last().map(String::as_str),
             Some(format!("{seconds} ended 1.1 exited 0").as_str())
@@ -437,7 +431,7 @@ fn ends_are_told_again_until_they_are_settled_even_to_who_does_not_wait_for_them
         stage.on(seconds, Event::Disconnected);
     }
     stage.connect(6.0);
-    stage.hear(6.0, ToAgent::Settled { attempt: run, accepted: false });
+    stage.hear(6.0, ToAgent::Settled { run, accepted: false });
     assert_eq!(stage.done().last().map(String::as_str), Some("6 clear 1.1"));
 }
 
@@ -447,21 +441,21 @@ fn what_the_coordinator_disowns_is_killed_and_forgotten() {
     let (ours, other) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
     stage.hear(1.0, ToAgent::Run(Box::new(run(3, 1))));
     stage.done();
-    stage.hear(2.0, ToAgent::Yours { attempts: vec![ours, attempt(9, 1)] });
+    stage.hear(2.0, ToAgent::Yours { runs: vec![ours, id(9, 1)] });
     stage.on(3.0, killed(other));
-    stage.on(4.0, Event::Prepared(attempt(3, 1), Ok(())));
+    stage.on(4.0, Event::Prepared(id(3, 1), Ok(())));
     assert_eq!(stage.done(), ["2 kill 2.1", "2 clear 3.1", "3 clear 2.1", "4 clear 3.1"]);
-    assert_eq!(stage.duties.attempts().collect::<Vec<_>>(), [ours]);
+    assert_eq!(stage.duties.runs().collect::<Vec<_>>(), [ours]);
 }
 
 #[test]
 fn a_stop_of_what_is_not_here_is_answered() {
     let mut stage = Stage::new();
-    stage.hear(1.0, ToAgent::Stop { attempt: attempt(1, 1), cause: StopCause::Cancel });
+    stage.hear(1.0, ToAgent::Stop { run: id(1, 1), cause: StopCause::Cancel });
     assert!(stage.done()[0].starts_with("1 ended 1.1 Abandoned"));
     stage
         .hear(2.0, ToAgent::Run(Box::new(with_checkpoint(Run { resume_from: Some(stored()), ..run(2, 4) }))));
-    stage.hear(3.0, ToAgent::Stop { attempt: attempt(2, 4), cause: StopCause::Move });
+    stage.hear(3.0, ToAgent::Stop { run: id(2, 4), cause: StopCause::Move });
     assert_eq!(
         stage.done(),
         ["2 prepare 2.4", "3 ended 2.4 stopped +checkpoint"],
@@ -501,7 +495,7 @@ fn a_folder_that_is_too_large_ends_its_run_at_once() {
 fn the_owner_wins_over_all_but_a_programs_grace() {
     let mut stage = Stage::new();
     let (first, second) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
-    stage.hear(1.5, ToAgent::Stop { attempt: second, cause: StopCause::Move });
+    stage.hear(1.5, ToAgent::Stop { run: second, cause: StopCause::Move });
     stage.done();
     stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
     stage.start(2.5, run(3, 1));
@@ -545,8 +539,8 @@ fn span(seconds: f64) -> Span {
 #[test]
 fn the_owner_says_how_long_a_grace_is_whoever_asks_the_run_to_end() {
     for end in [
-        Event::Received(ToAgent::Stop { attempt: attempt(1, 1), cause: StopCause::Cancel }),
-        Event::Received(ToAgent::Stop { attempt: attempt(1, 1), cause: StopCause::Move }),
+        Event::Received(ToAgent::Stop { run: id(1, 1), cause: StopCause::Cancel }),
+        Event::Received(ToAgent::Stop { run: id(1, 1), cause: StopCause::Move }),
         Event::Evict,
         Event::Leave,
     ] {
@@ -585,10 +579,10 @@ fn what_comes_while_the_owner_pauses_starts_afterwards() {
     let mut stage = Stage::new();
     stage.on(1.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
     stage.hear(2.0, ToAgent::Run(Box::new(run(1, 1))));
-    stage.on(3.0, Event::Prepared(attempt(1, 1), Ok(())));
+    stage.on(3.0, Event::Prepared(id(1, 1), Ok(())));
     stage.done();
     stage.on(4.0, Event::Judged(Verdict::Run));
-    stage.on(5.0, Event::Began(attempt(1, 1)));
+    stage.on(5.0, Event::Began(id(1, 1)));
     assert_eq!(stage.done(), ["4 launch 1.1", "4 load 0", "4 open true", "5 started 1.1"]);
 }
 
@@ -619,8 +613,7 @@ fn the_owner_bounds_how_long_a_run_takes_that_names_no_limit() {
 fn output_goes_before_the_end_and_again_after_a_reconnection() {
     let mut stage = Stage::new();
     let run = stage.start(1.0, run(1, 1));
-    let wrote =
-        |written| Event::Wrote { attempt: attempt(1, 1), stream: Stream::Stdout, written, dropped: 0 };
+    let wrote = |written| Event::Wrote { run: id(1, 1), stream: Stream::Stdout, written, dropped: 0 };
     stage.done();
     stage.on(2.0, wrote(70_000));
     stage.pass_until(3.0);
@@ -645,7 +638,7 @@ fn who_leaves_stops_reports_and_then_quits() {
     stage.on(2.0, Event::Leave);
     stage.on(3.0, exited(run, 7));
     stage.on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
-    stage.hear(5.0, ToAgent::Settled { attempt: run, accepted: true });
+    stage.hear(5.0, ToAgent::Settled { run, accepted: true });
     assert_eq!(
         stage.done(),
         [
@@ -665,15 +658,15 @@ fn who_leaves_stops_reports_and_then_quits() {
 fn what_a_run_left_is_stored_again_when_asked_for() {
     let mut stage = Stage::new();
     let run = stage.start(1.0, with_checkpoint(run(1, 1)));
-    stage.hear(1.5, ToAgent::StoreAgain { attempt: run });
-    stage.hear(2.0, ToAgent::Stop { attempt: run, cause: StopCause::Move });
+    stage.hear(1.5, ToAgent::StoreAgain { run });
+    stage.hear(2.0, ToAgent::Stop { run, cause: StopCause::Move });
     stage.on(3.0, exited(run, 7));
     stage.on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
     stage.done();
-    stage.hear(5.0, ToAgent::StoreAgain { attempt: run });
+    stage.hear(5.0, ToAgent::StoreAgain { run });
     stage.on(6.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
-    stage.hear(7.0, ToAgent::Settled { attempt: run, accepted: true });
-    stage.hear(8.0, ToAgent::StoreAgain { attempt: run });
+    stage.hear(7.0, ToAgent::Settled { run, accepted: true });
+    stage.hear(8.0, ToAgent::StoreAgain { run });
     assert_eq!(stage.done(), ["5 collect 1.1 checkpoint", "6 ended 1.1 stopped +checkpoint", "7 clear 1.1"]);
 }
 

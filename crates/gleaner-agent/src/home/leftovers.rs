@@ -57,8 +57,8 @@ impl Home {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_units::TaskId;
-    use gleaner_wire::session::Attempt;
+    use gleaner_units::{RunId, TaskId};
+
     use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
     use std::fs::File;
 
@@ -68,7 +68,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let marked = || {
             let home = Home::open(folder.path()).unwrap();
-            let run = home.task(Attempt { task: TaskId::new(1), number: 1 });
+            let run = home.task(RunId { task: TaskId::new(1), number: 1 });
             fs::create_dir_all(run.join("a")).unwrap();
             let file = File::create(run.join("a/fast")).unwrap();
             let mark = ioctl_getflags(&file)

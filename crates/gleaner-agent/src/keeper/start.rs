@@ -246,7 +246,7 @@ fn open_streams(spec: &RunSpec) -> Result<Streams, StartError> {
 }
 
 fn open_output(path: &Path) -> Result<File, StartError> {
-    // An earlier attempt may have put a link in its place, and we may be root.
+    // An earlier run may have put a link in its place, and we may be root.
     open_at_once(OpenOptions::new().append(true).create(true).mode(0o600), path, OFlags::NOFOLLOW)
 }
 

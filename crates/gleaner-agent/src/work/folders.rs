@@ -8,8 +8,9 @@
 use crate::confine::TransientUser;
 use crate::folder::{self, Origin};
 use crate::home::Home;
+use gleaner_units::RunId;
 use gleaner_wire::job::Confinement;
-use gleaner_wire::session::{Attempt, Run};
+use gleaner_wire::session::Run;
 use rustix::process::geteuid;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub(super) struct Folders {
     home: Arc<Home>,
     user: u32,
     made: u64,
-    lent: BTreeMap<Attempt, (Reach, PathBuf)>,
+    lent: BTreeMap<RunId, (Reach, PathBuf)>,
     spare: BTreeMap<Reach, Vec<PathBuf>>,
 }
 
@@ -39,13 +40,13 @@ impl Folders {
     }
 
     /// Where the folder of a run is, or would be if it had one.
-    pub(super) fn of(&self, attempt: Attempt) -> PathBuf {
-        self.lent.get(&attempt).map_or_else(|| self.home.task(attempt), |(_, path)| path.clone())
+    pub(super) fn of(&self, run: RunId) -> PathBuf {
+        self.lent.get(&run).map_or_else(|| self.home.task(run), |(_, path)| path.clone())
     }
 
     /// A folder for a run that needs nothing brought to it. If it has one already, a first try broke off.
     pub(super) fn lend(&mut self, run: &Run) -> (PathBuf, Origin) {
-        if let Some((_, path)) = self.lent.get(&run.attempt) {
+        if let Some((_, path)) = self.lent.get(&run.id) {
             return (path.clone(), Origin::None);
         }
         let reach = match run.confinement {
@@ -58,13 +59,13 @@ impl Folders {
             self.made += 1;
             (self.home.shared_task(self.made), Origin::None)
         };
-        self.lent.insert(run.attempt, (reach, lent.0.clone()));
+        self.lent.insert(run.id, (reach, lent.0.clone()));
         lent
     }
 
     /// Takes the folder of a run back; what is returned is of no use any more, and is to be removed.
-    pub(super) fn take_back(&mut self, attempt: Attempt) -> Option<PathBuf> {
-        let Some((reach, path)) = self.lent.remove(&attempt) else { return Some(self.home.task(attempt)) };
+    pub(super) fn take_back(&mut self, run: RunId) -> Option<PathBuf> {
+        let Some((reach, path)) = self.lent.remove(&run) else { return Some(self.home.task(run)) };
         let spare = self.spare.entry(reach).or_default();
         // An agent of root's gives the folder of a sandboxed task to that task's user.
         let may_own = |owner| owner == self.user || (reach == Reach::Sandbox && TransientUser::is_one(owner));
@@ -80,14 +81,14 @@ impl Folders {
 mod tests {
     use super::*;
     use crate::folder::prepare_empty;
-    use gleaner_units::TaskId;
+    use gleaner_units::{RunId, TaskId};
     use gleaner_wire::job::{Checkpointing, Needs};
     use std::collections::BTreeMap;
     use std::fs;
 
     fn run(task: usize, confinement: Confinement) -> Run {
         Run {
-            attempt: Attempt { task: TaskId::new(task), number: 1 },
+            id: RunId { task: TaskId::new(task), number: 1 },
             name: "1/0".into(),
             user: "u".into(),
             label: None,
@@ -121,7 +122,7 @@ mod tests {
 
         let (path, origin) = used(&mut folders, &first);
         assert_eq!(origin, Origin::None);
-        assert_eq!(folders.take_back(first.attempt), None);
+        assert_eq!(folders.take_back(first.id), None);
         assert_eq!(
             used(&mut folders, &boxed).1,
             Origin::None,
@@ -129,7 +130,7 @@ mod tests {
         );
         assert_eq!(used(&mut folders, &second), (path.clone(), Origin::EarlierRun));
         fs::write(path.join("left"), "a secret").unwrap();
-        assert_eq!(folders.take_back(second.attempt), Some(path.clone()), "something is in it");
+        assert_eq!(folders.take_back(second.id), Some(path.clone()), "something is in it");
         assert_ne!(used(&mut folders, &third).0, path);
     }
 

@@ -9,7 +9,8 @@ use crate::duties::{Event, Exit, Signal};
 use crate::home::Home;
 use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode};
 use crate::owner::Rules;
-use gleaner_wire::session::{Attempt, Profile, Run, Stream, Usage};
+use gleaner_units::RunId;
+use gleaner_wire::session::{Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub(crate) struct Seats {
     events: mpsc::Sender<Event>,
     made: u64,
     idle: Vec<Seat>,
-    busy: BTreeMap<Attempt, Seat>,
+    busy: BTreeMap<RunId, Seat>,
 }
 
 /// The end of a seat by which it gets orders. When it is dropped, minder and program end.
@@ -54,7 +55,7 @@ struct Seat {
 }
 
 enum Given {
-    Run(Attempt, Vec<u8>),
+    Run(RunId, Vec<u8>),
     Signal(Vec<u8>),
 }
 
@@ -91,38 +92,38 @@ impl Seats {
                 }
             };
             // A seat that takes none has lost its minder while it had nothing to do.
-            if seat.orders.send(Given::Run(run.attempt, order)).is_ok() {
-                self.busy.insert(run.attempt, seat);
+            if seat.orders.send(Given::Run(run.id, order)).is_ok() {
+                self.busy.insert(run.id, seat);
                 return Ok(());
             }
         }
     }
 
     /// Signals all processes of a run.
-    pub(crate) fn signal(&self, attempt: Attempt, signal: Signal) {
+    pub(crate) fn signal(&self, run: RunId, signal: Signal) {
         let sign = match signal {
             Signal::Terminate => Sign::Term,
             Signal::Kill => Sign::Kill,
             Signal::Freeze => Sign::Stop,
             Signal::Thaw => Sign::Cont,
         };
-        let order = encode(&Order::Signal { id: number_of(attempt), sign });
-        if let (Some(seat), Ok(bytes)) = (self.busy.get(&attempt), order) {
+        let order = encode(&Order::Signal { id: number_of(run), sign });
+        if let (Some(seat), Ok(bytes)) = (self.busy.get(&run), order) {
             let _ = seat.orders.send(Given::Signal(bytes));
         }
     }
 
     /// The first process of a run, if it has started.
-    pub(crate) fn first_process(&self, attempt: Attempt) -> Option<u32> {
-        let first = self.busy.get(&attempt)?.first.load(Ordering::Relaxed);
+    pub(crate) fn first_process(&self, run: RunId) -> Option<u32> {
+        let first = self.busy.get(&run)?.first.load(Ordering::Relaxed);
         (first > 0).then_some(first)
     }
 
     /// Takes note that a run is over.
     pub(crate) fn observe(&mut self, event: &Event) {
         match event {
-            Event::Exited(attempt, ..) => self.idle.extend(self.busy.remove(attempt)),
-            Event::KeeperLost(attempt) => drop(self.busy.remove(attempt)),
+            Event::Exited(run, ..) => self.idle.extend(self.busy.remove(run)),
+            Event::KeeperLost(run) => drop(self.busy.remove(run)),
             _ => {}
         }
     }
@@ -138,7 +139,7 @@ impl Seats {
         let memory = self.memory_unless_named;
         let spec: RunSpec =
             super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs).map_err(SeatError::Spec)?;
-        Ok(encode(&Order::Run { id: number_of(run.attempt), spec: Box::new(spec) })?)
+        Ok(encode(&Order::Run { id: number_of(run.id), spec: Box::new(spec) })?)
     }
 
     fn make(&mut self) -> Result<Seat, SeatError> {
@@ -178,7 +179,7 @@ struct Seated {
     spools: [Spool; 2],
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
-    run: Option<Attempt>,
+    run: Option<RunId>,
     first: Arc<AtomicU32>,
 }
 
@@ -189,14 +190,14 @@ impl Seated {
         // From now on nobody can give it a run; one that was given too late has ended before it began.
         given.close();
         while let Ok(late) = given.try_recv() {
-            if let Given::Run(attempt, _) = late {
-                self.run = Some(attempt);
+            if let Given::Run(run, _) = late {
+                self.run = Some(run);
             }
         }
-        if let Some(attempt) = self.run {
-            tracing::warn!(%why, task = %attempt.task, attempt = attempt.number, "its minder is gone");
-            self.drain(attempt).await;
-            let _ = self.events.send(Event::KeeperLost(attempt)).await;
+        if let Some(run) = self.run {
+            tracing::warn!(%why, task = %run.task, run = run.number, "its minder is gone");
+            self.drain(run).await;
+            let _ = self.events.send(Event::KeeperLost(run)).await;
         }
     }
 
@@ -216,12 +217,12 @@ impl Seated {
                 () = self.spools[1].wait() => wrote[1] = true,
             }
             for (spool, _) in self.spools.iter_mut().zip(wrote).filter(|(_, wrote)| *wrote) {
-                let Some(attempt) = self.run else {
+                let Some(run) = self.run else {
                     // Of which all was taken, as the runtime now hears.
                     spool.discard();
                     continue;
                 };
-                if let Some(event) = spool.drain(attempt) {
+                if let Some(event) = spool.drain(run) {
                     let _ = self.events.send(event).await;
                 }
             }
@@ -230,10 +231,10 @@ impl Seated {
 
     async fn obey(&mut self, order: Given) -> Result<(), FrameError> {
         let bytes = match order {
-            Given::Run(attempt, bytes) => {
-                self.run = Some(attempt);
+            Given::Run(run, bytes) => {
+                self.run = Some(run);
                 for spool in &mut self.spools {
-                    spool.begin(attempt, &self.home);
+                    spool.begin(run, &self.home);
                 }
                 bytes
             }
@@ -251,17 +252,17 @@ impl Seated {
             Err(why) => return Err(why.into()),
         }
         while let Some(report) = self.inbox.pop()? {
-            let Some(attempt) = self.run else { continue };
+            let Some(run) = self.run else { continue };
             let event = match report {
                 Report::Started { pid, .. } => {
                     self.first.store(pid, Ordering::Relaxed);
-                    Event::Began(attempt)
+                    Event::Began(run)
                 }
                 Report::Exited { outcome, usage, .. } => {
                     self.first.store(0, Ordering::Relaxed);
-                    self.drain(attempt).await;
+                    self.drain(run).await;
                     self.run = None;
-                    Event::Exited(attempt, exit_of(outcome, &usage), usage_of(&usage))
+                    Event::Exited(run, exit_of(outcome, &usage), usage_of(&usage))
                 }
             };
             let _ = self.events.send(event).await;
@@ -270,17 +271,17 @@ impl Seated {
     }
 
     /// Nothing writes any more: what is in the pipes now is all.
-    async fn drain(&mut self, attempt: Attempt) {
+    async fn drain(&mut self, run: RunId) {
         for spool in &mut self.spools {
-            while let Some(event) = spool.drain(attempt) {
+            while let Some(event) = spool.drain(run) {
                 let _ = self.events.send(event).await;
             }
         }
     }
 }
 
-fn number_of(attempt: Attempt) -> u64 {
-    (attempt.task.index() as u64) << 32 | u64::from(attempt.number)
+fn number_of(run: RunId) -> u64 {
+    (run.task.index() as u64) << 32 | u64::from(run.number)
 }
 
 fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {

@@ -91,7 +91,7 @@ fn environment(run: &Run, folder: &Path, grace_s: f64) -> Vec<(String, String)> 
     let job = run.name.split('/').next().unwrap_or_default();
     env.insert("GLEANER_TASK".into(), run.name.clone());
     env.insert("GLEANER_JOB".into(), job.into());
-    env.insert("GLEANER_ATTEMPT".into(), run.attempt.number.to_string());
+    env.insert("GLEANER_ATTEMPT".into(), run.id.number.to_string());
     env.insert("GLEANER_CORES".into(), run.needs.cores.to_string());
     env.insert("GLEANER_GRACE".into(), grace_s.to_string());
     if has_checkpoint(&run.checkpoint) {

@@ -7,8 +7,9 @@
 
 use crate::duties::{Event, Range};
 use crate::home::Home;
+use gleaner_units::RunId;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
-use gleaner_wire::session::{Attempt, Stream};
+use gleaner_wire::session::Stream;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -41,9 +42,9 @@ impl Spool {
     }
 
     /// What comes from now on belongs to this run.
-    pub(crate) fn begin(&mut self, attempt: Attempt, home: &Home) {
+    pub(crate) fn begin(&mut self, run: RunId, home: &Home) {
         self.discard();
-        self.file = Some((home.spool(attempt, self.stream), None));
+        self.file = Some((home.spool(run, self.stream), None));
         (self.written, self.dropped, self.is_lost) = (0, 0, false);
     }
 
@@ -54,15 +55,15 @@ impl Spool {
     }
 
     /// Takes what a pipe holds; none if it is empty.
-    pub(crate) fn drain(&mut self, attempt: Attempt) -> Option<Event> {
+    pub(crate) fn drain(&mut self, run: RunId) -> Option<Event> {
         let mut chunk = [0; CHUNK];
         let count = self.read(&mut chunk).filter(|count| *count > 0)?;
         if let Err(why) = self.keep(&chunk[..count]) {
             tracing::warn!(%why, "output cannot be kept");
-            return Some(Event::OutputLost(attempt, why.to_string()));
+            return Some(Event::OutputLost(run, why.to_string()));
         }
         let Self { stream, written, dropped, .. } = *self;
-        Some(Event::Wrote { attempt, stream, written, dropped })
+        Some(Event::Wrote { run, stream, written, dropped })
     }
 
     /// Drops what a pipe holds that is no run's.
@@ -132,7 +133,7 @@ pub(crate) fn can_keep(home: &Home) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_units::TaskId;
+    use gleaner_units::{RunId, TaskId};
     use tempfile::TempDir;
 
     #[tokio::test]
@@ -142,16 +143,16 @@ mod tests {
         let path = home.pipe(1, Stream::Stdout);
         let mut spool = Spool::make(&path, Stream::Stdout).unwrap();
         let write = |text: &str| fs::write(&path, text).unwrap();
-        let attempt = |number| Attempt { task: TaskId::new(0), number };
+        let run = |number| RunId { task: TaskId::new(0), number };
         // Nothing is awaited: the runtime hears of none of this.
         write("left over");
         for number in [1, 2] {
-            spool.begin(attempt(number), &home);
-            assert!(spool.drain(attempt(number)).is_none());
+            spool.begin(run(number), &home);
+            assert!(spool.drain(run(number)).is_none());
             write("all of it");
-            let taken = spool.drain(attempt(number)).expect("there is something");
+            let taken = spool.drain(run(number)).expect("there is something");
             assert!(matches!(taken, Event::Wrote { written: 9, dropped: 0, .. }), "{taken:?}");
-            assert_eq!(fs::read(home.spool(attempt(number), Stream::Stdout)).unwrap(), b"all of it");
+            assert_eq!(fs::read(home.spool(run(number), Stream::Stdout)).unwrap(), b"all of it");
         }
     }
 }

@@ -18,7 +18,8 @@ use crate::owner::Word;
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
-use gleaner_wire::session::{Attempt, FromAgent, Profile, Run, Stream, Usage};
+use gleaner_units::RunId;
+use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
@@ -64,9 +65,9 @@ pub(super) struct Worker {
     transfers: Arc<Semaphore>,
     looks: u64,
     /// Runs whose folders are being measured.
-    measuring: Arc<Mutex<BTreeSet<Attempt>>>,
+    measuring: Arc<Mutex<BTreeSet<RunId>>>,
     /// Runs of which something was written, and is kept in files.
-    spooled: BTreeSet<Attempt>,
+    spooled: BTreeSet<RunId>,
     /// What came of deeds that were done at once.
     results: VecDeque<Event>,
     events: mpsc::Sender<Event>,
@@ -166,8 +167,8 @@ impl Worker {
 
     fn take(&mut self, event: Event) {
         self.seats.observe(&event);
-        if let Event::Wrote { attempt, .. } | Event::OutputLost(attempt, _) = event {
-            self.spooled.insert(attempt);
+        if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
+            self.spooled.insert(run);
         }
         let event = match event {
             Event::Measured(found) => {
@@ -240,20 +241,20 @@ impl Worker {
 
     /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
-        for (attempt, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
+        for (run, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
             let measuring = self.measuring.clone();
             let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
-            if !under_way.insert(attempt) {
+            if !under_way.insert(run) {
                 continue;
             }
             drop(under_way);
-            let (folder, first) = (self.folders.of(attempt), self.seats.first_process(attempt));
+            let (folder, first) = (self.folders.of(run), self.seats.first_process(run));
             let events = self.events.clone();
             tokio::task::spawn_blocking(move || {
                 let found = room::takes_more_than(limit, &folder, first);
-                measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&attempt);
+                measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
                 match found {
-                    Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(attempt))),
+                    Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(run))),
                     Ok(false) => {}
                     // Most often it has just ended, and its folder is gone.
                     Err(why) => {
@@ -291,9 +292,9 @@ impl Worker {
             Deed::Close(why) => self.close(&why),
             Deed::Prepare(run) => self.prepare(run),
             Deed::Launch(run) => self.launch(&run),
-            Deed::Signal(attempt, signal) => self.seats.signal(attempt, signal),
+            Deed::Signal(run, signal) => self.seats.signal(run, signal),
             Deed::Collect(run, wanted) => self.collect(run, wanted),
-            Deed::Clear(attempt) => self.clear(attempt),
+            Deed::Clear(run) => self.clear(run),
             Deed::Measure => {
                 let (home, client) = (self.home.clone(), self.client.clone());
                 self.measure(move || joining::measure_anew(&home, client.as_ref()).map(Some));
@@ -345,30 +346,30 @@ impl Worker {
     }
 
     fn prepare(&mut self, run: Arc<Run>) {
-        let attempt = run.attempt;
+        let id = run.id;
         if folder::needs_transfers(&run) {
-            let path = self.folders.of(attempt);
+            let path = self.folders.of(id);
             let (cache, client) = (self.cache.clone(), self.client.clone());
             self.on_thread(move || {
-                Event::Prepared(attempt, folder::prepare(&run, &path, &cache, client.as_ref()))
+                Event::Prepared(id, folder::prepare(&run, &path, &cache, client.as_ref()))
             });
         } else {
             let (path, origin) = self.folders.lend(&run);
             let result = folder::prepare_empty(&run, &path, origin);
-            self.results.push_back(Event::Prepared(attempt, result));
+            self.results.push_back(Event::Prepared(id, result));
         }
     }
 
     fn launch(&mut self, run: &Run) {
         let by = (self.duties.profile(), self.watch.rules());
-        if let Err(why) = self.seats.start(run, &self.folders.of(run.attempt), by) {
+        if let Err(why) = self.seats.start(run, &self.folders.of(run.id), by) {
             let exit = Exit::NotStarted(why.to_string());
-            self.results.push_back(Event::Exited(run.attempt, exit, Usage::default()));
+            self.results.push_back(Event::Exited(run.id, exit, Usage::default()));
         }
     }
 
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
-        let path = self.folders.of(run.attempt);
+        let path = self.folders.of(run.id);
         let client = self.client.clone();
         self.on_thread(move || {
             let result = match client {
@@ -376,21 +377,21 @@ impl Worker {
                 None => Err(TransferError::Later("there is no token for files".into())),
             };
             if let Err(TransferError::Later(why)) = &result {
-                let Attempt { task, number: attempt } = run.attempt;
-                tracing::warn!(%task, attempt, why, "what it left is kept here until it can be stored");
+                let RunId { task, number: run } = run.id;
+                tracing::warn!(%task, run, why, "what it left is kept here until it can be stored");
             }
-            Event::Collected(run.attempt, result)
+            Event::Collected(run.id, result)
         });
     }
 
-    fn clear(&mut self, attempt: Attempt) {
-        if self.spooled.remove(&attempt) {
+    fn clear(&mut self, run: RunId) {
+        if self.spooled.remove(&run) {
             for stream in [Stream::Stdout, Stream::Stderr] {
                 // Many write to one of them only.
-                let _ = fs::remove_file(self.home.spool(attempt, stream));
+                let _ = fs::remove_file(self.home.spool(run, stream));
             }
         }
-        if let Some(path) = self.folders.take_back(attempt)
+        if let Some(path) = self.folders.take_back(run)
             && !folder::remove_if_empty(&path)
         {
             let home = self.home.clone();
@@ -432,11 +433,11 @@ impl Worker {
             && outgoing.has_room()
             && let Some(piece) = self.duties.next_piece(now())
         {
-            let (Piece::Output(attempt, ..) | Piece::End(attempt, ..)) = piece;
+            let (Piece::Output(run, ..) | Piece::End(run, ..)) = piece;
             match self.message_of(piece) {
                 Ok(message) => self.send(message),
                 Err(why) => {
-                    self.take(Event::OutputLost(attempt, why.to_string()));
+                    self.take(Event::OutputLost(run, why.to_string()));
                     return false;
                 }
             }
@@ -445,16 +446,16 @@ impl Worker {
     }
 
     fn message_of(&self, piece: Piece) -> io::Result<FromAgent> {
-        let read = |attempt, stream, range| spool::read_range(&self.home.spool(attempt, stream), range);
+        let read = |run, stream, range| spool::read_range(&self.home.spool(run, stream), range);
         Ok(match piece {
-            Piece::Output(attempt, stream, range) => {
-                let bytes = read(attempt, stream, range)?;
-                FromAgent::Output { attempt, stream, offset: range.offset, bytes }
+            Piece::Output(run, stream, range) => {
+                let bytes = read(run, stream, range)?;
+                FromAgent::Output { run, stream, offset: range.offset, bytes }
             }
-            Piece::End(attempt, mut end, [stdout, stderr]) => {
-                end.stdout.bytes = read(attempt, Stream::Stdout, stdout)?;
-                end.stderr.bytes = read(attempt, Stream::Stderr, stderr)?;
-                FromAgent::Ended { attempt, end: *end }
+            Piece::End(run, mut end, [stdout, stderr]) => {
+                end.stdout.bytes = read(run, Stream::Stdout, stdout)?;
+                end.stderr.bytes = read(run, Stream::Stderr, stderr)?;
+                FromAgent::Ended { run, end: *end }
             }
         })
     }

@@ -3,10 +3,10 @@
 use gleaner_agent::probes::Speeds;
 use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
 use gleaner_net::{Authority, Fingerprint, JoinToken, ServerIdentity, Token, TokenKind};
-use gleaner_units::TaskId;
+use gleaner_units::{RunId, TaskId};
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Checkpointing, Confinement, Needs};
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Run, ToAgent, decode, encode};
+use gleaner_wire::session::{End, FromAgent, Hello, Run, ToAgent, decode, encode};
 use rustls::{ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -227,40 +227,40 @@ impl Session {
         }
     }
 
-    pub(crate) fn until_started(&mut self, attempt: Attempt) {
-        self.until(|message| (message == FromAgent::Started(attempt)).then_some(()));
+    pub(crate) fn until_started(&mut self, run: RunId) {
+        self.until(|message| (message == FromAgent::Started(run)).then_some(()));
     }
 
     /// The end of a run, which is not settled by that.
-    pub(crate) fn until_ended(&mut self, attempt: Attempt) -> End {
+    pub(crate) fn until_ended(&mut self, run: RunId) -> End {
         self.until(|message| match message {
-            FromAgent::Ended { attempt: ended, end } if ended == attempt => Some(end),
+            FromAgent::Ended { run: ended, end } if ended == run => Some(end),
             _ => None,
         })
     }
 
-    pub(crate) fn settle(&mut self, attempt: Attempt) {
-        self.say(&ToAgent::Settled { attempt, accepted: true });
+    pub(crate) fn settle(&mut self, run: RunId) {
+        self.say(&ToAgent::Settled { run, accepted: true });
     }
 
     pub(crate) fn run(&mut self, run: Run) -> End {
-        let attempt = run.attempt;
+        let id = run.id;
         self.say(&ToAgent::Run(Box::new(run)));
-        let end = self.until_ended(attempt);
-        self.settle(attempt);
+        let end = self.until_ended(id);
+        self.settle(id);
         end
     }
 }
 
-pub(crate) fn attempt(task: usize, number: u32) -> Attempt {
-    Attempt { task: TaskId::new(task), number }
+pub(crate) fn id_of(task: usize, number: u32) -> RunId {
+    RunId { task: TaskId::new(task), number }
 }
 
 /// A script of the agent's own user, outside of the sandbox.
-pub(crate) fn script(attempt: Attempt, text: &str) -> Run {
+pub(crate) fn script(id: RunId, text: &str) -> Run {
     Run {
-        attempt,
-        name: format!("1/{}", attempt.task.index()),
+        id,
+        name: format!("1/{}", id.task.index()),
         user: "ada".into(),
         label: None,
         command: ["/bin/sh", "-c", text].map(str::to_owned).to_vec(),

@@ -8,11 +8,12 @@ use gleaner_net::{
     Address, AgentKey, Challenge, Client, Fingerprint, JoinToken, SessionLimits, SessionNonce, SessionStream,
     connect_session,
 };
+use gleaner_units::RunId;
 use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::api::{Enrolled, Enrolment};
 use gleaner_wire::limits::FRAME_BYTES_MAX;
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Tail, ToAgent, Usage, decode, encode,
+    End, FromAgent, Hello, Outcome, Profile, Sample, Tail, ToAgent, Usage, decode, encode,
 };
 use std::fs;
 use std::time::Duration;
@@ -97,8 +98,8 @@ impl Connected {
                 }
                 message = hear(&mut self.session) => {
                     if let ToAgent::Run(run) = message? {
-                        say(&mut self.session, &FromAgent::Started(run.attempt)).await?;
-                        say(&mut self.session, &ended(run.attempt)).await?;
+                        say(&mut self.session, &FromAgent::Started(run.id)).await?;
+                        say(&mut self.session, &ended(run.id)).await?;
                     }
                 }
             }
@@ -112,11 +113,11 @@ fn beats(heartbeat: Duration, phase: f64) -> Interval {
     beats
 }
 
-fn ended(attempt: Attempt) -> FromAgent {
+fn ended(run: RunId) -> FromAgent {
     let usage = Usage { elapsed_s: 0.001, cpu_s: 0.001, memory_bytes: 1 << 20, ..Usage::default() };
     let (outcome, stdout, stderr) = (Outcome::Exited { code: 0 }, Tail::default(), Tail::default());
     FromAgent::Ended {
-        attempt,
+        run,
         end: End { outcome, usage, checkpoint: None, files: None, notes: Vec::new(), stdout, stderr },
     }
 }

@@ -34,13 +34,14 @@ pub fn obstacles(grid: &Grid, task: TaskClassId, on: MachineId) -> Vec<Condition
 /// What keeps a machine from taking a task now, though it could at another time. A machine whose room is too small when
 /// it is empty is ruled out for good, and not here.
 fn passing(machine: &Machine, room: Room, needs: Needs) -> Vec<Condition> {
-    let Needs { cores, memory } = needs;
+    let Needs { cores, memory, disk } = needs;
     let free = machine.free();
     let conditions = [
         (machine.capacity() <= 0.0, Condition::OwnerLeavesSome),
         (machine.availability() != Availability::Open, Condition::IsOpen),
         (room.has_slots(cores) && !free.has_slots(cores), Condition::CoresAreFree(cores)),
         (room.has_memory(memory) && !free.has_memory(memory), Condition::MemoryIsFree(memory)),
+        (room.has_disk(disk) && !free.has_disk(disk), Condition::DiskIsFree(disk)),
     ];
     conditions.into_iter().filter(|(fails, _)| *fails).map(|(_, condition)| condition).collect()
 }
@@ -80,11 +81,12 @@ fn failures(task: &TaskClass, machine: &MachineClass, work: &mut Work) -> Vec<Fa
     let missing = task.requires.difference(&machine.provides).cloned().map(Condition::Provides);
     let needs = task.composition.iter().zip(&machine.speeds).enumerate();
     let stuck = needs.filter(|(_, (share, speed))| **share > 0.0 && **speed == 0.0);
-    let Needs { cores, memory } = task.needs;
+    let Needs { cores, memory, disk } = task.needs;
     let few_cores = (!machine.room.has_slots(cores)).then_some(Condition::HasCores(cores));
     let little_memory = (!machine.room.has_memory(memory)).then_some(Condition::HasMemory(memory));
+    let little_disk = (!machine.room.has_disk(disk)).then_some(Condition::HasDisk(disk));
     let plain = missing.chain(stuck.map(|(kind, _)| Condition::HasSpeed(kind)));
-    let plain = plain.chain(few_cores).chain(little_memory).map(Failure::from);
+    let plain = plain.chain(few_cores).chain(little_memory).chain(little_disk).map(Failure::from);
     let asked = failed_clauses(task.ad.as_ref(), machine.ad.as_ref(), Condition::TaskRequires, work);
     let owners = failed_clauses(machine.ad.as_ref(), task.ad.as_ref(), Condition::MachineRequires, work);
     plain.chain(asked).chain(owners).collect()

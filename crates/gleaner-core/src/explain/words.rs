@@ -20,10 +20,12 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
         }
         Condition::HasCores(cores) => format!("have fewer than {cores} cores for tasks"),
         Condition::HasMemory(bytes) => format!("have less than {bytes} bytes of memory for tasks"),
+        Condition::HasDisk(bytes) => format!("have less than {bytes} bytes of disk for tasks"),
         Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
         Condition::IsOpen => "take no tasks now".to_owned(),
         Condition::CoresAreFree(cores) => format!("have fewer than {cores} cores free"),
         Condition::MemoryIsFree(bytes) => format!("have less than {bytes} bytes of memory free"),
+        Condition::DiskIsFree(bytes) => format!("have less than {bytes} bytes of disk free"),
     }
 }
 
@@ -35,10 +37,12 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
             Condition::HasSpeed(kind) => return format!("without {} operations", dimensions[*kind]),
             Condition::HasCores(cores) => return format!("with fewer than {cores} cores"),
             Condition::HasMemory(bytes) => return format!("with less than {bytes} bytes of memory"),
+            Condition::HasDisk(bytes) => return format!("with less than {bytes} bytes of disk"),
             Condition::OwnerLeavesSome => return "once the owner leaves some of it".to_owned(),
             Condition::IsOpen => return "once it takes tasks again".to_owned(),
             Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
             Condition::MemoryIsFree(bytes) => return format!("once {bytes} bytes of its memory are free"),
+            Condition::DiskIsFree(bytes) => return format!("once {bytes} bytes of its disk are free"),
             Condition::TaskRequires(clause)
             | Condition::MachineRequires(clause)
             | Condition::EvaluatesSoon(clause) => short(clause),

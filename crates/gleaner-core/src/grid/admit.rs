@@ -2,26 +2,28 @@ use super::progress::Resident;
 use super::runs::{Run, Stage};
 use super::{Grid, TaskState};
 use crate::effects::Effects;
-use crate::{Availability, Change, Command, Decision, Queue, Refusal, StopReason};
+use crate::parts::make_up;
+use crate::{Availability, Change, Command, Decision, Part, Queue, Refusal, StopReason};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 
 impl Grid {
     /// Grants a wish and gives the orders that it takes, if nothing stands in its way; otherwise nothing changes. Costs
-    /// O(log tasks).
+    /// O(log tasks), and for a run of several parts O(parts).
     pub(crate) fn admit(
         &mut self,
         now: Time,
-        decision: Decision,
+        decision: &Decision,
         effects: &mut Effects,
     ) -> Result<(), Refusal> {
-        match decision {
+        match *decision {
             Decision::Start { task, on } => self.start(now, task, on, effects),
+            Decision::StartWide { task, ref parts } => self.start_wide(now, task, parts, effects),
             Decision::Relocate { task, to } => self.relocate(now, task, to, effects),
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
             Decision::Lending(wish) => self.lend(wish, effects),
-            Decision::Wake { at } if at <= now => Err(Refusal::Passed(at)),
+            Decision::Wake { at } if at < now => Err(Refusal::Passed(at)),
             Decision::Wake { at } => {
                 self.wake_at = Some(at);
                 effects.changes.push(Change::WakeChanged);
@@ -85,6 +87,33 @@ impl Grid {
         Ok(())
     }
 
+    fn start_wide(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        parts: &[Part],
+        effects: &mut Effects,
+    ) -> Result<(), Refusal> {
+        if self.task(id).state != TaskState::Waiting {
+            return Err(Refusal::NotWaiting(id));
+        }
+        let cores = self.needs(self.task(id).class).cores;
+        if !make_up(parts, cores) {
+            return Err(Refusal::Parts { task: id, cores });
+        }
+        if let [part] = *parts {
+            return self.start(now, id, part.on, effects);
+        }
+        parts.iter().try_for_each(|part| self.check_can_run_part(id, *part))?;
+        self.pay_for_parts(now, id, parts)?;
+        self.dequeue(id);
+        self.forget_runs(id);
+        self.tasks.get_mut(id).state = TaskState::Placed;
+        let run = self.place_parts(now, id, parts, (Stage::Sent, self.kept(id)), effects);
+        effects.orders.push(Command::StartWide { run, parts: parts.into() });
+        Ok(())
+    }
+
     fn relocate(
         &mut self,
         now: Time,
@@ -118,6 +147,9 @@ impl Grid {
         if any(&|run| matches!(run.stage, Stage::Held | Stage::Stopping)) {
             return Err(Refusal::SeveralRuns(id));
         }
+        if any(&|run| run.is_wide) {
+            return Err(Refusal::SeveralParts(id));
+        }
         if !any(&Run::goes_on) {
             return Err(Refusal::NotRunning(id));
         }
@@ -135,6 +167,7 @@ impl Grid {
     fn only_run(&self, id: TaskId) -> Result<Run, Refusal> {
         let mut runs = self.runs_of(id).filter(|run| run.stage != Stage::Missing);
         match (runs.next(), runs.next()) {
+            (Some(run), None) if run.is_wide => Err(Refusal::SeveralParts(id)),
             (Some(&run), None) if run.stage == Stage::Running => Ok(run),
             (_, None) => Err(Refusal::NotRunning(id)),
             (_, Some(_)) => Err(Refusal::SeveralRuns(id)),
@@ -147,17 +180,35 @@ impl Grid {
         now: Time,
         id: TaskId,
         on: MachineId,
+        from: (Stage, f64),
+        effects: &mut Effects,
+    ) -> RunId {
+        let cores = self.needs(self.task(id).class).cores;
+        self.place_parts(now, id, &[Part { on, cores }], from, effects)
+    }
+
+    /// Likewise on each machine.
+    #[inline]
+    fn place_parts(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        parts: &[Part],
         (stage, done): (Stage, f64),
         effects: &mut Effects,
     ) -> RunId {
         let class = self.task(id).class;
         let needs = self.needs(class);
-        let run = self.add_run(id, on, stage);
-        self.beliefs.sent(run, on);
-        self.machines[on.index()].add(now, class, Resident::sent(run, done), needs);
+        let run = self.add_run(now, id, parts, stage);
+        for &Part { on, cores } in parts {
+            let needs = needs.of_part(cores);
+            self.beliefs.sent(run, on);
+            self.machines[on.index()].add(now, class, Resident::sent(run, done), needs);
+            effects.changes.push(Change::ResidentsChanged(on));
+        }
         self.placed[class.index()] += 1;
         self.placed_total += 1;
-        effects.changes.push(Change::ResidentsChanged(on));
+        effects.changes.push(Change::RoomTaken(run));
         run
     }
 }

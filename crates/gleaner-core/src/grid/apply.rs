@@ -32,7 +32,7 @@ impl Grid {
             Event::MachineLost { machine } => self.lost(now, machine, effects),
             Event::MachineReturned { machine } => self.returned(now, machine, effects),
             Event::TasksSubmitted { first, count, class, length } => {
-                self.submitted(first, count, (class, length), effects);
+                self.submitted(now, (first, count), (class, length), effects);
             }
             Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), effects),
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
@@ -111,7 +111,7 @@ impl Grid {
             return;
         }
         let classes = &self.classes;
-        let seconds_per_op = |task| classes.seconds_per_op(task, before);
+        let seconds_per_op = |task| classes.seconds_per_op_in_parts(task, before);
         let kind = (class, classes.machine_class(class));
         self.machines[machine.index()].set_class(now, kind, seconds_per_op);
         effects.changes.push(Change::MachineMeasured(machine));
@@ -172,8 +172,8 @@ impl Grid {
 
     fn submitted(
         &mut self,
-        first: TaskId,
-        count: u32,
+        now: Time,
+        (first, count): (TaskId, u32),
         (class, length): (TaskClassId, Option<Ops>),
         effects: &mut Effects,
     ) {
@@ -181,7 +181,7 @@ impl Grid {
         if count == 0 {
             return;
         }
-        self.tasks.extend(Task::new(class), count);
+        self.tasks.extend(Task::new(class, now), count);
         self.lengths.extend(length.map_or(0.0, Ops::amount), count);
         self.enqueue(first, count);
         effects.changes.push(Change::Wait { first, count });

@@ -2,6 +2,7 @@
 
 use super::Grid;
 use super::runs::{Run, Stage};
+use crate::Part;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 
 impl Grid {
@@ -17,53 +18,106 @@ impl Grid {
         self.runs_of(id.task).find(|run| run.id == id)
     }
 
+    /// What a run has on each machine that it is on.
+    pub fn parts_of(&self, run: &Run) -> impl Iterator<Item = Part> + '_ {
+        let cores = || self.needs(self.task(run.id.task).class).cores;
+        let only = (!run.is_wide).then(|| Part { on: run.on, cores: cores() });
+        let wide = if run.is_wide { self.runs.wide.get(&run.id) } else { None };
+        only.into_iter().chain(wide.into_iter().flatten().copied())
+    }
+
+    /// Does something with each part of a run.
+    #[inline]
+    pub(super) fn each_part(&mut self, run: &Run, mut act: impl FnMut(&mut Self, Part)) {
+        if run.is_wide {
+            self.parts_of(run).collect::<Vec<_>>().into_iter().for_each(|part| act(self, part));
+        } else {
+            let cores = self.needs(self.task(run.id.task).class).cores;
+            act(self, Part { on: run.on, cores });
+        }
+    }
+
+    /// The machines that a run is on.
+    #[inline]
+    pub(super) fn machines_of_run(&self, run: &Run) -> impl Iterator<Item = MachineId> + Clone + use<> {
+        let others: Vec<MachineId> =
+            if run.is_wide { self.parts_of(run).skip(1).map(|part| part.on).collect() } else { Vec::new() };
+        std::iter::once(run.on).chain(others)
+    }
+
     /// The machine that a task is on, or on its way to, as far as it is to stay there; of several the one that it was
     /// given to last.
     pub fn placed_on(&self, task: TaskId) -> Option<MachineId> {
         self.runs_of(task).find(|run| run.counts()).map(Run::on)
     }
 
-    /// Whether several runs of a task are on machines or on their way to one: it is not moved then.
+    /// Whether a task is not to be moved: several runs of it are on machines or on their way to one, or its run has
+    /// several parts.
     #[inline]
-    pub fn has_replicas(&self, task: TaskId) -> bool {
-        let newest = self.tasks.get(task).newest;
-        let has_older = newest.is_some_and(|slot| self.runs.slots[slot as usize].older.is_some());
-        has_older && self.runs_of(task).filter(|run| run.stage != Stage::Missing).count() > 1
+    pub fn stays(&self, task: TaskId) -> bool {
+        let Some(newest) = self.tasks.get(task).newest else { return false };
+        let newest = &self.runs.slots[newest as usize];
+        newest.is_wide
+            || newest.older.is_some()
+                && self.runs_of(task).filter(|run| run.stage != Stage::Missing).count() > 1
     }
 
     /// How many operations of its task are done by what a run did, and those before it where it goes on from them: at
-    /// whatever speeds its machine had. Costs O(log tasks there).
+    /// whatever speeds its machine had, and of several parts as far as the slowest is. Costs O(log tasks there), for each
+    /// part.
     pub fn ops_done(&self, now: Time, id: RunId) -> f64 {
         let Some(run) = self.find_run(id) else { return 0.0 };
         if !run.counts() {
             return run.done;
         }
         let class = self.task(id.task).class;
-        self.machine(run.on).ops_done(now, class, id, self.seconds_per_op(class, run.on))
+        let done = |on: MachineId| {
+            let seconds_per_op = self.classes.seconds_per_op_in_parts(class, self.machine(on).class());
+            self.machine(on).ops_done(now, class, id, seconds_per_op)
+        };
+        if run.is_wide {
+            self.parts_of(run).map(|part| done(part.on)).fold(f64::INFINITY, f64::min)
+        } else {
+            done(run.on)
+        }
     }
 
     /// The seconds until a run is done by its task's declared length, as fast as it goes now; none left if it should have
-    /// been done already, and nothing for one that is to stop or was lost. Costs O(log tasks there).
+    /// been done already, and nothing for one that is to stop or was lost. Costs O(log tasks there), for each part.
     pub fn seconds_left(&self, now: Time, id: RunId) -> Option<f64> {
-        let on = self.find_run(id).filter(|run| run.counts())?.on;
+        let run = self.find_run(id).filter(|run| run.counts())?;
         let class = self.task(id.task).class;
-        let length = (self.declared_length(id.task)?.amount(), self.seconds_per_op(class, on));
-        Some(self.machine(on).seconds_left(now, (class, id), length))
+        let length = self.declared_length(id.task)?.amount();
+        let left = |on: MachineId| {
+            let seconds_per_op = self.classes.seconds_per_op_in_parts(class, self.machine(on).class());
+            self.machine(on).seconds_left(now, (class, id), (length, seconds_per_op))
+        };
+        Some(if run.is_wide {
+            self.parts_of(run).map(|part| left(part.on)).fold(0.0, f64::max)
+        } else {
+            left(run.on)
+        })
     }
 
     /// The next run of a task gets its number.
-    pub(super) fn add_run(&mut self, task: TaskId, on: MachineId, stage: Stage) -> RunId {
+    pub(super) fn add_run(&mut self, since: Time, task: TaskId, parts: &[Part], stage: Stage) -> RunId {
+        let is_wide = parts.len() > 1;
         let entry = self.tasks.get_mut(task);
         entry.runs += 1;
         let id = RunId::new(task, entry.runs);
         entry.newest = Some(self.runs.insert(Run {
             id,
-            on,
+            on: parts[0].on,
             stage,
+            since,
             done: 0.0,
             is_superseded: false,
+            is_wide,
             older: entry.newest,
         }));
+        if is_wide {
+            self.runs.wide.insert(id, parts.to_vec());
+        }
         id
     }
 
@@ -72,8 +126,11 @@ impl Grid {
         let newest = self.tasks.get(id.task).newest;
         let (mut newer, mut slot) = (None, newest);
         while let Some(at) = slot {
-            let Run { id: found, older, .. } = self.runs.slots[at as usize];
+            let Run { id: found, older, is_wide, .. } = self.runs.slots[at as usize];
             if found == id {
+                if is_wide {
+                    self.runs.wide.remove(&id);
+                }
                 match newer {
                     Some(newer) => self.runs.slots[newer as usize].older = older,
                     None => self.tasks.get_mut(id.task).newest = older,
@@ -86,7 +143,7 @@ impl Grid {
         panic!("{id} is over already");
     }
 
-    /// All runs of a task are over.
+    /// All runs of a task are over, none of which has several parts.
     pub(super) fn forget_runs(&mut self, task: TaskId) {
         while let Some(slot) = self.tasks.get(task).newest {
             self.tasks.get_mut(task).newest = self.runs.slots[slot as usize].older;

@@ -2,6 +2,7 @@ use super::progress::Resident;
 use super::runs::{Run, Stage};
 use super::{Availability, Grid, Machine, Task, TaskState};
 use crate::Queue;
+use crate::parts::make_up;
 use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -95,16 +96,19 @@ impl Grid {
             }
             runs += self.runs_of(id).count();
             for run in self.runs_of(id).filter(|run| run.stage != Stage::Missing) {
-                if self.machine(run.on).availability() == Availability::Lost {
-                    return Err(BrokenInvariant::OutOfReach(run.id, run.on));
+                let needs = self.needs(task.class);
+                for part in self.parts_of(run) {
+                    if self.machine(part.on).availability() == Availability::Lost {
+                        return Err(BrokenInvariant::OutOfReach(run.id, part.on));
+                    }
+                    let derived = &mut machines[part.on.index()];
+                    let resident = Resident::sent(run.id, 0.0);
+                    derived.add(Time::ZERO, task.class, resident, needs.of_part(part.cores));
+                    if run.stage == Stage::Stopping {
+                        derived.stop(Time::ZERO, task.class, run.id);
+                    }
                 }
-                let derived = &mut machines[run.on.index()];
-                derived.add(Time::ZERO, task.class, Resident::sent(run.id, 0.0), self.needs(task.class));
-                if run.stage == Stage::Stopping {
-                    derived.stop(Time::ZERO, task.class, run.id);
-                } else {
-                    placed[task.class.index()] += 1;
-                }
+                placed[task.class.index()] += u32::from(run.counts());
             }
         }
         if runs != self.runs.len() {
@@ -139,16 +143,28 @@ impl Grid {
         let numbers: Vec<u32> = self.runs_of(id).map(|run| run.id.number).collect();
         let alone = held == 0 || (counting == 1 && any(&|stage| stage == Stage::Stopping));
         fits && alone
+            && self.runs_of(id).all(|run| self.has_fitting_parts(run))
             && numbers.first().is_none_or(|newest| *newest <= task.runs)
             && numbers.is_sorted_by(|newer, older| newer > older)
+    }
+
+    /// The parts of a run are all there until it is to stop.
+    fn has_fitting_parts(&self, run: &Run) -> bool {
+        let Some(parts) = self.runs.wide.get(&run.id) else { return !run.is_wide };
+        let cores = self.needs(self.task(run.id.task).class).cores;
+        let is_whole = parts.len() > 1 && make_up(parts, cores);
+        run.is_wide
+            && parts.first().is_some_and(|part| part.on == run.on)
+            && (is_whole && run.counts() || run.stage == Stage::Stopping)
     }
 
     fn check_progress(&self) -> Result<(), BrokenInvariant> {
         for (id, task) in self.tasks() {
             for run in self.runs_of(id).filter(|run| Run::counts(run)) {
                 let runs = run.stage == Stage::Running;
-                if !self.machine(run.on).is_whole(task.class, run.id, runs) {
-                    return Err(BrokenInvariant::Progress(run.id, run.on));
+                let is_whole = |on: MachineId| self.machine(on).is_whole(task.class, run.id, runs);
+                if let Some(part) = self.parts_of(run).find(|part| !is_whole(part.on)) {
+                    return Err(BrokenInvariant::Progress(run.id, part.on));
                 }
             }
         }

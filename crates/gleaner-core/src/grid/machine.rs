@@ -36,6 +36,21 @@ pub enum Availability {
 struct Taken {
     slots: u64,
     memory: u128,
+    disk: u128,
+}
+
+impl Taken {
+    fn take(&mut self, needs: Needs) {
+        self.slots += u64::from(needs.cores);
+        self.memory += u128::from(needs.memory);
+        self.disk += u128::from(needs.disk);
+    }
+
+    fn give(&mut self, needs: Needs) {
+        self.slots -= u64::from(needs.cores);
+        self.memory -= u128::from(needs.memory);
+        self.disk -= u128::from(needs.disk);
+    }
 }
 
 /// Whatever runs tasks, as the grid knows it.
@@ -94,8 +109,10 @@ impl Machine {
         // Neither difference is more than the number it is taken from, and so it fits. It may be below 0 where the
         // machine turned out to be smaller than was thought.
         let slots = self.room.slots.map(|slots| u64::from(slots).saturating_sub(self.taken.slots) as u32);
-        let memory = self.room.memory.map(|bytes| u128::from(bytes).saturating_sub(self.taken.memory) as u64);
-        Room { slots, memory }
+        let left = |bytes: u64, taken: u128| u128::from(bytes).saturating_sub(taken) as u64;
+        let memory = self.room.memory.map(|bytes| left(bytes, self.taken.memory));
+        let disk = self.room.disk.map(|bytes| left(bytes, self.taken.disk));
+        Room { slots, memory, disk }
     }
 
     /// Whether it could take some task: it is open, its owner leaves some of it, and not all slots are taken.
@@ -207,8 +224,7 @@ impl Machine {
             group.runs.insert(position, resident);
         }
         self.count += 1;
-        self.taken.slots += u64::from(needs.cores);
-        self.taken.memory += u128::from(needs.memory);
+        self.taken.take(needs);
     }
 
     /// A task that is here runs from now on.
@@ -224,7 +240,7 @@ impl Machine {
         let (group, position) = self.place_of(class, run);
         self.groups[group].runs.remove(position);
         self.count -= 1;
-        self.free_room(needs);
+        self.taken.give(needs);
     }
 
     /// A run that is here is to stop: the others have its share from now on, but not its room.
@@ -240,18 +256,13 @@ impl Machine {
     pub(super) fn release(&mut self, run: RunId, needs: Needs) {
         let position = self.stopping.iter().position(|other| *other == run);
         self.stopping.remove(position.expect("a run that was told to stop"));
-        self.free_room(needs);
+        self.taken.give(needs);
     }
 
     /// A run on its way here goes on from elsewhere than was thought.
     pub(super) fn start_from(&mut self, class: TaskClassId, run: RunId, done: f64) {
         let (group, position) = self.place_of(class, run);
         self.groups[group].runs[position].start_from(done);
-    }
-
-    fn free_room(&mut self, needs: Needs) {
-        self.taken.slots -= u64::from(needs.cores);
-        self.taken.memory -= u128::from(needs.memory);
     }
 
     /// The operations that a task here has done.

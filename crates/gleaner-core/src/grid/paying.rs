@@ -2,7 +2,7 @@
 
 use super::{Account, Accounts, Budget, Grid, Scope, Sum};
 use crate::effects::Effects;
-use crate::{Cause, Change, Refusal};
+use crate::{Cause, Change, Part, Refusal};
 use gleaner_units::{Credits, MachineClassId, MachineId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 
 impl Grid {
@@ -61,6 +61,26 @@ impl Grid {
         let paid =
             self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).start(now, id, bill));
         paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
+    }
+
+    /// Likewise of a run in several parts: to each machine falls what its cores are of all.
+    pub(super) fn pay_for_parts(&mut self, now: Time, id: TaskId, parts: &[Part]) -> Result<(), Refusal> {
+        if self.accounts.is_none() {
+            return Ok(());
+        }
+        let cores = f64::from(self.needs(self.task(id).class).cores);
+        let price = |part: &Part| self.class_of(part.on).price * f64::from(part.cores) / cores;
+        let price: f64 = parts.iter().map(price).sum();
+        let length = self.declared_length(id);
+        let cost = match length {
+            _ if price == 0.0 => Credits::ZERO,
+            Some(length) => Credits::cost(length, price),
+            None => return Err(Refusal::NoLength(id)),
+        };
+        let (payer, bill) = (self.payer(id), Sum::of(length, cost));
+        let paid =
+            self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).start(now, id, bill));
+        paid.map_err(|left| Refusal::TooDear { task: id, cost, left })
     }
 
     /// Takes what one more run of a task costs on a machine, beside what was taken for it so far.

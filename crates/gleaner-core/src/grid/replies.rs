@@ -12,33 +12,35 @@ use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time};
 
 impl Grid {
     pub(super) fn run_arrived(&mut self, now: Time, id: RunId, effects: &mut Effects) {
-        match self.find_run(id) {
-            Some(&Run { stage: Stage::Sent, on, .. }) => {
-                self.beliefs.arrived(now, id, on);
-                effects.changes.push(Change::BeliefChanged(on));
-            }
+        match self.find_run(id).map(|run| (run.stage, *run)) {
+            Some((Stage::Sent, run)) => self.each_part(&run, |grid, part| {
+                grid.beliefs.arrived(now, id, part.on);
+                effects.changes.push(Change::BeliefChanged(part.on));
+            }),
             // It arrived before it heard that it is to stop.
-            Some(Run { stage: Stage::Stopping, .. }) => {}
-            Some(Run { stage: Stage::Held | Stage::Running | Stage::Missing, .. }) | None => {
+            Some((Stage::Stopping, _)) => {}
+            Some((Stage::Held | Stage::Running | Stage::Missing, _)) | None => {
                 effects.changes.push(Change::StaleReply(id));
             }
         }
     }
 
     pub(super) fn run_started(&mut self, now: Time, id: RunId, effects: &mut Effects) {
-        match self.find_run(id).copied() {
-            Some(Run { stage: Stage::Sent, on, .. }) => {
+        match self.find_run(id).map(|run| (run.stage, *run)) {
+            Some((Stage::Sent, run)) => {
                 self.run_mut(id).stage = Stage::Running;
-                self.beliefs.arrived(now, id, on);
                 let task = self.tasks.get_mut(id.task);
                 task.started = task.started.min(now);
                 let class = task.class;
-                self.machines[on.index()].begin(now, class, id);
+                self.each_part(&run, |grid, part| {
+                    grid.beliefs.arrived(now, id, part.on);
+                    grid.machines[part.on.index()].begin(now, class, id);
+                });
                 effects.changes.push(Change::Started(id));
             }
             // It began before it heard that it is to stop.
-            Some(Run { stage: Stage::Stopping, .. }) => {}
-            Some(Run { stage: Stage::Held | Stage::Running | Stage::Missing, .. }) | None => {
+            Some((Stage::Stopping, _)) => {}
+            Some((Stage::Held | Stage::Running | Stage::Missing, _)) | None => {
                 effects.changes.push(Change::StaleReply(id));
             }
         }
@@ -53,24 +55,35 @@ impl Grid {
         if end == RunEnd::Kept {
             self.keep(now, &run);
         }
-        self.take_off(now, &run);
+        self.take_off(now, &run, effects);
+        let machines = self.machines_of_run(&run);
         self.forget_run(id);
         match (end, self.task(id.task).state) {
             (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
-                self.task_finished(now, &run, effects);
+                self.task_finished(now, &run, machines, effects);
             }
             // Its task waits, or is where another run of it is.
             _ if run.stage == Stage::Missing => {}
-            (RunEnd::Kept | RunEnd::Lost, TaskState::Placed) => self.over(now, &run, end, effects),
+            (RunEnd::Kept | RunEnd::Lost, TaskState::Placed) => {
+                self.over(now, id.task, machines, end, effects);
+            }
             (_, TaskState::Finished(_) | TaskState::Withdrawn) => {
-                effects.changes.push(Change::ResidentsChanged(run.on));
-                self.ask(Cause::Freed(run.on));
+                for on in machines {
+                    effects.changes.push(Change::ResidentsChanged(on));
+                    self.ask(Cause::Freed(on));
+                }
             }
             (RunEnd::Kept | RunEnd::Lost, TaskState::Waiting) => unreachable!("what waits is on no machine"),
         }
     }
 
-    fn task_finished(&mut self, now: Time, run: &Run, effects: &mut Effects) {
+    fn task_finished(
+        &mut self,
+        now: Time,
+        run: &Run,
+        machines: impl Iterator<Item = MachineId> + Clone,
+        effects: &mut Effects,
+    ) {
         let id = run.id.task;
         let was_placed = self.task(id).state == TaskState::Placed;
         self.dequeue(id);
@@ -82,11 +95,12 @@ impl Grid {
             None => {}
         }
         self.kept.remove(&id);
-        self.tasks.get_mut(id).state = TaskState::Finished(run.on);
+        let task = self.tasks.get_mut(id);
+        (task.state, task.ended) = (TaskState::Finished(run.on), now);
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
         if was_there {
-            effects.changes.push(Change::ResidentsChanged(run.on));
+            effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
         }
         for other in self.all_runs(id) {
             if other.stage == Stage::Missing {
@@ -99,14 +113,20 @@ impl Grid {
             }
         }
         if was_there {
-            self.ask(Cause::Freed(run.on));
+            machines.for_each(|on| self.ask(Cause::Freed(on)));
         }
     }
 
     /// A run of a task that is to go on is over: the one that was held is sent, or the task waits, unless it has other
     /// runs.
-    fn over(&mut self, now: Time, run: &Run, end: RunEnd, effects: &mut Effects) {
-        let id = run.id.task;
+    fn over(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        machines: impl Iterator<Item = MachineId> + Clone,
+        end: RunEnd,
+        effects: &mut Effects,
+    ) {
         let waits = !self.runs_of(id).any(|other| other.stage != Stage::Missing);
         if waits {
             self.give_back(now, id);
@@ -114,9 +134,9 @@ impl Grid {
         } else {
             self.send_held(id, end, effects);
         }
-        effects.changes.push(Change::ResidentsChanged(run.on));
+        effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
         // First whoever has waited longest for that machine, then the task itself, on any.
-        self.vacated(run.on);
+        machines.for_each(|on| self.vacated(on));
         if waits {
             self.ask(Cause::Submitted(self.task(id).class));
         }
@@ -238,8 +258,12 @@ impl Grid {
         let runs: Vec<RunId> = there.runs().chain(there.stopping().iter().copied()).collect();
         for id in runs {
             let run = *self.find_run(id).expect("what is on a machine is known");
+            if run.is_wide {
+                self.lose_part(now, &run, machine, effects);
+                continue;
+            }
             let done = self.keepable(now, &run);
-            self.take_off(now, &run);
+            self.take_off(now, &run, effects);
             match (run.stage, self.task(id.task).state) {
                 (Stage::Held, _) | (_, TaskState::Finished(_)) => self.forget_run(id),
                 (_, TaskState::Placed) if self.runs_of(id.task).any(|other| other.stage == Stage::Held) => {
@@ -259,30 +283,67 @@ impl Grid {
         }
     }
 
+    /// One part of a run is gone, and so nothing of the run counts any more: the others are stopped, and with the last of
+    /// them it is over.
+    fn lose_part(&mut self, now: Time, run: &Run, lost: MachineId, effects: &mut Effects) {
+        let id = run.id;
+        if run.stage != Stage::Stopping {
+            self.begin_to_stop(now, run, effects);
+        }
+        let needs = self.needs(self.task(id.task).class);
+        let parts = self.runs.wide.get_mut(&id).expect("a run of several parts has them");
+        let at = parts.iter().position(|part| part.on == lost).expect("a part of it is on the machine");
+        let part = parts.remove(at);
+        let first = parts.first().map(|part| part.on);
+        self.machines[lost.index()].release(id, needs.of_part(part.cores));
+        let rest = self.run_mut(id);
+        rest.is_superseded = true;
+        if let Some(on) = first {
+            rest.on = on;
+            if run.stage != Stage::Stopping {
+                effects.orders.push(Command::Stop { run: id, on, why: StopReason::PartLost });
+            }
+            return;
+        }
+        self.forget_run(id);
+        let waits = !self.runs_of(id.task).any(|other| other.stage != Stage::Missing);
+        if waits && self.task(id.task).state == TaskState::Placed {
+            self.give_back(now, id.task);
+            self.wait_again(id.task, effects);
+        }
+    }
+
     /// Orders a run to stop, or drops it where it was not sent yet.
     pub(super) fn stop(&mut self, now: Time, run: &Run, why: StopReason, effects: &mut Effects) {
         let &Run { id, on, stage, .. } = run;
         match stage {
             Stage::Held => {
-                self.take_off(now, run);
+                self.take_off(now, run, effects);
                 self.forget_run(id);
                 effects.changes.push(Change::ResidentsChanged(on));
                 self.vacated(on);
             }
             Stage::Sent | Stage::Running => {
-                let done = self.keepable(now, run);
-                let class = self.task(id.task).class;
-                self.machines[on.index()].stop(now, class, id);
-                self.count_off(class);
-                let stopping = self.run_mut(id);
-                (stopping.stage, stopping.done) = (Stage::Stopping, done);
-                effects.changes.push(Change::ResidentsChanged(on));
+                self.begin_to_stop(now, run, effects);
                 effects.orders.push(Command::Stop { run: id, on, why });
             }
             // It is told the new reason too.
             Stage::Stopping => effects.orders.push(Command::Stop { run: id, on, why }),
             Stage::Missing => {}
         }
+    }
+
+    /// A run that was sent keeps its room until its end is reported, and has no share any more.
+    fn begin_to_stop(&mut self, now: Time, run: &Run, effects: &mut Effects) {
+        let done = self.keepable(now, run);
+        let class = self.task(run.id.task).class;
+        self.each_part(run, |grid, part| {
+            grid.machines[part.on.index()].stop(now, class, run.id);
+            effects.changes.push(Change::ResidentsChanged(part.on));
+        });
+        self.count_off(class);
+        let stopping = self.run_mut(run.id);
+        (stopping.stage, stopping.done) = (Stage::Stopping, done);
     }
 
     /// The runs of a task, to be changed one by one.
@@ -309,19 +370,23 @@ impl Grid {
     }
 
     /// Off its machine, where it takes room no more.
-    fn take_off(&mut self, now: Time, run: &Run) {
+    fn take_off(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
-        self.beliefs.over(run.id, run.on);
-        let machine = &mut self.machines[run.on.index()];
+        self.each_part(run, |grid, part| grid.beliefs.over(run.id, part.on));
         match run.stage {
             Stage::Held | Stage::Sent | Stage::Running => {
-                machine.remove(now, class, run.id, needs);
+                self.each_part(run, |grid, part| {
+                    grid.machines[part.on.index()].remove(now, class, run.id, needs.of_part(part.cores));
+                });
                 self.count_off(class);
             }
-            Stage::Stopping => machine.release(run.id, needs),
-            Stage::Missing => {}
+            Stage::Stopping => self.each_part(run, |grid, part| {
+                grid.machines[part.on.index()].release(run.id, needs.of_part(part.cores));
+            }),
+            Stage::Missing => return,
         }
+        self.each_part(run, |_, part| effects.changes.push(Change::RoomFreed(run.id, part.on)));
     }
 
     /// Tasks of one class and length come to wait.

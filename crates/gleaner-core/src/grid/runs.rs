@@ -4,8 +4,10 @@
 //! took out of reach. **A run is known from when its room is taken until its end is reported**, or until nothing that
 //! is said of it could count any more. What speaks of a run that is not known is stale.
 
-use gleaner_units::{MachineId, RunId};
+use crate::Part;
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How far a run is. One that is over is no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -28,10 +30,13 @@ pub struct Run {
     pub(super) id: RunId,
     pub(super) on: MachineId,
     pub(super) stage: Stage,
+    pub(super) since: Time,
     /// Once it is stopping or missing: the operations that the next run need not do if what it did is kept.
     pub(super) done: f64,
     /// Another run of its task came to its end first: this one's does not count any more.
     pub(super) is_superseded: bool,
+    /// It has several parts, which [`Runs`] has.
+    pub(super) is_wide: bool,
     pub(super) older: Option<u32>,
 }
 
@@ -42,10 +47,16 @@ impl Run {
         self.id
     }
 
-    /// Where it is.
+    /// Where it is, or the first of its parts.
     #[inline]
     pub fn on(&self) -> MachineId {
         self.on
+    }
+
+    /// Since when it takes its machine's room.
+    #[inline]
+    pub fn since(&self) -> Time {
+        self.since
     }
 
     /// How far it is.
@@ -57,6 +68,12 @@ impl Run {
     /// Whether another run of its task came to its end first, so that this one's counts no more.
     pub fn is_superseded(&self) -> bool {
         self.is_superseded
+    }
+
+    /// Whether it has [parts](crate::Grid::parts_of) on several machines.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        self.is_wide
     }
 
     /// Whether it counts among those that share its machine.
@@ -76,6 +93,8 @@ impl Run {
 pub(super) struct Runs {
     pub(super) slots: Vec<Run>,
     pub(super) free: Vec<u32>,
+    /// Of the runs of several parts those that are left, in order of machine: one whose machine is out of reach is not.
+    pub(super) wide: BTreeMap<RunId, Vec<Part>>,
 }
 
 impl Runs {

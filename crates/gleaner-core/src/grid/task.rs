@@ -22,12 +22,15 @@ pub struct Task {
     pub(super) runs: u32,
     /// Where the slab has the newest of the runs that are not over.
     pub(super) newest: Option<u32>,
+    pub(super) submitted: Time,
     pub(super) started: Time,
+    pub(super) ended: Time,
 }
 
 impl Task {
-    pub(super) fn new(class: TaskClassId) -> Self {
-        Self { class, state: TaskState::Waiting, runs: 0, newest: None, started: Time::NEVER }
+    pub(super) fn new(class: TaskClassId, submitted: Time) -> Self {
+        let (started, ended) = (Time::NEVER, Time::NEVER);
+        Self { class, state: TaskState::Waiting, runs: 0, newest: None, submitted, started, ended }
     }
 
     /// What kind of task it is.
@@ -47,6 +50,24 @@ impl Task {
         self.runs
     }
 
+    /// When it was handed in.
+    #[inline]
+    pub fn submitted(&self) -> Time {
+        self.submitted
+    }
+
+    /// When it began to run, for the run that counts; never if it did not.
+    #[inline]
+    pub fn started(&self) -> Time {
+        self.started
+    }
+
+    /// When it came to its end; never if it did not.
+    #[inline]
+    pub fn ended(&self) -> Time {
+        self.ended
+    }
+
     /// The seconds since it began to run, moves included; 0 if it does not run.
     #[inline]
     pub fn seconds_run(&self, now: Time) -> f64 {
@@ -55,6 +76,6 @@ impl Task {
 
     pub(super) fn wait(&mut self) {
         self.state = TaskState::Waiting;
-        self.started = Time::NEVER;
+        (self.started, self.ended) = (Time::NEVER, Time::NEVER);
     }
 }

@@ -171,7 +171,8 @@ impl Observer for Eye<'_> {
                     self.watched.left_s3 += from - is_s3(to);
                 }
             }
-            Decision::Replicate { .. }
+            Decision::StartWide { .. }
+            | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }
             | Decision::Lending(_)

@@ -7,8 +7,9 @@ mod permutations;
 mod variations;
 
 use super::{FigureId, Findings, READINGS, plots, tables};
+use crate::claim::tally;
 use crate::statistics::Estimate;
-use gleaner_report::{Block, Cell, Report, Svg, Table, Verdict, numbers};
+use gleaner_report::{Block, Cell, Report, Svg, Table, numbers};
 
 const NOTE: &str = "Each makespan stands beside its distance from a lower bound: no schedule whatever, with \
     relocation for nothing and full knowledge of all lengths, ends before it. Intervals hold the true mean with \
@@ -84,17 +85,15 @@ impl Findings {
 
     fn lead(&self) -> String {
         let claims = self.claims();
-        let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
-        let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
         let figures = match self.figures.as_slice() {
             [one] => format!("Figure {}", one.number()),
             _ => "Figures 1 to 4".to_owned(),
         };
         format!(
             "{figures} of “A Novel Resource-Driven Job Allocation Scheme for Desktop Grid Environments”, simulated \
-             with the seeds 1 to {}. Of {} claims {hold} hold, {partly} hold in part, {not} do not.",
+             with the seeds 1 to {}. {}.",
             self.seeds,
-            claims.len()
+            tally(&claims)
         )
     }
 }

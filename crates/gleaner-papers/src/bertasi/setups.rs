@@ -53,11 +53,11 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
                 ad: None,
             })
             .collect(),
-        tasks: Tasks {
-            arrivals: jobs.arrivals,
-            lengths: jobs.lengths,
-            classes: jobs.kinds.into_iter().map(TaskClassId::new).collect(),
-        },
+        tasks: Tasks::truly_declared(
+            jobs.arrivals,
+            jobs.lengths,
+            jobs.kinds.into_iter().map(TaskClassId::new).collect(),
+        ),
         loads: owners.iter().map(load).collect(),
         availability: None,
     }

@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Level, Order, Recipe, Replan, Savings, Spending};
+use gleaner_policy::{Cheapest, Level, Order, Recipe, Replan, Savings, Spending};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -40,6 +40,8 @@ pub enum Rule {
     PerTaskAndTime,
     /// LBTT: the same, for classes of machines.
     PerClass,
+    /// Ours: BTT, with the budget divided among no more than the machines can do.
+    WithinReach,
 }
 
 /// What is otherwise than in the paper's figures.
@@ -53,6 +55,10 @@ pub enum Variant {
     AsDerived,
     /// BT among the machines that are ready within the period, as BTT is.
     WithinPeriod,
+    /// Machines that are ready only after the period are left out before line 9 is asked, the cheapest too.
+    CheapestIfReady,
+    /// Machines as slow as printed, and so as many as the cumulative speed takes.
+    ManyMachines,
     /// A task is charged as it starts.
     ChargedAtStart,
     /// A task is charged as it ends.
@@ -88,11 +94,13 @@ impl Month {
     /// Both.
     pub const ALL: [Month; 2] = [Month::September, Month::June];
 
-    /// What its traces are like.
-    pub fn profile(self) -> Profile {
-        match self {
-            Month::September => Profile::SEPTEMBER,
-            Month::June => Profile::JUNE,
+    /// What its traces are like, in the default reading or with machines as slow as printed.
+    pub fn profile(self, variant: Variant) -> Profile {
+        match (self, variant) {
+            (Month::September, Variant::ManyMachines) => Profile::MANY_SEPTEMBER,
+            (Month::June, Variant::ManyMachines) => Profile::MANY_JUNE,
+            (Month::September, _) => Profile::SEPTEMBER,
+            (Month::June, _) => Profile::JUNE,
         }
     }
 
@@ -131,7 +139,11 @@ impl Rule {
     /// Those with a budget, in the paper's order.
     pub const BUDGETED: [Rule; 4] = [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass];
 
-    /// What the paper puts before the heuristic's name.
+    /// Those and ours.
+    pub const ALL_BUDGETED: [Rule; 5] =
+        [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass, Rule::WithinReach];
+
+    /// What the paper puts before the heuristic's name, or would.
     pub fn prefix(self) -> &'static str {
         match self {
             Rule::Free => "",
@@ -139,13 +151,14 @@ impl Rule {
             Rule::PerTask => "BT",
             Rule::PerTaskAndTime => "BTT",
             Rule::PerClass => "LBTT",
+            Rule::WithinReach => "BTTR",
         }
     }
 }
 
 impl Variant {
-    /// The readings of condition (5).
-    pub const READINGS: [Variant; 2] = [Variant::Standard, Variant::AsDerived];
+    /// The readings of condition (5) and of line 9.
+    pub const READINGS: [Variant; 3] = [Variant::Standard, Variant::AsDerived, Variant::CheapestIfReady];
 
     /// R.
     pub fn period_s(self) -> u32 {
@@ -161,6 +174,8 @@ impl Variant {
             | Variant::Period(_)
             | Variant::AsDerived
             | Variant::WithinPeriod
+            | Variant::CheapestIfReady
+            | Variant::ManyMachines
             | Variant::PlansStand
             | Variant::Forecast
             | Variant::DemandPrices
@@ -171,6 +186,10 @@ impl Variant {
 
     fn savings(self) -> Savings {
         if self == Variant::AsDerived { Savings::AsDerived } else { Savings::AsPrinted }
+    }
+
+    fn cheapest(self) -> Cheapest {
+        if self == Variant::CheapestIfReady { Cheapest::IfReady } else { Cheapest::First }
     }
 }
 
@@ -194,7 +213,7 @@ impl Case {
     /// In how many ways the paper can be read here; the letter first.
     pub fn readings(self) -> &'static [Variant] {
         match self.rule {
-            Rule::Free | Rule::Cap => &[Variant::Standard],
+            Rule::Free | Rule::Cap | Rule::WithinReach => &[Variant::Standard],
             Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
             Rule::PerTaskAndTime | Rule::PerClass => &Variant::READINGS,
         }
@@ -210,6 +229,7 @@ impl Case {
     pub fn remark(self) -> &'static str {
         match self.variant {
             Variant::AsDerived => ", (5) as derived",
+            Variant::CheapestIfReady => ", the cheapest if ready",
             Variant::WithinPeriod => ", within the period",
             _ => "",
         }
@@ -221,10 +241,11 @@ impl Case {
         Self { heuristic, ..self }
     }
 
-    /// What its makespan is held against: no budget, and nothing otherwise.
+    /// What its makespan is held against: no budget, and nothing otherwise but the machines.
     #[must_use]
     pub fn yardstick(self) -> Self {
-        Self::free(self.month, self.heuristic)
+        let free = Self::free(self.month, self.heuristic);
+        if self.variant == Variant::ManyMachines { free.with(self.variant) } else { free }
     }
 
     /// As the paper calls it: `BTTMinMin`.
@@ -234,15 +255,17 @@ impl Case {
 
     /// The parts that the policy is made of.
     pub fn recipe(self) -> Recipe {
+        let through_time = Spending::PerTaskAndTime(self.variant.savings(), self.variant.cheapest());
         let (spending, level) = match self.rule {
             Rule::Free => (Spending::Free, Level::Machines),
             Rule::Cap => (Spending::Cap, Level::Machines),
             Rule::PerTask if self.variant == Variant::WithinPeriod => {
-                (Spending::PerTaskWithinPeriod, Level::Machines)
+                (Spending::PerTaskWithinPeriod(Cheapest::First), Level::Machines)
             }
             Rule::PerTask => (Spending::PerTask, Level::Machines),
-            Rule::PerTaskAndTime => (Spending::PerTaskAndTime(self.variant.savings()), Level::Machines),
-            Rule::PerClass => (Spending::PerTaskAndTime(self.variant.savings()), Level::Classes),
+            Rule::PerTaskAndTime => (through_time, Level::Machines),
+            Rule::PerClass => (through_time, Level::Classes),
+            Rule::WithinReach => (Spending::WithinReach, Level::Machines),
         };
         let period = Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000);
         let replan = if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun };
@@ -263,6 +286,8 @@ impl fmt::Display for Case {
             Variant::Period(seconds) => write!(f, " period-{seconds}"),
             Variant::AsDerived => f.write_str(" as-derived"),
             Variant::WithinPeriod => f.write_str(" within-period"),
+            Variant::CheapestIfReady => f.write_str(" cheapest-if-ready"),
+            Variant::ManyMachines => f.write_str(" many-machines"),
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
             Variant::PlansStand => f.write_str(" plans-stand"),
@@ -285,12 +310,14 @@ pub enum Part {
     Heuristics,
     /// When a task is charged, and whether what has not begun is planned anew.
     Readings,
+    /// Machines as they are counted, or as slow as printed.
+    Machines,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Part; 5] =
-        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::FutureWork];
+    pub const ALL: [Part; 6] =
+        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::Machines, Part::FutureWork];
 }

@@ -23,6 +23,7 @@ impl Part {
                 .flat_map(|heuristic| figures(heuristic, &[SCARCE, AMPLE]))
                 .collect(),
             Part::Readings => readings(),
+            Part::Machines => machines(),
             Part::FutureWork => forecasts().into_iter().chain(demand_prices()).chain(reputation()).collect(),
         }
     }
@@ -35,7 +36,7 @@ pub(super) fn period(case: Case, period_s: u32) -> Case {
 
 fn figures(heuristic: Heuristic, budgets: &[u64]) -> Vec<Case> {
     let of_month = |month: Month| {
-        let budgeted = Rule::BUDGETED
+        let budgeted = Rule::ALL_BUDGETED
             .into_iter()
             .flat_map(move |rule| budgets.iter().map(move |budget| Case::min_min(month, rule, *budget)))
             .flat_map(|case| case.readings().iter().map(move |reading| case.read(*reading)));
@@ -56,6 +57,18 @@ pub(super) fn readings() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// The default machines, and many as slow as printed.
+pub(super) fn machines() -> Vec<Case> {
+    let of_month = |month: Month| {
+        let budgeted = [SCARCE, AMPLE].into_iter().flat_map(move |budget| {
+            Rule::ALL_BUDGETED.into_iter().map(move |rule| Case::min_min(month, rule, budget))
+        });
+        budgeted.chain([Case::free(month, Heuristic::MinMin)])
+    };
+    let both = |case: Case| [case, case.with(Variant::ManyMachines)];
+    Month::ALL.into_iter().flat_map(of_month).flat_map(both).collect()
 }
 
 /// Knowledge of the next fifteen minutes, and forecasts.

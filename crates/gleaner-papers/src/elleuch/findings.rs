@@ -80,6 +80,18 @@ impl Findings {
         Estimate::of(&(0..self.seeds as usize).map(of).collect::<Vec<f64>>())
     }
 
+    /// The same of how much longer some runs take than others. One that was given up or cut off takes at least as long
+    /// as is counted for it, so that the difference may be more, or less.
+    pub(super) fn longer(
+        &self,
+        of: impl Fn(usize) -> f64,
+        (longer, shorter): (impl IntoIterator<Item = Case>, impl IntoIterator<Item = Case>),
+    ) -> Estimate {
+        let may_be_more = longer.into_iter().any(|case| !self.always_ends(case));
+        let may_be_less = shorter.into_iter().any(|case| !self.always_ends(case));
+        self.over_seeds(of).or_more(may_be_more).or_less(may_be_less)
+    }
+
     /// The budgets that all versions of a heuristic were run with in a month.
     pub(super) fn budgets(&self, month: Month, heuristic: Heuristic) -> Vec<u64> {
         let cap = |case: &&Case| {

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// The file in the folder.
 const NAME: &str = "simulations.jsonl";
 /// Whenever results mean something else than before, this changes, and what was kept is not taken.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 
 /// What came of a simulation.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -21,7 +21,10 @@ pub struct Outcome {
     pub makespan_s: f64,
     /// How many tasks did not end.
     pub unfinished: usize,
-    /// The part of the time in which machines were there that they ran something, until the makespan.
+    /// Whether it was given up before the trace ended.
+    pub stalls: bool,
+    /// The part of the time in which machines were there that they ran something, until the makespan or until the run was
+    /// given up.
     pub use_share: f64,
     /// The part of what they could have done that was done.
     pub work_share: f64,
@@ -119,7 +122,15 @@ mod tests {
     use super::*;
 
     fn outcome(makespan_s: f64) -> Outcome {
-        Outcome { makespan_s, unfinished: 0, use_share: 0.5, work_share: 0.25, aborts: 3, paid: 1e18 + 0.5 }
+        Outcome {
+            makespan_s,
+            unfinished: 0,
+            stalls: false,
+            use_share: 0.5,
+            work_share: 0.25,
+            aborts: 3,
+            paid: 1e18 + 0.5,
+        }
     }
 
     #[test]

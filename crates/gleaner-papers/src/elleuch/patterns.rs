@@ -26,9 +26,7 @@ pub(super) fn tasks(seed: u64, period_s: u32, days: f64) -> Tasks {
         let arrival = Time::from_nanos(event * u64::from(period_s) * NANOS);
         for _ in 0..counts.below(ARRIVALS_MAX + 1) {
             let length = lengths.uniform(LENGTHS.0, LENGTHS.1).round();
-            tasks.arrivals.push(arrival);
-            tasks.lengths.push(Ops::new(length).expect("far above 0"));
-            tasks.classes.push(TaskClassId::new(0));
+            tasks.push(arrival, Ops::new(length).expect("far above 0"), TaskClassId::new(0));
         }
     }
     tasks

@@ -1,13 +1,17 @@
 //! The report for people.
 
+mod rules;
+mod traces;
+
 use super::case::{Case, Heuristic, Month, Part, Rule, Variant};
 use super::experiments;
 use super::findings::Findings;
 use super::readings::READINGS;
 use super::{claims, plots, tables};
+use crate::claim::tally;
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
-use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
+use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 
 const NOTE: &str = "Every version is given the same tasks and meets the same machines. Intervals hold the true mean \
     over patterns of arrivals with 95 % confidence (Student's t). Each claim has a rule that says when it holds and \
@@ -48,34 +52,43 @@ impl Findings {
             self.has(Part::Heuristics).then(|| figures(self, Heuristic::MaxMin)),
             self.has(Part::Heuristics).then(|| figures(self, Heuristic::Sufferage)),
             self.has(Part::Readings).then(|| readings_compared(self)),
+            self.has(Part::Machines).then(|| machines_compared(self)),
             self.has(Part::FutureWork).then(|| forecasts(self)),
             self.has(Part::FutureWork).then(|| demand_prices(self)),
             self.has(Part::FutureWork).then(|| reputation(self)),
         ];
+        let report = if self.has(Part::Figures) {
+            rules::tables(self)
+                .into_iter()
+                .fold(report.with(Block::heading("All rules at all budgets")), Report::with)
+        } else {
+            report
+        };
+        let report = report.with(Block::heading("The machines")).with(traces::table());
         let report = report.with(Block::heading("Numbers"));
         let report = tables.into_iter().flatten().fold(report, Report::with);
         report.with(Block::heading("How the paper was read")).with(readings())
     }
 
     fn lead(&self) -> String {
-        let claims = self.claims();
-        let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
-        let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
         format!(
             "“Dynamic Scheduling of Independent Tasks with a Budget Constraint on a Desktop Grid”, simulated with the \
-             arrival patterns of the seeds 1 to {}, {} days each. Of {} claims {hold} hold, {partly} hold in part, \
-             {not} do not.",
+             arrival patterns of the seeds 1 to {}, {} days each. {}.",
             self.seeds(),
             self.days(),
-            claims.len()
+            tally(&self.claims())
         )
     }
 }
 
 /// `1.013 ± 0.004`.
-fn cell(estimate: Estimate, places: usize) -> Cell {
+fn with_reach(estimate: Estimate, places: usize) -> String {
     let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    Cell::number(format!("{mean} ± {reach}"))
+    format!("{mean} ± {reach}")
+}
+
+fn cell(estimate: Estimate, places: usize) -> Cell {
+    Cell::number(with_reach(estimate, places))
 }
 
 /// A row's numbers: makespan in days, normalized, use, aborts, credits a period, tasks that were never done.
@@ -106,7 +119,7 @@ fn figures(findings: &Findings, heuristic: Heuristic) -> Block {
     let mut table = Table::new(caption, header);
     for month in Month::ALL {
         let budgets = findings.budgets(month, heuristic);
-        let budgeted = Rule::BUDGETED.into_iter().flat_map(|rule| {
+        let budgeted = Rule::ALL_BUDGETED.into_iter().flat_map(|rule| {
             budgets.iter().map(move |budget| Case::min_min(month, rule, *budget).by(heuristic))
         });
         let mut cases = vec![Case::free(month, heuristic)];
@@ -128,6 +141,8 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::Period(_) => "another period",
             Variant::AsDerived => "condition (5) as derived",
             Variant::WithinPeriod => "machines ready within the period only",
+            Variant::CheapestIfReady => "the cheapest machines too only if ready within the period",
+            Variant::ManyMachines => "machines as slow as printed, and many",
             Variant::ChargedAtStart => "charged as it starts",
             Variant::ChargedAtEnd => "charged as it ends",
             Variant::PlansStand => "plans stand",
@@ -146,6 +161,11 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
 fn readings_compared(findings: &Findings) -> Block {
     let caption = "When a task is charged, September, ± the 95 % interval";
     variants(findings, caption, experiments::readings())
+}
+
+fn machines_compared(findings: &Findings) -> Block {
+    let caption = "Machines as they are counted, and as slow as printed, ± the 95 % interval";
+    variants(findings, caption, experiments::machines())
 }
 
 fn forecasts(findings: &Findings) -> Block {

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Month, Variant};
 use super::kept::Outcome;
-use super::{ARRIVALS_MAX, patterns};
+use super::{ARRIVALS_MAX, PERIOD_S, patterns};
 use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
 use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// Every pattern meets the same machines, as in the paper.
-const TRACE_SEED: u64 = 1;
+pub(super) const TRACE_SEED: u64 = 1;
 /// A trace goes on after the last arrival: twice as long, and three days. What is not done by then never is.
 const TRACE_DAYS: f64 = 3.0;
 const TRACE_DAYS_MORE: f64 = 3.0;
@@ -28,35 +28,65 @@ const STALL_S: f64 = 21_600.0;
 /// less than this part of what comes in it on average is done, while more than what comes in it is there to be done.
 const STALL_SHARE: f64 = 0.05;
 
-/// The traces of both months, each drawn when it is first needed.
+/// The traces of both months in both readings, each drawn when it is first needed.
 #[derive(Debug)]
 pub(super) struct Traces {
     days: f64,
-    months: [OnceLock<Arc<Trace>>; 2],
+    /// By month, and then whether machines are as slow as printed.
+    months: [OnceLock<Arc<Trace>>; 4],
 }
 
 impl Traces {
     /// For so many days of arrivals.
     pub(super) fn new(days: f64) -> Self {
-        Self { days, months: [OnceLock::new(), OnceLock::new()] }
+        Self { days, months: std::array::from_fn(|_| OnceLock::new()) }
     }
 
-    pub(super) fn of(&self, month: Month) -> Arc<Trace> {
+    fn of(&self, Case { month, variant, .. }: Case) -> Arc<Trace> {
         let end_s = (self.days * TRACE_DAYS + TRACE_DAYS_MORE) * 86_400.0;
-        let draw = || Arc::new(month.profile().draw(TRACE_SEED, end_s));
-        Arc::clone(self.months[month as usize].get_or_init(draw))
+        let draw = || Arc::new(month.profile(variant).draw(TRACE_SEED, end_s));
+        let at = 2 * month as usize + usize::from(variant == Variant::ManyMachines);
+        Arc::clone(self.months[at].get_or_init(draw))
     }
+}
+
+/// How many machines are there at a batch of a day, and of how many representative speeds, on average.
+pub(super) fn workers_and_classes(month: Month, day: u32) -> (f64, f64) {
+    let profile = month.profile(Variant::Standard);
+    let scale = SpeedScale::elleuch().times(profile.law.unit);
+    let from_s = f64::from(day) * 86_400.0;
+    let trace = profile.draw(TRACE_SEED, from_s + 86_400.0);
+    let batches = 86_400 / PERIOD_S;
+    let (mut workers, mut classes) = (0, 0);
+    for batch in 0..batches {
+        let now = from_s + f64::from(batch * PERIOD_S);
+        let speeds: Vec<usize> = (0..trace.intervals().len())
+            .filter(|&at| {
+                let interval = trace.intervals()[at];
+                interval.from.seconds() <= now && now < interval.until.seconds()
+            })
+            .map(|at| {
+                let pieces = trace.pieces(at);
+                let piece = pieces.partition_point(|piece| piece.from.seconds() <= now) - 1;
+                scale.nearest(pieces[piece].speed)
+            })
+            .collect();
+        workers += speeds.len();
+        classes += speeds.into_iter().collect::<BTreeSet<usize>>().len();
+    }
+    (workers as f64 / f64::from(batches), classes as f64 / f64::from(batches))
 }
 
 /// Machines, tasks and budget.
 pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
     let period_s = case.variant.period_s();
     let period = Span::from_nanos(u64::from(period_s) * 1_000_000_000);
-    let (trace, scale) = (traces.of(case.month), SpeedScale::elleuch());
+    let unit = case.month.profile(case.variant).law.unit;
+    let (trace, scale) = (traces.of(case), SpeedScale::elleuch().times(unit));
     let kind = MachineClass {
         speeds: Vec::new(),
         cores: 1,
-        room: Room { slots: Some(1), memory: None },
+        room: Room { slots: Some(1), ..Room::default() },
         price: 0.0,
         provides: BTreeSet::new(),
         ad: None,
@@ -78,7 +108,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             },
             pricing,
             saboteurs: match case.variant {
-                Variant::Saboteurs | Variant::PutAside => saboteurs(traces.of(case.month).machines().len()),
+                Variant::Saboteurs | Variant::PutAside => saboteurs(traces.of(case).machines().len()),
                 _ => BTreeSet::new(),
             },
             aborts_max: (case.variant == Variant::PutAside).then_some(ABORTS_MAX),
@@ -161,20 +191,23 @@ fn outcome<P: gleaner_core::Policy>(setup: &Setup, simulation: &Simulation<'_, P
     let trace = &setup.availability.as_ref().expect("machines come by a trace").trace;
     let unfinished = history.unfinished();
     let end = if unfinished == 0 { history.makespan() } else { trace.end() };
+    // Of a run that is given up, what it used until then.
+    let seen = end.min(simulation.progress().now);
     let (mut there_s, mut busy_s, mut could) = (0.0, 0.0, 0.0);
     for (index, interval) in trace.intervals().iter().enumerate() {
-        if interval.from < end {
-            let until = interval.until.min(end);
+        if interval.from < seen {
+            let until = interval.until.min(seen);
             there_s += until.since(interval.from).seconds();
             could += trace.ops_until(index, until);
             busy_s += simulation.busy_seconds(MachineId::new(index));
         }
     }
     let tasks = history.tasks().iter().zip(&setup.tasks.lengths);
-    let done: f64 = tasks.filter(|(task, _)| task.finished <= end).map(|(_, length)| length.amount()).sum();
+    let done: f64 = tasks.filter(|(task, _)| task.finished <= seen).map(|(_, length)| length.amount()).sum();
     Outcome {
         makespan_s: end.seconds(),
         unfinished,
+        stalls: seen < end,
         use_share: busy_s / there_s,
         work_share: done / could,
         aborts: history.aborts(),

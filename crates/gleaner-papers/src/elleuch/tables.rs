@@ -6,16 +6,16 @@ use std::fmt::Write;
 
 pub(super) fn simulations(findings: &Findings) -> String {
     let mut lines =
-        "month,version,budget,variant,seed,makespan_s,unfinished,use_share,work_share,aborts,paid\n"
+        "month,version,budget,variant,seed,makespan_s,unfinished,stalls,use_share,work_share,aborts,paid\n"
             .to_owned();
     for (case, outcomes) in findings.outcomes() {
         let name = case.to_string();
         for (seed, outcome) in outcomes.iter().enumerate() {
-            let Outcome { makespan_s, unfinished, use_share, work_share, aborts, paid } = outcome;
+            let Outcome { makespan_s, unfinished, stalls, use_share, work_share, aborts, paid } = outcome;
             let seed = seed + 1;
             writeln!(
                 lines,
-                "{},{seed},{makespan_s:.9},{unfinished},{use_share:.6},{work_share:.6},{aborts},{paid}",
+                "{},{seed},{makespan_s:.9},{unfinished},{stalls},{use_share:.6},{work_share:.6},{aborts},{paid}",
                 name.replace(' ', ",")
             )
             .expect("a string takes what it is given");

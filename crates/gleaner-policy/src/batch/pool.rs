@@ -65,12 +65,14 @@ pub(super) fn of_machines(
     (spending, depth): (Spending, usize),
 ) -> Vec<Pool> {
     let wanted = match spending {
-        Spending::PerTaskAndTime(Savings::AsPrinted) => Wanted::EarliestIdleAndBusy(depth),
-        Spending::PerTaskAndTime(Savings::AsDerived) => Wanted::All,
+        Spending::PerTaskAndTime(Savings::AsPrinted, _) | Spending::WithinReach => {
+            Wanted::EarliestIdleAndBusy(depth)
+        }
+        Spending::PerTaskAndTime(Savings::AsDerived, _) => Wanted::All,
         Spending::Free
         | Spending::Cap
         | Spending::PerTask
-        | Spending::PerTaskWithinPeriod
+        | Spending::PerTaskWithinPeriod(_)
         | Spending::Share
         | Spending::LeastShare => Wanted::Earliest(depth),
     };

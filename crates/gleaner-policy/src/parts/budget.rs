@@ -17,14 +17,31 @@ pub enum Spending {
     PerTask,
     /// BT, and a machine that is ready only after the next recharge is not considered: a reading of the paper, which says
     /// so of BTT.
-    PerTaskWithinPeriod,
+    PerTaskWithinPeriod(Cheapest),
     /// BTT: the same, but a machine that is busy is judged by condition (5), and one that is ready only after the next
     /// recharge not considered.
-    PerTaskAndTime(Savings),
+    PerTaskAndTime(Savings, Cheapest),
+    /// BTT, with the budget divided among no more than what the machines can do in [`REACH`] periods: what waits beyond
+    /// that takes nothing from what can begin.
+    WithinReach,
     /// A task costs no more than what is left over the tasks left.
     Share,
     /// A task costs no more than what is left when each other task left keeps its least share, B/|M|.
     LeastShare,
+}
+
+/// How many periods of work share a recharge under [`Spending::WithinReach`]: machines are to have something to do until
+/// the batch after the next one plans, and some of what is planned ends late.
+pub const REACH: f64 = 1.4;
+
+/// Whether the cheapest machines, which are under no condition, may be busy for longer than the period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cheapest {
+    /// They may: line 9 asks for the lowest price before anything else.
+    #[default]
+    First,
+    /// They may not: machines that are ready only after the next recharge are left out before line 9 is asked.
+    IfReady,
 }
 
 /// What condition (5) counts as spent when a machine is ready at r, after the batch at D.
@@ -55,8 +72,9 @@ impl Choice for Spending {
             Spending::Free,
             Spending::Cap,
             Spending::PerTask,
-            Spending::PerTaskWithinPeriod,
-            Spending::PerTaskAndTime(Savings::AsPrinted),
+            Spending::PerTaskWithinPeriod(Cheapest::First),
+            Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First),
+            Spending::WithinReach,
             Spending::Share,
             Spending::LeastShare,
         ]
@@ -77,16 +95,22 @@ impl Choice for Spending {
                           stay on average within those of the whole budget. The cheapest machines are under no condition.",
                 reads: READ,
             },
-            Spending::PerTaskWithinPeriod => About {
+            Spending::PerTaskWithinPeriod(_) => About {
                 name: "bt-within-period",
-                meaning: "BT, among the machines that are ready before the next recharge.",
+                meaning: "BT, among the cheapest machines and those that are ready before the next recharge.",
                 reads: READ,
             },
-            Spending::PerTaskAndTime(_) => About {
+            Spending::PerTaskAndTime(..) => About {
                 name: "btt",
-                meaning: "BTT: as BT, but a busy machine is judged by condition (5) instead of (4), and a machine that is \
-                          ready only after the next recharge is not considered. savings = \"as-derived\" reads condition \
+                meaning: "BTT: as BT, but a busy machine is judged by condition (5) instead of (4), and a dearer machine that \
+                          is ready only after the next recharge is not considered. savings = \"as-derived\" reads condition \
                           (5) as the paper derives it, \"as-printed\" as the paper prints it.",
+                reads: READ,
+            },
+            Spending::WithinReach => About {
+                name: "btt-within-reach",
+                meaning: "BTT, with the budget divided among no more than the machines can do in 1.4 periods. However \
+                          much waits, what can begin keeps its part.",
                 reads: READ,
             },
             Spending::Share => About {
@@ -118,6 +142,26 @@ impl Choice for Savings {
                 About { name: "as-derived", meaning: "Condition (5) as the paper derives it.", reads: &[] }
             }
         }
+    }
+}
+
+impl Choice for Cheapest {
+    fn all() -> Vec<Self> {
+        vec![Cheapest::First, Cheapest::IfReady]
+    }
+
+    fn about(&self) -> About {
+        let (name, meaning) = match self {
+            Cheapest::First => (
+                "first",
+                "The cheapest machines take tasks however long they are busy: line 9 to the letter.",
+            ),
+            Cheapest::IfReady => (
+                "if-ready",
+                "The cheapest machines too take tasks only if they are ready before the next recharge.",
+            ),
+        };
+        About { name, meaning, reads: &[] }
     }
 }
 
@@ -184,27 +228,40 @@ impl Spending {
     /// by itself cannot be judged by it.
     pub(crate) fn is_for_batches(self) -> bool {
         match self {
-            Spending::PerTaskWithinPeriod | Spending::Share | Spending::LeastShare => true,
-            Spending::Free | Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(_) => false,
+            Spending::PerTaskWithinPeriod(_)
+            | Spending::WithinReach
+            | Spending::Share
+            | Spending::LeastShare => true,
+            Spending::Free | Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(..) => false,
         }
     }
 
-    /// How condition (5) is read, by the rule that has it.
-    pub(crate) fn savings(self) -> Option<Savings> {
+    /// The same with another reading of condition (5), if it has one.
+    pub(crate) fn reading(self, savings: Savings) -> Option<Self> {
         match self {
-            Spending::PerTaskAndTime(savings) => Some(savings),
+            Spending::PerTaskAndTime(_, cheapest) => Some(Spending::PerTaskAndTime(savings, cheapest)),
             Spending::Free
             | Spending::Cap
             | Spending::PerTask
-            | Spending::PerTaskWithinPeriod
+            | Spending::PerTaskWithinPeriod(_)
+            | Spending::WithinReach
             | Spending::Share
             | Spending::LeastShare => None,
         }
     }
 
-    /// The same with another reading of condition (5), if it has one.
-    pub(crate) fn reading(self, savings: Savings) -> Self {
-        if self.savings().is_some() { Spending::PerTaskAndTime(savings) } else { self }
+    /// The same with another reading of line 9, if it leaves machines out for when they are ready.
+    pub(crate) fn allowing(self, cheapest: Cheapest) -> Option<Self> {
+        match self {
+            Spending::PerTaskWithinPeriod(_) => Some(Spending::PerTaskWithinPeriod(cheapest)),
+            Spending::PerTaskAndTime(savings, _) => Some(Spending::PerTaskAndTime(savings, cheapest)),
+            Spending::Free
+            | Spending::Cap
+            | Spending::PerTask
+            | Spending::WithinReach
+            | Spending::Share
+            | Spending::LeastShare => None,
+        }
     }
 
     /// In a few words, for one line about a policy.
@@ -213,8 +270,9 @@ impl Spending {
             Spending::Free => "in batches, whatever it costs",
             Spending::Cap => "in batches, up to the budget",
             Spending::PerTask => "the budget divided among tasks",
-            Spending::PerTaskWithinPeriod => "the budget divided among tasks, within the period",
-            Spending::PerTaskAndTime(_) => "the budget divided among tasks and time",
+            Spending::PerTaskWithinPeriod(_) => "the budget divided among tasks, within the period",
+            Spending::PerTaskAndTime(..) => "the budget divided among tasks and time",
+            Spending::WithinReach => "the budget divided among what can be done with it",
             Spending::Share => "each task for at most its part of what is left",
             Spending::LeastShare => "each task not yet begun keeps a least share",
         }

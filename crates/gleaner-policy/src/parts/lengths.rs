@@ -1,6 +1,6 @@
 //! Where the lengths of tasks come from, for the parts that read them.
 
-use super::{About, Choice};
+use super::{About, Choice, Input};
 
 /// Whose word on a length is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -8,18 +8,44 @@ pub enum Lengths {
     /// The user's.
     #[default]
     Declared,
+    /// That of the user's last two tasks.
+    LastTwo,
+    /// The simulator's, who knows.
+    True,
+}
+
+impl Lengths {
+    /// Whether it goes by what ran before.
+    pub(crate) fn is_learnt(self) -> bool {
+        match self {
+            Lengths::LastTwo => true,
+            Lengths::Declared | Lengths::True => false,
+        }
+    }
 }
 
 impl Choice for Lengths {
     fn all() -> Vec<Self> {
-        vec![Lengths::Declared]
+        vec![Lengths::Declared, Lengths::LastTwo, Lengths::True]
     }
 
     fn about(&self) -> About {
         match self {
             Lengths::Declared => About {
                 name: "declared",
-                meaning: "A task is as long as its user declared; one without a declared length is not planned.",
+                meaning: "A task is as long as its user declared. A batch does not plan one without a declared length; a \
+                          queue believes that it never ends.",
+                reads: &[],
+            },
+            Lengths::LastTwo => About {
+                name: "last-two",
+                meaning: "A task is as long as the mean of its user's last two that ended before it was submitted, and no \
+                          longer than was declared; before there were two, as was declared.",
+                reads: &[Input::Runs],
+            },
+            Lengths::True => About {
+                name: "true",
+                meaning: "A task is as long as it will be. Only the simulator knows.",
                 reads: &[],
             },
         }

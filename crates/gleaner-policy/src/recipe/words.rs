@@ -4,11 +4,12 @@ use super::{Goal, Recipe};
 use crate::parts::Choice;
 use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
-use crate::parts::budget::{Level, Savings, Spending, rule_name};
+use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Peering, Queueing, Recalling};
+use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
+use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::{Replan, When};
@@ -29,7 +30,11 @@ impl Recipe {
             PartView::of("choose", self.choose),
             PartView::of("belief", self.belief),
         ]);
-        if plans || pays {
+        if let Goal::Start(Queueing { backfill, fill, correction }) = self.score {
+            parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
+            parts.push(PartView::of("correction", correction));
+        }
+        if plans || pays || matches!(self.score, Goal::Start(_)) {
             parts.push(PartView::of("lengths", self.lengths));
         }
         let rule = rule_name((self.spending, self.level));
@@ -67,14 +72,17 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Choose>("choose"))
         .chain(all::<Belief>("belief"))
         .chain(all::<Lengths>("lengths"))
+        .chain(all::<Fill>("fill"))
+        .chain(all::<Correction>("correction"))
         .chain(all::<Replan>("replan"))
         .chain(all::<Spending>("budget.rule"))
         .chain(all::<Savings>("budget.savings"))
+        .chain(all::<Cheapest>("budget.cheapest"))
         .chain(all::<Charged>("budget.charged"))
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
         .chain(all::<Favours>("favours"))
-        .chain(all::<Queueing>("queue"))
+        .chain(all::<Overflow>("queue"))
         .chain(all::<Recalling>("recall"))
         .collect()
 }
@@ -102,6 +110,7 @@ impl fmt::Display for Recipe {
         match self.score {
             Goal::Now(score) => self.fmt_placing(score, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
+            Goal::Start(queueing) => self.fmt_queueing(queueing, f),
         }
     }
 }
@@ -121,6 +130,30 @@ impl Recipe {
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
         }
         if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
+    }
+
+    fn fmt_queueing(&self, queueing: Queueing, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Queueing { backfill, fill, correction } = queueing;
+        f.write_str(match backfill {
+            Backfill::Fcfs => "First come, first served",
+            Backfill::Easy => "EASY backfilling",
+            Backfill::Conservative => "Conservative backfilling",
+        })?;
+        f.write_str(match fill {
+            Fill::Arrival => "",
+            Fill::Shortest => ", the shortest first",
+            Fill::SmallestArea => ", the smallest area first",
+        })?;
+        f.write_str(match self.lengths {
+            Lengths::Declared => "",
+            Lengths::LastTwo => ", by each user's last two",
+            Lengths::True => ", by true lengths",
+        })?;
+        f.write_str(match correction {
+            Correction::Estimate => "",
+            Correction::Doubled => ", doubled where that is short",
+            Correction::InTurn => ", a minute more and so on where that is short",
+        })
     }
 
     fn fmt_planning(&self, aim: Aim, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,11 +202,24 @@ impl fmt::Display for Budgeting {
             Spending::Free => "no budget",
             Spending::Cap => "budget B",
             Spending::PerTask => "budget BT",
-            Spending::PerTaskWithinPeriod => "budget BT within the period",
-            Spending::PerTaskAndTime(Savings::AsPrinted) => "budget BTT, condition (5) as printed",
-            Spending::PerTaskAndTime(Savings::AsDerived) => "budget BTT, condition (5) as derived",
+            Spending::PerTaskWithinPeriod(_) => "budget BT within the period",
+            Spending::PerTaskAndTime(Savings::AsPrinted, _) => "budget BTT, condition (5) as printed",
+            Spending::PerTaskAndTime(Savings::AsDerived, _) => "budget BTT, condition (5) as derived",
+            Spending::WithinReach => "budget BTT within reach",
             Spending::Share => "budget in shares",
             Spending::LeastShare => "budget in least shares",
-        })
+        })?;
+        match self.0 {
+            Spending::PerTaskWithinPeriod(Cheapest::IfReady)
+            | Spending::PerTaskAndTime(_, Cheapest::IfReady) => f.write_str(", the cheapest if ready"),
+            Spending::Free
+            | Spending::Cap
+            | Spending::PerTask
+            | Spending::PerTaskWithinPeriod(Cheapest::First)
+            | Spending::PerTaskAndTime(_, Cheapest::First)
+            | Spending::WithinReach
+            | Spending::Share
+            | Spending::LeastShare => Ok(()),
+        }
     }
 }

@@ -4,13 +4,13 @@ use super::keys::{Key, Table};
 use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
-use crate::parts::budget::{Rule, Savings, rule_name, rules};
+use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
 use crate::parts::favours::Peering;
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
 use crate::presets::{Part, Preset};
-use crate::recipe::Recipe;
+use crate::recipe::{Goal, Recipe};
 use gleaner_core::{Budget, Charged, Scope};
 use gleaner_units::{Credits, Time};
 
@@ -29,6 +29,10 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
     recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
+    if let Goal::Start(queueing) = &mut recipe.score {
+        queueing.fill = chosen(&table, "fill", queueing.fill)?;
+        queueing.correction = chosen(&table, "correction", queueing.correction)?;
+    }
     if let Some(key) = table.find("aging") {
         recipe.aging = key.whole(0, COUNT)?;
     }
@@ -71,10 +75,11 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     let Preset { name, recipe, .. } = preset;
     let comes = recipe.when == When::AtEvents;
     let what = "gives each task its place as it comes";
-    let meaningless: &[&str] = match (recipe.plans(), comes) {
-        (false, _) => &["period_s", "aging", "deadline_s", "replan"],
-        (true, true) => &["period_s", "replan"],
-        (true, false) => &[],
+    let meaningless: &[&str] = match (recipe.score, comes) {
+        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan"],
+        (Goal::Now(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction"],
+        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction"],
+        (Goal::End(_), false) => &["fill", "correction"],
     };
     match meaningless.iter().find_map(|key| table.find(key)) {
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
@@ -144,10 +149,16 @@ fn budget(key: &Key<'_>, preset: &Preset, recipe: &mut Recipe) -> Result<Option<
     (recipe.spending, recipe.level) = rule(&table, preset, recipe)?;
     if let Some(key) = table.find("savings") {
         let savings: Savings = key.choice()?;
-        if recipe.spending.savings().is_none() {
-            return Err(key.wrong("no such key: only btt and lbtt have condition (5)"));
-        }
-        recipe.spending = recipe.spending.reading(savings);
+        let read = recipe.spending.reading(savings);
+        recipe.spending =
+            read.ok_or_else(|| key.wrong("no such key: it is said with the rules btt and lbtt"))?;
+    }
+    if let Some(key) = table.find("cheapest") {
+        let cheapest: Cheapest = key.choice()?;
+        let read = recipe.spending.allowing(cheapest);
+        recipe.spending = read.ok_or_else(|| {
+            key.wrong("no such key: it is said with the rules bt-within-period, btt and lbtt")
+        })?;
     }
     let credits = "credits as a whole number, from 1 to 2^53";
     let recharge = table.key("recharge", credits)?;

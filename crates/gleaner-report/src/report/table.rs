@@ -67,15 +67,21 @@ pub enum Verdict {
     Partly,
     /// It does not.
     Not,
+    /// What was measured does not say: runs were given up, or the interval is too wide.
+    Undecided,
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::Partly, Self::Not, Self::Undecided];
+
     /// The word for it, as in the JSON document.
     pub fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::Partly => "partly",
             Self::Not => "not",
+            Self::Undecided => "undecided",
         }
     }
 
@@ -85,6 +91,7 @@ impl Verdict {
             Self::Holds => "✓",
             Self::Partly => "◐",
             Self::Not => "✗",
+            Self::Undecided => "?",
         }
     }
 }

@@ -5,11 +5,11 @@ use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
 use crate::ledger::Wish;
 use gleaner_core::{Command, Run, Stage};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stored, Stream, ToAgent,
+    End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stored, Stream, ToAgent,
 };
 use gleaner_wire::text::tamed;
 
@@ -57,11 +57,11 @@ impl Desk {
             FromAgent::Profile(profile) => self.profile(now, id, agent, profile),
             FromAgent::OwnerLoad { load, why } => self.owner_load(now, id, agent, (load, why)),
             FromAgent::Open { open, why } => self.open(now, id, agent, (open, why)),
-            FromAgent::Started(attempt) => self.started(now, agent, attempt),
-            FromAgent::Output { attempt, stream, offset, bytes } => {
-                self.output(agent, Written { attempt, stream, offset, bytes });
+            FromAgent::Started(run) => self.started(now, agent, run),
+            FromAgent::Output { run, stream, offset, bytes } => {
+                self.output(agent, Written { run, stream, offset, bytes });
             }
-            FromAgent::Ended { attempt, end } => self.ended(now, id, agent, attempt, end),
+            FromAgent::Ended { run, end } => self.ended(now, id, agent, run, end),
             // Said once, before the session was ours.
             FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
         }
@@ -90,9 +90,12 @@ impl Desk {
                 // It may have been given up again since.
                 Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
                 Command::Start { run, on } => self.tell_to_run(run, on),
+                Command::StartWide { .. } => {
+                    unreachable!("no recipe starts runs of several parts on a live grid")
+                }
                 Command::Stop { run, on, .. } => {
                     let cause = self.stop_cause(run.task);
-                    self.tell(on, ToAgent::Stop { attempt: run, cause });
+                    self.tell(on, ToAgent::Stop { run, cause });
                 }
                 // A coordinator has no peers yet: nobody hears it.
                 Command::Lending(_) => {}
@@ -110,9 +113,9 @@ impl Desk {
         self.batch.effects.push(Effect::Send(session, message));
     }
 
-    fn tell_to_run(&mut self, attempt: Attempt, on: MachineId) {
+    fn tell_to_run(&mut self, run: RunId, on: MachineId) {
         if let Some(&session) = self.by_agent.get(&on) {
-            let order = RunOrder::of(&self.ledger, attempt);
+            let order = RunOrder::of(&self.ledger, run);
             self.batch.effects.push(Effect::Run(session, Box::new(order)));
         }
     }
@@ -156,16 +159,16 @@ impl Desk {
     }
 
     /// The agent ends what is not its own; it is told again to run what it does not know, and to end what should end.
-    fn synchronise(&mut self, id: MachineId, session: SessionId, running: &[Attempt]) {
-        let live: Vec<Run> = self.ledger.live_on(id).copied().collect();
-        self.send(session, ToAgent::Yours { attempts: live.iter().map(Run::id).collect() });
+    fn synchronise(&mut self, machine: MachineId, session: SessionId, running: &[RunId]) {
+        let live: Vec<Run> = self.ledger.live_on(machine).copied().collect();
+        self.send(session, ToAgent::Yours { runs: live.iter().map(Run::id).collect() });
         for run in live {
-            let attempt = run.id();
+            let id = run.id();
             // One that does not have it says so when it is to stop it.
             if run.stage() == Stage::Stopping {
-                self.send(session, ToAgent::Stop { attempt, cause: self.stop_cause(attempt.task) });
-            } else if !running.contains(&attempt) {
-                self.tell_to_run(attempt, id);
+                self.send(session, ToAgent::Stop { run: id, cause: self.stop_cause(id.task) });
+            } else if !running.contains(&id) {
+                self.tell_to_run(id, machine);
             }
         }
     }
@@ -224,31 +227,30 @@ impl Desk {
         may
     }
 
-    fn started(&mut self, now: Time, agent: MachineId, attempt: Attempt) {
-        let live = self.ledger.find_live(attempt, agent);
+    fn started(&mut self, now: Time, agent: MachineId, run: RunId) {
+        let live = self.ledger.find_live(run, agent);
         if live.is_some_and(|run| run.stage() == Stage::Sent) {
-            self.record(now, Fact::AttemptStarted(attempt));
+            self.record(now, Fact::RunStarted(run));
         }
     }
 
     fn output(&mut self, agent: MachineId, written: Written) {
-        let task = written.attempt.task;
-        let counts =
-            task.index() < self.ledger.task_count() && self.ledger.is_awaited(written.attempt, agent);
+        let task = written.run.task;
+        let counts = task.index() < self.ledger.task_count() && self.ledger.is_awaited(written.run, agent);
         if counts && written.bytes.len() <= OUTPUT_CHUNK_MAX {
             self.batch.written.push(written);
         }
     }
 
     /// An end is reported until it is settled, so it may come again.
-    fn ended(&mut self, now: Time, session: SessionId, agent: MachineId, attempt: Attempt, end: End) {
-        if attempt.task.index() >= self.ledger.task_count() {
-            self.send(session, ToAgent::Settled { attempt, accepted: false });
+    fn ended(&mut self, now: Time, session: SessionId, agent: MachineId, run: RunId, end: End) {
+        if run.task.index() >= self.ledger.task_count() {
+            self.send(session, ToAgent::Settled { run, accepted: false });
             return;
         }
-        let is_awaited = self.ledger.is_awaited(attempt, agent);
-        if !is_awaited && let Some(accepted) = self.ledger.record(attempt.task).counted(attempt, agent) {
-            self.send(session, ToAgent::Settled { attempt, accepted });
+        let is_awaited = self.ledger.is_awaited(run, agent);
+        if !is_awaited && let Some(accepted) = self.ledger.record(run.task).counted(run, agent) {
+            self.send(session, ToAgent::Settled { run, accepted });
             return;
         }
         let came_to_nothing =
@@ -256,25 +258,25 @@ impl Desk {
         if (came_to_nothing || !is_awaited) && !self.may_report(now, session, agent, 0) {
             return;
         }
-        if is_awaited && !self.has_sent(agent, attempt, &end) {
-            self.send(session, ToAgent::StoreAgain { attempt });
+        if is_awaited && !self.has_sent(agent, run, &end) {
+            self.send(session, ToAgent::StoreAgain { run });
             return;
         }
         if is_awaited {
-            let end = Box::new(self.keep_tails(attempt, sound(end)));
-            self.record(now, Fact::AttemptEnded { attempt, agent, end });
+            let end = Box::new(self.keep_tails(run, sound(end)));
+            self.record(now, Fact::RunEnded { run, agent, end });
             self.doubt(now, agent);
         } else {
             let end = Box::new(without_tails(sound(end)));
-            self.record(now, Fact::ResultRefused { attempt, agent, end });
+            self.record(now, Fact::ResultRefused { run, agent, end });
         }
-        self.send(session, ToAgent::Settled { attempt, accepted: is_awaited });
+        self.send(session, ToAgent::Settled { run, accepted: is_awaited });
     }
 
     /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's
     /// file would get it by naming it.
-    fn has_sent(&self, agent: MachineId, attempt: Attempt, end: &End) -> bool {
-        let found = self.ledger.record(attempt.task).checkpoint.as_ref();
+    fn has_sent(&self, agent: MachineId, run: RunId, end: &End) -> bool {
+        let found = self.ledger.record(run.task).checkpoint.as_ref();
         let sent = |left: &Stored| {
             let id = left.blob.as_str().parse().expect("a hash names a blob");
             self.stored.get(&agent).is_some_and(|uploads| uploads.has(id))
@@ -293,12 +295,12 @@ impl Desk {
     }
 
     /// Short output stays with the fact; the end of long output follows the rest of it.
-    fn keep_tails(&mut self, attempt: Attempt, mut end: End) -> End {
+    fn keep_tails(&mut self, run: RunId, mut end: End) -> End {
         for (stream, tail) in [(Stream::Stdout, &mut end.stdout), (Stream::Stderr, &mut end.stderr)] {
             if tail.offset > 0 || tail.bytes.len() > OUTPUT_INLINE_MAX {
                 let (offset, bytes) = (tail.offset, std::mem::take(&mut tail.bytes));
                 tail.offset = tail.offset.saturating_add(bytes.len() as u64);
-                self.batch.written.push(Written { attempt, stream, offset, bytes });
+                self.batch.written.push(Written { run, stream, offset, bytes });
             }
         }
         end

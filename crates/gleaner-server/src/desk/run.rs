@@ -1,10 +1,11 @@
 //! What an agent is told to run: a job's description, of which one task's parameters are filled in when it leaves.
 
 use crate::ledger::Ledger;
+use gleaner_units::RunId;
 use gleaner_wire::JobId;
 use gleaner_wire::job::{Input, JobSpec, fill_in};
 use gleaner_wire::limits::ORDER_BYTES_MAX;
-use gleaner_wire::session::{Attempt, Run, Stored};
+use gleaner_wire::session::{Run, Stored};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunOrder {
     /// Which run.
-    pub attempt: Attempt,
+    pub run: RunId,
     job: JobId,
     user: String,
     spec: Arc<JobSpec>,
@@ -23,15 +24,15 @@ pub struct RunOrder {
 impl RunOrder {
     /// # Panics
     /// For a task that no job has.
-    pub(super) fn of(ledger: &Ledger, attempt: Attempt) -> Self {
-        let (id, job) = ledger.job_of(attempt.task);
+    pub(super) fn of(ledger: &Ledger, run: RunId) -> Self {
+        let (id, job) = ledger.job_of(run.task);
         Self {
-            attempt,
+            run,
             job: id,
             user: job.user.clone(),
             spec: Arc::clone(&job.spec),
-            position: job.position(attempt.task),
-            resume_from: ledger.record(attempt.task).checkpoint.clone(),
+            position: job.position(run.task),
+            resume_from: ledger.record(run.task).checkpoint.clone(),
         }
     }
 
@@ -51,7 +52,7 @@ impl RunOrder {
             parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         env.extend(spec.env.iter().map(|(name, value)| (name.clone(), fill(value))));
         Ok(Run {
-            attempt: self.attempt,
+            id: self.run,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
             user: self.user.clone(),
             label: spec.label.clone(),
@@ -76,15 +77,15 @@ impl RunOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_units::TaskId;
+    use gleaner_units::{RunId, TaskId};
     use gleaner_wire::job::{LENGTH, TaskList};
     use gleaner_wire::limits::{FRAME_BYTES_MAX, ITEMS_MAX};
     use gleaner_wire::session::{ToAgent, encode};
 
     fn order(spec: JobSpec) -> RunOrder {
-        let attempt = Attempt { task: TaskId::new(0), number: 1 };
+        let run = RunId { task: TaskId::new(0), number: 1 };
         let (job, user) = (JobId(1), "ada".to_owned());
-        RunOrder { attempt, job, user, spec: Arc::new(spec), position: 0, resume_from: None }
+        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None }
     }
 
     fn message_bytes(spec: JobSpec) -> usize {

@@ -17,9 +17,10 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use gleaner_units::RunId;
 use gleaner_wire::JobId;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
-use gleaner_wire::session::{Attempt, Stream, Tail};
+use gleaner_wire::session::{Stream, Tail};
 use serde::Deserialize;
 use std::io;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ pub(super) struct OutputQuery {
     stream: Stream,
     /// Which run, from 1; the last one if nothing is said.
     #[param(minimum = 1, maximum = 4_294_967_295_u32)]
-    attempt: Option<u32>,
+    run: Option<u32>,
     /// How many bytes to leave out.
     #[serde(default)]
     #[param(minimum = 0, maximum = 67_108_864, default = 0)]
@@ -63,7 +64,7 @@ fn stdout() -> Stream {
 #[derive(Clone, Copy)]
 struct Standing {
     /// None before the first.
-    attempt: Option<Attempt>,
+    run: Option<RunId>,
     is_over: bool,
 }
 
@@ -83,7 +84,7 @@ struct Piece {
     responses((status = 200, description = "The next bytes", content_type = "application/octet-stream", body = String,
         headers(
             ("Gleaner-Next-Offset" = u64, description = "Where to go on"),
-            ("Gleaner-Attempt" = u32, description = "Which run wrote it; 0 before the first"),
+            ("Gleaner-Run" = u32, description = "Which run wrote it; 0 before the first"),
             ("Gleaner-Over" = bool, description = "Whether nothing more comes from that run"),
             ("Gleaner-Dropped" = u64, description = "How many bytes of that run were more than is kept"),
         )))
@@ -95,13 +96,13 @@ pub(super) async fn output(
     Query(query): Query<OutputQuery>,
 ) -> Result<Response, Refusal> {
     within("offset", query.offset, &(0..=OUTPUT_BYTES_MAX))?;
-    query.attempt.map(|run| within("attempt", run, &(1..=u32::MAX))).transpose()?;
+    query.run.map(|run| within("run", run, &(1..=u32::MAX))).transpose()?;
     let patience = patience(query.wait_s)?;
     let _place = place(&api, &by, patience)?;
     let (job, deadline) = (JobId(job), Instant::now() + patience);
     let mut live = api.app.desk.live();
     loop {
-        let standing = standing(&api, by.clone(), job, number, query.attempt).await?;
+        let standing = standing(&api, by.clone(), job, number, query.run).await?;
         // Until something happens to the task, only the file can have changed.
         let changed = task_changed(&mut live, job, number);
         tokio::pin!(changed);
@@ -124,42 +125,42 @@ async fn standing(
     by: Requester,
     job: JobId,
     number: u32,
-    attempt: Option<u32>,
+    run: Option<u32>,
 ) -> Result<Standing, Refusal> {
     let look = move |desk: &Desk, _| {
         let task = own_task(desk, &by, job, number)?;
         let record = desk.ledger().record(task);
-        let Some(run) = attempt.or_else(|| desk.ledger().last_run(task)) else {
-            return Ok(Standing { attempt: None, is_over: record.phase.is_over() });
+        let Some(run) = run.or_else(|| desk.ledger().last_run(task)) else {
+            return Ok(Standing { run: None, is_over: record.phase.is_over() });
         };
         if run > desk.ledger().grid().task(task).runs() {
             return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")));
         }
-        let run = Attempt { task, number: run };
+        let run = RunId { task, number: run };
         let goes_on = desk.ledger().grid().find_run(run).is_some_and(gleaner_core::Run::goes_on);
-        Ok(Standing { attempt: Some(run), is_over: !goes_on })
+        Ok(Standing { run: Some(run), is_over: !goes_on })
     };
     api.look(look).await?
 }
 
 async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
-    let Some(attempt) = standing.attempt else {
+    let Some(run) = standing.run else {
         return Ok(Piece { bytes: Vec::new(), is_last: standing.is_over, dropped: 0 });
     };
     let app = Arc::clone(&api.app);
     let read = spawn_blocking(move || {
         if standing.is_over {
-            of_ended(&app, attempt, stream, offset)
+            of_ended(&app, run, stream, offset)
         } else {
-            let bytes = from_file(&app, attempt, stream, offset)?;
+            let bytes = from_file(&app, run, stream, offset)?;
             Ok(Piece { bytes, is_last: false, dropped: 0 })
         }
     });
     read.await.map_err(|panic| Refusal::internal(format!("reading output: {panic}")))?
 }
 
-fn of_ended(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
-    let tail = app.readers.read(|reader| end_of(reader, attempt, stream))?;
+fn of_ended(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
+    let tail = app.readers.read(|reader| end_of(reader, run, stream))?;
     let dropped = tail.as_ref().map_or(0, |tail| tail.dropped);
     let bytes = match tail {
         // All of it is here.
@@ -167,26 +168,20 @@ fn of_ended(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<
             let from = usize::try_from(offset).unwrap_or(usize::MAX).min(tail.bytes.len());
             tail.bytes[from..].to_vec()
         }
-        Some(tail) => of_length(app, attempt, stream, offset, tail.offset)?,
+        Some(tail) => of_length(app, run, stream, offset, tail.offset)?,
         // Of a run that was given up nobody said how much it wrote.
-        None => from_file(app, attempt, stream, offset)?,
+        None => from_file(app, run, stream, offset)?,
     };
     let is_last = bytes.len() < OUTPUT_PIECE_MAX;
     Ok(Piece { bytes, is_last, dropped })
 }
 
 /// What the end of a run says that it wrote, and no more.
-fn of_length(
-    app: &App,
-    attempt: Attempt,
-    stream: Stream,
-    offset: u64,
-    length: u64,
-) -> Result<Vec<u8>, Refusal> {
+fn of_length(app: &App, run: RunId, stream: Stream, offset: u64, length: u64) -> Result<Vec<u8>, Refusal> {
     let wanted = length.saturating_sub(offset).min(OUTPUT_PIECE_MAX as u64) as usize;
-    let mut bytes = from_file(app, attempt, stream, offset)?;
+    let mut bytes = from_file(app, run, stream, offset)?;
     if bytes.len() < wanted {
-        let (found, name) = (offset + bytes.len() as u64, format!("{}.{}", attempt.task, attempt.number));
+        let (found, name) = (offset + bytes.len() as u64, format!("{}.{}", run.task, run.number));
         return Err(Refusal::damaged(format!(
             "the output of run {name} had {length} bytes, and the coordinator's folder has {found} of them; \
              `gleaner journal verify` lists what is missing, `gleaner rerun` makes it again"
@@ -196,31 +191,31 @@ fn of_length(
     Ok(bytes)
 }
 
-fn from_file(app: &App, attempt: Attempt, stream: Stream, offset: u64) -> Result<Vec<u8>, Refusal> {
-    let read = outputs::read(app.home.folder(), app.desk.began(), attempt, stream, offset, OUTPUT_PIECE_MAX);
-    read.map_err(|error: io::Error| Refusal::internal(format!("the output of {attempt:?}: {error}")))
+fn from_file(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Vec<u8>, Refusal> {
+    let read = outputs::read(app.home.folder(), app.desk.began(), run, stream, offset, OUTPUT_PIECE_MAX);
+    read.map_err(|error: io::Error| Refusal::internal(format!("the output of {run:?}: {error}")))
 }
 
 /// How a run ended its stream, if its end was reported.
-fn end_of(reader: &dyn Reader, attempt: Attempt, stream: Stream) -> Result<Option<Tail>, ReadError> {
+fn end_of(reader: &dyn Reader, run: RunId, stream: Stream) -> Result<Option<Tail>, ReadError> {
     let mut from = Seq::FIRST;
     loop {
-        let page = reader.history(attempt.task, from, PAGE)?;
+        let page = reader.history(run.task, from, PAGE)?;
         let Some(last) = page.last() else { return Ok(None) };
         from = last.seq.next();
-        if let Some(tail) = page.iter().find_map(|row| tail_in(&row.row.body, attempt, stream)) {
+        if let Some(tail) = page.iter().find_map(|row| tail_in(&row.row.body, run, stream)) {
             return Ok(Some(tail));
         }
     }
 }
 
-fn tail_in(fact: &str, attempt: Attempt, stream: Stream) -> Option<Tail> {
+fn tail_in(fact: &str, run: RunId, stream: Stream) -> Option<Tail> {
     // Most facts are not ends of runs, and some are long.
-    if !fact.starts_with(r#"{"attempt_ended""#) {
+    if !fact.starts_with(r#"{"run_ended""#) {
         return None;
     }
     match serde_json::from_str(fact) {
-        Ok(Fact::AttemptEnded { attempt: ended, end, .. }) if ended == attempt => Some(match stream {
+        Ok(Fact::RunEnded { run: ended, end, .. }) if ended == run => Some(match stream {
             Stream::Stdout => end.stdout,
             Stream::Stderr => end.stderr,
         }),
@@ -230,13 +225,13 @@ fn tail_in(fact: &str, attempt: Attempt, stream: Stream) -> Option<Tail> {
 
 fn answer(standing: Standing, offset: u64, piece: Piece) -> Response {
     let next = offset.saturating_add(piece.bytes.len() as u64);
-    let attempt = standing.attempt.map_or(0, |attempt| attempt.number);
+    let run = standing.run.map_or(0, |run| run.number);
     let header = |name, value: u64| (HeaderName::from_static(name), HeaderValue::from(value));
     let over = HeaderValue::from_static(if piece.is_last { "true" } else { "false" });
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         header("gleaner-next-offset", next),
-        header("gleaner-attempt", u64::from(attempt)),
+        header("gleaner-run", u64::from(run)),
         (HeaderName::from_static("gleaner-over"), over),
         header("gleaner-dropped", piece.dropped),
     ];

@@ -86,7 +86,7 @@ pub(super) fn machine_class(
         cores: profile.cores,
         provides,
         ad: seen.part_of(ad).map(Ad::from),
-        room: Room { slots: Some(profile.slots), memory: Some(profile.memory) },
+        room: Room { slots: Some(profile.slots), memory: Some(profile.memory), disk: None },
         price,
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn task_class(
         composition: composition.to_vec(),
         requires: needed.into_iter().collect(),
         ad: Some(Ad::from(task_ad(user, spec)?)),
-        needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory },
+        needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory, disk: 0 },
         priority: spec.priority,
         restarts: !spec.checkpoint.folder,
         payer,

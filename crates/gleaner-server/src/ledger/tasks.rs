@@ -126,7 +126,7 @@ impl Ledger {
         });
     }
 
-    pub(super) fn attempt_started(&mut self, at: Time, run: RunId) {
+    pub(super) fn run_started(&mut self, at: Time, run: RunId) {
         let sent = self.grid().find_run(run).filter(|run| run.stage() == Stage::Sent);
         let Some(on) = sent.map(gleaner_core::Run::on) else { return };
         let record = self.books.records.own(run.task);
@@ -139,7 +139,7 @@ impl Ledger {
     }
 
     /// An end that counts; see [`is_awaited`](Self::is_awaited).
-    pub(super) fn attempt_ended(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
+    pub(super) fn run_ended(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
         let task = run.task;
         self.touched.push(TaskRange::one(task));
         self.learn(at, task, on, end);

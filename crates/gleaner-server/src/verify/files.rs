@@ -35,12 +35,12 @@ pub fn files(home: &Path, report: &Report, depth: Depth) -> Result<Kept, BlobErr
             Err(error) => kept.wrong.push(format!("{what} cannot be read: {error}")),
         }
     };
-    for (&attempt, lengths) in &report.outputs {
+    for (&run, lengths) in &report.outputs {
         for (stream, &length) in [Stream::Stdout, Stream::Stderr].into_iter().zip(lengths) {
             if length > 0 {
-                let found = outputs::length(home, report.began, attempt, stream);
+                let found = outputs::length(home, report.began, run, stream);
                 let fault = |found| (found < length).then(|| format!("has {found} of {length} bytes"));
-                note(format!("{stream:?} of run {}.{}", attempt.task, attempt.number), found.map(fault));
+                note(format!("{stream:?} of run {}.{}", run.task, run.number), found.map(fault));
             }
         }
     }

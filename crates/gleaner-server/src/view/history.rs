@@ -96,20 +96,20 @@ impl<'a> Story<'a> {
                     self.decided(at, decision);
                 }
             }
-            Fact::AttemptStarted(attempt) if self.is_run(attempt.number) => {
+            Fact::RunStarted(run) if self.is_run(run.number) => {
                 self.phase = TaskPhase::Running;
                 self.started = Some(at);
                 let actor = self.agent();
                 self.add(at, "its program started".to_owned(), actor);
             }
-            Fact::AttemptEnded { attempt, agent, end } => {
-                self.run = Some((attempt.number, *agent));
+            Fact::RunEnded { run, agent, end } => {
+                self.run = Some((run.number, *agent));
                 let verdict = self.verdict(at, end);
                 self.over(at, ended(end, verdict), verdict);
             }
-            Fact::ResultRefused { attempt, agent, .. } => {
+            Fact::ResultRefused { run, agent, .. } => {
                 let machine = self.names.machines[agent.index()].clone();
-                let cause = format!("a late result of attempt {} was refused", attempt.number);
+                let cause = format!("a late result of run {} was refused", run.number);
                 self.add(at, cause, Actor::Agent(machine));
             }
             Fact::LeaseExpired { agent } if self.next.is_some_and(|(_, to)| to == *agent) => {
@@ -142,6 +142,7 @@ impl<'a> Story<'a> {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
+            Decision::StartWide { task, ref parts } => (task, parts[0].on),
             Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
                 return;
             }
@@ -227,7 +228,7 @@ impl<'a> Story<'a> {
     }
 
     fn is_run(&self, number: u32) -> bool {
-        self.run.is_some_and(|(attempt, _)| attempt == number)
+        self.run.is_some_and(|(run, _)| run == number)
     }
 
     fn agent(&self) -> Actor {
@@ -237,13 +238,13 @@ impl<'a> Story<'a> {
 
     fn add(&mut self, at: Time, cause: String, actor: Actor) {
         let machine = self.run.map(|(_, on)| self.names.machines[on.index()].clone());
-        let attempt = self.run.map(|(attempt, _)| attempt);
+        let run = self.run.map(|(run, _)| run);
         if self.told.len() == self.told_max {
             self.told.pop_front();
             self.left_out += 1;
         }
         let at_s = at.seconds();
-        self.told.push_back(Transition { at_s, phase: self.phase, cause, actor, attempt, machine });
+        self.told.push_back(Transition { at_s, phase: self.phase, cause, actor, run, machine });
     }
 }
 

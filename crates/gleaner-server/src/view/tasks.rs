@@ -38,7 +38,7 @@ pub fn task(desk: &Desk, id: TaskId) -> TaskView {
         job: job_id,
         task: job.number(id),
         phase: record.phase,
-        attempts: ledger.grid().task(id).runs(),
+        runs: ledger.grid().task(id).runs(),
         length: ledger.grid().declared_length(id).map(|length| length.amount() * OPERATIONS_EACH),
         machine: record.machine.map(|on| ledger.agent(on).name.clone()),
         started_s: record.started.map(gleaner_units::Time::seconds),

@@ -6,10 +6,10 @@
 use super::history::Seen;
 use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
-use gleaner_units::{Span, Time};
+use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
+    End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
 use std::collections::BTreeMap;
 
@@ -29,9 +29,9 @@ pub(crate) struct Agent {
     period: Span,
     lease: Span,
     lease_ends: Time,
-    runs: BTreeMap<Attempt, Held>,
+    runs: BTreeMap<RunId, Held>,
     /// Kept until they are settled.
-    ends: BTreeMap<Attempt, Kept>,
+    ends: BTreeMap<RunId, Kept>,
     pub(crate) load: f64,
     pub(crate) open: bool,
     paused: bool,
@@ -178,9 +178,9 @@ impl Agent {
             }
             Timer::Heartbeat(connection) => self.heartbeat(connection, scene),
             Timer::Lease => self.end_with_the_lease(scene),
-            Timer::Ready(attempt) => self.begin(attempt, scene),
-            Timer::Counted(attempt, generation) => self.counted(attempt, generation, scene),
-            Timer::Stopped(attempt) => self.stopped(attempt, scene),
+            Timer::Ready(run) => self.begin(run, scene),
+            Timer::Counted(run, generation) => self.counted(run, generation, scene),
+            Timer::Stopped(run) => self.stopped(run, scene),
         }
     }
 
@@ -201,20 +201,20 @@ impl Agent {
                     self.renew(sent, scene);
                 }
             }
-            ToAgent::Yours { attempts } => {
-                let others = self.runs.keys().filter(|run| !attempts.contains(run));
+            ToAgent::Yours { runs } => {
+                let others = self.runs.keys().filter(|run| !runs.contains(run));
                 for other in others.copied().collect::<Vec<_>>() {
                     self.abandon(other, "it is another's", scene);
                 }
             }
             ToAgent::Run(run) => self.take_on(*run, scene),
-            ToAgent::Stop { attempt, .. } => self.stop(attempt, scene),
-            ToAgent::Settled { attempt, accepted } => {
-                scene.see(Seen::Settled { run: attempt, on: self.number, accepted });
+            ToAgent::Stop { run, .. } => self.stop(run, scene),
+            ToAgent::Settled { run, accepted } => {
+                scene.see(Seen::Settled { run, on: self.number, accepted });
                 if scene.mutant != Some(Mutant::EndedTooSoon) {
-                    self.abandon(attempt, "it was settled before it ended", scene);
+                    self.abandon(run, "it was settled before it ended", scene);
                 }
-                self.ends.remove(&attempt);
+                self.ends.remove(&run);
             }
             ToAgent::SetPaused { paused } => {
                 self.paused = paused;
@@ -248,13 +248,13 @@ impl Agent {
     /// Whatever may have been lost with the last connection.
     fn say_all_again(&mut self, scene: &mut Scene) {
         let mut frames = Vec::new();
-        for (&attempt, held) in self.runs.iter().filter(|(_, held)| held.began) {
-            frames.extend(output(attempt, held.written));
-            frames.push(FromAgent::Started(attempt));
+        for (&run, held) in self.runs.iter().filter(|(_, held)| held.began) {
+            frames.extend(output(run, held.written));
+            frames.push(FromAgent::Started(run));
         }
-        for (&attempt, kept) in &self.ends {
-            frames.extend(output(attempt, kept.written));
-            frames.push(FromAgent::Ended { attempt, end: kept.end.clone() });
+        for (&run, kept) in &self.ends {
+            frames.extend(output(run, kept.written));
+            frames.push(FromAgent::Ended { run, end: kept.end.clone() });
         }
         for frame in frames {
             self.send(frame, scene);
@@ -290,29 +290,29 @@ impl Agent {
     }
 
     fn kill_all(&mut self, why: &str, scene: &mut Scene) {
-        for attempt in self.runs.keys().copied().collect::<Vec<_>>() {
-            self.abandon(attempt, why, scene);
+        for run in self.runs.keys().copied().collect::<Vec<_>>() {
+            self.abandon(run, why, scene);
         }
     }
 
     /// An older run gives way to a newer; what is known is not run twice. What was under way when the lease ended is
     /// another's by now.
     fn take_on(&mut self, run: Run, scene: &mut Scene) {
-        let attempt = run.attempt;
+        let id = run.id;
         if self.lease_ends <= scene.now && scene.mutant != Some(Mutant::LeaseIgnored) {
             scene.close = true;
             return;
         }
         let known = self.runs.keys().chain(self.ends.keys());
-        let older: Vec<_> = known.copied().filter(|known| known.task == attempt.task).collect();
-        if older.iter().any(|older| older.number >= attempt.number) {
+        let older: Vec<_> = known.copied().filter(|known| known.task == id.task).collect();
+        if older.iter().any(|older| older.number >= id.number) {
             return;
         }
-        for attempt in older {
-            self.abandon(attempt, "a newer run takes its place", scene);
+        for older in older {
+            self.abandon(older, "a newer run takes its place", scene);
         }
         let (cores, memory) = (run.needs.cores, run.needs.memory);
-        scene.see(Seen::Took { run: attempt, on: self.number, cores, memory });
+        scene.see(Seen::Took { run: id, on: self.number, cores, memory });
         let held = Held {
             run,
             began: false,
@@ -322,26 +322,26 @@ impl Agent {
             generation: 0,
             written: 0,
         };
-        self.runs.insert(attempt, held);
+        self.runs.insert(id, held);
         let pause = scene.chance.millis(10, 2_000);
-        scene.set(pause, Timer::Ready(attempt));
+        scene.set(pause, Timer::Ready(id));
     }
 
-    fn begin(&mut self, attempt: Attempt, scene: &mut Scene) {
-        let Some(held) = self.runs.get_mut(&attempt).filter(|held| !held.began) else { return };
+    fn begin(&mut self, run: RunId, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&run).filter(|held| !held.began) else { return };
         let from = held.run.resume_from.clone().filter(|_| scene.mutant != Some(Mutant::CheckpointIgnored));
         let from = from.map(|stored| stored.blob);
         if scene.goes_wrong(20) || from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob)) {
             let outcome = Outcome::NotStarted { why: "its files are not there".to_owned() };
-            self.over(attempt, outcome, None, scene);
+            self.over(run, outcome, None, scene);
             return;
         }
         held.began = true;
         held.progress = from.as_ref().map_or(Span::ZERO, |blob| scene.blobs[blob]);
         held.written = if scene.chance.one_in(3) { scene.chance.between(1, 5_000) } else { 0 };
-        let frames = output(attempt, held.written);
-        scene.see(Seen::Began { run: attempt, on: self.number, from });
-        self.send(FromAgent::Started(attempt), scene);
+        let frames = output(run, held.written);
+        scene.see(Seen::Began { run, on: self.number, from });
+        self.send(FromAgent::Started(run), scene);
         if let Some(frame) = frames {
             self.send(frame, scene);
         }
@@ -350,95 +350,95 @@ impl Agent {
 
     fn freeze_or_thaw(&mut self, scene: &mut Scene) {
         let stands = self.is_asleep || self.paused || self.load >= 1.0;
-        for (&attempt, held) in self.runs.iter_mut().filter(|(_, held)| held.began) {
+        for (&run, held) in self.runs.iter_mut().filter(|(_, held)| held.began) {
             match held.since {
                 Some(_) if stands => held.stand_still(scene.now),
                 None if !stands => {
                     held.since = Some(scene.now);
                     held.generation += 1;
                     let left = Span::from_nanos(held.goal().nanos().saturating_sub(held.progress.nanos()));
-                    scene.set(left, Timer::Counted(attempt, held.generation));
+                    scene.set(left, Timer::Counted(run, held.generation));
                 }
                 Some(_) | None => {}
             }
         }
     }
 
-    fn counted(&mut self, attempt: Attempt, generation: u32, scene: &mut Scene) {
-        let Some(held) = self.runs.get_mut(&attempt).filter(|held| held.generation == generation) else {
+    fn counted(&mut self, run: RunId, generation: u32, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&run).filter(|held| held.generation == generation) else {
             return;
         };
         held.stand_still(scene.now);
         if held.wants_to_go_on_later() {
-            self.over_with_checkpoint(attempt, Outcome::Exited { code: AGAIN }, scene);
+            self.over_with_checkpoint(run, Outcome::Exited { code: AGAIN }, scene);
         } else {
             let code = held.exit_code();
-            self.over(attempt, Outcome::Exited { code }, None, scene);
+            self.over(run, Outcome::Exited { code }, None, scene);
         }
     }
 
     /// An agent that does not have it says so: someone may wait for it.
-    fn stop(&mut self, attempt: Attempt, scene: &mut Scene) {
-        if let Some(held) = self.runs.get_mut(&attempt) {
+    fn stop(&mut self, run: RunId, scene: &mut Scene) {
+        if let Some(held) = self.runs.get_mut(&run) {
             if !std::mem::replace(&mut held.is_stopping, true) {
                 let grace = scene.chance.millis(0, 3_000);
-                scene.set(grace, Timer::Stopped(attempt));
+                scene.set(grace, Timer::Stopped(run));
                 if scene.mutant == Some(Mutant::EndedTooSoon) {
                     let early = end(Outcome::Stopped, None, 0, scene);
-                    self.send(FromAgent::Ended { attempt, end: early }, scene);
+                    self.send(FromAgent::Ended { run, end: early }, scene);
                 }
             }
-        } else if !self.ends.contains_key(&attempt) {
+        } else if !self.ends.contains_key(&run) {
             let outcome = Outcome::Abandoned { why: "this agent does not have it".to_owned() };
-            self.send(FromAgent::Ended { attempt, end: end(outcome, None, 0, scene) }, scene);
+            self.send(FromAgent::Ended { run, end: end(outcome, None, 0, scene) }, scene);
         }
     }
 
-    fn stopped(&mut self, attempt: Attempt, scene: &mut Scene) {
-        let Some(held) = self.runs.get_mut(&attempt) else { return };
+    fn stopped(&mut self, run: RunId, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
         held.stand_still(scene.now);
         if held.began && held.run.checkpoint.folder {
-            self.over_with_checkpoint(attempt, Outcome::Stopped, scene);
+            self.over_with_checkpoint(run, Outcome::Stopped, scene);
         } else {
-            self.over(attempt, Outcome::Stopped, None, scene);
+            self.over(run, Outcome::Stopped, None, scene);
         }
     }
 
     /// A checkpoint that cannot be stored is not reported.
-    fn over_with_checkpoint(&mut self, attempt: Attempt, outcome: Outcome, scene: &mut Scene) {
+    fn over_with_checkpoint(&mut self, run: RunId, outcome: Outcome, scene: &mut Scene) {
         let stores = matches!(self.link, Link::Up { .. }) && !scene.goes_wrong(8);
-        let progress = self.runs[&attempt].progress;
+        let progress = self.runs[&run].progress;
         let is_hasty = scene.mutant == Some(Mutant::CheckpointNotStored);
         if stores || is_hasty {
-            let stored = name_of(attempt, progress);
+            let stored = name_of(run, progress);
             if stores {
                 scene.blobs.insert(stored.blob.clone(), progress);
-                scene.see(Seen::Stored { blob: stored.blob.clone(), task: attempt.task });
+                scene.see(Seen::Stored { blob: stored.blob.clone(), task: run.task });
             }
-            self.over(attempt, outcome, Some(stored), scene);
+            self.over(run, outcome, Some(stored), scene);
         } else {
-            self.abandon(attempt, "its checkpoint could not be stored", scene);
+            self.abandon(run, "its checkpoint could not be stored", scene);
         }
     }
 
-    fn abandon(&mut self, attempt: Attempt, why: &str, scene: &mut Scene) {
-        if self.runs.contains_key(&attempt) {
-            self.over(attempt, Outcome::Abandoned { why: why.to_owned() }, None, scene);
+    fn abandon(&mut self, run: RunId, why: &str, scene: &mut Scene) {
+        if self.runs.contains_key(&run) {
+            self.over(run, Outcome::Abandoned { why: why.to_owned() }, None, scene);
         }
     }
 
-    fn over(&mut self, attempt: Attempt, outcome: Outcome, checkpoint: Option<Stored>, scene: &mut Scene) {
-        let Some(held) = self.runs.remove(&attempt) else { return };
-        scene.see(Seen::LetGo { run: attempt, on: self.number });
+    fn over(&mut self, run: RunId, outcome: Outcome, checkpoint: Option<Stored>, scene: &mut Scene) {
+        let Some(held) = self.runs.remove(&run) else { return };
+        scene.see(Seen::LetGo { run, on: self.number });
         if held.began {
-            scene.see(Seen::Over { run: attempt, on: self.number, outcome: outcome.clone() });
+            scene.see(Seen::Over { run, on: self.number, outcome: outcome.clone() });
         }
         let end = end(outcome, checkpoint, held.written, scene);
-        self.send(FromAgent::Ended { attempt, end: end.clone() }, scene);
+        self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         if scene.goes_wrong(10) {
-            self.send(FromAgent::Ended { attempt, end: end.clone() }, scene);
+            self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         }
-        self.ends.insert(attempt, Kept { end, written: held.written });
+        self.ends.insert(run, Kept { end, written: held.written });
     }
 
     fn tell_owner(&mut self, scene: &mut Scene) {
@@ -486,9 +486,9 @@ impl Held {
     }
 }
 
-fn output(attempt: Attempt, written: u64) -> Option<FromAgent> {
+fn output(run: RunId, written: u64) -> Option<FromAgent> {
     let bytes = vec![b'x'; written as usize];
-    (written > 0).then_some(FromAgent::Output { attempt, stream: Stream::Stdout, offset: 0, bytes })
+    (written > 0).then_some(FromAgent::Output { run, stream: Stream::Stdout, offset: 0, bytes })
 }
 
 fn end(outcome: Outcome, checkpoint: Option<Stored>, written: u64, scene: &mut Scene) -> End {
@@ -499,8 +499,8 @@ fn end(outcome: Outcome, checkpoint: Option<Stored>, written: u64, scene: &mut S
     End { outcome, usage, checkpoint, files: None, notes: Vec::new(), stdout, stderr: Tail::default() }
 }
 
-fn name_of(attempt: Attempt, progress: Span) -> Stored {
-    let Attempt { task, number } = attempt;
+fn name_of(run: RunId, progress: Span) -> Stored {
+    let RunId { task, number } = run;
     let name = format!("{:016x}{number:016x}{:032x}", task.index(), progress.nanos());
     Stored { blob: BlobHash::try_from(name).expect("64 digits"), size: 1 }
 }

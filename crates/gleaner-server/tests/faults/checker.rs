@@ -4,9 +4,9 @@
 use super::history::{History, Seen};
 use super::journal::{Journal, Step};
 use gleaner_server::journal::Fact;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
-use gleaner_wire::session::{Attempt, Outcome};
+use gleaner_wire::session::Outcome;
 use gleaner_wire::{BlobHash, JobId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn time_never_goes_back(_: &History, journal: &Journal) -> Result<(), String> {
 
 /// A machine that stands still runs nothing.
 fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
-    let mut running: BTreeMap<TaskId, BTreeSet<(Attempt, u32)>> = BTreeMap::new();
+    let mut running: BTreeMap<TaskId, BTreeSet<(RunId, u32)>> = BTreeMap::new();
     let mut asleep: BTreeSet<u32> = BTreeSet::new();
     for (at, seen) in &history.seen {
         match seen {
@@ -57,7 +57,7 @@ fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
         }
         if matches!(seen, Seen::Began { .. } | Seen::Woke { .. }) {
             let awake =
-                |runs: &BTreeSet<(Attempt, u32)>| runs.iter().filter(|(_, on)| !asleep.contains(on)).count();
+                |runs: &BTreeSet<(RunId, u32)>| runs.iter().filter(|(_, on)| !asleep.contains(on)).count();
             if let Some((task, runs)) = running.iter().find(|(_, runs)| awake(runs) > 1) {
                 return Err(format!("{task} at {at}: {runs:?}"));
             }
@@ -73,7 +73,7 @@ fn no_machine_is_overfull(history: &History, journal: &Journal) -> Result<(), St
         _ => None,
     });
     let has: Vec<(u32, u64)> = enrolled.collect();
-    let mut there: BTreeMap<u32, BTreeMap<Attempt, (u32, u64)>> = BTreeMap::new();
+    let mut there: BTreeMap<u32, BTreeMap<RunId, (u32, u64)>> = BTreeMap::new();
     for (at, seen) in &history.seen {
         match seen {
             Seen::Took { run, on, cores, memory } => {
@@ -184,11 +184,11 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
         let (mut is_done, mut has_failed, mut is_cancelled) = (false, false, false);
         for (_, step) in journal.steps(task) {
             match step {
-                Step::Ended(attempt, on, end) => {
-                    if is_done || !ended.insert(attempt.number) {
-                        return Err(format!("{attempt:?} on {on} counts though there was a result"));
+                Step::Ended(run, on, end) => {
+                    if is_done || !ended.insert(run.number) {
+                        return Err(format!("{run:?} on {on} counts though there was a result"));
                     }
-                    is_real(history, attempt, on, &end.outcome)?;
+                    is_real(history, run, on, &end.outcome)?;
                     is_done = end.outcome == Outcome::Exited { code: 0 };
                     has_failed |=
                         matches!(end.outcome, Outcome::Exited { code: 3 } | Outcome::NotStarted { .. });
@@ -214,15 +214,15 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
 }
 
 /// What never began cannot have exited.
-fn is_real(history: &History, attempt: Attempt, on: MachineId, outcome: &Outcome) -> Result<(), String> {
+fn is_real(history: &History, ended: RunId, on: MachineId, outcome: &Outcome) -> Result<(), String> {
     let happened = history.seen.iter().any(|(_, seen)| {
         matches!(seen, Seen::Over { run, on: at, outcome: real }
-            if *run == attempt && *at as usize == on.index() && real == outcome)
+            if *run == ended && *at as usize == on.index() && real == outcome)
     });
     if happened || !matches!(outcome, Outcome::Exited { .. }) {
         Ok(())
     } else {
-        Err(format!("{attempt:?} never ended on {on} with {outcome:?}"))
+        Err(format!("{ended:?} never ended on {on} with {outcome:?}"))
     }
 }
 
@@ -235,10 +235,10 @@ fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> 
     }
     for task in journal.tasks() {
         for (written, step) in journal.steps(task) {
-            let Step::Ended(attempt, _, end) = step else { continue };
+            let Step::Ended(run, _, end) = step else { continue };
             let Some(checkpoint) = &end.checkpoint else { continue };
             if stored.get(&checkpoint.blob).is_none_or(|&(of, at)| of != task || at > written.durable) {
-                return Err(format!("{attempt:?} counts with a checkpoint that is not stored"));
+                return Err(format!("{run:?} counts with a checkpoint that is not stored"));
             }
         }
     }
@@ -251,7 +251,7 @@ fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> 
 }
 
 /// What a run may go on from: the checkpoint of the last run before it, or nothing if it may be a rerun.
-fn latest_checkpoints(journal: &Journal, run: Attempt) -> Vec<Option<&BlobHash>> {
+fn latest_checkpoints(journal: &Journal, run: RunId) -> Vec<Option<&BlobHash>> {
     let mut latest = vec![None];
     let mut is_sent = false;
     for (_, step) in journal.steps(run.task) {
@@ -262,10 +262,10 @@ fn latest_checkpoints(journal: &Journal, run: Attempt) -> Vec<Option<&BlobHash>>
             Step::Rerun => latest = vec![None],
             Step::RerunIfOver => latest.push(None),
             Step::Sent(number, _) => is_sent |= number == run.number,
-            Step::Ended(attempt, _, end) if attempt.number < run.number && end.checkpoint.is_some() => {
+            Step::Ended(ended, _, end) if ended.number < run.number && end.checkpoint.is_some() => {
                 latest = vec![end.checkpoint.as_ref().map(|stored| &stored.blob)];
             }
-            Step::Ended(attempt, ..) if attempt.number >= run.number => break,
+            Step::Ended(ended, ..) if ended.number >= run.number => break,
             Step::Ended(..) | Step::Cancelled => {}
         }
     }
@@ -299,11 +299,11 @@ fn cancelled_stays(history: &History, journal: &Journal) -> Result<(), String> {
 fn output_is_whole(history: &History, journal: &Journal) -> Result<(), String> {
     for task in journal.tasks() {
         for (written, step) in journal.steps(task) {
-            let Step::Ended(attempt, _, end) = step else { continue };
+            let Step::Ended(ended, _, end) = step else { continue };
             let mut reach = 0;
             for (at, seen) in &history.seen {
                 if let Seen::Kept { run, offset, bytes } = seen
-                    && *run == attempt
+                    && *run == ended
                     && *at <= written.durable
                     && *offset <= reach
                 {
@@ -311,7 +311,7 @@ fn output_is_whole(history: &History, journal: &Journal) -> Result<(), String> {
                 }
             }
             if reach < end.stdout.offset {
-                return Err(format!("of {attempt:?} {reach} bytes are kept, not {}", end.stdout.offset));
+                return Err(format!("of {ended:?} {reach} bytes are kept, not {}", end.stdout.offset));
             }
         }
     }

@@ -3,10 +3,10 @@
 use super::mended::{Small, end, live_run, profile};
 use gleaner_server::desk::{Admitted, Order};
 use gleaner_server::journal::Fact;
-use gleaner_units::{MachineId, TaskId};
+use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::limits::SPEED_RUNS_MIN;
-use gleaner_wire::session::{Attempt, FromAgent, Outcome, Profile};
+use gleaner_wire::session::{FromAgent, Outcome, Profile};
 
 fn speed(small: &Small) -> f64 {
     let grid = small.desk.ledger().grid();
@@ -22,11 +22,11 @@ fn run(small: &mut Small, tasks: u32, elapsed_s: f64) -> Vec<Fact> {
     let mut facts = Vec::new();
     for task in (first..small.desk.ledger().task_count()).map(TaskId::new) {
         let number = live_run(&small.desk, task).expect("there is room for it");
-        let attempt = Attempt { task, number };
-        small.say(FromAgent::Started(attempt));
+        let run = RunId { task, number };
+        small.say(FromAgent::Started(run));
         let mut end = end(&Outcome::Exited { code: 0 });
         end.usage.elapsed_s = elapsed_s;
-        small.say(FromAgent::Ended { attempt, end });
+        small.say(FromAgent::Ended { run, end });
         facts.append(&mut small.facts);
     }
     facts
@@ -35,8 +35,8 @@ fn run(small: &mut Small, tasks: u32, elapsed_s: f64) -> Vec<Fact> {
 #[test]
 fn a_machine_that_says_too_much_is_counted_with_what_its_tasks_show() {
     let mut small = Small::running();
-    for attempt in [TaskId::new(0), TaskId::new(1)].map(|task| Attempt { task, number: 1 }) {
-        small.ends(attempt, &Outcome::Exited { code: 0 });
+    for run in [TaskId::new(0), TaskId::new(1)].map(|task| RunId { task, number: 1 }) {
+        small.ends(run, &Outcome::Exited { code: 0 });
     }
     small.say(FromAgent::Profile(Profile { speeds: [1e9, 100.0, 100.0], ..profile() }));
     assert_eq!(speed(&small), 1e9);
@@ -58,8 +58,8 @@ fn a_machine_that_says_too_much_is_counted_with_what_its_tasks_show() {
 #[test]
 fn a_machine_that_says_what_it_is_is_believed() {
     let mut small = Small::running();
-    for attempt in [TaskId::new(0), TaskId::new(1)].map(|task| Attempt { task, number: 1 }) {
-        small.ends(attempt, &Outcome::Exited { code: 0 });
+    for run in [TaskId::new(0), TaskId::new(1)].map(|task| RunId { task, number: 1 }) {
+        small.ends(run, &Outcome::Exited { code: 0 });
     }
     // Ten times slower than it could be: others ran there too, or the length was a guess.
     let facts = run(&mut small, 2 * SPEED_RUNS_MIN, 10.0);

@@ -2,9 +2,9 @@
 //! journal. The checker judges by this alone.
 
 use gleaner_server::store::StoredRow;
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
-use gleaner_wire::session::{Attempt, Outcome};
+use gleaner_wire::session::Outcome;
 use gleaner_wire::{BlobHash, JobId};
 
 /// One thing that was seen.
@@ -17,13 +17,13 @@ pub(crate) enum Seen {
     /// An administrator was told that it is done.
     Administered { what: &'static str },
     /// An agent took on a run, which takes so much of its machine until the agent lets go of it.
-    Took { run: Attempt, on: u32, cores: u32, memory: u64 },
+    Took { run: RunId, on: u32, cores: u32, memory: u64 },
     /// Nothing of a run is left on a machine.
-    LetGo { run: Attempt, on: u32 },
+    LetGo { run: RunId, on: u32 },
     /// A program began to run.
-    Began { run: Attempt, on: u32, from: Option<BlobHash> },
+    Began { run: RunId, on: u32, from: Option<BlobHash> },
     /// A program is gone.
-    Over { run: Attempt, on: u32, outcome: Outcome },
+    Over { run: RunId, on: u32, outcome: Outcome },
     /// A machine stands still, with all that is on it.
     Slept { on: u32 },
     /// It goes on.
@@ -31,9 +31,9 @@ pub(crate) enum Seen {
     /// A checkpoint is safe at the coordinator.
     Stored { blob: BlobHash, task: TaskId },
     /// An agent was told what its result led to.
-    Settled { run: Attempt, on: u32, accepted: bool },
+    Settled { run: RunId, on: u32, accepted: bool },
     /// Output is safe at the coordinator.
-    Kept { run: Attempt, offset: u64, bytes: u64 },
+    Kept { run: RunId, offset: u64, bytes: u64 },
     /// Rows up to this number, counted from 1, are on the disk.
     Committed { rows: u64 },
 }

@@ -3,8 +3,8 @@
 use super::history::{History, Seen};
 use gleaner_core::Decision;
 use gleaner_server::journal::{Chosen, Fact};
-use gleaner_units::{MachineId, TaskId, Time};
-use gleaner_wire::session::{Attempt, End};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::session::End;
 
 /// All facts, each with the moment in truth when it was on the disk.
 pub(crate) struct Journal {
@@ -22,9 +22,9 @@ pub(crate) struct Written {
 /// What a fact says of one task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'a> {
-    /// It is to run there, as that attempt.
+    /// It is to run there, as that run.
     Sent(u32, MachineId),
-    Ended(Attempt, MachineId, &'a End),
+    Ended(RunId, MachineId, &'a End),
     Cancelled,
     /// It runs again from its beginning; surely so only if it is named.
     Rerun,
@@ -85,8 +85,8 @@ impl Journal {
                     _ => None,
                 })
                 .collect(),
-            Fact::AttemptEnded { attempt, agent, end } if attempt.task == task => {
-                vec![Step::Ended(*attempt, *agent, end)]
+            Fact::RunEnded { run, agent, end } if run.task == task => {
+                vec![Step::Ended(*run, *agent, end)]
             }
             Fact::TasksCancelled(chosen) if self.chooses(chosen, task) => vec![Step::Cancelled],
             Fact::TasksRerun(chosen) if names(chosen, task) => vec![Step::Rerun],

@@ -5,11 +5,11 @@ use gleaner_server::desk::{
 };
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{Attempt, End, FromAgent, Hello, Outcome, Profile, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, ToAgent};
 
 const JOB: JobId = JobId(1);
 
@@ -17,8 +17,8 @@ fn task() -> TaskId {
     TaskId::new(0)
 }
 
-fn one() -> Attempt {
-    Attempt { task: task(), number: 1 }
+fn one() -> RunId {
+    RunId { task: task(), number: 1 }
 }
 
 /// A desk with one agent, connected, and one job of two tasks that both run.
@@ -67,7 +67,7 @@ impl Small {
             missing: Vec::new(),
         });
         small.say(FromAgent::Started(one()));
-        small.say(FromAgent::Started(Attempt { task: TaskId::new(1), number: 1 }));
+        small.say(FromAgent::Started(RunId { task: TaskId::new(1), number: 1 }));
         small
     }
 
@@ -105,8 +105,8 @@ impl Small {
         self.put(vec![Input::Frame { session: SessionId(self.sessions), frame: Box::new(frame) }]);
     }
 
-    pub(crate) fn ends(&mut self, attempt: Attempt, outcome: &Outcome) {
-        self.say(FromAgent::Ended { attempt, end: end(outcome) });
+    pub(crate) fn ends(&mut self, run: RunId, outcome: &Outcome) {
+        self.say(FromAgent::Ended { run, end: end(outcome) });
     }
 
     /// The agent is silent until its lease ends.
@@ -140,7 +140,7 @@ fn releasing_all_runs_nothing_again_that_is_done() {
     let mut small = Small::running();
     small.ends(one(), &DONE);
     small.order(Order::Hold(JOB, only(1)));
-    small.ends(Attempt { task: TaskId::new(1), number: 1 }, &Outcome::Stopped);
+    small.ends(RunId { task: TaskId::new(1), number: 1 }, &Outcome::Stopped);
     small.order(Order::Release(JOB, all()));
     assert_eq!(small.phase(), TaskPhase::Done);
     small.order(Order::Hold(JOB, only(1)));
@@ -162,12 +162,12 @@ fn an_end_is_settled_the_same_way_each_time() {
     let mut small = Small::running();
     small.ends(one(), &DONE);
     small.order(Order::Rerun(JOB, only(0)));
-    let second = Attempt { number: 2, ..one() };
+    let second = RunId { number: 2, ..one() };
     small.say(FromAgent::Started(second));
     small.ends(second, &DONE);
-    for attempt in [one(), second, one()] {
-        small.ends(attempt, &DONE);
-        assert_eq!((small.settled(), small.facts.len()), (Some(true), 0), "{attempt:?}");
+    for run in [one(), second, one()] {
+        small.ends(run, &DONE);
+        assert_eq!((small.settled(), small.facts.len()), (Some(true), 0), "{run:?}");
     }
 }
 
@@ -204,7 +204,7 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
     small.lose();
     small.connect(1);
     let stream = gleaner_wire::session::Stream::Stdout;
-    let frame = FromAgent::Output { attempt: one(), stream, offset: 0, bytes: vec![b'x'; 9] };
+    let frame = FromAgent::Output { run: one(), stream, offset: 0, bytes: vec![b'x'; 9] };
     let session = SessionId(small.sessions);
     small.desk.handle(small.now, Input::Frame { session, frame: Box::new(frame) });
     assert_eq!(small.desk.settle(small.now).written.len(), 1);
@@ -218,7 +218,7 @@ fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
     small.put(vec![second, third]);
     let live = live_run(&small.desk, TaskId::new(1));
     let sent = small.effects.iter().filter_map(|effect| match effect {
-        Effect::Run(session, order) if session.0 == small.sessions => Some(order.attempt.number),
+        Effect::Run(session, order) if session.0 == small.sessions => Some(order.run.number),
         _ => None,
     });
     assert_eq!(sent.map(Some).collect::<Vec<_>>(), [live]);
@@ -249,7 +249,7 @@ fn an_end_that_says_too_much_counts_all_the_same() {
     let mut end = end(&DONE);
     end.stdout.bytes = vec![b'x'; 1 << 20];
     end.usage.cpu_s = f64::NAN;
-    small.say(FromAgent::Ended { attempt: one(), end });
+    small.say(FromAgent::Ended { run: one(), end });
     assert_eq!((small.phase(), small.settled()), (TaskPhase::Done, Some(true)));
     let text = serde_json::to_string(&small.facts).expect("facts are plain data");
     assert_eq!(serde_json::from_str::<Vec<Fact>>(&text).expect("they read back"), small.facts);

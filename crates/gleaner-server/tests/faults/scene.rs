@@ -3,9 +3,9 @@
 use super::chance::Chance;
 use super::history::Seen;
 use super::mutant::Mutant;
-use gleaner_units::{Span, Time};
+use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::BlobHash;
-use gleaner_wire::session::{Attempt, FromAgent};
+use gleaner_wire::session::FromAgent;
 use std::collections::BTreeMap;
 
 /// What an agent wants to be reminded of.
@@ -20,11 +20,11 @@ pub(crate) enum Timer {
     /// The lease may have ended.
     Lease,
     /// What a run needs is there.
-    Ready(Attempt),
+    Ready(RunId),
     /// A program has counted as far as it will.
-    Counted(Attempt, u32),
+    Counted(RunId, u32),
     /// A program that was asked to stop has stopped.
-    Stopped(Attempt),
+    Stopped(RunId),
 }
 
 pub(crate) struct Scene<'a> {

@@ -123,7 +123,7 @@ impl Server {
         let Some(process) = &mut self.process else { return Err(Dead) };
         let Some(batch) = process.batch.take() else { return Err(Dead) };
         let kept = batch.written.iter().map(|written| {
-            let (run, offset) = (written.attempt, written.offset);
+            let (run, offset) = (written.run, written.offset);
             (now, Seen::Kept { run, offset, bytes: written.bytes.len() as u64 })
         });
         if self.mutant == Some(Mutant::OutputAfterCommit) {
@@ -181,9 +181,9 @@ impl Server {
 
 fn count_any_end(batch: &mut Batch) {
     for recorded in &mut batch.recorded {
-        if let Fact::ResultRefused { attempt, agent, end } = &recorded.entry.fact {
-            let (attempt, agent, end) = (*attempt, *agent, end.clone());
-            recorded.entry.fact = Fact::AttemptEnded { attempt, agent, end };
+        if let Fact::ResultRefused { run, agent, end } = &recorded.entry.fact {
+            let (run, agent, end) = (*run, *agent, end.clone());
+            recorded.entry.fact = Fact::RunEnded { run, agent, end };
         }
     }
     for effect in &mut batch.effects {

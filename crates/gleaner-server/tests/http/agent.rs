@@ -5,11 +5,10 @@ use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
 use gleaner_server::driver::Outgoing;
 use gleaner_server::store::Seq;
+use gleaner_units::RunId;
 use gleaner_wire::api::Enrolled;
 use gleaner_wire::limits::REPORTS_AT_ONCE;
-use gleaner_wire::session::{
-    Attempt, End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent,
-};
+use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -54,23 +53,23 @@ impl Agent {
     }
 
     /// The next run it is given; it says that the program runs.
-    pub(crate) async fn start_next(&mut self, world: &World) -> Attempt {
-        let attempt = self.take_next().await;
-        self.start(world, attempt).await;
-        attempt
+    pub(crate) async fn start_next(&mut self, world: &World) -> RunId {
+        let run = self.take_next().await;
+        self.start(world, run).await;
+        run
     }
 
     /// The next run it is given.
-    pub(crate) async fn take_next(&mut self) -> Attempt {
+    pub(crate) async fn take_next(&mut self) -> RunId {
         loop {
             if let ToAgent::Run(run) = self.hear().await {
-                return run.attempt;
+                return run.id;
             }
         }
     }
 
-    pub(crate) async fn start(&self, world: &World, attempt: Attempt) {
-        self.say(world, FromAgent::Started(attempt)).await;
+    pub(crate) async fn start(&self, world: &World, run: RunId) {
+        self.say(world, FromAgent::Started(run)).await;
     }
 
     pub(crate) async fn hear(&mut self) -> ToAgent {
@@ -84,17 +83,17 @@ impl Agent {
         while !matches!(self.hear().await, ToAgent::Beat { number: heard } if heard == number) {}
     }
 
-    pub(crate) async fn write(&self, world: &World, attempt: Attempt, offset: u64, bytes: &[u8]) {
+    pub(crate) async fn write(&self, world: &World, run: RunId, offset: u64, bytes: &[u8]) {
         let bytes = bytes.to_vec();
-        self.say(world, FromAgent::Output { attempt, stream: Stream::Stdout, offset, bytes }).await;
+        self.say(world, FromAgent::Output { run, stream: Stream::Stdout, offset, bytes }).await;
     }
 
-    pub(crate) async fn end(&self, world: &World, attempt: Attempt, code: i32, stdout: Tail) {
-        self.end_with(world, attempt, exited(code, stdout)).await;
+    pub(crate) async fn end(&self, world: &World, run: RunId, code: i32, stdout: Tail) {
+        self.end_with(world, run, exited(code, stdout)).await;
     }
 
-    pub(crate) async fn end_with(&self, world: &World, attempt: Attempt, end: End) {
-        self.say(world, FromAgent::Ended { attempt, end }).await;
+    pub(crate) async fn end_with(&self, world: &World, run: RunId, end: End) {
+        self.say(world, FromAgent::Ended { run, end }).await;
     }
 
     async fn say(&self, world: &World, frame: FromAgent) {
@@ -183,10 +182,10 @@ async fn what_an_agent_says_is_short_when_it_is_recorded() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     world.submit(&world.alice, 1).await;
-    let attempt = agent.start_next(&world).await;
+    let run = agent.start_next(&world).await;
     let why = "ü".repeat(1 << 20);
     let end = End::of(Outcome::NotStarted { why: why.clone() });
-    agent.say(&world, FromAgent::Ended { attempt, end }).await;
+    agent.say(&world, FromAgent::Ended { run, end }).await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: why.clone() }).await;
     agent.say(&world, FromAgent::Open { open: false, why: why.clone() }).await;
     agent.say(&world, FromAgent::Heartbeat { number: 1, sample: Sample::default() }).await;

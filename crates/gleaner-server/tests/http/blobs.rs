@@ -135,7 +135,7 @@ async fn a_run_left_what_its_agent_sent_and_nothing_else() {
     let kept = End { checkpoint: Some(secret.clone()), ..exited(0, Tail::default()) };
     for claim in [&left, &kept] {
         agent.end_with(&world, run, claim.clone()).await;
-        while !matches!(agent.hear().await, ToAgent::StoreAgain { attempt } if attempt == run) {}
+        while !matches!(agent.hear().await, ToAgent::StoreAgain { run: again } if again == run) {}
         assert_eq!(world.get(&files, &world.bob).await.status, 404);
         assert_eq!(world.get(&path(b"secret"), &world.bob).await.status, 404);
     }
@@ -143,7 +143,8 @@ async fn a_run_left_what_its_agent_sent_and_nothing_else() {
     let sent = world.call("PUT", &path(b"secret"), &session.reveal(), Body::from("secret")).await;
     assert_eq!(sent.status, 200, "{sent}");
     agent.end_with(&world, run, left).await;
-    while !matches!(agent.hear().await, ToAgent::Settled { attempt, accepted: true } if attempt == run) {}
+    while !matches!(agent.hear().await, ToAgent::Settled { run: settled, accepted: true } if settled == run) {
+    }
     assert_eq!(world.get(&files, &world.bob).await.body, b"secret");
 }
 

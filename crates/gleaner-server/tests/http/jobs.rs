@@ -20,8 +20,8 @@ async fn a_job_is_waited_for_until_its_last_task_ended() {
     let wait = world.get(&path, &world.alice);
     let work = async {
         for code in [0, 1] {
-            let attempt = agent.start_next(&world).await;
-            agent.end(&world, attempt, code, Tail::default()).await;
+            let run = agent.start_next(&world).await;
+            agent.end(&world, run, code, Tail::default()).await;
         }
     };
     let (reply, ()) = join!(wait, work);
@@ -168,8 +168,8 @@ async fn a_task_has_a_history_and_an_explanation() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     let job = world.submit(&world.alice, 2).await;
-    let attempt = agent.start_next(&world).await;
-    agent.end(&world, attempt, 0, Tail::default()).await;
+    let run = agent.start_next(&world).await;
+    agent.end(&world, run, 0, Tail::default()).await;
     agent.start_next(&world).await;
     let task = format!("/api/v1/jobs/{job}/tasks/1");
     let history: History = world.get(&format!("{task}/history"), &world.alice).await.json();

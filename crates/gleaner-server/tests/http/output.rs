@@ -10,8 +10,7 @@ async fn output(world: &World, job: u32, query: &str) -> Reply {
 }
 
 fn headers(reply: &Reply) -> [&str; 4] {
-    ["gleaner-attempt", "gleaner-next-offset", "gleaner-over", "gleaner-dropped"]
-        .map(|name| reply.header(name))
+    ["gleaner-run", "gleaner-next-offset", "gleaner-over", "gleaner-dropped"].map(|name| reply.header(name))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -20,11 +19,11 @@ async fn short_output_comes_from_the_journal() {
     let mut agent = Agent::join(&world, "m1").await;
     let job = world.submit(&world.alice, 1).await;
     assert_eq!(headers(&output(&world, job, "").await)[2], "false");
-    let attempt = agent.start_next(&world).await;
-    agent.end(&world, attempt, 0, Tail { offset: 0, bytes: b"hello\n".to_vec(), dropped: 3 }).await;
+    let run = agent.start_next(&world).await;
+    agent.end(&world, run, 0, Tail { offset: 0, bytes: b"hello\n".to_vec(), dropped: 3 }).await;
     for (query, body, expected) in [
         ("?wait_s=60", "hello\n", ["1", "6", "true", "3"]),
-        ("?attempt=1&offset=4", "o\n", ["1", "6", "true", "3"]),
+        ("?run=1&offset=4", "o\n", ["1", "6", "true", "3"]),
         ("?offset=9", "", ["1", "9", "true", "3"]),
         ("?stream=stderr", "", ["1", "0", "true", "0"]),
     ] {
@@ -32,7 +31,7 @@ async fn short_output_comes_from_the_journal() {
         assert_eq!((reply.status, reply.body.as_slice()), (200, body.as_bytes()), "{query}");
         assert_eq!(headers(&reply), expected, "{query}");
     }
-    assert_eq!(output(&world, job, "?attempt=2").await.status, 404);
+    assert_eq!(output(&world, job, "?run=2").await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -40,12 +39,12 @@ async fn long_output_is_followed_in_its_file() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     let job = world.submit(&world.alice, 1).await;
-    let attempt = agent.start_next(&world).await;
-    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, attempt, 0, b"first "));
+    let run = agent.start_next(&world).await;
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, run, 0, b"first "));
     assert_eq!((reply.body.as_slice(), headers(&reply)), (&b"first "[..], ["1", "6", "false", "0"]));
 
     let tail = Tail { offset: 6, bytes: b"last".to_vec(), dropped: 0 };
-    let (reply, ()) = join!(output(&world, job, "?wait_s=60&offset=6"), agent.end(&world, attempt, 0, tail));
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60&offset=6"), agent.end(&world, run, 0, tail));
     // Whether it is known by then that this was the last is a matter of luck.
     assert_eq!(reply.body, b"last");
     let reply = output(&world, job, "?wait_s=60&offset=10").await;
@@ -58,12 +57,12 @@ async fn what_a_run_wrote_before_it_was_said_to_run_is_kept() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     let job = world.submit(&world.alice, 1).await;
-    let attempt = agent.take_next().await;
-    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, attempt, 0, b"first "));
+    let run = agent.take_next().await;
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, run, 0, b"first "));
     assert_eq!(reply.body, b"first ");
-    agent.start(&world, attempt).await;
+    agent.start(&world, run).await;
     let tail = Tail { offset: 6, bytes: b"last".to_vec(), dropped: 0 };
-    let (_, ()) = join!(output(&world, job, "?wait_s=60&offset=6"), agent.end(&world, attempt, 0, tail));
+    let (_, ()) = join!(output(&world, job, "?wait_s=60&offset=6"), agent.end(&world, run, 0, tail));
     assert_eq!(output(&world, job, "").await.body, b"first last");
 }
 
@@ -72,13 +71,13 @@ async fn a_long_answer_comes_in_pieces() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     let job = world.submit(&world.alice, 1).await;
-    let attempt = agent.start_next(&world).await;
+    let run = agent.start_next(&world).await;
     let chunk = vec![b'x'; 64 << 10];
     for number in 0..5 {
-        agent.write(&world, attempt, number * chunk.len() as u64, &chunk).await;
+        agent.write(&world, run, number * chunk.len() as u64, &chunk).await;
     }
     let written = 5 * chunk.len() as u64;
-    agent.end(&world, attempt, 0, Tail { offset: written, ..Tail::default() }).await;
+    agent.end(&world, run, 0, Tail { offset: written, ..Tail::default() }).await;
     let mut read = 0;
     loop {
         let reply = output(&world, job, &format!("?offset={read}&wait_s=60")).await;
@@ -97,12 +96,12 @@ async fn only_what_the_run_wrote_is_its_output() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     let job = world.submit(&world.alice, 1).await;
-    let attempt = agent.start_next(&world).await;
-    agent.write(&world, attempt, 0, b"all that it wrote").await;
-    agent.end(&world, attempt, 0, Tail { offset: 17, ..Tail::default() }).await;
+    let run = agent.start_next(&world).await;
+    agent.write(&world, run, 0, b"all that it wrote").await;
+    agent.end(&world, run, 0, Tail { offset: 17, ..Tail::default() }).await;
     assert_eq!(output(&world, job, "?wait_s=60&offset=17").await.status, 200);
     let outputs = world.app.home.folder().join("outputs").join(world.app.desk.began().nanos().to_string());
-    let file = outputs.join("0").join(format!("{}.{}.out", attempt.task.index(), attempt.number));
+    let file = outputs.join("0").join(format!("{}.{}.out", run.task.index(), run.number));
     std::fs::write(&file, "all that it wrote, and a secret of another").unwrap();
     assert_eq!(output(&world, job, "").await.body, b"all that it wrote");
     assert_eq!(output(&world, job, "?offset=9").await.body, b"it wrote");
@@ -125,9 +124,9 @@ async fn a_run_begins_without_output() {
     std::fs::create_dir_all(outputs.join("0")).unwrap();
     std::fs::write(outputs.join("0/0.1.out"), "a secret of another").unwrap();
     let job = world.submit(&world.alice, 1).await;
-    let attempt = agent.start_next(&world).await;
-    assert_eq!((attempt.task.index(), attempt.number), (0, 1));
-    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, attempt, 2, b"new"));
+    let run = agent.start_next(&world).await;
+    assert_eq!((run.task.index(), run.number), (0, 1));
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, run, 2, b"new"));
     assert_eq!(reply.body, b"\0\0new");
 }
 

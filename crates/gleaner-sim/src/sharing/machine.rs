@@ -42,13 +42,15 @@ pub(super) struct Machine {
     load: f64,
     /// Cores that the owner leaves to the tasks: c·(1−λ).
     capacity: f64,
-    /// share(n), the speed of the virtual clock; 0 while no task is here.
+    /// share(n) for the n shares of the tasks, the speed of the virtual clock; 0 while no task is here.
     rate: f64,
     /// The virtual clock, in seconds of service, as of `updated`.
     clock: f64,
     updated: Instant,
     busy: Span,
     order: FinishOrder,
+    /// How many shares the tasks have beyond one each, with those of runs that are not in the order.
+    more_shares: u64,
 }
 
 impl Machine {
@@ -63,6 +65,7 @@ impl Machine {
             updated: Instant::default(),
             busy: Span::ZERO,
             order: FinishOrder::default(),
+            more_shares: 0,
         }
     }
 
@@ -71,6 +74,12 @@ impl Machine {
         self.advance(now);
         self.load = load;
         self.capacity = f64::from(self.cores) * (1.0 - load);
+        self.set_rate();
+    }
+
+    pub(super) fn crowd(&mut self, now: Instant, shares: i64) {
+        self.advance(now);
+        self.more_shares = self.more_shares.checked_add_signed(shares).expect("as many as came before");
         self.set_rate();
     }
 
@@ -173,11 +182,11 @@ impl Machine {
     }
 
     #[inline]
-    fn share(&self) -> f64 {
-        let tasks = self.order.len() as f64;
-        if tasks > self.capacity {
-            self.capacity / tasks
-        } else if tasks > 0.0 {
+    pub(super) fn share(&self) -> f64 {
+        let shares = (self.order.len() as u64 + self.more_shares) as f64;
+        if shares > self.capacity {
+            self.capacity / shares
+        } else if shares > 0.0 {
             1.0
         } else {
             0.0

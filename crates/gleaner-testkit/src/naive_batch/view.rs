@@ -1,7 +1,8 @@
 //! What the naive batch sees at one moment, and what it would do next.
 
-use super::{Goal, Meta, NaiveBatch, Pick, Rule, works};
-use gleaner_core::{Account, Charged, Grid, Queue, Scope, TaskState};
+use super::books::Books;
+use super::{First, Goal, Meta, Pick, Rule, Terms, works};
+use gleaner_core::{Budget, Charged, Grid, Queue, TaskState};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -30,7 +31,8 @@ fn tied_least(values: &[f64]) -> f64 {
 pub(super) struct View<'a> {
     pub(super) grid: &'a Grid,
     pub(super) now: Time,
-    pub(super) policy: &'a NaiveBatch,
+    pub(super) terms: &'a Terms,
+    pub(super) books: &'a Books,
     pub(super) meta: &'a Meta,
 }
 
@@ -56,9 +58,9 @@ impl View<'_> {
     }
 
     /// B̲, of whoever pays for a task.
-    fn left(&self, task: TaskId, account: &Account) -> f64 {
-        let left = account.left(self.now).count() as f64;
-        if account.budget().charged != Charged::Planned {
+    fn left(&self, task: TaskId, budget: Budget) -> f64 {
+        let left = self.books.left(self.payer(task), self.now);
+        if budget.charged != Charged::Planned {
             return left;
         }
         let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
@@ -92,7 +94,7 @@ impl View<'_> {
         for (task_class, _) in machine.counts() {
             for run in machine.runs_of(task_class) {
                 let row = self.grid.classes().seconds_per_op_row(task_class);
-                let ops = self.length(run.task) - self.grid.ops_done(self.now, run);
+                let ops = self.length(run.task) - self.books.ops_done(run);
                 let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
                 cores.push(left);
             }
@@ -109,7 +111,7 @@ impl View<'_> {
     }
 
     pub(super) fn workers(&self) -> Vec<Worker> {
-        if self.policy.by_class { self.classes() } else { self.machines() }
+        if self.terms.by_class { self.classes() } else { self.machines() }
     }
 
     fn machines(&self) -> Vec<Worker> {
@@ -179,15 +181,14 @@ impl View<'_> {
         self.grid.classes().task_class(self.grid.task(task).class()).payer
     }
 
-    fn account(&self, task: TaskId) -> Option<&Account> {
-        let accounts = self.grid.accounts().filter(|_| self.policy.rule != Rule::None)?;
-        Some(accounts.of(self.payer(task)))
+    /// What limits where tasks go.
+    fn budget(&self) -> Option<Budget> {
+        self.books.budget().filter(|_| self.terms.rule != Rule::None)
     }
 
     /// Whether both are paid for from one account.
     fn share(&self, one: TaskId, other: TaskId) -> bool {
-        let scope = self.grid.accounts().map(|accounts| accounts.budget().scope);
-        scope != Some(Scope::PerUser) || self.payer(one) == self.payer(other)
+        self.books.share(self.payer(one), self.payer(other))
     }
 
     fn sharing(&self, task: TaskId, tasks: &[TaskId]) -> Vec<TaskId> {
@@ -199,15 +200,15 @@ impl View<'_> {
         if !self.seconds(task, worker.class).is_finite() {
             return false;
         }
-        let Some(account) = self.account(task) else { return true };
+        let Some(budget) = self.budget() else { return true };
         let cost = (self.length(task) * worker.price).ceil();
-        let left = self.left(task, account);
+        let left = self.left(task, budget);
         if cost > left {
             return false;
         }
         let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
         let cost = self.length(task) * worker.price;
-        match self.policy.rule {
+        match self.terms.rule {
             Rule::None | Rule::B => true,
             Rule::Share => cost <= (left / tasks_left) * (1.0 + 1e-12),
             Rule::LeastShare => {
@@ -215,20 +216,47 @@ impl View<'_> {
                 let kept = self.meta.left[&self.payer(task)] / all * (tasks_left - 1.0);
                 cost <= (left - kept) + 1e-12 * (left - kept).abs()
             }
-            Rule::Bt => {
-                self.is_cheapest(task, worker, workers) || self.condition(task, worker, account, false)
-            }
-            Rule::BtWithinPeriod => {
-                worker.ready <= account.budget().period.seconds()
-                    && (self.is_cheapest(task, worker, workers)
-                        || self.condition(task, worker, account, false))
-            }
-            Rule::BttPrinted | Rule::BttDerived => {
-                worker.ready <= account.budget().period.seconds()
-                    && (self.is_cheapest(task, worker, workers)
-                        || self.condition(task, worker, account, worker.ready > 0.0))
+            Rule::Bt | Rule::BtWithinPeriod | Rule::BttPrinted | Rule::BttDerived | Rule::BttWithinReach => {
+                self.line_9(task, worker, workers, budget)
             }
         }
+    }
+
+    /// "if p is not the lowest price then (if r > D then condition (5) holds else condition (4) holds)"; and of machines
+    /// with a ready time greater than D + R, that we do not have to consider them.
+    fn line_9(&self, task: TaskId, worker: Worker, workers: &[Worker], budget: Budget) -> bool {
+        let within_period = worker.ready <= budget.period.seconds();
+        let heeds_period = self.terms.rule != Rule::Bt;
+        let is_lowest = self.is_cheapest(task, worker, workers);
+        if is_lowest && (self.terms.first == First::Price || !heeds_period || within_period) {
+            return true;
+        }
+        if is_lowest || (heeds_period && !within_period) {
+            return false;
+        }
+        let is_busy = worker.ready > 0.0;
+        match self.terms.rule {
+            Rule::BttPrinted | Rule::BttDerived | Rule::BttWithinReach if is_busy => {
+                self.condition(task, worker, budget, true)
+            }
+            _ => self.condition(task, worker, budget, false),
+        }
+    }
+
+    /// The operations that all machines do in a second, of the class of tasks for which that is most.
+    fn ops_per_second(&self) -> f64 {
+        let mut most = 0.0;
+        for task in 0..self.grid.classes().task_classes().len() {
+            let row = self.grid.classes().seconds_per_op_row(gleaner_units::TaskClassId::new(task));
+            let mut together = 0.0;
+            for id in self.present() {
+                let machine = self.grid.machine(id);
+                let cores = f64::from(machine.cores()) * (1.0 - machine.load());
+                together += cores / row[machine.class().index()];
+            }
+            most = f64::max(most, together);
+        }
+        most
     }
 
     fn is_cheapest(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
@@ -238,8 +266,7 @@ impl View<'_> {
     }
 
     /// (4), or (5) for a busy worker.
-    fn condition(&self, task: TaskId, worker: Worker, account: &Account, busy: bool) -> bool {
-        let budget = account.budget();
+    fn condition(&self, task: TaskId, worker: Worker, budget: Budget, busy: bool) -> bool {
         // What runs and is charged only when it ends is served with this budget too.
         let runs = self.grid.tasks().map(|(id, _)| id).filter(|id| self.grid.placed_on(*id).is_some());
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
@@ -256,30 +283,33 @@ impl View<'_> {
             held.into_iter().chain(self.sharing(task, &before.collect::<Vec<_>>())).collect();
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
         // Between two recharges: what was paid for in this period is nobody's task any more.
-        let before =
-            if self.policy.at_once { self.paid_before(task, account, &scheduled) } else { (0.0, 0.0) };
+        let before = if self.terms.at_once { self.paid_before(task, &scheduled) } else { (0.0, 0.0) };
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
         let allocated: f64 = before.0 + scheduled.iter().map(|task| self.cost(*task)).sum::<f64>();
         let done: f64 = before.1 + scheduled.iter().map(|task| self.length(*task)).sum::<f64>();
         let all: f64 = before.1 + held.into_iter().chain(meta).map(|task| self.length(task)).sum::<f64>();
-        let counted = match (busy, self.policy.rule) {
-            (true, Rule::BttPrinted) => b / r * worker.ready,
+        let counted = match (busy, self.terms.rule) {
+            (true, Rule::BttPrinted | Rule::BttWithinReach) => b / r * worker.ready,
             (true, _) => allocated - ((b / r - allocated / worker.ready) * worker.ready),
             (false, _) => allocated,
         };
         let own = self.length(task);
         let average = (counted + own * worker.price) / (done + own);
-        average <= b / all * (1.0 + 1e-12)
+        let served = match self.terms.rule {
+            Rule::BttWithinReach => all.min(1.4 * r * self.ops_per_second()),
+            _ => all,
+        };
+        average <= b / served * (1.0 + 1e-12)
     }
 
     /// Credits and operations allocated in this period to other tasks than those.
-    fn paid_before(&self, task: TaskId, account: &Account, scheduled: &[TaskId]) -> (f64, f64) {
-        let allocated = account.allocated(self.now);
+    fn paid_before(&self, task: TaskId, scheduled: &[TaskId]) -> (f64, f64) {
+        let allocated = self.books.allocated(self.payer(task), self.now);
         let counted = self.sharing(task, scheduled);
         let cost: f64 = counted.iter().map(|task| self.cost(*task)).sum();
         let ops: f64 = counted.iter().map(|task| self.length(*task)).sum();
-        (allocated.credits.amount() - cost, allocated.ops.amount() - ops)
+        (allocated.0 - cost, allocated.1 - ops)
     }
 
     fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
@@ -290,7 +320,7 @@ impl View<'_> {
 
     /// Whom the goal looks at: all workers, or some that are fast for the task.
     fn kept(&self, task: TaskId, workers: &[Worker]) -> Vec<Worker> {
-        let Goal::EarliestOfFastest(percent) = self.policy.goal else { return workers.to_vec() };
+        let Goal::EarliestOfFastest(percent) = self.terms.goal else { return workers.to_vec() };
         let able = |worker: &&Worker| self.seconds(task, worker.class).is_finite();
         let mut others: Vec<Worker> = workers.iter().filter(able).copied().collect();
         let count = (percent as usize * others.len() / 100).max(1).min(others.len());
@@ -323,26 +353,26 @@ impl View<'_> {
 
     fn chosen(&self, task: TaskId, fits: &[Fit]) -> Worker {
         let in_time = |fit: &&Fit| {
-            self.policy.deadline.is_none_or(|deadline| fit.1 <= deadline.since(self.now).seconds())
+            self.terms.deadline.is_none_or(|deadline| fit.1 <= deadline.since(self.now).seconds())
         };
         let in_time: Vec<Fit> = fits.iter().filter(in_time).copied().collect();
-        let old = self.policy.pick == Pick::First || self.meta.old.contains(&task);
+        let old = self.terms.pick == Pick::First || self.meta.old.contains(&task);
         let workers: Vec<Worker> = fits.iter().map(|fit| fit.0).collect();
-        if old && self.policy.goal == Goal::Fastest {
+        if old && self.terms.goal == Goal::Fastest {
             let seconds: Vec<f64> = workers.iter().map(|worker| self.seconds(task, worker.class)).collect();
             return Self::lowest_least(&workers, &seconds);
         }
-        if old && self.policy.goal == Goal::FirstFree {
+        if old && self.terms.goal == Goal::FirstFree {
             let ready: Vec<f64> = workers.iter().map(|worker| worker.ready).collect();
             return Self::lowest_least(&workers, &ready);
         }
-        let by_time = matches!(self.policy.goal, Goal::Time | Goal::EarliestOfFastest(_));
+        let by_time = matches!(self.terms.goal, Goal::Time | Goal::EarliestOfFastest(_));
         if !old || by_time || in_time.is_empty() {
             return Self::first_done(fits);
         }
         let price = in_time.iter().map(|fit| fit.0.price).fold(f64::INFINITY, f64::min);
         let cheap: Vec<Fit> = in_time.into_iter().filter(|fit| fit.0.price == price).collect();
-        if self.policy.goal == Goal::CostTime {
+        if self.terms.goal == Goal::CostTime {
             return Self::first_done(&cheap);
         }
         let lowest = cheap
@@ -371,7 +401,7 @@ impl View<'_> {
             return (removed, Vec::new());
         }
         let fits: Vec<&Fits> = fits.iter().collect();
-        if self.policy.pick == Pick::SufferagePasses {
+        if self.terms.pick == Pick::SufferagePasses {
             return (Vec::new(), self.pass(&fits));
         }
         let next = self.largest(&fits).map(|(task, fits)| (*task, self.chosen(*task, fits)));
@@ -401,7 +431,7 @@ impl View<'_> {
     fn metric(&self, task: TaskId, fits: &[Fit]) -> f64 {
         let mut fits = fits.to_vec();
         fits.sort_by(|one, other| one.1.total_cmp(&other.1));
-        match (self.policy.pick, fits.get(1)) {
+        match (self.terms.pick, fits.get(1)) {
             (Pick::First | Pick::MinMin, _) => -fits[0].1,
             (Pick::MaxMin, _) => fits[0].1,
             (Pick::Sufferage | Pick::SufferagePasses, None) => 0.0,

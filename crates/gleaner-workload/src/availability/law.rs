@@ -7,40 +7,58 @@
 //!   distances, and says nothing of a peak. The mean below is then 6·10³;
 //! - **above it the density falls as a power of the speed**, s^−b. The mean of all fixes b: (8.9 − 0.9·6) / 0.1 = 35,
 //!   and the power law from 12 to 99 whose mean is 35 has b = 1.4579. No parameter is left to choose.
+//!
+//! A month has its own share of fast machines; all speeds may be in another unit ([`generate`](super::generate) says why).
 
-/// Nine of ten speeds are below this.
+/// No slow machine is faster than this, in units of the law.
 const BODY_END: f64 = 12e3;
-/// None is above this.
+/// No machine is.
 const TAIL_END: f64 = 99e3;
-const BODY_SHARE: f64 = 0.9;
 /// b, such that the mean of the tail is 35·10³.
 const TAIL_POWER: f64 = 1.457_909_673_150_917;
+/// The mean of the tail.
+const TAIL_MEAN: f64 = 35e3;
 
 /// The speeds of volunteers' machines, in operations a second.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SpeedLaw;
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SpeedLaw {
+    /// The share of the machines that are faster than all others, above 0 and below 1.
+    pub fast_share: f64,
+    /// What the paper's numbers are multiplied by.
+    pub unit: f64,
+}
 
 impl SpeedLaw {
+    /// As figure 3 has it.
+    pub const PAPER: Self = Self { fast_share: 0.1, unit: 1.0 };
+
+    /// The mean of all speeds.
+    pub fn mean(self) -> f64 {
+        self.unit * ((1.0 - self.fast_share) * BODY_END / 2.0 + self.fast_share * TAIL_MEAN)
+    }
+
     /// The speed below which the share `below` of all speeds is. Only + − × ÷ and `libm`.
     pub fn quantile(self, below: f64) -> f64 {
-        if below <= BODY_SHARE {
-            return BODY_END * (below / BODY_SHARE);
+        let body_share = 1.0 - self.fast_share;
+        if below <= body_share {
+            return self.unit * (BODY_END * (below / body_share));
         }
-        let above = (below - BODY_SHARE) / (1.0 - BODY_SHARE);
+        let above = (below - body_share) / (1.0 - body_share);
         let power = 1.0 - TAIL_POWER;
         let (low, high) = (libm::pow(BODY_END, power), libm::pow(TAIL_END, power));
-        libm::pow(low + above * (high - low), 1.0 / power)
+        self.unit * libm::pow(low + above * (high - low), 1.0 / power)
     }
 
     /// The share of the speeds that are below `speed`.
     pub fn share_below(self, speed: f64) -> f64 {
+        let (body_share, speed) = (1.0 - self.fast_share, speed / self.unit);
         if speed <= BODY_END {
-            return BODY_SHARE * (speed / BODY_END);
+            return body_share * (speed / BODY_END);
         }
         let power = 1.0 - TAIL_POWER;
         let (low, high) = (libm::pow(BODY_END, power), libm::pow(TAIL_END, power));
         let at = libm::pow(speed.min(TAIL_END), power);
-        BODY_SHARE + (1.0 - BODY_SHARE) * (at - low) / (high - low)
+        body_share + self.fast_share * (at - low) / (high - low)
     }
 }
 
@@ -66,15 +84,23 @@ mod tests {
     #[test]
     fn the_law_is_the_papers() {
         let steps = 1_000_000;
-        let quantiles = (0..steps).map(|step| SpeedLaw.quantile((f64::from(step) + 0.5) / f64::from(steps)));
+        let law = SpeedLaw::PAPER;
+        let quantiles = (0..steps).map(|step| law.quantile((f64::from(step) + 0.5) / f64::from(steps)));
         let mean = quantiles.sum::<f64>() / f64::from(steps);
         assert!((mean - 8.9e3).abs() < 1.0, "mean {mean}");
-        assert!((SpeedLaw.quantile(0.9) - 12e3).abs() < 1e-6);
-        assert!((SpeedLaw.quantile(1.0) - 99e3).abs() < 1e-6);
-        for step in 1..100 {
-            let below = f64::from(step) / 100.0;
-            assert!((SpeedLaw.share_below(SpeedLaw.quantile(below)) - below).abs() < 1e-12, "{below}");
-            assert!((normal_below(normal_quantile(below)) - below).abs() < 1e-12, "{below}");
+        assert!((law.mean() - 8.9e3).abs() < 1e-6);
+        assert!((law.quantile(0.9) - 12e3).abs() < 1e-6);
+        assert!((law.quantile(1.0) - 99e3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn shares_and_speeds_are_each_others_inverse() {
+        for law in [SpeedLaw::PAPER, SpeedLaw { fast_share: 0.3, unit: 10.0 }] {
+            for step in 1..100 {
+                let below = f64::from(step) / 100.0;
+                assert!((law.share_below(law.quantile(below)) - below).abs() < 1e-12, "{below}");
+                assert!((normal_below(normal_quantile(below)) - below).abs() < 1e-12, "{below}");
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::settings::{PriceSettings, Sharing};
 use gleaner_core::{Budget, Scope};
 use gleaner_policy::Recipe;
 use gleaner_sim::Setup;
-use gleaner_units::{Credits, TaskClassId};
+use gleaner_units::{Credits, Ops, TaskClassId};
 
 /// The policy's recipe, if the machines are such that it can plan for them.
 pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
@@ -15,12 +15,16 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
         let expected = "\"exclusive\": this policy plans for machines that run one task a core";
         return Err(InputError::at_key(scenario, "grid.sharing", "\"time\"", expected));
     }
+    if recipe.plans() {
+        scenario.tasks.check_declared("this policy plans by lengths")?;
+    }
     Ok(recipe)
 }
 
 /// What may be spent, where the policy cares; then every machine has a price, and every user a name.
 pub(super) fn budget(scenario: &Scenario) -> Result<Option<Budget>, InputError> {
     let Some(budget) = scenario.policy.budget() else { return Ok(None) };
+    scenario.tasks.check_declared("there is a budget")?;
     let from_table = |available: &AvailableMachines| available.look.prices == PriceSettings::Table;
     if scenario.availability.as_ref().is_none_or(from_table) {
         scenario.machines.check_priced()?;
@@ -43,8 +47,11 @@ pub(super) fn check_affordable(scenario: &Scenario, setup: &Setup) -> Result<(),
         prices.fold(f64::INFINITY, f64::min)
     };
     let prices: Vec<f64> = (0..setup.task_classes.len()).map(TaskClassId::new).map(cheapest).collect();
-    let costs = setup.tasks.lengths.iter().zip(&setup.tasks.classes);
-    let costs = costs.map(|(&length, class)| Credits::cost(length, prices[class.index()]));
+    let costs = setup.tasks.declared.iter().zip(&setup.tasks.classes);
+    let cost = |(length, class): (&Option<Ops>, &TaskClassId)| {
+        length.map_or(Credits::ZERO, |length| Credits::cost(length, prices[class.index()]))
+    };
+    let costs = costs.map(cost);
     let Some((task, cost)) = costs.enumerate().find(|(_, cost)| *cost > recharge) else { return Ok(()) };
     let found = format!("{recharge}, where {} costs {cost} credits at least", scenario.tasks.id(task));
     let expected = "as many credits as the cheapest run of each task costs";

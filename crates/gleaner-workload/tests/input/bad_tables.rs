@@ -1,6 +1,7 @@
 //! What is reported for tables that are bad input.
 
 use crate::folder::{Folder, LOADS, MACHINES, TASKS};
+use gleaner_workload::Experiment;
 
 /// Each case is a file's text and the error that it gives.
 #[track_caller]
@@ -221,6 +222,17 @@ fn empty_tables() {
 }
 
 #[test]
+fn declared_lengths() {
+    let tasks =
+        |declared: &str| format!("id,arrival_s,length,declared,cpu,disk,net\nt0,0,200,{declared},1,0,0\n");
+    for bad in ["0", "-1", "NaN", "inf", "long"] {
+        let expected = "operations as a finite number above 0, or nothing";
+        let expected = format!("tasks.csv:2: declared: found {bad:?}; expected {expected}");
+        Folder::new().with("tasks.csv", tasks(bad)).check_error(&[], &expected);
+    }
+}
+
+#[test]
 fn machines() {
     let speed = "expected operations a second as a finite number, 0 or more";
     for bad in ["-1", "NaN", "inf", "1e999", "fast", "", "1 2", "0x10"] {
@@ -406,5 +418,27 @@ fn tasks_that_could_never_run() {
         let tasks = format!("id,arrival_s,length,cpu,disk,net,domain\nt0,0,1,1,0,0,\nt1,0,1,{shares}\n");
         let expected = format!("tasks.csv:3: id: found t1, which no machine could ever run: {why}; {run}");
         Folder::new().with("machines.csv", machines).with("tasks.csv", tasks).check_error(&[], &expected);
+    }
+}
+
+#[test]
+fn tasks_of_unknown_length_where_lengths_matter() {
+    let machines = MACHINES.replace("net\n", "net,price\n").replace("250\n", "250,1\n");
+    let tasks = "id,arrival_s,length,declared,cpu,disk,net\nt0,0,200,200,1,0,0\nt1,0,200,,1,0,0\n";
+    for (policy, why) in [
+        ("preset = \"elleuch/min-min\"", "this policy plans by lengths"),
+        (
+            "preset = \"bertasi/greedy\"\nbudget = { rule = \"b\", recharge = 1000, period_s = 1 }",
+            "there is a budget",
+        ),
+    ] {
+        let folder = Folder::new().with("machines.csv", &machines).with("tasks.csv", tasks);
+        let folder = folder.edited("[policy]\npreset = \"bertasi/greedy\"", &format!("[policy]\n{policy}"));
+        let scenario = folder.load(&["grid.sharing=exclusive"]).unwrap_or_else(|error| panic!("{error}"));
+        let error = Experiment::of(scenario).expect_err("no length").to_string();
+        let expected = format!(
+            "tasks.csv:3: declared: found an empty field; expected operations as a finite number above 0, since {why}"
+        );
+        assert!(error.ends_with(&expected), "{error}");
     }
 }

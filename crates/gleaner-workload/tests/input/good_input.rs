@@ -3,7 +3,7 @@
 use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
 use gleaner_core::{Budget, Charged, Scope};
 use gleaner_policy::{Relocate, Score, When};
-use gleaner_units::{Credits, Span, Time};
+use gleaner_units::{Credits, Ops, Span, Time};
 use gleaner_workload::{InputError, Migration, Scenario, Sharing};
 use std::collections::BTreeSet;
 
@@ -34,6 +34,19 @@ fn a_scenario_reads_as_written() {
     assert_eq!(scenario.tasks.kind_of(1).composition, [0.7, 0.1, 0.2]);
     assert_eq!(scenario.policy.name(), "bertasi/greedy");
     assert_eq!(scenario.base, scenario.file.parent().expect("a folder"));
+}
+
+#[test]
+fn a_declared_length_is_apart_from_the_true_one() {
+    let declared = |tasks: &str| -> Vec<Option<f64>> {
+        let scenario = load(&Folder::new().with("tasks.csv", tasks));
+        assert_eq!(scenario.tasks.lengths()[0].amount(), 200.0);
+        (0..scenario.tasks.len()).map(|task| scenario.tasks.declared(task).map(Ops::amount)).collect()
+    };
+    let without = "id,arrival_s,length,cpu,disk,net\nt0,0,200,1,0,0\nt1,0.5,50,1,0,0\n";
+    assert_eq!(declared(without), [Some(200.0), Some(50.0)]);
+    let with = "id,arrival_s,length,declared,cpu,disk,net\nt0,0,200,1e3,1,0,0\nt1,0.5,50,,1,0,0\n";
+    assert_eq!(declared(with), [Some(1000.0), None]);
 }
 
 #[test]

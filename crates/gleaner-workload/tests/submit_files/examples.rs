@@ -4,7 +4,7 @@ use super::{commands, read_in};
 use gleaner_wire::job::{Checkpointing, Needs, TaskList};
 use std::path::Path;
 
-fn read(text: &str) -> Result<gleaner_workload::submit::condor::Submission, String> {
+fn read(text: &str) -> Result<gleaner_workload::submit::Submission, String> {
     read_in(Path::new(""), "a.sub", text, &[]).map_err(|error| error.to_string())
 }
 

@@ -3,12 +3,13 @@
 
 mod differential;
 mod examples;
+mod jdf;
 mod mutations;
 mod shared_data;
 
 use gleaner_wire::job::fill_in;
-use gleaner_workload::submit::condor::{Submission, SubmitFileError, Surroundings, read};
-use gleaner_workload::submit::{JobDescription, Source};
+use gleaner_workload::submit::condor::{Surroundings, read};
+use gleaner_workload::submit::{JobDescription, Source, Submission, SubmitFileError};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Whatever a submit file, a job file or a list of tasks holds, reading it ends, and an error says where.
 
 use super::read_in;
-use gleaner_workload::submit::condor::SubmitFileError;
+use gleaner_workload::submit::SubmitFileError;
 use gleaner_workload::submit::{Source, each_line, from_json, read_job_file};
 use proptest::prelude::*;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The submit files of `../shared/data/submit`: each is translated, or each key that cannot be is named.
 
 use super::{commands, read_in};
-use gleaner_workload::submit::condor::SubmitFileError;
+use gleaner_workload::submit::SubmitFileError;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -27,16 +27,25 @@ impl TraceArguments {
 /// The months of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Month {
-    /// 12 million operations a second together
+    /// 94 machines that do 12 million operations a second together
     September,
-    /// 6 million
+    /// 101 that do half as much
     June,
+}
+
+/// How the paper's speeds are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Speeds {
+    /// Ten times those printed: as many machines as the paper counts, there for hours
+    Tenfold,
+    /// As printed: as many machines as the cumulative speed takes, there for days
+    AsPrinted,
 }
 
 const GENERATE_HELP: &str = "\
 Examples:
   gleaner trace generate --out september.csv --machines machines.csv
-  gleaner trace generate --month june --cumulative-speed 1e5 --days 2 --out small.csv
+  gleaner trace generate --month june --present 20 --mean-speed 5000 --days 2 --out small.csv
 
 In a scenario: [grid] machines = \"machines.csv\", availability = \"september.csv\", sharing = \"exclusive\"";
 
@@ -47,9 +56,15 @@ pub(crate) struct GenerateArguments {
     /// Like which month
     #[arg(long, value_enum, default_value_t = Month::September)]
     pub(crate) month: Month,
-    /// Operations a second of all machines that are there on average, instead of the month's
-    #[arg(long, value_name = "OPS", value_parser = parse_speed)]
-    pub(crate) cumulative_speed: Option<f64>,
+    /// How the paper's speeds are read
+    #[arg(long, value_enum, default_value_t = Speeds::Tenfold)]
+    pub(crate) speeds: Speeds,
+    /// How many machines are there on average, instead of the month's
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
+    pub(crate) present: Option<f64>,
+    /// Operations a second of a machine on average, instead of the month's
+    #[arg(long, value_name = "OPS", value_parser = parse_positive)]
+    pub(crate) mean_speed: Option<f64>,
     /// How long
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=400))]
     pub(crate) days: u32,
@@ -76,7 +91,7 @@ pub(crate) struct ImportArguments {
     /// The event file
     pub(crate) file: PathBuf,
     /// How fast every machine is, in operations a second, since the archive does not say
-    #[arg(long, value_name = "OPS", value_parser = parse_speed)]
+    #[arg(long, value_name = "OPS", value_parser = parse_positive)]
     pub(crate) speed: f64,
     /// Only events of this component, where a node has several
     #[arg(long, value_name = "ID")]
@@ -99,7 +114,7 @@ pub(crate) struct WrittenArguments {
     pub(crate) json: bool,
 }
 
-fn parse_speed(text: &str) -> Result<f64, String> {
+fn parse_positive(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|speed: &f64| (1e-9..=1e12).contains(speed));
-    speed.ok_or_else(|| "expected operations a second, from 1e-9 to 1e12".to_owned())
+    speed.ok_or_else(|| "expected a number from 1e-9 to 1e12".to_owned())
 }

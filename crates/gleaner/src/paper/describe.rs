@@ -20,19 +20,20 @@ pub(super) fn describe(document: &Document, out: Option<&Path>) -> String {
         padded.collect::<Vec<_>>().join("  ")
     };
     let bold = Style::new().bold();
-    let mut text = format!("{bold}verdict  {}{bold:#}\n", line(&header).trim_end());
+    let mut text = format!("{bold}verdict    {}{bold:#}\n", line(&header).trim_end());
     for (claim, cells) in claims.iter().zip(&rows) {
         let verdict = claim.verdict();
         let style = style(verdict);
-        text += &format!("{style}{:7}{style:#}  {}\n", verdict.word(), line(cells).trim_end());
+        text += &format!("{style}{:9}{style:#}  {}\n", verdict.word(), line(cells).trim_end());
     }
     let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
-    let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
+    let [hold, partly, not, undecided] = Verdict::ALL.map(count);
     let all = match claims.len() {
         1 => "1 claim".to_owned(),
         count => format!("{count} claims"),
     };
-    text += &format!("\n{all}, {seeds} seeds: {hold} hold, {partly} partly, {not} not\n");
+    text +=
+        &format!("\n{all}, {seeds} seeds: {hold} hold, {partly} partly, {not} not, {undecided} undecided\n");
     text += &match out {
         Some(dir) => format!("report: {}\n", dir.join("report.html").display()),
         None => "plots, tables and a report: --out DIR\n".to_owned(),
@@ -49,6 +50,7 @@ fn style(verdict: Verdict) -> Style {
         Verdict::Holds => AnsiColor::Green,
         Verdict::Partly => AnsiColor::Yellow,
         Verdict::Not => AnsiColor::Red,
+        Verdict::Undecided => AnsiColor::Cyan,
     };
     Style::new().fg_color(Some(colour.into()))
 }

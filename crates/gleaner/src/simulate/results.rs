@@ -1,11 +1,13 @@
 //! What a run leaves in a folder: tables for programs, plots and a report for people.
 
+use super::figures::Figures;
 use super::summary::Summary;
 use super::{figures, report, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
 use gleaner_core::Policy;
 use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
+use serde::Serialize;
 use std::path::Path;
 
 /// Writes tables, plots, `summary.json` and `report.html` of a run to a folder, which is made if need be.
@@ -15,6 +17,16 @@ pub(crate) fn write_run<P: Policy>(
     run: &Simulation<'_, P>,
     summary: &Summary,
 ) -> Result<(), WriteError> {
+    write_with(dir, experiment, run, (summary, summary, Figures::new()))
+}
+
+/// The same with a summary that says more, and more plots.
+pub(super) fn write_with<P: Policy>(
+    dir: &Path,
+    experiment: &Experiment,
+    run: &Simulation<'_, P>,
+    (summary, document, more): (&Summary, &impl Serialize, Figures),
+) -> Result<(), WriteError> {
     let history = run.history();
     write_file(dir, "tasks.csv", |out| tables::tasks(out, experiment, history))?;
     write_file(dir, "machines.csv", |out| tables::machines(out, experiment, run))?;
@@ -22,11 +34,12 @@ pub(crate) fn write_run<P: Policy>(
     if let Some(budget) = &summary.budget {
         write_file(dir, "spending.csv", |out| tables::spending(out, budget))?;
     }
-    let figures = figures::of_run(experiment, history, summary);
+    let mut figures = figures::of_run(experiment, history, summary);
+    figures.extend(more);
     for (name, _, svg) in &figures {
         write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
     write_text(dir, "report.html", &report::of_run(experiment, run, summary, figures))?;
     // Last, so that a folder with a summary has everything.
-    write_json(dir, "summary.json", summary)
+    write_json(dir, "summary.json", document)
 }

@@ -4,9 +4,10 @@ use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
-use gleaner_workload::submit::condor::{self, Note, Surroundings};
+use gleaner_workload::submit::condor::{self, Surroundings};
 use gleaner_workload::submit::{
-    JobDescription, JobFile, LocalFile, Source, TaskSource, array, each_line, from_json, read_job_file, sweep,
+    JobDescription, JobFile, LocalFile, Note, Source, Submission, TaskSource, array, each_line, from_json,
+    jdf, read_job_file, sweep,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,10 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, F
         None => vec![JobDescription::new(of_command(&arguments.command))],
         Some(file) if file == Path::new("-") || file.extension().is_some_and(|end| end == "toml") => {
             vec![job_file(file)?]
+        }
+        Some(file) if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("jdf")) => {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            noted(file, jdf::translate(&source(file)?, folder, &arguments.ignore)?)
         }
         Some(file) => submit_file(file, arguments)?,
     };
@@ -89,11 +94,15 @@ fn submit_file(path: &Path, arguments: &SubmitArguments) -> Result<Vec<JobDescri
         macros: &macros,
         ignored: &arguments.ignore,
     };
-    let submission = condor::read(&source(path)?, &surroundings)?;
+    Ok(noted(path, condor::read(&source(path)?, &surroundings)?))
+}
+
+/// The jobs of a description, once the user was told what is done in another way than there.
+fn noted(path: &Path, submission: Submission) -> Vec<JobDescription> {
     for Note { line, key, text } in &submission.notes {
         anstream::eprintln!("note: {}:{line}: {key}: {text}", path.display());
     }
-    Ok(submission.jobs)
+    submission.jobs
 }
 
 /// The file, or standard input for `-`.

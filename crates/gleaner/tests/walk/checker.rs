@@ -39,7 +39,7 @@ struct Life {
 /// One run as its program saw it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    attempt: u64,
+    number: u64,
     from: u32,
     to: u32,
 }
@@ -128,12 +128,12 @@ fn check_answers(grid: &Grid, promise: &Promise) {
 
 fn lives(facts: &[Value]) -> BTreeMap<u64, Life> {
     let mut lives: BTreeMap<u64, Life> = BTreeMap::new();
-    for ended in facts.iter().map(|fact| &fact["attempt_ended"]).filter(|fact| fact.is_object()) {
-        let (attempt, end) = (&ended["attempt"], &ended["end"]);
-        let number = attempt["number"].as_u64().expect("a number");
+    for ended in facts.iter().map(|fact| &fact["run_ended"]).filter(|fact| fact.is_object()) {
+        let (run, end) = (&ended["run"], &ended["end"]);
+        let number = run["number"].as_u64().expect("a number");
         let well = end["outcome"]["exited"]["code"].as_i64().or(end["outcome"]["Exited"]["code"].as_i64())
             == Some(0);
-        let task = attempt["task"].as_u64().expect("a number");
+        let task = run["task"].as_u64().expect("a number");
         lives.entry(task).or_default().ends.push((number, well, end["checkpoint"].is_object()));
     }
     lives
@@ -146,17 +146,16 @@ fn witnessed(file: &Path, task: &str, goal: u32) -> Vec<Run> {
     let (mut seen, mut is_over) = (BTreeSet::new(), false);
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
-        let [what, attempt, count] = words[..] else {
+        let [what, run, count] = words[..] else {
             panic!("{task} ran twice at one time: {line} in\n{text}");
         };
-        let (attempt, count): (u64, u32) =
-            (attempt.parse().expect("a number"), count.parse().expect("a number"));
+        let (run, count): (u64, u32) = (run.parse().expect("a number"), count.parse().expect("a number"));
         if what == "start" {
-            assert!(seen.insert(attempt), "{task} was started twice as run {attempt}:\n{text}");
-            runs.push(Run { attempt, from: count, to: count });
+            assert!(seen.insert(run), "{task} was started twice as run {run}:\n{text}");
+            runs.push(Run { number: run, from: count, to: count });
         } else {
             let last = runs.last_mut().expect("a start comes first");
-            assert_eq!(last.attempt, attempt, "{task} ran twice at one time:\n{text}");
+            assert_eq!(last.number, run, "{task} ran twice at one time:\n{text}");
             last.to = count;
             is_over |= what == "end" && count == goal;
         }
@@ -169,16 +168,16 @@ fn witnessed(file: &Path, task: &str, goal: u32) -> Vec<Run> {
 fn check_counts(task: &str, life: &Life, runs: &[Run]) -> usize {
     let mut resumed = 0;
     for run in runs {
-        let stored = life.ends.iter().filter(|(number, _, stored)| *stored && *number < run.attempt);
+        let stored = life.ends.iter().filter(|(number, _, stored)| *stored && *number < run.number);
         // A run that never began hands its checkpoint on: then the one before it counts.
         let numbers: BTreeSet<u64> = stored.map(|(number, ..)| *number).collect();
-        let source = runs.iter().rev().find(|run| numbers.contains(&run.attempt));
+        let source = runs.iter().rev().find(|run| numbers.contains(&run.number));
         // The checkpoint is written just before the witness, so it may be one ahead.
         let expected = source.map_or(0..=0, |source| source.to..=source.to + 1);
         assert!(
             expected.contains(&run.from),
             "{task}: run {} went on from {}, not {expected:?}: {runs:?}",
-            run.attempt,
+            run.number,
             run.from
         );
         resumed += usize::from(run.from > 0);

@@ -19,7 +19,7 @@ const PROGRAM: &str = "seq 1 $((1000 * $1)) | sort -rn | sha256sum > sum; wc -c 
 const COUNTER: &str = "\
 cd \"$GLEANER_CHECKPOINT\"
 n=$(cat count 2>/dev/null || echo 0)
-echo \"attempt $GLEANER_ATTEMPT goes on from $n\"
+echo \"run $GLEANER_ATTEMPT goes on from $n\"
 while [ $n -lt $1 ]; do
     n=$((n + 1)); echo $n > new; mv new count; echo $n; sleep 0.1
 done";
@@ -130,7 +130,7 @@ fn check_bag(grid: &Grid, job: &str) {
 /// It was on at least so many machines, went on above where it stopped each time, and came to its end.
 fn check_counter(grid: &Grid, job: &str, machines: usize) {
     let facts = grid.facts();
-    let stored = |fact: &&Value| fact["attempt_ended"]["end"]["checkpoint"].is_object();
+    let stored = |fact: &&Value| fact["run_ended"]["end"]["checkpoint"].is_object();
     let stops = facts.iter().filter(stored).count();
     assert!(stops + 1 >= machines, "{stops} checkpoints were stored");
     let last = grid.ok(&["logs", &format!("{job}/0")]);

@@ -55,7 +55,7 @@ fn a_slot_is_free_when_the_program_there_is_gone_and_not_before() {
     let place = |is_it: &dyn Fn(&Value) -> bool| facts.iter().position(is_it).expect("it is in the journal");
     let number: u64 = next.parse().expect("a number");
     let waited = place(&|fact| fact["job_submitted"]["job"] == number);
-    let gone = place(&|fact| fact["attempt_ended"]["end"]["checkpoint"].is_object());
+    let gone = place(&|fact| fact["run_ended"]["end"]["checkpoint"].is_object());
     assert!(waited < gone, "the slot was free before anyone waited for it");
     let (last_beat, first_moment) = (moment(&grid, &stubborn), moment(&grid, &next));
     assert!(first_moment > last_beat, "both were there for {} ns", last_beat - first_moment);

@@ -11,14 +11,24 @@ fn is_to_the_letter(claim: &Claim) -> bool {
 
 /// How many claims of each figure have which verdict.
 pub(super) fn summary(findings: &Findings) -> Table {
-    let header = ["Figure", "Holds", "Partly", "Not", "Printed: holds", "Printed: partly", "Printed: not"];
+    let header = [
+        "Figure",
+        "Holds",
+        "Partly",
+        "Not",
+        "Undecided",
+        "Printed: holds",
+        "Printed: partly",
+        "Printed: not",
+        "Printed: undecided",
+    ];
     let table =
         Table::new("Verdicts by figure; on the right those of claims about SOCIAL as printed", header);
     findings.figures.iter().fold(table, |table, figure| {
         let claims = findings.claims_of(*figure);
         let mut cells = vec![Cell::text(title(*figure))];
         for to_the_letter in [false, true] {
-            for verdict in [Verdict::Holds, Verdict::Partly, Verdict::Not] {
+            for verdict in Verdict::ALL {
                 let counted =
                     claims.iter().filter(|c| is_to_the_letter(c) == to_the_letter && c.verdict() == verdict);
                 cells.push(Cell::number(counted.count().to_string()));

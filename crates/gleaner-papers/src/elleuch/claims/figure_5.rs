@@ -3,7 +3,7 @@
 use super::{NO_CONDITION, id, percent, reading};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
-use crate::{Claim, Rule as Judge};
+use crate::{Claim, Condition, Rule as Judge};
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let read = Variant::READINGS.into_iter();
@@ -42,29 +42,43 @@ fn budgeted(findings: &Findings, read: Variant) -> impl Iterator<Item = Case> + 
     })
 }
 
+/// Those whose runs all came to their end: what a run that is given up used until then says nothing about all of it.
+fn ended(findings: &Findings, read: Variant) -> impl Iterator<Item = Case> + '_ {
+    budgeted(findings, read).filter(|case| findings.always_ends(*case))
+}
+
+/// That no run was given up.
+fn all_ended(findings: &Findings, read: Variant) -> Option<Condition> {
+    Some(Condition {
+        what: "every run came to its end",
+        met: ended(findings, read).eq(budgeted(findings, read)),
+    })
+}
+
 fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
     let difference = |seed: usize| {
         let of = |case: Case| findings.outcome(case, seed).use_share;
-        crate::statistics::mean(budgeted(findings, read).map(|case| of(case) - of(case.yardstick())))
+        crate::statistics::mean(ended(findings, read).map(|case| of(case) - of(case.yardstick())))
     };
     Claim {
         id: id("figure-5/budgets-decrease-use".to_owned(), read),
         claim: "applying a budget constraint decreases the resource utilization",
         paper: "decreases",
-        quantity: "the difference of use from that without a budget, over all versions, budgets and months"
+        quantity: "the difference of use from that without a budget, over all versions, budgets and months \
+                   whose runs came to their end"
             .to_owned(),
         besides: None,
         measured: percent(findings.over_seeds(difference)),
         unit: "percentage points",
         rule: Judge::Negative,
-        condition: None,
+        condition: all_ended(findings, read),
         reading: reading(read),
     }
 }
 
 fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
     let correlation = |seed: usize| {
-        let points: Vec<(f64, f64)> = budgeted(findings, read)
+        let points: Vec<(f64, f64)> = ended(findings, read)
             .map(|case| (findings.outcome(case, seed).use_share, findings.normalized(case, seed)))
             .collect();
         rank_correlation(&points)
@@ -74,13 +88,14 @@ fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
         claim: "a lower makespan can be achieved by increasing the resource utilization",
         paper: "lower with more",
         quantity:
-            "Spearman's rank correlation of use and normalized makespan over versions, budgets and months"
+            "Spearman's rank correlation of use and normalized makespan over the versions, budgets and months whose runs \
+             came to their end"
                 .to_owned(),
         besides: None,
         measured: findings.over_seeds(correlation).within(-1.0, 1.0),
         unit: "",
         rule: Judge::Negative,
-        condition: None,
+        condition: all_ended(findings, read),
         reading: reading(read),
     }
 }

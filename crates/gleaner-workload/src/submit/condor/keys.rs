@@ -1,8 +1,7 @@
 //! What each key of a submit file means here, and which mean nothing here.
 
 use super::statements::Batch;
-use super::{Note, UnsupportedKey};
-use std::collections::BTreeMap;
+use crate::submit::submission::Refusals;
 
 /// Keys that are honoured; `translate` reads them.
 const HONOURED: [&str; 38] = [
@@ -84,55 +83,23 @@ const REFUSED: [(&str, &str); 14] = [
     ("container_*", "there are no containers"),
 ];
 
-/// Keys that cannot be honoured, each once.
-#[derive(Debug, Default)]
-pub(super) struct Refusals(BTreeMap<(u64, String), String>);
-
-impl Refusals {
-    pub(super) fn add(&mut self, line: u64, key: &str, why: impl Into<String>) {
-        self.0.entry((line, key.to_owned())).or_insert_with(|| why.into());
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn into_keys(self) -> Vec<UnsupportedKey> {
-        self.0.into_iter().map(|((line, key), why)| UnsupportedKey { line, key, why }).collect()
-    }
-
-    /// Refuses the keys of a batch that nothing here stands for, whatever their values.
-    pub(super) fn add_all(&mut self, batch: &Batch) {
-        for (lower, setting) in batch.settings.iter() {
-            if setting.is_ignored || HONOURED.contains(&lower.as_str()) {
-                continue;
-            }
-            if let Some((_, nothing, why)) = NOTHING_ASKED.iter().find(|(key, ..)| key == lower) {
-                let value = setting.value.to_ascii_lowercase();
-                if !nothing.contains(&value.as_str()) {
-                    self.add(setting.line, &setting.name, *why);
-                }
-            } else if let Some((_, why)) = REFUSED.iter().find(|(key, _)| means(key, lower)) {
-                self.add(setting.line, &setting.name, *why);
-            } else if !is_macro(lower, batch) {
-                let why = "neither a key that Gleaner knows, nor used as a macro";
-                self.add(setting.line, &setting.name, why);
-            }
+/// Refuses the keys of a batch that nothing here stands for, whatever their values.
+pub(super) fn refuse_keys(batch: &Batch, refused: &mut Refusals) {
+    for (lower, setting) in batch.settings.iter() {
+        if setting.is_ignored || HONOURED.contains(&lower.as_str()) {
+            continue;
         }
-    }
-}
-
-/// What the user should know, each once.
-#[derive(Debug, Default)]
-pub(super) struct Notes(BTreeMap<(u64, String), &'static str>);
-
-impl Notes {
-    pub(super) fn add(&mut self, line: u64, key: &str, text: &'static str) {
-        self.0.insert((line, key.to_owned()), text);
-    }
-
-    pub(super) fn into_notes(self) -> Vec<Note> {
-        self.0.into_iter().map(|((line, key), text)| Note { line, key, text }).collect()
+        if let Some((_, nothing, why)) = NOTHING_ASKED.iter().find(|(key, ..)| key == lower) {
+            let value = setting.value.to_ascii_lowercase();
+            if !nothing.contains(&value.as_str()) {
+                refused.add(setting.line, &setting.name, *why);
+            }
+        } else if let Some((_, why)) = REFUSED.iter().find(|(key, _)| means(key, lower)) {
+            refused.add(setting.line, &setting.name, *why);
+        } else if !is_macro(lower, batch) {
+            let why = "neither a key that Gleaner knows, nor used as a macro";
+            refused.add(setting.line, &setting.name, why);
+        }
     }
 }
 

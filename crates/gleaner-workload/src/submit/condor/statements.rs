@@ -2,10 +2,11 @@
 
 use super::macros::Scope;
 use super::queue::{self, Queue};
-use super::{SubmitFileError, Surroundings, UnsupportedKey};
+use super::{SubmitFileError, Surroundings};
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::submit::Source;
+use crate::submit::UnsupportedKey;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! One process of a submit file as a job of one task.
 
 use super::arguments;
-use super::keys::{Notes, Refusals};
 use super::macros::{Scope, evaluated};
 use super::statements::{Batch, Setting};
 use crate::submit::quantity::size_in;
+use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};

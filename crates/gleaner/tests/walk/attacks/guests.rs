@@ -178,13 +178,13 @@ fn tasks_that_want_to_run_again_rest_ever_longer() {
     let again = submit(&grid, &["--checkpoint-exit-code", "85"], &["sh", "-c", "exit 85"]);
     let facts = until("it ran three times", PATIENCE, || {
         let facts = grid.facts();
-        (facts.iter().filter(|fact| is(fact, "attempt_ended")).count() == 3).then_some(facts)
+        (facts.iter().filter(|fact| is(fact, "run_ended")).count() == 3).then_some(facts)
     });
     let steps: Vec<&str> = facts
         .iter()
-        .filter_map(|fact| ["attempt_ended", "tasks_rested"].into_iter().find(|name| is(fact, name)))
+        .filter_map(|fact| ["run_ended", "tasks_rested"].into_iter().find(|name| is(fact, name)))
         .collect();
-    assert_eq!(steps, ["attempt_ended", "tasks_rested", "attempt_ended", "tasks_rested", "attempt_ended"]);
+    assert_eq!(steps, ["run_ended", "tasks_rested", "run_ended", "tasks_rested", "run_ended"]);
     grid.ok(&["cancel", &again]);
     let refused = grid.cli(&["submit", "--checkpoint-exit-code", "0", "--", "true"]);
     assert_eq!(refused.status.code(), Some(2));

@@ -22,8 +22,8 @@ fn submit(grid: &Grid, arguments: &[&str], script: &str) -> String {
 
 /// How often a run of any task has ended.
 fn ends(grid: &Grid) -> Vec<String> {
-    let facts = grid.facts().into_iter().filter(|fact| fact["attempt_ended"].is_object());
-    facts.map(|fact| fact["attempt_ended"]["end"]["outcome"].to_string()).collect()
+    let facts = grid.facts().into_iter().filter(|fact| fact["run_ended"].is_object());
+    facts.map(|fact| fact["run_ended"]["end"]["outcome"].to_string()).collect()
 }
 
 /// Clients that send the same body to each of these paths, slowly.
@@ -240,11 +240,9 @@ fn what_another_user_sent_or_got_cannot_be_had_by_its_hash() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let files = grid.json(&["status", &job, "--tasks"]);
-    let left = grid.facts().into_iter().find(|fact| fact["attempt_ended"].is_object()).expect("it ended");
-    let left = left["attempt_ended"]["end"]["files"]["blob"]
-        .as_str()
-        .unwrap_or_else(|| panic!("{files}"))
-        .to_owned();
+    let left = grid.facts().into_iter().find(|fact| fact["run_ended"].is_object()).expect("it ended");
+    let left =
+        left["run_ended"]["end"]["files"]["blob"].as_str().unwrap_or_else(|| panic!("{files}")).to_owned();
     let sent = blake3::hash(b"a secret\n").to_string();
     for path in [
         format!("/api/v1/blobs/{sent}"),

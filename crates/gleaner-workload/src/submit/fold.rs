@@ -1,4 +1,4 @@
-//! From one description a process to few jobs of many tasks.
+//! From one description a task to few jobs of many tasks. A task is a process there, as `HTCondor` calls it.
 
 use crate::submit::JobDescription;
 use gleaner_wire::Words;
@@ -113,8 +113,9 @@ fn numbered(values: &Words, first: u32) -> Option<String> {
 /// The texts of a job, in which parameters are filled in.
 fn slots(job: &mut JobDescription) -> Vec<&mut String> {
     let JobDescription { spec, inputs, stdin, stdout, stderr } = job;
-    let files =
-        inputs.iter_mut().flat_map(|input| std::iter::once(&mut input.source).chain(&mut input.target));
+    // Where an input has a name of its own, its source is part of the shape: a job cannot send each task another file by
+    // one name.
+    let files = inputs.iter_mut().map(|input| input.target.as_mut().unwrap_or(&mut input.source));
     let of_spec = spec.command.iter_mut().chain(spec.env.values_mut()).chain(&mut spec.outputs);
     of_spec.chain(files).chain(stdin).chain(stdout).chain(stderr).collect()
 }

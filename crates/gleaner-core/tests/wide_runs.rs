@@ -1,0 +1,276 @@
+//! What each event makes of a run of several parts: all or none.
+
+use gleaner_core::{
+    Change, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Part,
+    Policy, Refusal, Room, RunEnd, Scheduler, Stage, StopReason, Tags, TaskClass, TaskState,
+};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+
+const NOW: Time = Time::from_nanos(5);
+
+/// Wishes what it is told.
+#[derive(Clone, Default)]
+struct Puppet {
+    wish: Option<Decision>,
+    refusal: Option<Refusal>,
+}
+
+impl Policy for Puppet {
+    fn observe(&mut self, _: &Grid, change: &Change) {
+        if let Change::Refused(_, refusal) = change {
+            self.refusal = Some(*refusal);
+        }
+    }
+
+    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
+        self.wish.take()
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn wide_task() -> TaskId {
+    TaskId::new(0)
+}
+
+fn on(index: usize) -> MachineId {
+    MachineId::new(index)
+}
+
+fn part(machine: usize, cores: u32) -> Part {
+    Part { on: on(machine), cores }
+}
+
+/// Four machines of two cores with ten bytes of memory and of disk each, the last of which is half as fast; a task of five
+/// cores, nine bytes of memory and four of disk, and one of a core.
+fn grid() -> Scheduler<Puppet> {
+    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let room = Room { slots: Some(2), memory: Some(10), disk: Some(10) };
+    let kind = |speed| {
+        let (speeds, provides) = (vec![speed], Tags::new());
+        Event::MachineClassMet(MachineClass { speeds, cores: 2, room, price: 0.0, provides, ad: None })
+    };
+    let joined = |index: usize| {
+        let class = MachineClassId::new(usize::from(index == 3));
+        Event::MachineJoined { machine: on(index), class }
+    };
+    let class = |needs| {
+        let (payer, requires) = (UserId::default(), Tags::new());
+        let composition = vec![1.0];
+        Event::TaskClassMet(TaskClass {
+            composition,
+            needs,
+            priority: 0,
+            restarts: false,
+            payer,
+            requires,
+            ad: None,
+        })
+    };
+    let submitted = |task: usize| Event::TasksSubmitted {
+        first: TaskId::new(task),
+        count: 1,
+        class: TaskClassId::new(task),
+        length: None,
+    };
+    let wide = Needs { cores: 5, memory: 9, disk: 4 };
+    let events = [kind(2.0), kind(1.0), joined(0), joined(1), joined(2), joined(3)];
+    for event in events.iter().chain(&[class(wide), class(Needs::default()), submitted(0), submitted(1)]) {
+        tell(&mut scheduler, NOW, event);
+    }
+    scheduler
+}
+
+fn tell(scheduler: &mut Scheduler<Puppet>, now: Time, event: &Event) -> Vec<Change> {
+    let changes = scheduler.apply(now, event).to_vec();
+    scheduler.decide(now, &mut Vec::new());
+    scheduler.check().expect("a whole grid");
+    changes
+}
+
+fn wish(scheduler: &mut Scheduler<Puppet>, decision: Decision) -> Option<Refusal> {
+    scheduler.set_policy(Puppet { wish: Some(decision), refusal: None });
+    tell(scheduler, NOW, &Event::RuleChanged);
+    scheduler.policy().refusal
+}
+
+fn start(scheduler: &mut Scheduler<Puppet>, parts: &[Part]) -> Option<Refusal> {
+    wish(scheduler, Decision::StartWide { task: wide_task(), parts: parts.into() })
+}
+
+/// The wide task, and how many cores each machine has free.
+fn state(scheduler: &Scheduler<Puppet>) -> String {
+    let grid = scheduler.grid();
+    let state = match grid.task(wide_task()).state() {
+        TaskState::Waiting => "waits".to_owned(),
+        TaskState::Placed => "placed".to_owned(),
+        TaskState::Finished(on) => format!("done@{on}"),
+        TaskState::Withdrawn => "withdrawn".to_owned(),
+    };
+    let runs = grid.runs_of(wide_task()).map(|run| {
+        let stage = match run.stage() {
+            Stage::Held => "held",
+            Stage::Sent => "sent",
+            Stage::Running => "runs",
+            Stage::Stopping => "stops",
+            Stage::Missing => "missing",
+        };
+        let parts: Vec<String> =
+            grid.parts_of(run).map(|part| format!("{}x{}", part.cores, part.on)).collect();
+        format!(" {}:{stage}@{}", run.id().number, parts.join("+"))
+    });
+    let free = grid.machines().iter().map(|machine| machine.free().slots.expect("a bound").to_string());
+    format!("{state}{} free {}", runs.collect::<String>(), free.collect::<Vec<_>>().join(" "))
+}
+
+fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
+    let (verb, number) = word.split_at(word.len() - 1);
+    let number: usize = number.parse().expect("a digit");
+    let run = RunId::new(wide_task(), number as u32);
+    let event = match verb {
+        "wide" => {
+            let parts = [part(0, 2), part(1, 1), part(2, 2)];
+            assert_eq!(start(scheduler, &parts), None, "{word}");
+            return false;
+        }
+        "small" => {
+            let small = Decision::Start { task: TaskId::new(1), on: on(number) };
+            assert_eq!(wish(scheduler, small), None, "{word}");
+            return false;
+        }
+        "started" => Event::RunStarted(run),
+        "finished" => Event::RunEnded { run, end: RunEnd::Finished },
+        "lost" => Event::RunEnded { run, end: RunEnd::Lost },
+        "kept" => Event::RunEnded { run, end: RunEnd::Kept },
+        "gone" => Event::MachineLost { machine: on(number) },
+        "back" => Event::MachineReturned { machine: on(number) },
+        "withdrawn" => Event::TasksWithdrawn { first: wide_task(), count: 1 },
+        "returned" => Event::TasksReturned { first: wide_task(), count: 1 },
+        "rerun" => Event::TasksRerun { first: wide_task(), count: 1 },
+        other => panic!("no step is called {other}"),
+    };
+    tell(scheduler, NOW, &event).contains(&Change::StaleReply(run))
+}
+
+#[test]
+fn all_parts_or_none() {
+    let whole = "runs@2xm0+1xm1+2xm2";
+    for (story, expected, stale) in [
+        ("wide0", "placed 1:sent@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+        ("wide0 started1", &format!("placed 1:{whole} free 0 1 0 2"), false),
+        ("wide0 started1 started1", &format!("placed 1:{whole} free 0 1 0 2"), true),
+        ("small1 wide0", "placed 1:sent@2xm0+1xm1+2xm2 free 0 0 0 2", false),
+        // Its end is that of all parts, and counts once.
+        ("wide0 started1 finished1", "done@m0 free 2 2 2 2", false),
+        ("wide0 started1 finished1 finished1", "done@m0 free 2 2 2 2", true),
+        ("wide0 started1 lost1", "waits free 2 2 2 2", false),
+        ("wide0 started1 kept1 wide0", "placed 2:sent@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+        // A part is lost: the others stop, and nothing of the run counts.
+        ("wide0 started1 gone1", "placed 1:stops@2xm0+2xm2 free 0 2 0 2", false),
+        ("wide0 gone0", "placed 1:stops@1xm1+2xm2 free 2 1 0 2", false),
+        ("wide0 started1 gone1 kept1", "waits free 2 2 2 2", false),
+        ("wide0 started1 gone1 finished1", "waits free 2 2 2 2", false),
+        ("wide0 started1 gone0 gone2", "placed 1:stops@1xm1 free 2 1 2 2", false),
+        ("wide0 started1 gone0 gone2 gone1", "waits free 2 2 2 2", false),
+        ("wide0 started1 gone0 gone2 gone1 finished1", "waits free 2 2 2 2", true),
+        ("wide0 gone1 back1 lost1 wide0", "placed 2:sent@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+        ("wide0 gone3", "placed 1:sent@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+        // Its user has other plans.
+        ("wide0 started1 withdrawn0", "withdrawn 1:stops@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+        ("wide0 started1 withdrawn0 kept1", "withdrawn free 2 2 2 2", false),
+        ("wide0 started1 withdrawn0 finished1", "done@m0 free 2 2 2 2", false),
+        ("wide0 withdrawn0 gone0 finished1", "withdrawn free 2 2 2 2", false),
+        ("wide0 withdrawn0 gone0 gone1 gone2", "withdrawn free 2 2 2 2", false),
+        ("wide0 withdrawn0 returned0", "placed 1:stops@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+        ("wide0 withdrawn0 returned0 kept1", "waits free 2 2 2 2", false),
+        ("wide0 withdrawn0 rerun0 finished1", "waits free 2 2 2 2", false),
+        ("wide0 finished1 rerun0 wide0", "placed 2:sent@2xm0+1xm1+2xm2 free 0 1 0 2", false),
+    ] {
+        let mut scheduler = grid();
+        let last = story.split_whitespace().map(|word| step(&mut scheduler, word)).last();
+        assert_eq!((state(&scheduler).as_str(), last), (expected, Some(stale)), "{story}");
+    }
+}
+
+#[test]
+fn what_is_ordered_names_every_part() {
+    let mut scheduler = grid();
+    let run = RunId::new(wide_task(), 1);
+    step(&mut scheduler, "wide0");
+    let parts = [part(0, 2), part(1, 1), part(2, 2)].into();
+    assert_eq!(scheduler.take_orders().collect::<Vec<_>>(), [Command::StartWide { run, parts }]);
+    step(&mut scheduler, "gone0");
+    let stop = Command::Stop { run, on: on(1), why: StopReason::PartLost };
+    assert_eq!(scheduler.take_orders().collect::<Vec<_>>(), [stop]);
+    // Who was told to stop is not told again.
+    step(&mut scheduler, "gone1");
+    assert_eq!(scheduler.take_orders().next(), None);
+}
+
+#[test]
+fn a_part_takes_what_falls_to_its_cores() {
+    let mut scheduler = grid();
+    step(&mut scheduler, "wide0");
+    let free = |machine: usize| scheduler.grid().machine(on(machine)).free();
+    // Of nine bytes for five cores two cores have four, rounded up, and one core has two.
+    assert_eq!((free(0).memory, free(1).memory, free(3).memory), (Some(6), Some(8), Some(10)));
+    assert_eq!((free(0).disk, free(1).disk, free(3).disk), (Some(8), Some(9), Some(10)));
+}
+
+#[test]
+fn parts_that_do_not_make_up_the_task_are_refused() {
+    let cores = Refusal::Parts { task: wide_task(), cores: 5 };
+    for parts in [
+        &[][..],
+        &[part(0, 5), part(1, 0)],
+        &[part(0, 2), part(1, 2)],
+        &[part(0, 2), part(1, 2), part(2, 2)],
+        &[part(1, 2), part(0, 2), part(2, 1)],
+        &[part(0, 2), part(0, 2), part(1, 1)],
+        &[part(0, u32::MAX), part(1, 6)],
+    ] {
+        assert_eq!(start(&mut grid(), parts), Some(cores), "{parts:?}");
+    }
+    let mut scheduler = grid();
+    // One part that is the whole is a start, for which the machine is too small.
+    assert_eq!(start(&mut scheduler, &[part(0, 5)]), Some(Refusal::CannotRun(wide_task(), on(0))));
+    assert!(matches!(
+        start(&mut scheduler, &[part(0, 2), part(1, 3)]),
+        Some(Refusal::NoRoom { on: machine, .. }) if machine == on(1)
+    ));
+    tell(&mut scheduler, NOW, &Event::MachineClosed { machine: on(2) });
+    let parts = [part(0, 2), part(1, 1), part(2, 2)];
+    assert_eq!(start(&mut scheduler, &parts), Some(Refusal::Closed(on(2))));
+    assert_eq!(state(&scheduler), "waits free 2 2 2 2");
+}
+
+#[test]
+fn runs_of_several_parts_are_neither_moved_nor_replicated() {
+    let mut scheduler = grid();
+    for word in ["wide0", "started1"] {
+        step(&mut scheduler, word);
+    }
+    assert!(scheduler.grid().stays(wide_task()));
+    let relocate = Decision::Relocate { task: wide_task(), to: on(3) };
+    assert_eq!(wish(&mut scheduler, relocate), Some(Refusal::SeveralParts(wide_task())));
+    let replicate = Decision::Replicate { task: wide_task(), on: on(3) };
+    assert_eq!(wish(&mut scheduler, replicate), Some(Refusal::SeveralParts(wide_task())));
+}
+
+#[test]
+fn it_has_come_as_far_as_its_slowest_part() {
+    let mut scheduler = grid();
+    assert_eq!(start(&mut scheduler, &[part(0, 2), part(1, 2), part(3, 1)]), None);
+    let run = RunId::new(wide_task(), 1);
+    tell(&mut scheduler, NOW, &Event::RunStarted(run));
+    let later = NOW.after_seconds(10.0);
+    assert_eq!(scheduler.grid().ops_done(later, run), 10.0);
+    let measured = Event::MachineMeasured { machine: on(3), class: MachineClassId::new(0) };
+    tell(&mut scheduler, later, &measured);
+    assert_eq!(scheduler.grid().ops_done(later.after_seconds(1.0), run), 12.0);
+}

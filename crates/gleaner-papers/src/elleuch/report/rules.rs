@@ -1,0 +1,59 @@
+//! All rules at all budgets: makespans in units of that without a budget, and how many runs were given up.
+
+use super::with_reach;
+use crate::elleuch::case::{Case, Heuristic, Month, Rule};
+use crate::elleuch::findings::Findings;
+use crate::statistics::Estimate;
+use gleaner_report::{Block, Cell, Table};
+
+pub(super) fn tables(findings: &Findings) -> Vec<Block> {
+    Month::ALL.map(|month| Block::from(of_month(findings, month))).into()
+}
+
+fn of_month(findings: &Findings, month: Month) -> Table {
+    let budgets = findings.budgets(month, Heuristic::MinMin);
+    let headings = budgets.iter().map(|budget| format!("{}·10¹¹", *budget as f64 / 1e11));
+    let caption = format!(
+        "{}: makespans in units of that without a budget, ± the 95 % interval, of the patterns that came to their end; \
+         how many were given up, or not done when the trace ended",
+        month.name()
+    );
+    let header: Vec<String> = std::iter::once("Rule".to_owned()).chain(headings).collect();
+    let rows = Rule::ALL_BUDGETED.into_iter().flat_map(|rule| {
+        Case::min_min(month, rule, 0).readings().iter().map(move |reading| (rule, *reading))
+    });
+    rows.fold(Table::new(caption, header), |table, (rule, reading)| {
+        let case = |budget: u64| Case::min_min(month, rule, budget).read(reading);
+        let cells = budgets.iter().map(|budget| outcome(findings, case(*budget)));
+        table.row(std::iter::once(Cell::text(name(rule, case(0)))).chain(cells))
+    })
+}
+
+fn name(rule: Rule, case: Case) -> String {
+    match rule {
+        Rule::WithinReach => "BTT within reach (gleaner/budget)".to_owned(),
+        _ => rule.prefix().to_owned() + case.remark(),
+    }
+}
+
+fn outcome(findings: &Findings, case: Case) -> Cell {
+    let outcomes = &findings.outcomes()[&case];
+    let ended: Vec<f64> = (0..outcomes.len())
+        .filter(|&seed| outcomes[seed].unfinished == 0)
+        .map(|seed| findings.normalized(case, seed))
+        .collect();
+    let stalls = outcomes.iter().filter(|outcome| outcome.stalls).count();
+    let over = outcomes.len() - ended.len() - stalls;
+    let mut text = if ended.is_empty() { String::new() } else { said(Estimate::of(&ended)) };
+    for (count, what) in [(stalls, "stall"), (over, "not done")] {
+        if count > 0 {
+            let before = if text.is_empty() { "" } else { ", " };
+            text += &format!("{before}{count} {what}");
+        }
+    }
+    Cell::number(text)
+}
+
+fn said(estimate: Estimate) -> String {
+    if estimate.reach().is_finite() { with_reach(estimate, 3) } else { format!("{:.3}", estimate.mean) }
+}

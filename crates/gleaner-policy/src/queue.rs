@@ -1,0 +1,325 @@
+//! The policy for rigid jobs: tasks wait in one line, hold cores of an exclusive machine from their start to their end, and
+//! start in turn, or before it where that delays nobody who has a moment kept for him.
+//!
+//! All that happens at one instant is told before anybody starts: what happens asks for a wake-up at the same instant, and
+//! that is answered. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
+//!
+//! - `calendar` has a machine's free cores over time, `holds` what runs hold and until when that is believed.
+//! - `line` has who waits, `forecast` how long they are believed to be.
+//! - `plan` has the moments that conservative backfilling keeps.
+
+mod calendar;
+mod forecast;
+mod holds;
+mod line;
+mod plan;
+
+use crate::backlog::{Size, last_where};
+use crate::parts::lengths::Lengths;
+use crate::parts::queue::{Backfill, Queueing};
+use forecast::Forecast;
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+use holds::Holds;
+use line::{Kind, Line};
+use plan::Plan;
+
+/// Starts tasks from one line.
+#[derive(Clone, Debug)]
+pub struct Backfiller {
+    recipe: Queueing,
+    lengths: Lengths,
+    forecast: Forecast,
+    line: Line,
+    holds: Holds,
+    /// What conservative backfilling keeps for each, as long as it holds.
+    plan: Option<Plan>,
+}
+
+/// The earliest moment at which a task can start, where, and what it leaves there then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reservation {
+    /// For whom it is kept.
+    pub task: TaskId,
+    /// Where.
+    pub on: MachineId,
+    /// When; never where nothing that runs there is known to end.
+    pub at: Time,
+    /// The cores that it will not need then.
+    pub spare: u32,
+}
+
+impl Backfiller {
+    /// The policy that follows `recipe`.
+    pub(crate) fn new(recipe: Queueing, lengths: Lengths) -> Self {
+        let (forecast, holds) = (Forecast::new(lengths), Holds::new(recipe.correction));
+        Self { recipe, lengths, forecast, line: Line::default(), holds, plan: None }
+    }
+
+    /// The first in line, where it cannot start now, with what is kept for it. Costs O(machines that it could use).
+    pub fn reservation(&self, grid: &Grid, now: Time) -> Option<Reservation> {
+        let task = self.line.first()?;
+        let kind = self.line.kind_of(grid, task);
+        if self.place_now(grid, kind, None).is_some() {
+            return None;
+        }
+        let cores = kind.needs.cores;
+        let machines = self.classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
+        let moments = machines.map(|on| (self.moment(grid, now, kind, on), on));
+        let (at, on) = moments.min()?;
+        let spare = self.holds.calendar(on).free_at(at) - i64::from(cores);
+        Some(Reservation { task, on, at, spare: u32::try_from(spare).unwrap_or(0) })
+    }
+
+    /// From when on a machine has room for the first in line, as far as cores go.
+    fn moment(&self, grid: &Grid, now: Time, kind: &Kind, on: MachineId) -> Time {
+        let by_cores = self.holds.calendar(on).earliest(now, kind.needs.cores, |begin| begin);
+        if by_cores > now || grid.can_run(kind.class, on) {
+            return by_cores;
+        }
+        // It is memory that is short: something has to end first.
+        self.holds.next_end().map_or(Time::NEVER, |end| end.max(now))
+    }
+
+    /// The classes of machines that can run it, each with the seconds that an operation takes there.
+    fn classes_for<'a>(
+        &'a self,
+        grid: &'a Grid,
+        kind: &Kind,
+    ) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
+        let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
+        let able = row.filter(|(_, seconds)| seconds.is_finite());
+        able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
+    }
+
+    /// Of the fastest machines that have room now, the one with the least; not on `but`. Costs O(machine classes), and
+    /// O(log machines) each where memory is not short.
+    fn place_now(&self, grid: &Grid, kind: &Kind, but: Option<MachineId>) -> Option<MachineId> {
+        let able = |on: MachineId| Some(on) != but && grid.can_run(kind.class, on);
+        let nearest = self.classes_for(grid, kind).filter_map(|(seconds, class)| {
+            let mut rooms = self.holds.with_room(class, kind.needs.cores);
+            rooms.find(|&(_, on)| able(on)).map(|(free, on)| (seconds, free, on))
+        });
+        let order = |one: &(f64, u32, MachineId), other: &(f64, u32, MachineId)| {
+            one.0.total_cmp(&other.0).then((one.1, one.2).cmp(&(other.1, other.2)))
+        };
+        nearest.min_by(order).map(|(_, _, on)| on)
+    }
+
+    /// The next to start now, and where.
+    fn next(&mut self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
+        if self.recipe.backfill == Backfill::Conservative {
+            let Self { line, forecast, holds, plan, .. } = self;
+            let plan = plan.get_or_insert_with(|| Plan::on(holds));
+            plan.advance(now);
+            plan.extend(grid, now, (line, forecast, holds));
+            return plan.due(grid, now);
+        }
+        let head = self.line.first()?;
+        let kind = self.line.kind_of(grid, head);
+        if let Some(on) = self.place_now(grid, kind, None) {
+            return Some((head, on));
+        }
+        if self.recipe.backfill == Backfill::Fcfs {
+            return None;
+        }
+        self.filler(grid, now)
+    }
+
+    /// Who starts before the first in line, and where.
+    fn filler(&self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
+        let kept = self.reservation(grid, now)?;
+        let cores_max = self.holds.free_most();
+        let mut latest: Option<(f64, Size)> = None;
+        let mut until_kept = |seconds_per_op: f64| match latest {
+            Some((same, size)) if same == seconds_per_op => size,
+            Some(_) | None => {
+                let size = longest_until(now, kept.at, seconds_per_op);
+                latest = Some((seconds_per_op, size));
+                size
+            }
+        };
+        let mut longest = |kind: &Kind| {
+            if self.place_now(grid, kind, Some(kept.on)).is_some() {
+                return Some(Size::BEYOND.previous());
+            }
+            if !grid.can_run(kind.class, kept.on) {
+                return None;
+            }
+            let spares = kind.needs.cores <= kept.spare;
+            let seconds_per_op = || grid.seconds_per_op(kind.class, kept.on);
+            Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op()) })
+        };
+        let task = self.line.filler(self.recipe.fill, kept.task, cores_max, &mut longest)?;
+        let kind = self.line.kind_of(grid, task);
+        let on = self.place_now(grid, kind, Some(kept.on)).unwrap_or(kept.on);
+        Some((task, on))
+    }
+
+    /// Asks for the moment at which what is believed proves wrong, where that may let somebody start.
+    fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        if !self.forecast.is_learnt() || self.line.is_empty() {
+            return None;
+        }
+        let at = self.holds.next_end()?.max(now);
+        grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
+    }
+
+    /// All that happens now is told first.
+    fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        grid.wake_at().is_none_or(|at| now < at).then_some(Decision::Wake { at: now })
+    }
+}
+
+/// The longest that ends by `until` if it starts now.
+fn longest_until(now: Time, until: Time, seconds_per_op: f64) -> Size {
+    let ends = |length: f64| now.after_seconds(length * seconds_per_op) <= until;
+    if until == Time::NEVER {
+        return Size::BEYOND.previous();
+    }
+    let about = until.since(now).seconds() / seconds_per_op;
+    let (mut low, mut high) = (about * (1.0 - 1e-9), about * (1.0 + 1e-9) + f64::MIN_POSITIVE);
+    while low > 0.0 && !ends(low) {
+        low /= 2.0;
+    }
+    while ends(high) {
+        high *= 2.0;
+    }
+    last_where(low, high, ends)
+}
+
+impl Policy for Backfiller {
+    fn observe(&mut self, grid: &Grid, change: &Change) {
+        match *change {
+            Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
+                self.rebuild(grid);
+            }
+            Change::TaskClassMet(class) => self.line.add_class(grid, class),
+            Change::MachineJoined(machine) => {
+                self.holds.join(grid, machine);
+                self.plan = None;
+            }
+            Change::AvailabilityChanged(machine) | Change::LoadChanged(machine) => {
+                self.holds.list(grid, machine);
+                self.plan = None;
+            }
+            Change::ResidentsChanged(machine) => self.holds.list(grid, machine),
+            Change::Wait { first, count } => {
+                for id in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
+                    self.forecast.submitted(grid, id);
+                    self.line.add(grid, id, self.forecast.length(grid, id));
+                    let turn = self.line.turn_of(grid, id);
+                    if self.plan.as_ref().is_some_and(|plan| !plan.is_before(turn)) {
+                        self.plan = None;
+                    }
+                }
+            }
+            Change::Withdrawn { first, count } => {
+                for id in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
+                    if self.line.remove(grid, id, self.forecast.length(grid, id)) {
+                        self.plan = None;
+                    }
+                }
+            }
+            Change::RoomTaken(run) => {
+                let was_here = self.line.remove(grid, run.task, self.forecast.length(grid, run.task));
+                self.holds.take(grid, &self.forecast, run);
+                let as_planned = self.plan.as_mut().is_some_and(|plan| plan.started(grid, run));
+                if !(was_here && as_planned) {
+                    self.plan = None;
+                }
+            }
+            Change::RoomFreed(run, _) => {
+                let believed = self.holds.free(run);
+                if believed != Some(grid.task(run.task).ended()) {
+                    self.plan = None;
+                }
+            }
+            Change::Finished(task) => {
+                self.line.remove(grid, task, self.forecast.length(grid, task));
+                self.forecast.ended(grid, task);
+            }
+            Change::Planned(..)
+            | Change::Unplanned(_)
+            | Change::BudgetChanged
+            | Change::Started(_)
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
+            | Change::LoansChanged
+            | Change::StaleReply(_)
+            | Change::Refused(..)
+            | Change::WakeChanged => {}
+        }
+    }
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        match occasion.cause {
+            Cause::WokeUp { .. } => {
+                if self.holds.look(grid, &self.forecast, now) {
+                    self.plan = None;
+                }
+                let next = self.next(grid, now);
+                next.map(|(task, on)| Decision::Start { task, on }).or_else(|| self.wake(grid, now))
+            }
+            // Only what came could start: nothing else changed.
+            Cause::Submitted(class)
+                if grid.classes().task_class(class).needs.cores > self.holds.free_most() =>
+            {
+                self.wake(grid, now)
+            }
+            Cause::Submitted(_)
+            | Cause::Joined(_)
+            | Cause::Opened(_)
+            | Cause::Closed(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::LoadFell(_)
+            | Cause::Freed(_)
+            | Cause::Vacated(_)
+            | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
+            | Cause::RuleChanged
+                if !self.line.is_empty() =>
+            {
+                self.wait_for_all(grid, now)
+            }
+            Cause::Submitted(_)
+            | Cause::Joined(_)
+            | Cause::Opened(_)
+            | Cause::Closed(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::LoadFell(_)
+            | Cause::Freed(_)
+            | Cause::Vacated(_)
+            | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
+            | Cause::RuleChanged => None,
+        }
+    }
+
+    fn rebuild(&mut self, grid: &Grid) {
+        self.forecast = Forecast::of(self.lengths, grid);
+        self.line = Line::default();
+        (0..grid.classes().task_classes().len())
+            .for_each(|class| self.line.add_class(grid, gleaner_units::TaskClassId::new(class)));
+        for (_, id) in grid.waiting_tasks() {
+            self.line.add(grid, id, self.forecast.length(grid, id));
+        }
+        // Nothing that should have ended was looked at yet.
+        self.holds = Holds::of(self.recipe.correction, grid, &self.forecast, Time::ZERO);
+        self.plan = None;
+    }
+
+    fn check(&self, grid: &Grid) -> Result<(), String> {
+        let mut fresh = Self::new(self.recipe, self.lengths);
+        fresh.rebuild(grid);
+        if fresh.forecast != self.forecast {
+            return Err("what is believed of tasks is not what the grid says".to_owned());
+        }
+        self.line.check(&fresh.line)?;
+        self.holds.check(grid, &self.forecast)
+    }
+}

@@ -1,0 +1,222 @@
+//! What runs hold of machines, and until when that is believed.
+
+use super::calendar::Calendar;
+use super::forecast::Forecast;
+use crate::parts::queue::Correction;
+use gleaner_core::{Availability, Grid, Room};
+use gleaner_units::{MachineClassId, MachineId, RunId, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a run holds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Hold {
+    on: MachineId,
+    cores: u32,
+    since: Time,
+    until: Time,
+}
+
+/// The machines, with what runs hold of each.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Holds {
+    correction: Correction,
+    holds: BTreeMap<RunId, Hold>,
+    /// By when they are believed to end.
+    ends: BTreeSet<(Time, RunId)>,
+    /// By machine.
+    calendars: Vec<Calendar>,
+    /// By class of machines: those that take tasks, by how many cores are free.
+    rooms: Vec<BTreeSet<(u32, MachineId)>>,
+    /// By machine: where it is in `rooms`.
+    listed: Vec<Option<(MachineClassId, u32)>>,
+    /// What was believed until now was looked at then.
+    looked: Time,
+}
+
+fn slots(room: Room) -> u32 {
+    room.slots.unwrap_or(u32::MAX)
+}
+
+impl Holds {
+    pub(crate) fn new(correction: Correction) -> Self {
+        Self {
+            correction,
+            holds: BTreeMap::new(),
+            ends: BTreeSet::new(),
+            calendars: Vec::new(),
+            rooms: Vec::new(),
+            listed: Vec::new(),
+            looked: Time::ZERO,
+        }
+    }
+
+    /// Of a whole grid, as it was last looked at. Costs O(machines + runs).
+    pub(crate) fn of(correction: Correction, grid: &Grid, forecast: &Forecast, looked: Time) -> Self {
+        let mut holds = Self::new(correction);
+        holds.rooms.resize_with(grid.classes().machine_classes().len(), BTreeSet::new);
+        for index in 0..grid.machines().len() {
+            let machine = grid.machine(MachineId::new(index));
+            holds.join(grid, MachineId::new(index));
+            machine.runs().chain(machine.stopping().iter().copied()).for_each(|run| {
+                holds.take(grid, forecast, run);
+            });
+        }
+        holds.look(grid, forecast, looked);
+        holds
+    }
+
+    pub(crate) fn join(&mut self, grid: &Grid, id: MachineId) {
+        let class = grid.classes().machine_class(grid.machine(id).class());
+        self.calendars.push(Calendar::of(slots(class.room)));
+        self.listed.push(None);
+        self.list(grid, id);
+    }
+
+    /// Takes note of how much is free. Costs O(log machines).
+    pub(crate) fn list(&mut self, grid: &Grid, id: MachineId) {
+        let machine = grid.machine(id);
+        let takes = machine.availability() == Availability::Open && machine.capacity() > 0.0;
+        let now = takes.then(|| (machine.class(), slots(machine.free())));
+        let before = std::mem::replace(&mut self.listed[id.index()], now);
+        if before == now {
+            return;
+        }
+        if let Some((class, free)) = before {
+            self.rooms[class.index()].remove(&(free, id));
+        }
+        if let Some((class, free)) = now {
+            self.rooms[class.index()].insert((free, id));
+        }
+    }
+
+    /// A run takes its room. Costs O(log runs), and what a calendar's change does.
+    pub(crate) fn take(&mut self, grid: &Grid, forecast: &Forecast, id: RunId) {
+        let Some(run) = grid.find_run(id) else { return };
+        let cores = grid.classes().task_class(grid.task(id.task).class()).needs.cores;
+        let (on, since) = (run.on(), run.since());
+        let until = since.after_seconds(seconds(grid, forecast, id, on));
+        self.holds.insert(id, Hold { on, cores, since, until });
+        self.ends.insert((until, id));
+        self.calendars[on.index()].take(since, until, cores.into());
+    }
+
+    /// A run takes its room no more. When it was believed to end.
+    pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
+        let Hold { on, cores, since, until } = self.holds.remove(&id)?;
+        self.ends.remove(&(until, id));
+        self.calendars[on.index()].take(since, until, -i64::from(cores));
+        Some(until)
+    }
+
+    /// What should have ended by now and has not is believed to end later. Whether there was any. Costs O(log runs) each.
+    pub(crate) fn look(&mut self, grid: &Grid, forecast: &Forecast, now: Time) -> bool {
+        self.looked = now;
+        let mut any = false;
+        while let Some(&(until, id)) = self.ends.first().filter(|(until, _)| *until <= now) {
+            any = true;
+            self.ends.pop_first();
+            let hold = self.holds.get_mut(&id).expect("what ends is held");
+            let (believed, limit) = (
+                seconds(grid, forecast, id, hold.on),
+                Forecast::limit(grid, id.task) * grid.seconds_per_op(grid.task(id.task).class(), hold.on),
+            );
+            hold.until = corrected(self.correction, hold.since, now, (believed, limit));
+            let Hold { on, cores, until: later, .. } = *hold;
+            self.ends.insert((later, id));
+            self.calendars[on.index()].take(until, later, cores.into());
+        }
+        any
+    }
+
+    /// When the next run is believed to end.
+    pub(crate) fn next_end(&self) -> Option<Time> {
+        self.ends.first().map(|(until, _)| *until).filter(|until| *until < Time::NEVER)
+    }
+
+    pub(crate) fn calendar(&self, on: MachineId) -> &Calendar {
+        &self.calendars[on.index()]
+    }
+
+    pub(crate) fn calendars(&self) -> &[Calendar] {
+        &self.calendars
+    }
+
+    /// The machines of a class that have that many cores free, with how many, those with the fewest first.
+    pub(crate) fn with_room(
+        &self,
+        class: MachineClassId,
+        cores: u32,
+    ) -> impl Iterator<Item = (u32, MachineId)> + '_ {
+        self.rooms[class.index()].range((cores, MachineId::new(0))..).copied()
+    }
+
+    /// The machines of a class that take tasks, in no order.
+    pub(crate) fn open(&self, class: MachineClassId) -> impl Iterator<Item = MachineId> + '_ {
+        self.rooms[class.index()].iter().map(|(_, machine)| *machine)
+    }
+
+    /// The most cores that are free on any machine. Costs O(machine classes).
+    pub(crate) fn free_most(&self) -> u32 {
+        self.rooms.iter().filter_map(|rooms| rooms.last().map(|(free, _)| *free)).max().unwrap_or(0)
+    }
+
+    /// What differs from what the grid says.
+    pub(crate) fn check(&self, grid: &Grid, forecast: &Forecast) -> Result<(), String> {
+        let mut fresh = Self::of(self.correction, grid, forecast, self.looked);
+        let mut kept = self.clone();
+        for holds in [&mut fresh, &mut kept] {
+            holds.calendars.iter_mut().for_each(|calendar| calendar.advance(self.looked));
+        }
+        let same = (&kept.holds, &kept.ends) == (&fresh.holds, &fresh.ends);
+        if !same {
+            return Err("what runs hold is not what the grid says".to_owned());
+        }
+        if (&kept.rooms, &kept.listed) != (&fresh.rooms, &fresh.listed) {
+            return Err("the machines with room are not those of the grid".to_owned());
+        }
+        if kept.calendars != fresh.calendars {
+            return Err("a calendar is not what runs hold".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn seconds(grid: &Grid, forecast: &Forecast, id: RunId, on: MachineId) -> f64 {
+    forecast.length(grid, id.task).amount() * grid.seconds_per_op(grid.task(id.task).class(), on)
+}
+
+const MINUTE: f64 = 60.0;
+const HOUR: f64 = 3_600.0;
+/// What is added to what was believed at first, one after the other.
+const IN_TURN: [f64; 11] = [
+    MINUTE,
+    5.0 * MINUTE,
+    15.0 * MINUTE,
+    30.0 * MINUTE,
+    HOUR,
+    2.0 * HOUR,
+    5.0 * HOUR,
+    10.0 * HOUR,
+    20.0 * HOUR,
+    50.0 * HOUR,
+    100.0 * HOUR,
+];
+
+/// When a run is believed to end that was believed to take `believed` seconds, and may take `limit`, and has not ended now.
+/// It follows from these alone, however often it was asked before.
+fn corrected(rule: Correction, since: Time, now: Time, (believed, limit): (f64, f64)) -> Time {
+    let later = |seconds: f64| Some(since.after_seconds(seconds)).filter(|end| *end > now);
+    let by_rule = match rule {
+        Correction::Estimate => None,
+        Correction::Doubled => doublings(believed).find_map(|seconds| later(seconds.min(limit))),
+        Correction::InTurn => IN_TURN.iter().find_map(|more| later((believed + more).min(limit))),
+    };
+    let by_limit = || later(limit);
+    let beyond = || doublings(limit.max(1e-9)).find_map(later);
+    by_rule.or_else(by_limit).or_else(beyond).unwrap_or(Time::NEVER)
+}
+
+/// Twice as long, and so on, as far as time goes.
+fn doublings(seconds: f64) -> impl Iterator<Item = f64> {
+    std::iter::successors(Some(seconds * 2.0), |seconds| Some(seconds * 2.0)).take(128)
+}

@@ -1,0 +1,204 @@
+//! Rigid jobs in one line equal a naive reference job by job, and each fault put in on purpose is noticed.
+
+use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_policy::{Backfill, Fill, Goal, Lengths, Queueing, Recipe};
+use gleaner_sim::{Setup, Simulation, Tasks};
+use gleaner_testkit::mutant::{Fault, Mutant};
+use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
+use gleaner_testkit::random::Choices;
+use gleaner_testkit::record::{run, run_checked};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
+use std::collections::BTreeMap;
+
+/// Machines of one speed, at which an operation takes a second.
+fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
+    let ops = |seconds: u64| Ops::new((seconds as f64).max(f64::MIN_POSITIVE)).expect("above 0");
+    let mut machine_classes: Vec<u32> = machines.to_vec();
+    machine_classes.sort_unstable();
+    machine_classes.dedup();
+    let mut classes: BTreeMap<(u32, usize), usize> = BTreeMap::new();
+    let mut tasks = Tasks::default();
+    for job in jobs {
+        let next = classes.len();
+        let class = *classes.entry((job.cores, job.user)).or_insert(next);
+        tasks.push(Time::from_nanos(job.submit * 1_000_000_000), ops(job.run), TaskClassId::new(class));
+        *tasks.declared.last_mut().expect("one was pushed") = Some(ops(job.estimate));
+    }
+    let mut task_classes: Vec<(usize, (u32, usize))> =
+        classes.into_iter().map(|(key, index)| (index, key)).collect();
+    task_classes.sort_unstable();
+    let class_of = |cores: &u32| machine_classes.binary_search(cores).expect("it is among them");
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machines: machines.iter().map(|cores| MachineClassId::new(class_of(cores))).collect(),
+        machine_classes: machine_classes.iter().map(|&cores| machine(cores)).collect(),
+        availability: None,
+        task_classes: task_classes.into_iter().map(|(_, key)| task(key)).collect(),
+        tasks,
+        loads: Vec::new(),
+        budget: None,
+    }
+}
+
+fn machine(cores: u32) -> MachineClass {
+    let room = Room { slots: Some(cores), memory: None, disk: None };
+    MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None }
+}
+
+fn task((cores, user): (u32, usize)) -> TaskClass {
+    TaskClass {
+        composition: vec![1.0],
+        needs: Needs { cores, memory: 0, disk: 0 },
+        priority: 0,
+        restarts: true,
+        payer: UserId::new(user),
+        requires: Tags::new(),
+        ad: None,
+    }
+}
+
+fn recipe(rule: Rule, belief: Belief) -> Recipe {
+    let (backfill, fill) = match rule {
+        Rule::Fcfs => (Backfill::Fcfs, Fill::Arrival),
+        Rule::Easy(Order::Arrival) => (Backfill::Easy, Fill::Arrival),
+        Rule::Easy(Order::Shortest) => (Backfill::Easy, Fill::Shortest),
+        Rule::Easy(Order::Area) => (Backfill::Easy, Fill::SmallestArea),
+        Rule::Conservative => (Backfill::Conservative, Fill::Arrival),
+    };
+    let lengths = match belief {
+        Belief::Estimate => Lengths::Declared,
+        Belief::LastTwo => Lengths::LastTwo,
+    };
+    let queueing = Queueing { backfill, fill, ..Queueing::default() };
+    Recipe { score: Goal::Start(queueing), lengths, ..Recipe::in_line(backfill) }
+}
+
+const RULES: [(Rule, Belief); 9] = [
+    (Rule::Fcfs, Belief::Estimate),
+    (Rule::Easy(Order::Arrival), Belief::Estimate),
+    (Rule::Easy(Order::Shortest), Belief::Estimate),
+    (Rule::Easy(Order::Area), Belief::Estimate),
+    (Rule::Conservative, Belief::Estimate),
+    (Rule::Easy(Order::Arrival), Belief::LastTwo),
+    (Rule::Easy(Order::Shortest), Belief::LastTwo),
+    (Rule::Easy(Order::Area), Belief::LastTwo),
+    (Rule::Conservative, Belief::LastTwo),
+];
+
+/// Small machines, many ties, estimates good and bad.
+fn random_jobs(seed: u64, machines: &[u32], count: usize) -> Vec<Job> {
+    let choices = &mut Choices::seeded(seed);
+    let largest = *machines.iter().max().expect("a machine") as usize;
+    let mut now = 0;
+    let mut job = || {
+        now += if choices.one_in(3) { 0 } else { choices.below(12) as u64 };
+        let run = if choices.one_in(20) { 0 } else { 1 + choices.below(40) as u64 };
+        let longer = if choices.one_in(2) { 0 } else { choices.below(60) as u64 };
+        let estimate = (run + longer).max(1);
+        let cores =
+            if choices.one_in(2) { 1 + choices.below(largest.min(4)) } else { 1 + choices.below(largest) };
+        Job { submit: now, cores: cores as u32, run, estimate, user: choices.below(4) }
+    };
+    (0..count).map(|_| job()).collect()
+}
+
+fn fast_starts(jobs: &[Job], machines: &[u32], recipe: Recipe) -> Vec<(f64, usize)> {
+    let setup = setup(jobs, machines);
+    let mut simulation = Simulation::new(&setup, recipe.build());
+    simulation.run();
+    let tasks = simulation.history().tasks().iter();
+    tasks.map(|task| (task.started.seconds(), task.machine.map_or(usize::MAX, |on| on.index()))).collect()
+}
+
+fn machines(seed: u64) -> Vec<u32> {
+    let choices = &mut Choices::seeded(seed ^ 0xcafe);
+    match choices.below(3) {
+        0 => vec![4 + choices.below(12) as u32],
+        1 => vec![1 + choices.below(100) as u32],
+        _ => (0..2 + choices.below(3)).map(|_| 2 + choices.below(8) as u32).collect(),
+    }
+}
+
+fn seeds() -> impl Iterator<Item = u64> {
+    let count = std::env::var("GLEANER_SEEDS").map_or(100, |text| text.parse().expect("a number of seeds"));
+    1..=count
+}
+
+#[test]
+fn queues_equal_their_references_job_by_job() {
+    for seed in seeds() {
+        let machines = machines(seed);
+        let jobs = random_jobs(seed, &machines, 80);
+        for (rule, belief) in RULES {
+            let fast = fast_starts(&jobs, &machines, recipe(rule, belief));
+            let slow = starts(&jobs, &machines, rule, belief);
+            let differs = (0..jobs.len()).find(|&job| fast[job] != slow[job]);
+            if let Some(job) = differs {
+                panic!(
+                    "seed {seed}, {machines:?}, {rule:?} {belief:?}: job {job} {:?} starts at {:?}, by the reference at {:?}",
+                    jobs[job], fast[job], slow[job]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_queue_knows_is_what_the_grid_says_after_every_event() {
+    for seed in seeds().take(20) {
+        let machines = machines(seed);
+        let jobs = random_jobs(seed, &machines, 40);
+        for (rule, belief) in RULES {
+            let checked = run_checked(&setup(&jobs, &machines), recipe(rule, belief).build());
+            checked.unwrap_or_else(|broken| panic!("seed {seed}, {rule:?} {belief:?}: {broken}"));
+        }
+    }
+}
+
+#[test]
+fn a_fault_in_any_queue_is_noticed() {
+    for (rule, belief) in RULES {
+        let noticed = (1..=60).find(|&seed| {
+            let machines = machines(seed);
+            let setup = setup(&random_jobs(seed, &machines, 80), &machines);
+            let recipe = recipe(rule, belief);
+            run(&setup, Mutant::new(recipe.build(), Fault::Deaf(7), seed)) != run(&setup, recipe.build())
+        });
+        assert!(noticed.is_some(), "{rule:?} {belief:?} with a fault went unnoticed");
+    }
+}
+
+/// (submit, cores, run), all estimates exact, on 10 processors, and when each starts.
+#[test]
+fn the_worked_examples_of_easy() {
+    for (jobs, expected) in [
+        ([(0, 6, 100), (1, 8, 50), (2, 4, 98)], [0, 100, 2]),
+        ([(0, 6, 100), (1, 8, 50), (2, 4, 99)], [0, 100, 150]),
+        ([(0, 6, 100), (1, 6, 50), (2, 4, 1_000)], [0, 100, 2]),
+    ] {
+        let jobs = jobs.map(|(submit, cores, run)| Job { submit, cores, run, estimate: run, user: 0 });
+        let found = fast_starts(&jobs, &[10], recipe(Rule::Easy(Order::Arrival), Belief::Estimate));
+        assert_eq!(
+            found.iter().map(|start| start.0).collect::<Vec<_>>(),
+            expected.map(f64::from),
+            "{jobs:?}"
+        );
+    }
+}
+
+/// With exact estimates nobody starts later than he would if nobody came after him, which is what was kept for him.
+#[test]
+fn nobody_starts_later_than_the_moment_first_kept_for_him() {
+    for seed in seeds().take(30) {
+        let machines = machines(seed);
+        let mut jobs = random_jobs(seed, &machines, 60);
+        jobs.iter_mut().for_each(|job| job.estimate = job.run.max(1));
+        jobs.iter_mut().for_each(|job| job.run = job.estimate);
+        let rule = recipe(Rule::Conservative, Belief::Estimate);
+        let whole = fast_starts(&jobs, &machines, rule);
+        for last in (0..jobs.len()).step_by(7) {
+            let alone = fast_starts(&jobs[..=last], &machines, rule);
+            assert_eq!(alone[last], whole[last], "seed {seed}, job {last}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! From a log of rigid jobs to a setup of one machine.
+
+use super::Experiment;
+use crate::swf::{Kept, KeptJob, Log};
+use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_policy::{Lengths, PolicySpec};
+use gleaner_sim::{Ids, Setup, Tasks};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, UserId};
+use std::collections::BTreeMap;
+
+/// What becomes of a job that runs longer than its user said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Overrun {
+    /// Its estimate is raised to its run time beforehand.
+    #[default]
+    Lengthen,
+    /// It is stopped when its estimate is over.
+    Kill,
+}
+
+/// A log that is to run on one machine.
+#[derive(Clone, Debug)]
+pub struct LogExperiment {
+    /// The machine and the jobs, in the order of `kept`.
+    pub experiment: Experiment,
+    /// The jobs as they run: by `overrun` none is longer than its estimate.
+    pub kept: Kept,
+    /// Which of them are stopped at their estimate.
+    pub killed: Vec<bool>,
+}
+
+impl LogExperiment {
+    /// The jobs of a log that fit on a machine of `cores` processors, under a policy. An operation takes a second.
+    pub fn of(log: &Log, cores: u32, policy: &PolicySpec, overrun: Overrun) -> Self {
+        let mut kept = log.kept(cores);
+        let killed = kept.jobs.iter_mut().map(|job| fit(job, overrun)).collect();
+        let mut task_names = Ids::default();
+        for job in &kept.jobs {
+            let number = log.jobs()[job.place].number.unwrap_or(job.place as u64 + 1);
+            task_names.push(&number.to_string());
+        }
+        let recipe = policy.recipe();
+        let experiment = Experiment {
+            setup: setup(log, cores, &kept, recipe.lengths == Lengths::True),
+            recipe,
+            policy: policy.name().to_owned(),
+            seed: 1,
+            machine_names: vec!["machine".to_owned()],
+            task_names,
+            dimensions: vec!["seconds".to_owned()],
+        };
+        Self { experiment, kept, killed }
+    }
+}
+
+/// Whether it is stopped.
+fn fit(job: &mut KeptJob, overrun: Overrun) -> bool {
+    let is_longer = job.run > job.estimate;
+    match overrun {
+        Overrun::Lengthen => job.estimate = job.estimate.max(job.run),
+        Overrun::Kill => job.run = job.run.min(job.estimate),
+    }
+    is_longer && overrun == Overrun::Kill
+}
+
+/// Jobs of one user, program and size are of one class.
+fn setup(log: &Log, cores: u32, kept: &Kept, truly: bool) -> Setup {
+    let mut classes: BTreeMap<(u32, Option<u64>, Option<u64>), usize> = BTreeMap::new();
+    let mut users: BTreeMap<Option<u64>, usize> = BTreeMap::new();
+    let (mut task_classes, mut tasks) = (Vec::new(), Tasks::default());
+    for job in &kept.jobs {
+        let next = users.len();
+        let user = *users.entry(job.user).or_insert(next);
+        let program = log.jobs()[job.place].executable;
+        let class = *classes.entry((job.processors, job.user, program)).or_insert(task_classes.len());
+        if class == task_classes.len() {
+            task_classes.push(task_class(job.processors, user));
+        }
+        // A job that takes no time is done as it starts.
+        let length = Ops::new(job.run.seconds().max(f64::MIN_POSITIVE)).expect("above 0");
+        tasks.push(job.submit, length, TaskClassId::new(class));
+        if !truly {
+            *tasks.declared.last_mut().expect("it was pushed") = Ops::new(job.estimate.seconds());
+        }
+    }
+    let room = Room { slots: Some(cores), memory: None, disk: None };
+    let machine =
+        MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machine_classes: vec![machine],
+        machines: vec![MachineClassId::new(0)],
+        availability: None,
+        task_classes,
+        tasks,
+        loads: Vec::new(),
+        budget: None,
+    }
+}
+
+fn task_class(cores: u32, user: usize) -> TaskClass {
+    TaskClass {
+        composition: vec![1.0],
+        needs: Needs { cores, memory: 0, disk: 0 },
+        priority: 0,
+        restarts: true,
+        payer: UserId::new(user),
+        requires: Tags::new(),
+        ad: None,
+    }
+}

@@ -1,0 +1,146 @@
+//! Logs of grids in the Grid Workload Format.
+//!
+//! A line is a job of 29 fields that blanks part; `#` begins a comment. The first 16 are those of the Standard Workload
+//! Format, but for users, groups, programs, queues and partitions being names: each becomes its number by first
+//! appearance, from 1, which the header tells. The earliest submit time becomes 0, and the header has it.
+
+use crate::InputError;
+use crate::error::Place;
+use crate::limits::LOG_JOBS_MAX;
+use crate::packed;
+use crate::swf::{Fields, Job, Log};
+use hashbrown::HashMap;
+use std::io;
+
+/// What the archive calls the fields, from 1.
+const NAMES: [&str; 29] = [
+    "JobID",
+    "SubmitTime",
+    "WaitTime",
+    "RunTime",
+    "NProcs",
+    "AverageCPUTimeUsed",
+    "UsedMemory",
+    "ReqNProcs",
+    "ReqTime",
+    "ReqMemory",
+    "Status",
+    "UserID",
+    "GroupID",
+    "ExecutableID",
+    "QueueID",
+    "PartitionID",
+    "OrigSiteID",
+    "LastRunSiteID",
+    "JobStructure",
+    "JobStructureParams",
+    "UsedNetwork",
+    "UsedLocalDiskSpace",
+    "UsedResources",
+    "ReqPlatform",
+    "ReqNetwork",
+    "ReqLocalDiskSpace",
+    "ReqResources",
+    "VOID",
+    "ProjectID",
+];
+/// Behind the partition: nothing of them is used.
+const UNUSED: usize = NAMES.len() - 16;
+/// What the header calls the columns of names.
+const NAMED: [&str; 5] = ["User", "Group", "Executable", "Queue", "Partition"];
+
+/// Names by their numbers.
+#[derive(Default)]
+struct Numbers {
+    by_name: HashMap<Vec<u8>, u64>,
+    names: Vec<String>,
+}
+
+impl Numbers {
+    /// The number of a name; none where it is not known.
+    fn of(&mut self, name: &[u8]) -> Option<u64> {
+        if name == b"-1" {
+            return None;
+        }
+        if let Some(&number) = self.by_name.get(name) {
+            return Some(number);
+        }
+        self.names.push(String::from_utf8_lossy(name).into_owned());
+        let number = self.names.len() as u64;
+        self.by_name.insert(name.to_vec(), number);
+        Some(number)
+    }
+}
+
+/// Reads a log that is named `name`, packed with gzip or not.
+pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
+    let place = Place::whole(name);
+    let text = packed::unpack(bytes, &place)?;
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut columns: [Numbers; 5] = Default::default();
+    for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+        let line = line.trim_ascii();
+        // A first line that names the columns is a comment too.
+        if line.is_empty() || line[0] == b'#' || (jobs.is_empty() && line[0].is_ascii_alphabetic()) {
+            continue;
+        }
+        if jobs.len() == LOG_JOBS_MAX {
+            let found = format!("more than {LOG_JOBS_MAX} jobs");
+            return Err(place.at_line(number).error("", found, "at most LOG_JOBS_MAX jobs"));
+        }
+        jobs.push(job(line, &place.at_line(number), &mut columns)?);
+    }
+    let start = jobs.iter().filter_map(|job| job.submit_s).fold(f64::INFINITY, f64::min);
+    for submit_s in jobs.iter_mut().filter_map(|job| job.submit_s.as_mut()) {
+        *submit_s -= start;
+    }
+    let mut header =
+        vec![("Version", "2.2".to_owned()), ("Conversion", "from the Grid Workload Format".to_owned())];
+    if start.is_finite() {
+        header.push(("UnixStartTime", start.to_string()));
+    }
+    for (key, column) in NAMED.iter().zip(&columns) {
+        let named = (1..).zip(&column.names).map(|(number, name)| format!("{number} {name}"));
+        header.extend(named.map(|value| (*key, value)));
+    }
+    Log::of(name, &header, &jobs)
+}
+
+fn job(line: &[u8], place: &Place, columns: &mut [Numbers; 5]) -> Result<Job, InputError> {
+    let mut fields = Fields::new(line, place, &NAMES);
+    let mut job = Job {
+        number: fields.whole()?,
+        submit_s: fields.seconds()?,
+        wait_s: fields.seconds()?,
+        run_s: fields.seconds()?,
+        processors: fields.processors()?,
+        cpu_s: fields.amount()?,
+        memory_kb: fields.amount()?,
+        requested_processors: fields.processors()?,
+        requested_s: fields.seconds()?,
+        requested_memory_kb: fields.amount()?,
+        status: fields.whole()?,
+        ..Job::default()
+    };
+    let [users, groups, executables, queues, partitions] = columns;
+    job.user = users.of(fields.next()?);
+    job.group = groups.of(fields.next()?);
+    job.executable = executables.of(fields.next()?);
+    job.queue = queues.of(fields.next()?);
+    job.partition = partitions.of(fields.next()?);
+    for _ in 0..UNUSED {
+        fields.next()?;
+    }
+    Ok(job)
+}
+
+/// Writes a log, without what the format has no field for: preceding jobs and think times.
+pub fn write(log: &Log, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "# {}", NAMES.join("\t"))?;
+    for job in log.jobs() {
+        let text = job.to_string();
+        let fields = text.split(' ').take(16).chain(std::iter::repeat_n("-1", UNUSED));
+        writeln!(out, "{}", fields.collect::<Vec<_>>().join("\t"))?;
+    }
+    Ok(())
+}

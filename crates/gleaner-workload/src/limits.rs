@@ -1,0 +1,16 @@
+//! How large a log of jobs may be. What is larger is refused with the limit's name.
+
+/// Bytes of a log of jobs, unpacked: twenty times what the largest public one has.
+pub(crate) const LOG_BYTES_MAX: u64 = 2 << 30;
+/// Jobs of one log.
+pub(crate) const LOG_JOBS_MAX: usize = 20_000_000;
+/// How deep a condition of a job description may nest.
+pub(crate) const CONDITION_DEPTH_MAX: usize = 100;
+/// Names that ranges in one name stand for.
+pub(crate) const RANGE_MAX: usize = 100_000;
+/// Bytes of the names of files in one job description, ranges written out.
+pub(crate) const TRANSFER_BYTES_MAX: usize = 64 << 20;
+/// Workers of one site description.
+pub(crate) const WORKERS_MAX: usize = 100_000;
+/// Bytes of the attributes of all workers of one site description, defaults written out.
+pub(crate) const SITE_BYTES_MAX: usize = 256 << 20;

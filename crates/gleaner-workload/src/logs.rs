@@ -1,0 +1,50 @@
+//! Logs of rigid jobs, in whatever format: each is read into a [`Log`](crate::swf::Log).
+
+use crate::swf::Log;
+use crate::{InputError, batsim, gwf, packed};
+use std::path::Path;
+
+/// A format of logs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// The Standard Workload Format of the Parallel Workloads Archive.
+    Swf,
+    /// The Grid Workload Format of the Grid Workloads Archive.
+    Gwf,
+    /// Batsim's JSON.
+    Batsim,
+}
+
+impl Format {
+    /// By a file's name, packed or not.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit('.').next()? {
+            "swf" => Some(Self::Swf),
+            "gwf" => Some(Self::Gwf),
+            "json" => Some(Self::Batsim),
+            _ => None,
+        }
+    }
+
+    /// By how the text begins: the Standard Workload Format where nothing speaks for another.
+    fn of_text(text: &[u8]) -> Self {
+        match text.trim_ascii_start().first() {
+            Some(b'{') => Self::Batsim,
+            Some(b'#') => Self::Gwf,
+            _ => Self::Swf,
+        }
+    }
+}
+
+/// Reads the log at `path`, packed with gzip or not, in the format that is given, or that its name or text shows.
+pub fn load(path: &Path, format: Option<Format>) -> Result<Log, InputError> {
+    let bytes = packed::read(path)?;
+    let name = path.display().to_string();
+    match format.or_else(|| Format::of_name(path)).unwrap_or_else(|| Format::of_text(&bytes)) {
+        Format::Swf => Log::parse(&name, bytes),
+        Format::Gwf => gwf::parse(&name, bytes),
+        Format::Batsim => batsim::parse(&name, bytes),
+    }
+}

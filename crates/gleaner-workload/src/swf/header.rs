@@ -1,0 +1,43 @@
+//! What the comments at the top of a log say.
+
+use super::Log;
+
+/// One `; Key: value` of a header.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// As `MaxProcs`.
+    pub key: String,
+    /// Without the blanks around it. A value of several lines is several entries, of which the later have no key.
+    pub value: String,
+}
+
+impl Log {
+    /// The entries above the first job, in order.
+    pub fn header(&self) -> Vec<Entry> {
+        let end = self.lines.first().map_or(self.text.len(), |line| line.start);
+        let lines = self.text[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        lines.filter_map(|line| line.strip_prefix(b";")).map(entry).collect()
+    }
+
+    /// How many processors the machine has, by its header: `MaxProcs`, else `MaxNodes`.
+    pub fn processors(&self) -> Option<u32> {
+        let header = self.header();
+        let number = |key: &str| {
+            let entry = header.iter().find(|entry| entry.key.eq_ignore_ascii_case(key))?;
+            // Some logs explain the number behind it.
+            let digits = entry.value.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok().filter(|&count| count > 0)
+        };
+        number("MaxProcs").or_else(|| number("MaxNodes"))
+    }
+}
+
+fn entry(comment: &[u8]) -> Entry {
+    let comment = String::from_utf8_lossy(comment);
+    let (key, value) = match comment.split_once(':') {
+        // What follows after blanks goes on with the value above, and may hold a colon as in an address.
+        Some((key, value)) if !key.starts_with("  ") && !key.trim().contains(' ') => (key, value),
+        Some(_) | None => ("", &*comment),
+    };
+    Entry { key: key.trim().to_owned(), value: value.trim().to_owned() }
+}

@@ -1,0 +1,17 @@
+//! Logs of jobs and descriptions in the formats of others, and what is made of them.
+
+mod others;
+mod ourgrid;
+mod swf;
+
+use std::path::{Path, PathBuf};
+
+/// A file or folder of the data that lies beside the project; the test that asks ends without it.
+fn shared(name: &str) -> Option<PathBuf> {
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let found = above.map(|folder| folder.join("shared/data").join(name)).find(|path| path.exists());
+    if found.is_none() {
+        eprintln!("skipped: there is no shared/data/{name} beside the project");
+    }
+    found
+}

@@ -1,0 +1,118 @@
+//! Job descriptions of OurGrid as jobs here.
+
+use super::commands;
+use gleaner_classad::{ClassAd, Context, matches};
+use gleaner_workload::submit::{JobDescription, Source, Submission, jdf};
+use std::path::Path;
+
+fn translated(text: &str, ignored: &[&str]) -> Result<Submission, String> {
+    let ignored: Vec<String> = ignored.iter().map(ToString::to_string).collect();
+    let source = Source::new("a.jdf", text);
+    jdf::translate(&source, Path::new("dir"), &ignored).map_err(|error| error.to_string())
+}
+
+fn only_job(text: &str) -> JobDescription {
+    let Submission { mut jobs, .. } = translated(text, &[]).expect("a job");
+    assert_eq!(jobs.len(), 1);
+    jobs.remove(0)
+}
+
+fn files(job: &JobDescription) -> Vec<String> {
+    let told = |target: &Option<String>| target.clone().unwrap_or_default();
+    job.inputs.iter().map(|input| format!("{} as {}", input.source, told(&input.target))).collect()
+}
+
+#[test]
+fn a_bag_of_tasks_is_one_job() {
+    let job = only_job(
+        "job :\nlabel : primes\ninit : put Fat.class .\n store /lib/x.so $STORAGE/lib/\n\
+         final : get out-$JOB.$TASK out-$JOB.$TASK\n\
+         task :\nremote : java Fat 3 10\ntask :\nremote : java Fat 11 20\ntask :\nremote : java {Fat}\n",
+    );
+    assert_eq!((job.spec.name.as_str(), job.spec.tasks.count()), ("primes", 3));
+    let last_lines: Vec<String> =
+        commands(&job).iter().map(|words| words[2].lines().nth(1).unwrap().to_owned()).collect();
+    assert_eq!(last_lines, ["java Fat 3 10", "java Fat 11 20", "java {Fat}"]);
+    assert_eq!(files(&job), ["dir/Fat.class as Fat.class", "/lib/x.so as lib/x.so"]);
+    let parameters = job.spec.tasks.parameters(2);
+    let filled = |text: &str| gleaner_wire::job::fill_in(text, &parameters);
+    assert_eq!(
+        (filled(&job.spec.env["TASK"]), filled(&job.spec.outputs[0])),
+        ("3".to_owned(), "out-1.3".to_owned())
+    );
+}
+
+#[test]
+fn tasks_that_find_other_files_by_one_name_are_jobs_of_their_own() {
+    let text = "job :\nremote : run in\ntask :\ninit : put a1 in\ntask :\ninit : put a2 in\ntask :\ninit : put a1 in\n";
+    let submission = translated(text, &[]).expect("jobs");
+    let told: Vec<_> =
+        submission.jobs.iter().map(|job| (job.spec.tasks.count(), files(job).join(" "))).collect();
+    assert_eq!(told, [(2, "dir/a1 as in".to_owned()), (1, "dir/a2 as in".to_owned())]);
+    let text = "job :\nremote : cat in/$TASK\ntask :\ninit : put a in/$TASK\ntask :\ninit : put a in/$TASK\n";
+    assert_eq!(translated(text, &[]).expect("one").jobs.len(), 1, "only its name differs");
+}
+
+#[test]
+fn requirements_agree_with_machines_as_meant() {
+    let machine = |extra: &str| {
+        let ad = format!("[ OpSys = \"linux\"; Memory = 512; Arch = \"x86_64\"; Cpus = 4; {extra} ]");
+        ClassAd::parse(ad).expect("an ad")
+    };
+    for (requirements, expected) in [
+        ("os == Linux", true),
+        ("( os = windows )", false),
+        ("NOT ( ( OS = Linux AND mem >= 1000 ) or ( 0s = Windows ) )", false),
+        ("NOT ( OS = Linux AND mem >= 1000 )", true),
+        ("os == linux && mem >= 400 || missing == 1", true),
+        ("missing == 1 or ! (ram < 100)", true),
+        ("playpen_size >= 200", true),
+        ("environment == \"weather model\" and num_procs = 4", true),
+        ("has_java", true),
+        ("'0s' == x or arch != x86_64", false),
+    ] {
+        let job = only_job(&format!("job :\nrequirements : {requirements}\ntask :\nremote : a"));
+        let text = job.spec.requirements.expect("some");
+        let task = ClassAd::parse(format!("[ Requirements = {text} ]")).expect(&text);
+        let machine = machine("playpen_size = 250; environment = \"Weather Model\"; has_java = true");
+        assert_eq!(matches(&machine, &task, &Context::new()), expected, "{requirements}: {text}");
+    }
+    assert_eq!(only_job("job :\nrequirements :\ntask :\nremote : a").spec.requirements, None);
+}
+
+#[test]
+fn what_cannot_be_done_is_named_with_its_line() {
+    for (text, said) in [
+        ("job :\ntask :\n", "a.jdf:2: task: there is no remote, neither here nor in the job"),
+        (
+            "job :\nremote : a\ntask :\ninit : if ( os == linux ) then\n put a b\n endif",
+            "a.jdf:5: put: whether a file is brought cannot depend on the machine",
+        ),
+        (
+            "job :\nremote : a\ntask :\nfinal : get /etc/passwd b",
+            "a.jdf:4: get: \"/etc/passwd\" lies outside",
+        ),
+        (
+            "job :\nremote : a\ntask :\ninit : put a ../b",
+            "a.jdf:4: put: \"../b\" lies outside the task's folder",
+        ),
+        (
+            "job :\nremote : a\ntask :\ninit : put $HOME/a b",
+            "a.jdf:4: put: $HOME: in names of files there are",
+        ),
+        (
+            "job :\nrequirements : in_path perl\nremote : a\ntask :",
+            "a.jdf:2: requirements: perl: no machine says",
+        ),
+        ("job :\ncheck : diff\ntask :\nremote : a", "a.jdf:2: check: results are not checked"),
+        ("job :\ntask :\nfoo", "a.jdf:3: column 1: found \"foo\""),
+    ] {
+        let refused = translated(text, &[]).expect_err(text);
+        assert!(refused.starts_with(said), "{refused}");
+    }
+    let text = "job :\nrequirements : in_path perl\ncheck : diff\ntask :\nremote : a";
+    let job = translated(text, &["check", "Requirements"]).expect("a job").jobs.remove(0);
+    assert_eq!(job.spec.requirements, None);
+    let noted = translated("job :\nremote : a\ntask :\nfinal : get a b/a", &[]).expect("a job").notes;
+    assert_eq!((noted.len(), noted[0].line, noted[0].key.as_str()), (1, 4, "get"));
+}

@@ -1,0 +1,36 @@
+//! The arguments by which `gleaner simulate` runs a log of rigid jobs.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// A log instead of a scenario.
+#[derive(Args, Debug)]
+pub(crate) struct RigidArguments {
+    /// Run the rigid jobs of a log in the Standard Workload Format, packed or not, instead of a scenario
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scenario", "seed", "seeds"], requires = "policy")]
+    pub(crate) swf: Option<PathBuf>,
+    /// The processors of the log's machine; without it, as many as its header says
+    #[arg(long, value_name = "N", requires = "swf", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
+    /// Which of the jobs that may overtake goes first: arrival, shortest or smallest-area (queue/easy)
+    #[arg(long, value_name = "ORDER", requires = "swf")]
+    pub(crate) fill: Option<String>,
+    /// How long jobs are believed to be: estimate, last-two, learnt or true
+    #[arg(long, value_name = "WHOSE", requires = "swf")]
+    pub(crate) lengths: Option<String>,
+    /// What is believed of a job that runs longer than that: estimate, doubled or in-turn
+    #[arg(long, value_name = "RULE", requires = "swf")]
+    pub(crate) correction: Option<String>,
+    /// What becomes of a job that runs longer than its estimate
+    #[arg(long, value_name = "RULE", requires = "swf", default_value = "lengthen")]
+    pub(crate) overrun: OverrunArgument,
+}
+
+/// See [`gleaner_workload::Overrun`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum OverrunArgument {
+    /// Its estimate is raised to its run time beforehand
+    Lengthen,
+    /// It is stopped
+    Kill,
+}

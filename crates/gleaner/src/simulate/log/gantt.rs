@@ -1,0 +1,80 @@
+//! The plots of a run of a log.
+
+use super::allocation::Processors;
+use crate::simulate::figures::Figures;
+use gleaner_report::{Axis, Plot, Series, Style, Svg, histogram};
+use gleaner_sim::History;
+use gleaner_units::Time;
+use gleaner_workload::LogExperiment;
+use std::collections::BTreeMap;
+
+const BINS: usize = 40;
+/// More jobs than this in one chart cannot be told apart.
+const JOBS_SHOWN: usize = 2_000;
+
+pub(super) fn figures(
+    experiment: &LogExperiment,
+    history: &History,
+    (places, cores): (&[Processors], u32),
+) -> Figures {
+    vec![
+        ("gantt", "Which processors each job had, and when.", gantt(history, (places, cores))),
+        ("queue", "Jobs that wait, and what they ask for.", queue(experiment, history)),
+        ("waits", "How long jobs waited.", waits(experiment, history)),
+    ]
+}
+
+/// The first jobs of a run, each as a bar on its processors.
+fn gantt(history: &History, (places, cores): (&[Processors], u32)) -> Svg {
+    let shown = history.tasks().iter().zip(places).filter(|(task, _)| task.finished != Time::NEVER);
+    let outline = shown.take(JOBS_SHOWN).flat_map(|(task, processors)| {
+        let (start, end) = (task.started.seconds(), task.finished.seconds());
+        processors.iter().flat_map(move |&(first, last)| {
+            let (low, high) = (f64::from(first) + 0.1, f64::from(last) + 0.9);
+            let gap = (f64::NAN, f64::NAN);
+            [(start, low), (end, low), (end, high), (start, high), (start, low), gap]
+        })
+    });
+    let mut plot = Plot::new("Jobs on processors", Axis::linear("time (s)"), Axis::linear("processor"))
+        .with(Series::new("jobs", Style::Line, outline));
+    if history.tasks().len() > JOBS_SHOWN {
+        plot = plot.note(format!(
+            "The first {JOBS_SHOWN} of {} jobs, on {cores} processors.",
+            history.tasks().len()
+        ));
+    }
+    plot.svg()
+}
+
+fn queue(experiment: &LogExperiment, history: &History) -> Svg {
+    let mut changes: BTreeMap<Time, (i64, i64)> = BTreeMap::new();
+    for (job, task) in experiment.kept.jobs.iter().zip(history.tasks()) {
+        let cores = i64::from(job.processors);
+        for (at, sign) in [(job.submit, 1), (task.started, -1)] {
+            let change = changes.entry(at).or_default();
+            (change.0, change.1) = (change.0 + sign, change.1 + sign * cores);
+        }
+    }
+    let (mut jobs, mut asked) = (Vec::new(), Vec::new());
+    let mut sum = (0, 0);
+    for (at, change) in changes {
+        sum = (sum.0 + change.0, sum.1 + change.1);
+        if at != Time::NEVER {
+            jobs.push((at.seconds(), sum.0 as f64));
+            asked.push((at.seconds(), sum.1 as f64));
+        }
+    }
+    Plot::new("The queue", Axis::linear("time (s)"), Axis::linear("waiting"))
+        .with(Series::new("jobs", Style::Step, jobs))
+        .with(Series::new("processors asked for", Style::Step, asked))
+        .svg()
+}
+
+fn waits(experiment: &LogExperiment, history: &History) -> Svg {
+    let jobs = experiment.kept.jobs.iter().zip(history.tasks());
+    let started = jobs.filter(|(_, task)| task.started != Time::NEVER);
+    let seconds: Vec<f64> = started.map(|(job, task)| task.started.since(job.submit).seconds()).collect();
+    Plot::new("From submission to start", Axis::linear("time (s)"), Axis::linear("jobs"))
+        .with(Series::new("jobs", Style::Bars, histogram(&seconds, BINS)))
+        .svg()
+}
