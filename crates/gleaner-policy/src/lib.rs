@@ -44,7 +44,7 @@ pub use parts::aim::Aim;
 pub use parts::belief::Belief;
 pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::choose::Choose;
-pub use parts::favours::{Favours, Peering, Recalling, Shelf};
+pub use parts::favours::{Favours, Overflow, Peering, Recalling};
 pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};

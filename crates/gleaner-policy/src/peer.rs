@@ -7,7 +7,7 @@ mod seeker;
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Peering, Recalling, Shelf};
+use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
 use crate::{Score, placement};
 use gleaner_core::{Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Want};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
@@ -175,7 +175,7 @@ impl Policy for Peer {
         let then = || match occasion.cause {
             Cause::Joined(machine) | Cause::Opened(machine) => Self::give_back(grid, machine),
             Cause::Wanted => self.lend(grid),
-            Cause::NothingLent if self.recipe.peering.queue == Shelf::Machines => self.queue_up(grid),
+            Cause::NothingLent if self.recipe.peering.queue == Overflow::Machines => self.queue_up(grid),
             _ => None,
         };
         let short = || if grid.has_waiting() { self.recall(grid) } else { None };

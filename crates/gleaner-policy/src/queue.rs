@@ -289,6 +289,8 @@ impl Policy for Backfiller {
             | Cause::Freed(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::RuleChanged
                 if !self.line.is_empty() =>
             {

@@ -247,6 +247,12 @@ impl Recipe {
         if order != Order::Submission {
             return Err(PolicyError::new("order", order.name(), lines("submission")));
         }
+        if self.choose != Choose::Best {
+            return Err(PolicyError::new("choose", self.choose.name(), lines("best")));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", lines("no such key")));
+        }
         if (spending, level) != (Spending::Free, Level::Machines) {
             return Err(PolicyError::new("budget.rule", rule_name((spending, level)), lines("none")));
         }

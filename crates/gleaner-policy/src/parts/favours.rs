@@ -44,7 +44,7 @@ impl Choice for Favours {
 
 /// Where a task waits that no machine can take now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Shelf {
+pub enum Overflow {
     /// On one of the site's own machines.
     #[default]
     Machines,
@@ -52,20 +52,20 @@ pub enum Shelf {
     Peer,
 }
 
-impl Choice for Shelf {
+impl Choice for Overflow {
     fn all() -> Vec<Self> {
-        vec![Shelf::Machines, Shelf::Peer]
+        vec![Overflow::Machines, Overflow::Peer]
     }
 
     fn about(&self) -> About {
         match self {
-            Shelf::Machines => About {
+            Overflow::Machines => About {
                 name: "machines",
                 meaning: "A task that no machine here is free for, and none of a peer's, queues on the machine of the site \
                           with the fewest tasks a core, of equals the one that would be chosen if they were free.",
                 reads: &[Input::Counts],
             },
-            Shelf::Peer => About {
+            Overflow::Peer => About {
                 name: "peer",
                 meaning: "A task that no machine is free for waits until one is, here or at a peer.",
                 reads: &[],
@@ -112,7 +112,7 @@ pub struct Peering {
     /// Whom idle machines are lent to.
     pub favours: Favours,
     /// Where a task waits that no machine can take now.
-    pub queue: Shelf,
+    pub queue: Overflow,
     /// What becomes of lent machines when tasks of one's own wait.
     pub recall: Recalling,
 }

@@ -6,7 +6,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Peering, Recalling, Shelf};
+use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -104,7 +104,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
         .chain(all::<Favours>("favours"))
-        .chain(all::<Shelf>("queue"))
+        .chain(all::<Overflow>("queue"))
         .chain(all::<Recalling>("recall"))
         .collect()
 }

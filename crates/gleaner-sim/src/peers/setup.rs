@@ -138,8 +138,8 @@ pub enum InvalidSetup {
     /// A worker is of no kind.
     #[error("a worker of peer {0} is of no kind")]
     Worker(usize),
-    /// A class has other than one kind of operation.
-    #[error("there is one kind of operation among peers")]
+    /// A class has other than one kind of operation, or tasks take several cores.
+    #[error("there is one kind of operation among peers, and a task takes one core")]
     Operations,
     /// An outage or a silence names what is not there, or ends before it begins.
     #[error("an outage or a silence is of nobody, or ends before it begins")]
@@ -155,7 +155,7 @@ impl PeersSetup {
         }
         let one_kind = self.weights.len() == 1
             && self.machine_classes.iter().all(|class| class.speeds.len() == 1)
-            && self.task_classes.iter().all(|class| class.composition.len() == 1);
+            && self.task_classes.iter().all(|class| class.composition.len() == 1 && class.needs.cores == 1);
         if !one_kind {
             return Err(InvalidSetup::Operations);
         }

@@ -471,7 +471,8 @@ impl Outside for World<'_> {
                 }
                 out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
             }
-            Command::StartWide { .. } => unreachable!("a peer starts a task on one machine"),
+            // A setup whose tasks take more is refused.
+            Command::StartWide { .. } => unreachable!("a task among peers takes one core"),
             Command::Lending(wish) => self.lend(now, party, wish, out),
         }
     }

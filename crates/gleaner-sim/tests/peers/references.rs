@@ -2,7 +2,7 @@
 
 use crate::grids::{at, random, recipe, run_checked, seconds};
 use gleaner_core::Policy;
-use gleaner_policy::{Choose, Favours, Peering, Recalling, Recipe, Score, Shelf};
+use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Outage, PeersSetup, peers};
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -28,7 +28,7 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
         (true, false) => Favours::Nof,
         (false, false) => Favours::None,
     };
-    let queue = if on_workers { Shelf::Machines } else { Shelf::Peer };
+    let queue = if on_workers { Overflow::Machines } else { Overflow::Peer };
     let recall = if takes_back { Recalling::WhenShort } else { Recalling::Never };
     let recipe = Recipe {
         choose: if is_greedy { Choose::BestLatest } else { Choose::First },

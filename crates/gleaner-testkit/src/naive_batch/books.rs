@@ -166,6 +166,7 @@ impl Books {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::Lending(_)
             | Event::RunStarted(_)
