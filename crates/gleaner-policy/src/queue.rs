@@ -63,6 +63,14 @@ impl Backfiller {
         if starts_now { None } else { self.reserve(grid, now, first) }
     }
 
+    /// What keeps a task that waits from starting now: the moment that is kept for it, or else the one that is kept for the
+    /// first in line. Costs O(waiting tasks): for explanations.
+    pub fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
+        let own = self.plan.as_ref().and_then(|plan| plan.moment_of(task));
+        let own = own.map(|(at, on)| Reservation { task, on, at, spare: 0 });
+        own.or_else(|| self.reservation(grid, now))
+    }
+
     /// The earliest moment for a task that cannot start now.
     fn reserve(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
         let kind = self.line.kind_of(grid, task);
