@@ -58,9 +58,27 @@ impl Backfiller {
 
     /// The first in line, where it cannot start now, with what is kept for it. Costs O(machines that it could use).
     pub fn reservation(&self, grid: &Grid, now: Time) -> Option<Reservation> {
-        let first = self.line.first()?;
+        let first = self.head(grid)?;
         let starts_now = self.place_now(grid, self.line.kind_of(grid, first), None).is_some();
         if starts_now { None } else { self.reserve(grid, now, first) }
+    }
+
+    /// The first in line that some machine could take, were it empty: nobody waits for machines that are not there. Costs
+    /// O(tasks before it), of which there are mostly none.
+    fn head(&self, grid: &Grid) -> Option<TaskId> {
+        let is_able = |task: &TaskId| {
+            let mut classes = self.classes_for(grid, self.line.kind_of(grid, *task));
+            classes.any(|(_, class)| self.holds.open(class).next().is_some())
+        };
+        self.line.in_order().find(is_able)
+    }
+
+    /// What keeps a task that waits from starting now: the moment that is kept for it, or else the one that is kept for the
+    /// first in line. Costs O(waiting tasks): for explanations.
+    pub fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
+        let own = self.plan.as_ref().and_then(|plan| plan.moment_of(task));
+        let own = own.map(|(at, on)| Reservation { task, on, at, spare: 0 });
+        own.or_else(|| self.reservation(grid, now))
     }
 
     /// The earliest moment for a task that cannot start now.
@@ -118,7 +136,7 @@ impl Backfiller {
             plan.extend(grid, now, (line, forecast, holds));
             return plan.due(grid, now);
         }
-        let head = self.line.first()?;
+        let head = self.head(grid)?;
         let kind = self.line.kind_of(grid, head);
         if let Some(on) = self.place_now(grid, kind, None) {
             return Some((head, on));

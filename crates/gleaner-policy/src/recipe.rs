@@ -407,6 +407,11 @@ impl Recipe {
         }
     }
 
+    /// Whether it has tasks wait in one line for cores that they hold alone.
+    pub fn queues(&self) -> bool {
+        matches!(self.score, Goal::Start(_))
+    }
+
     /// What a task with a place for it waits for, in half a sentence.
     pub fn waits_for(&self) -> &'static str {
         match (self.score, self.when) {

@@ -10,6 +10,7 @@ mod read;
 mod sites;
 
 use crate::error::PolicyError;
+use crate::parts::lengths::Lengths;
 use crate::parts::when::When;
 use crate::presets::Preset;
 use crate::recipe::Recipe;
@@ -170,6 +171,15 @@ impl PolicySpec {
                 let expected = format!("seconds, at least {}", least.seconds());
                 return Err(PolicyError::new(key, period.seconds().to_string(), expected));
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses to go by what only a simulator knows.
+    pub fn check_known(&self) -> Result<(), PolicyError> {
+        if self.recipe.lengths == Lengths::True {
+            let expected = "declared, last-two or learnt: only the simulator knows how long tasks will be";
+            return Err(PolicyError::new("lengths", "\"true\"", expected));
         }
         Ok(())
     }

@@ -25,8 +25,9 @@ pub fn with_budget(in_force: &PolicySpec, budget: Option<PolicyKeys>) -> Result<
     bearable(in_force.with_budget(budget.map(|keys| keys.0))?)
 }
 
-/// A coordinator has more to do than to decide.
+/// A coordinator has more to do than to decide, and does not know what will be.
 fn bearable(spec: PolicySpec) -> Result<PolicySpec, PolicyError> {
+    spec.check_known()?;
     spec.check_periods(Span::from_seconds(PERIOD_MIN_S).expect("a span"))?;
     Ok(spec)
 }
@@ -60,6 +61,14 @@ mod tests {
             let error = asked(keys(written), &default_policy()).expect_err(key);
             assert_eq!((error.key.as_str(), error.expected.as_str()), (key, "seconds, at least 1"));
         }
+    }
+
+    #[test]
+    fn what_only_a_simulator_knows_is_refused() {
+        let written = json!({ "preset": "queue/easy", "lengths": "true" });
+        let error = asked(keys(written), &default_policy()).expect_err("nobody knows");
+        assert_eq!(error.key, "lengths");
+        spec(json!({ "preset": "queue/easy", "lengths": "learnt", "fill": "shortest" }));
     }
 
     #[test]

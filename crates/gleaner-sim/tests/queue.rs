@@ -213,3 +213,14 @@ fn nobody_starts_later_than_the_moment_first_kept_for_him() {
         }
     }
 }
+
+/// What no machine there could ever take holds nobody back.
+#[test]
+fn nobody_waits_for_machines_that_are_not_there() {
+    let job = |submit, cores| Job { submit, cores, run: 10, estimate: 10, user: 0 };
+    let jobs = [job(0, 9), job(1, 3), job(2, 3)];
+    for (rule, belief) in RULES {
+        let found = fast_starts(&jobs, &[4], recipe(rule, belief));
+        assert_eq!((found[1].0, found[2].0), (1.0, 11.0), "{rule:?} {belief:?}");
+    }
+}

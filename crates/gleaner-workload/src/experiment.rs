@@ -15,7 +15,7 @@ use gleaner_core::explain::words;
 use gleaner_core::{
     Ad, Budget, Condition, Explanation, GridConfig, MachineClass, Migration, Room, Scope, Seen, TaskClass,
 };
-use gleaner_policy::Recipe;
+use gleaner_policy::{Lengths, Recipe};
 use gleaner_sim::{Availability, Ids, LoadChange, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
 use serde::Serialize;
@@ -50,7 +50,10 @@ impl Experiment {
         let migration =
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
         let config = GridConfig { weights: scenario.weights.clone(), migration };
-        let setup = Setup { budget, ..setup(&scenario, config, budget) };
+        let mut setup = Setup { budget, ..setup(&scenario, config, budget) };
+        if recipe.lengths == Lengths::True {
+            setup.tasks.declared = setup.tasks.lengths.iter().copied().map(Some).collect();
+        }
         check_runnable(&scenario, &setup)?;
         choice::check_affordable(&scenario, &setup)?;
         Ok(Self {

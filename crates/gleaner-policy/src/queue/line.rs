@@ -105,6 +105,11 @@ impl Line {
         self.turns.first().map(|turn| turn.1)
     }
 
+    /// One after the other.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.turns.iter().map(|turn| turn.1)
+    }
+
     /// In order, from a turn on.
     pub(crate) fn from(&self, turn: Turn) -> impl Iterator<Item = Turn> + '_ {
         self.turns.range(turn..).copied()

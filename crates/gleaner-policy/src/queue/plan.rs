@@ -80,6 +80,11 @@ impl Plan {
         due.map(|(_, turn, on)| (turn.1, *on)).find(|&(task, on)| grid.can_run(grid.task(task).class(), on))
     }
 
+    /// The moment that is kept for a task, and where. Costs O(waiting tasks).
+    pub(crate) fn moment_of(&self, task: TaskId) -> Option<(Time, MachineId)> {
+        self.starts.iter().find(|(_, turn, _)| turn.1 == task).map(|&(at, _, on)| (at, on))
+    }
+
     /// A run began. Whether at its moment.
     pub(crate) fn started(&mut self, grid: &Grid, run: RunId) -> bool {
         let Some(began) = grid.find_run(run) else { return false };

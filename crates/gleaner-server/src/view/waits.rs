@@ -2,6 +2,7 @@
 
 use crate::ledger::Ledger;
 use gleaner_core::{Alarm, Availability, Queue};
+use gleaner_policy::AnyPolicy;
 use gleaner_units::{Credits, MachineId, TaskId, Time};
 
 /// In half a sentence.
@@ -26,8 +27,29 @@ pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
             format!("it waits for the next recharge of the budget{batch}")
         }
         None if ledger.recipe().plans() => format!("it waits for {}{batch}", ledger.recipe().waits_for()),
-        None => format!("it waits for {}", ledger.recipe().waits_for()),
+        None => held_back(ledger, now, task)
+            .unwrap_or_else(|| format!("it waits for {}", ledger.recipe().waits_for())),
     }
+}
+
+/// The moment that a queue keeps for the task, or for another that it must not delay.
+fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
+    let AnyPolicy::Backfiller(queue) = ledger.scheduler().policy() else { return None };
+    let kept = queue.holds_back(ledger.grid(), now, task)?;
+    let machine = &ledger.agent(kept.on).name;
+    let when = if kept.at == Time::NEVER {
+        "when what runs there ends".to_owned()
+    } else {
+        format!("in {:.0} s, as far as is known", kept.at.since(now).seconds())
+    };
+    if kept.task == task {
+        return Some(format!("it waits for cores that are kept for it on {machine}, {when}"));
+    }
+    let (job, first) = ledger.job_of(kept.task);
+    let index = kept.task.index() - first.first.index();
+    Some(format!(
+        "it waits for its turn, and would delay {job}/{index}, for which cores are kept on {machine}, {when}"
+    ))
 }
 
 /// What would let it start, as far as that is a matter of lengths and budgets.

@@ -33,20 +33,20 @@ pub(crate) fn enrolment(name: &str) -> Value {
 
 impl Agent {
     pub(crate) async fn join(world: &World, name: &str) -> Self {
+        Self::join_with(world, name, profile()).await
+    }
+
+    pub(crate) async fn join_with(world: &World, name: &str, profile: Profile) -> Self {
         let token = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
         assert_eq!(token.status, 201, "{token}");
         let token = token.json::<Value>()["token"].as_str().unwrap().to_owned();
-        let reply = world.post("/api/v1/agents", &token, &enrolment(name)).await;
+        let reply = world
+            .post("/api/v1/agents", &token, &json!({"name": name, "key": "A".repeat(43), "profile": profile}))
+            .await;
         assert_eq!(reply.status, 201, "{reply}");
         let enrolled: Enrolled = reply.json();
         assert_eq!(enrolled.name, name);
-        let hello = Hello {
-            agent: enrolled.agent,
-            incarnation: 1,
-            epoch: 0,
-            profile: profile(),
-            running: Vec::new(),
-        };
+        let hello = Hello { agent: enrolled.agent, incarnation: 1, epoch: 0, profile, running: Vec::new() };
         let (outbox, inbox) = mpsc::channel(1_024);
         let session = world.app.desk.connected(hello, "token".to_owned(), outbox).await.unwrap();
         Self { session, inbox }

@@ -9,6 +9,7 @@ mod document;
 mod events;
 mod jobs;
 mod output;
+mod queues;
 mod quotas;
 mod schemathesis;
 mod senders;

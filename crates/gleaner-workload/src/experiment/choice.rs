@@ -11,7 +11,7 @@ use gleaner_units::{Credits, Ops, TaskClassId};
 /// The policy's recipe, if the machines are such that it can plan for them.
 pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
     let recipe = scenario.policy.recipe();
-    if recipe.plans() && scenario.sharing != Sharing::Exclusive {
+    if (recipe.plans() || recipe.queues()) && scenario.sharing != Sharing::Exclusive {
         let expected = "\"exclusive\": this policy plans for machines that run one task a core";
         return Err(InputError::at_key(scenario, "grid.sharing", "\"time\"", expected));
     }

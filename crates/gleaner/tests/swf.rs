@@ -1,0 +1,84 @@
+//! `gleaner simulate --swf`: a log of rigid jobs under one policy or several.
+
+mod scratch;
+
+use scratch::{Scratch, gleaner};
+use serde_json::Value;
+
+/// The contract's first example of EASY, a job that no such machine can run, and one that ran longer than its estimate.
+const LOG: &str = "\
+; MaxProcs: 10
+;
+    1    0   -1   100    6     -1    -1    6   100    -1  1   1   1  -1 -1 -1 -1 -1
+    2    1   -1    50    8     -1    -1    8    50    -1  1   2   1  -1 -1 -1 -1 -1
+    3    2   -1    98    4     -1    -1    4    98    -1  1   1   1  -1 -1 -1 -1 -1
+    4    3   -1    98   12     -1    -1   12    98    -1  1   1   1  -1 -1 -1 -1 -1
+    5  500   -1    20    1     -1    -1    1     5    -1  1   3   1  -1 -1 -1 -1 -1
+";
+
+fn json(text: &[u8]) -> Value {
+    serde_json::from_slice(text).expect("one JSON document")
+}
+
+#[test]
+fn a_log_runs_and_its_waits_are_filled_in() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let arguments = ["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--out", "out", "--json"];
+    let summary = json(&gleaner(&folder, &arguments).success().get_output().stdout);
+    assert_eq!(summary, json(folder.read("out/summary.json").as_bytes()));
+    assert_eq!(summary["cores"], 10);
+    assert_eq!(summary["tasks"], 4);
+    assert_eq!(summary["left_out"]["too_large"], 1);
+    assert_eq!(summary["wait_s"]["max"], 99.0);
+    assert_eq!(summary["bounded_slowdown"]["max"], 149.0 / 50.0);
+    assert_eq!(summary["users"]["1"]["jobs"], 2);
+    let waits: Vec<String> = folder
+        .read("out/jobs.swf")
+        .lines()
+        .filter(|line| !line.starts_with(';'))
+        .map(|line| line.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(waits, ["1 0 0", "2 1 99", "3 2 0", "5 500 0"]);
+    let jobs = folder.read("out/jobs.csv");
+    assert_eq!(
+        jobs.lines().nth(2),
+        Some("2,log,2,1,8,50,1,COMPLETED_SUCCESSFULLY,100,50,150,99,149,2.98,0-7,-1,")
+    );
+    let schedule = json(folder.read("out/schedule.json").as_bytes());
+    assert_eq!((&schedule["nb_jobs"], &schedule["makespan"]), (&4.into(), &520.0.into()));
+    assert!(folder.read("out/report.html").contains("Jobs on processors"));
+}
+
+#[test]
+fn a_job_is_stopped_at_its_estimate_where_that_is_asked_for() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let arguments = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--overrun", "kill", "--json"];
+    let summary = json(&gleaner(&folder, &arguments).success().get_output().stdout);
+    assert_eq!((&summary["killed"], &summary["makespan_s"]), (&1.into(), &505.0.into()));
+}
+
+#[test]
+fn policies_are_compared_in_one_run() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let policies = "queue/fcfs,queue/easy,queue/conservative";
+    let arguments = ["simulate", "--swf", "log.swf", "--policy", policies, "--out", "out", "--json"];
+    let compared = json(&gleaner(&folder, &arguments).success().get_output().stdout);
+    let waits: Vec<f64> =
+        (0..3).map(|run| compared["runs"][run]["wait_s"]["max"].as_f64().expect("a number")).collect();
+    assert_eq!(waits, [148.0, 99.0, 99.0]);
+    assert!(folder.read("out/queue-easy/jobs.swf").starts_with("; MaxProcs: 10\n"));
+    for (wrong, says) in [
+        (vec!["--fill", "widest"], "one of arrival, shortest, smallest-area"),
+        (vec!["--lengths", "guessed"], "last-two"),
+        (vec!["--cores", "0"], "--cores"),
+    ] {
+        let mut arguments = vec!["simulate", "--swf", "log.swf", "--policy", "queue/easy"];
+        arguments.extend(wrong);
+        let refused = gleaner(&folder, &arguments).code(2);
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(told.contains(says), "{told}");
+    }
+}
