@@ -102,7 +102,8 @@ fn written_format(path: &Path) -> Option<WrittenFormat> {
         Some(Format::Batsim) => Some(WrittenFormat::Batsim),
         None => {
             let name = path.to_str()?.to_ascii_lowercase();
-            name.trim_end_matches(".gz").ends_with(".csv").then_some(WrittenFormat::Tasks)
+            let ending = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next()?;
+            (ending == "csv").then_some(WrittenFormat::Tasks)
         }
     }
 }

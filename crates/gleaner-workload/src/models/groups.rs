@@ -74,7 +74,7 @@ pub struct UserGroups {
 
 impl Default for UserGroups {
     fn default() -> Self {
-        Self { groups: GROUPS.to_vec(), cores: 128, gap_mean_s: 600.0 }
+        Self { groups: GROUPS.to_vec(), cores: 128, gap_mean_s: 1_200.0 }
     }
 }
 
