@@ -177,7 +177,7 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
 #[test]
 fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
     let presets = Preset::all();
-    assert_eq!(presets.len(), 34);
+    assert_eq!(presets.len(), 37);
     for (at, preset) in presets.iter().enumerate() {
         assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
         preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
