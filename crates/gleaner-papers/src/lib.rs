@@ -7,10 +7,12 @@
 //!   than one way.
 
 pub mod bertasi;
+pub mod cavalieri;
 mod claim;
 mod claim_tables;
 mod document;
 pub mod elleuch;
+pub mod khoo;
 mod reading;
 pub mod statistics;
 mod trials;

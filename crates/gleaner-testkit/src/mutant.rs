@@ -44,6 +44,7 @@ impl<P: Policy> Policy for Mutant<P> {
                 | Change::RoomFreed(..)
                 | Change::LoadChanged(_)
                 | Change::AvailabilityChanged(_)
+                | Change::BeliefChanged(_)
         );
         match self.fault {
             Fault::Deaf(n) if noticed && self.choices.one_in(n) => {}
@@ -68,8 +69,10 @@ impl<P: Policy> Policy for Mutant<P> {
                 elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Replicate { task, on }))
             }
             Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => Some(decision),
         }
     }

@@ -8,6 +8,7 @@ mod rigid;
 mod rule;
 mod spending;
 mod trace;
+mod workload;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
@@ -17,6 +18,7 @@ pub(crate) use rigid::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
+pub(crate) use workload::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
@@ -102,6 +104,9 @@ pub(crate) enum Command {
     /// Generate, check and import traces of machines that come and go
     #[command(subcommand)]
     Trace(TraceArguments),
+    /// Read, convert, generate and filter logs of jobs
+    #[command(subcommand)]
+    Workload(WorkloadArguments),
     /// Run a paper's experiments again and hold its claims against what comes out
     Paper(PaperArguments),
     /// Evaluate and match expressions in HTCondor's ClassAd language
@@ -152,6 +157,15 @@ Also, all optional:
            `gleaner policy keys` explains all keys of [policy]; `gleaner policy set` takes the same
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
+
+Brokers that send jobs to sites with queues of their own, which they know from an index that is out of date:
+
+  [sites]  elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index)
+           optional storage = … (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
+           keep_replicas, reading_holds_cpu, share_links
+  [index]  ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen
+  [work]   jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker), brokers = 1, delay_s = 0
+  [policy] preset = \"cavalieri/stochastic\"
 
 provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
 either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].
@@ -234,8 +248,9 @@ pub(crate) struct ExplainArguments {
 
 const PAPER_HELP: &str = "\
 Papers:
-  bertasi  resource-driven allocation on time-shared machines (figures 1 to 4)
-  elleuch  batches within a budget on volunteers' machines (figures 4 and 5)
+  bertasi    resource-driven allocation on time-shared machines (figures 1 to 4)
+  elleuch    batches within a budget on volunteers' machines (figures 4 and 5)
+  cavalieri  a broker over an index that is out of date (figures 3 to 5, and what the paper did not ask)
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
 
@@ -243,6 +258,7 @@ Examples:
   gleaner paper bertasi --out results        # and open results/report.html
   gleaner paper bertasi --figure 3 --seeds 100
   gleaner paper bertasi --json
+  gleaner paper cavalieri --out results      # minutes; --part ages for what beats the paper's rules
   gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
   gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days";
 
@@ -293,10 +309,10 @@ pub(crate) struct PaperArguments {
     /// Only this figure
     #[arg(long, value_name = "N")]
     pub(crate) figure: Option<u32>,
-    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch]
+    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch, 30 for cavalieri]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: Option<u64>,
-    /// elleuch: only this part of the experiments
+    /// elleuch, cavalieri: only this part of the experiments
     #[arg(long, value_enum, conflicts_with = "figure")]
     pub(crate) part: Option<PaperPart>,
     /// elleuch: tasks arrive for so many days, instead of 14
@@ -310,21 +326,23 @@ pub(crate) struct PaperArguments {
     pub(crate) json: bool,
 }
 
-/// What the simulations of elleuch answer.
+/// What the simulations of elleuch and cavalieri answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PaperPart {
-    /// Figures 4 and 5: five versions of Min-Min by budget and month
+    /// The figures
     Figures,
-    /// The period between batches
+    /// elleuch: the period between batches
     Periods,
-    /// Max-Min and Sufferage
+    /// elleuch: Max-Min and Sufferage
     Heuristics,
-    /// When a task is charged
+    /// What hangs on how the paper is read: when a task is charged; ties, networks, the index
     Readings,
-    /// Machines as they are counted, or as slow as printed
+    /// elleuch: machines as they are counted, or as slow as printed
     Machines,
-    /// Forecasts, prices that follow demand, a reputation
+    /// elleuch: forecasts, prices that follow demand, a reputation
     FutureWork,
+    /// cavalieri: every choice and belief by the age of the index
+    Ages,
 }
 
 fn parse_days(text: &str) -> Result<f64, String> {

@@ -36,7 +36,9 @@ fn reading(social: Score) -> &'static str {
     match social {
         Score::SocialAsPrinted => "SOCIAL as printed",
         Score::SocialWhole => "SOCIAL, gains relative to the whole sum",
-        Score::Social | Score::Greedy | Score::MinNum => "SOCIAL by execution times",
+        Score::Social | Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => {
+            "SOCIAL by execution times"
+        }
     }
 }
 
@@ -44,7 +46,7 @@ fn id(name: &str, social: Score) -> String {
     match social {
         Score::SocialAsPrinted => format!("{name}-as-printed"),
         Score::SocialWhole => format!("{name}-whole"),
-        Score::Social | Score::Greedy | Score::MinNum => name.to_owned(),
+        Score::Social | Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => name.to_owned(),
     }
 }
 

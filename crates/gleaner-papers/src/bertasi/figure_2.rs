@@ -176,9 +176,11 @@ impl Observer for Eye<'_> {
                 }
             }
             Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
             | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => {}
         }
     }

@@ -50,6 +50,7 @@ fn named(what: &str, score: Score) -> String {
             id(&format!("figure-2/social-{what}"), score)
         }
         Score::MinNum => format!("figure-2/minnum-{what}"),
+        Score::Power | Score::PowerPerCore => unreachable!("another paper's score"),
     }
 }
 
