@@ -40,7 +40,7 @@ pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Grid, GridConfig,
-    Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
+    Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
 };
 pub use occasion::{Cause, Occasion, Settled};
 pub use parts::{PARTS_MAX, Part};
