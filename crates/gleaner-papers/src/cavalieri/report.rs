@@ -25,7 +25,7 @@ impl Findings {
 
     /// The claims as the contract has them.
     pub fn document(&self) -> Document {
-        Document { version: 1, paper: "cavalieri", seeds: self.seeds, claims: self.claims() }
+        Document { version: 1, paper: "cavalieri", seeds: self.seeds(), claims: self.claims() }
     }
 
     /// Every file but `claims.json`: plots, lifetimes as CSV, and last the report.
