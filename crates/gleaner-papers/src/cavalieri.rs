@@ -10,6 +10,7 @@ mod readings;
 mod report;
 mod rule;
 mod sites;
+mod standings;
 
 pub use case::{Case, Ttl, Variant, Work};
 pub use experiments::{Experiments, Findings, Part};

@@ -18,7 +18,7 @@ use crate::parts::belief::Belief;
 use crate::parts::choose::Choose;
 use crate::parts::rank::{Candidates, Rank, Until};
 use board::Board;
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, OwnRank, Policy};
 use gleaner_units::{MachineId, Ops, RunId, TaskClassId, TaskId, Time};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -168,14 +168,17 @@ fn rank(
         return None;
     }
     let (access, transfer) = data_seconds(grid, class, machine);
-    let own = if let Some(ranks) = grid.classes().ranks(class) {
-        ranks[grid.machine(machine).class().index()]
-    } else {
-        let execution = match rule.rank.until {
-            Until::Begin => 0.0,
-            Until::End => access + length * grid.seconds_per_op(class, machine),
-        };
-        -(traversal_s(rule.belief, grid, machine) + execution)
+    let traversal_s = traversal_s(rule.belief, grid, machine);
+    let own = match grid.own_rank(class, machine, traversal_s) {
+        OwnRank::Number(own) => own,
+        OwnRank::NoNumber => return None,
+        OwnRank::Silent => {
+            let execution = match rule.rank.until {
+                Until::Begin => 0.0,
+                Until::End => access + length * grid.seconds_per_op(class, machine),
+            };
+            -(traversal_s + execution)
+        }
     };
     let is_candidate = own.is_finite() && access.is_finite() && transfer.is_finite();
     is_candidate.then(|| rule.rank.of(own, access, transfer))

@@ -261,3 +261,25 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
         assert_eq!(run.records(), unbroken.records(), "seed {seed}");
     }
 }
+
+#[test]
+fn a_user_s_own_rank_sees_what_elements_published_and_has_to_be_a_number() {
+    let went = |rank: &str| {
+        let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);
+        setup.model.rank_source = RankSource::Element;
+        for (element, memory) in setup.elements.iter_mut().zip([4, 8, 16]) {
+            element.ad = Some(Ad::parse(&format!("[ Memory = {memory} ]")).expect("an ad"));
+        }
+        setup.elements[0].ad = None;
+        setup.classes[0] = class(&format!("[ Rank = {rank} ]"));
+        let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+        run.run();
+        run.records().iter().map(|job| job.element).collect::<Vec<Option<u32>>>()
+    };
+    assert_eq!(went("TARGET.Memory"), [Some(2); 4], "it is undefined at the first, which is no candidate");
+    assert_eq!(went("-TARGET.EstimatedTraversalTime"), [Some(0), Some(1), Some(2), Some(0)]);
+    assert_eq!(went("TARGET.FreeCpus * 100 + TARGET.Memory"), [Some(2), Some(1), Some(2), Some(2)]);
+    for rank in ["TARGET.Nothing", "\"fast\"", "real(\"NaN\")", "1 / 0", "error"] {
+        assert_eq!(went(rank), [None; 4], "{rank} is no number: the jobs wait, and nothing is lost");
+    }
+}

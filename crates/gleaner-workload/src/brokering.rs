@@ -27,6 +27,7 @@ mod tables;
 
 use crate::document;
 use crate::error::{Place, quoted};
+use crate::limits::BROKERS_MAX;
 use crate::section::{Key, Section};
 use crate::{InputError, settings};
 use gleaner_policy::{PolicySpec, Recipe};
@@ -37,8 +38,6 @@ use std::path::Path;
 use tables::Tables;
 
 const SECTIONS: [&str; 5] = ["sites", "index", "work", "policy", "run"];
-/// More brokers than this are no scenario.
-const BROKERS_MAX: usize = 10_000;
 
 /// Such a scenario, ready to run.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::rule::Rule;
 use super::sites::setup;
 use super::{SEEDS_BESIDES, WARM_UP};
 use crate::statistics::{Estimate, mean};
-use crate::{Document, Stopped, Watch};
+use crate::{Stopped, Watch};
 use gleaner_sim::brokering::{Brokerage, BrokeringSetup};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -213,10 +213,5 @@ impl Findings {
     /// The same with an interval.
     pub(super) fn gain(&self, cases: &[Case], rule: Rule, other: Rule) -> Estimate {
         Estimate::of(&self.gains(cases, rule, other))
-    }
-
-    /// The claims as the contract has them.
-    pub fn document(&self) -> Document {
-        Document { version: 1, paper: "cavalieri", seeds: self.seeds, claims: super::claims::claims(self) }
     }
 }

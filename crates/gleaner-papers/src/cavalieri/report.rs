@@ -4,10 +4,12 @@ use super::case::{Case, Variant, Work};
 use super::experiments::{Findings, Part, TTLS, corners, slow};
 use super::readings::READINGS;
 use super::rule::Rule;
-use super::{ages, claims, plots};
+
+use super::{ages, claims, plots, standings};
+use crate::claim::tally;
 use crate::statistics::Estimate;
-use crate::{Claim, claim_tables};
-use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
+use crate::{Claim, Document, claim_tables};
+use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 use std::fmt::Write as _;
 
 const NOTE: &str = "All rules of a seed are given the same jobs and the same sites. Intervals hold the true mean over seeds \
@@ -19,6 +21,11 @@ impl Findings {
     /// The claims of the parts asked for, judged.
     pub fn claims(&self) -> Vec<Claim> {
         claims::claims(self)
+    }
+
+    /// The claims as the contract has them.
+    pub fn document(&self) -> Document {
+        Document { version: 1, paper: "cavalieri", seeds: self.seeds(), claims: self.claims() }
     }
 
     /// Every file but `claims.json`: plots, lifetimes as CSV, and last the report.
@@ -68,7 +75,7 @@ impl Findings {
             tables.push(variants(self));
         }
         if self.has(Part::Ages) {
-            tables.push(standings(self));
+            tables.push(rules_compared(self));
             tables.extend(
                 ages::WORKS.iter().flat_map(|work| ages::BROKERS.map(|brokers| by_age(self, *work, brokers))),
             );
@@ -78,13 +85,10 @@ impl Findings {
     }
 
     fn lead(&self, claims: &[Claim]) -> String {
-        let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
-        let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
         format!(
-            "“Proposing and Evaluating Allocation Algorithms in a Grid Environment”, simulated with the seeds 1 to {}. Of \
-             {} claims {hold} hold, {partly} hold in part, {not} do not.",
+            "“Proposing and Evaluating Allocation Algorithms in a Grid Environment”, simulated with the seeds 1 to {}. {}.",
             self.seeds(),
-            claims.len()
+            tally(claims)
         )
     }
 }
@@ -144,13 +148,13 @@ fn variants(findings: &Findings) -> Table {
     table
 }
 
-fn standings(findings: &Findings) -> Table {
+fn rules_compared(findings: &Findings) -> Table {
     let header = ["Rule", "Beaten in", "Above the best, mean (%)", "At worst (%)"];
     let caption = format!(
         "Every choice and belief over {} settings: age of the index, jobs, brokers",
         ages::cases().len()
     );
-    ages::standings(findings).into_iter().fold(Table::new(caption, header), |table, standing| {
+    standings::all(findings).into_iter().fold(Table::new(caption, header), |table, standing| {
         table.row([
             Cell::text(standing.rule.name()),
             Cell::number(standing.beaten.to_string()),

@@ -2,6 +2,7 @@
 
 use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
@@ -19,16 +20,37 @@ pub(super) struct Station {
     pub(super) coming: Vec<Piece>,
     /// By task of its own scheduler: which job.
     pub(super) jobs: Vec<u32>,
+    /// When a newcomer would begin, as it was last reckoned: as long as nothing comes or goes, that moment stays. Follows
+    /// from the rest.
+    #[serde(skip)]
+    begins: Cell<Option<Time>>,
 }
 
 impl Station {
+    /// Something comes or goes.
+    pub(super) fn changes(&mut self) -> &mut Self {
+        self.begins.set(None);
+        self
+    }
+
     /// The seconds until a job that joins now would begin, first come, first served. Costs O(jobs · log processors) where
-    /// any waits.
+    /// any waits and anything came or went since the last time.
     pub(super) fn traversal_s(&self, now: Time, cpus: u32, with_coming: bool) -> f64 {
+        if with_coming {
+            // What is on its way could begin no sooner than now, where a processor is idle.
+            return self.reckon(now, cpus, true).since(now).seconds();
+        }
+        let begins = self.begins.get().unwrap_or_else(|| self.reckon(now, cpus, false));
+        self.begins.set(Some(begins));
+        begins.since(now).seconds()
+    }
+
+    /// A moment that has passed where a processor is free.
+    fn reckon(&self, now: Time, cpus: u32, with_coming: bool) -> Time {
         let coming: &[Piece] = if with_coming { &self.coming } else { &[] };
         let ahead = self.waiting.len() + coming.len();
         if self.running.len() + ahead < cpus as usize {
-            return 0.0;
+            return Time::ZERO;
         }
         let idle = (cpus as usize).saturating_sub(self.running.len());
         let free = std::iter::repeat_n(now, idle).chain(self.running.iter().map(|(end, _)| *end));
@@ -37,7 +59,7 @@ impl Station {
             let Reverse(at) = free.pop().expect("an element has a processor");
             free.push(Reverse(at.after_seconds(*seconds)));
         }
-        free.peek().map_or(0.0, |Reverse(at)| at.since(now).seconds())
+        free.peek().map_or(Time::ZERO, |Reverse(at)| *at)
     }
 }
 
@@ -56,12 +78,13 @@ mod tests {
             station.running.insert((at(end), job));
         }
         assert_eq!(station.traversal_s(at(0.0), 4, false), 0.0, "one is free");
-        assert_eq!(station.traversal_s(at(0.0), 3, false), 10.0);
-        station.waiting.extend([(3, 20.0), (4, 20.0), (5, 50.0)]);
+        assert_eq!(station.changes().traversal_s(at(0.0), 3, false), 10.0);
+        station.changes().waiting.extend([(3, 20.0), (4, 20.0), (5, 50.0)]);
         assert_eq!(station.traversal_s(at(0.0), 3, false), 50.0);
-        station.coming.push((6, 5.0));
+        station.changes().coming.push((6, 5.0));
         assert_eq!(station.traversal_s(at(0.0), 3, false), 50.0, "what is on its way does not show");
-        assert_eq!(station.traversal_s(at(0.0), 3, true), 55.0);
+        assert_eq!(station.changes().traversal_s(at(0.0), 3, true), 55.0);
+        assert_eq!(station.traversal_s(at(5.0), 3, true), 50.0, "nothing came or went");
         let idle = Station { coming: vec![(0, 7.0)], ..Station::default() };
         assert_eq!(idle.traversal_s(at(3.0), 1, true), 7.0);
     }

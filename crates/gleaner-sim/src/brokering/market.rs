@@ -188,7 +188,7 @@ impl<'a> Market<'a> {
         let site = self.setup.elements[element].site;
         self.state.records[number as usize].element = Some(u32::try_from(element).expect("few elements"));
         let seconds = self.setup.service_s(number as usize, element);
-        self.state.stations[element].coming.push((number, seconds));
+        self.state.stations[element].changes().coming.push((number, seconds));
         let mut files_left = 0;
         for &file in &self.setup.classes[job.class.index()].inputs {
             let holders = self.state.replicas.holders(file);
@@ -234,7 +234,7 @@ impl<'a> Market<'a> {
 
     /// An element starts a job that it has.
     fn begin(&mut self, now: Time, element: usize, run: RunId, out: &mut Out<Word>) {
-        let station = &mut self.state.stations[element];
+        let station = self.state.stations[element].changes();
         let job = station.jobs[run.task.index()];
         let at = station.waiting.iter().position(|(other, _)| *other == job).expect("a job in the queue");
         let (_, seconds) = station.waiting.remove(at).expect("it was just found");
@@ -250,7 +250,7 @@ impl<'a> Market<'a> {
     fn end(&mut self, now: Time, job: u32, out: &mut Out<Word>) {
         let element = self.element_of(job);
         self.state.ends.remove(&(now, job));
-        self.state.stations[element].running.remove(&(now, job));
+        self.state.stations[element].changes().running.remove(&(now, job));
         self.state.records[job as usize].finished = Some(now);
         self.state.finished += 1;
         let run = self.state.ways[&job].local.expect("a job that runs");
@@ -308,7 +308,7 @@ impl Outside for Market<'_> {
         match letter.body {
             Word::Job(job) => {
                 let element = self.element_of(job);
-                let station = &mut self.state.stations[element];
+                let station = self.state.stations[element].changes();
                 let at = station
                     .coming
                     .iter()
