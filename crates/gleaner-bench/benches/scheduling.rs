@@ -2,7 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gleaner_bench::{crowd, figure_3, growth};
+use gleaner_bench::{crowd, figure_3, growth, sites};
 
 fn main() {
     divan::main();
@@ -31,4 +31,18 @@ fn event_under_greedy(bencher: Bencher, machines: usize) {
     let steady = growth::Steady::new(machines, 20_000);
     let recipe = figure_3::schemes()[0].recipe;
     bencher.bench_local(|| steady.seconds_per_event(recipe));
+}
+
+/// A look at a job by MRS, for each site, when sites multiply: jobs of kinds that were not met before.
+#[divan::bench(args = sites::SITES, sample_count = 3)]
+fn virtual_map_of_a_new_kind(bencher: Bencher, count: usize) {
+    let bencher = bencher.counter(ItemsCount::new(20 * count)).with_inputs(|| sites::Idle::new(count));
+    bencher.bench_local_refs(|idle| idle.seconds_per_site(20, false));
+}
+
+/// Likewise, of a kind that is known.
+#[divan::bench(args = sites::SITES, sample_count = 3)]
+fn virtual_map_of_a_known_kind(bencher: Bencher, count: usize) {
+    let bencher = bencher.counter(ItemsCount::new(20 * count)).with_inputs(|| sites::Idle::new(count));
+    bencher.bench_local_refs(|idle| idle.seconds_per_site(20, true));
 }

@@ -171,13 +171,50 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "the oldest tasks come first anyway",
         ),
         (json!({ "preset": "bertasi/greedy", "choose": "worst" }), "choose", "\"worst\"", "one of best"),
+        (
+            json!({ "preset": "khoo/mrs", "sites": { "behind": "never" } }),
+            "sites.behind",
+            "\"never\"",
+            "starts",
+        ),
+        (
+            json!({ "preset": "khoo/mrs", "sites": { "behnd": "easy" } }),
+            "sites.behnd",
+            "unknown key",
+            "behind",
+        ),
+        (json!({ "preset": "khoo/mrs", "sites": { "queues": "drawn" } }), "sites.split", "nearest", "whole"),
+        (
+            json!({ "preset": "gleaner/sites", "sites": { "copies": 2 } }),
+            "sites.copies",
+            "2",
+            "one run is enough",
+        ),
+        (
+            json!({ "preset": "khoo/mrs", "sites": { "weights": { "memory": 0 } } }),
+            "sites.weights.memory",
+            "0",
+            "above 0",
+        ),
+        (json!({ "preset": "bertasi/greedy", "sites": {} }), "sites", "", "no such key"),
+        (json!({ "preset": "khoo/mrs", "order": "min-min" }), "order", "min-min", ""),
     ]);
+}
+
+#[test]
+fn a_rule_for_sites_is_said_in_a_table() {
+    let sites = json!({ "copies": 3, "apart": false, "root": "as-printed", "crossing": 0.5, "weights": { "disk": 2 } });
+    let rule = recipe(json!({ "preset": "khoo/rep", "sites": sites })).site_rule().expect("a rule for sites");
+    assert_eq!((rule.copies, rule.apart), (3, false));
+    assert_eq!(rule.crossing.to_bits(), 0.5_f64.to_bits());
+    let shown = rule.to_string();
+    assert!(shown.contains("as-printed") && shown.contains("K 1 1 2 1"), "{shown}");
 }
 
 #[test]
 fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
     let presets = Preset::all();
-    assert_eq!(presets.len(), 34);
+    assert_eq!(presets.len(), 38);
     for (at, preset) in presets.iter().enumerate() {
         assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
         preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));

@@ -1,10 +1,10 @@
 //! Jobs over sites: worked schedules, and what holds whatever the letters meet with.
 
-use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_policy::parts::sites::{Behind, Copies, GiveUp, Split};
 use gleaner_policy::sites::map::{AtSource, Root};
-use gleaner_sim::sites::{Job, Protocol, Site, SitesOutcome, SitesSetup, Staging, simulate};
+use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_sim::Division;
+use gleaner_sim::sites::{Job, Protocol, Site, SitesOutcome, SitesSetup, Staging, simulate};
 use gleaner_units::Time;
 
 fn site(processors: u32, memory: u64, upload: f64, download: f64) -> Site {
@@ -61,7 +61,8 @@ fn run(setup: &SitesSetup, rule: SiteRule) -> SitesOutcome {
 /// Job by job: start, parts, end.
 fn told(outcome: &SitesOutcome) -> Vec<String> {
     let job = |job: &gleaner_sim::sites::JobOutcome| {
-        let parts: Vec<String> = job.parts.iter().map(|part| format!("{}x{}", part.on.index(), part.cores)).collect();
+        let parts: Vec<String> =
+            job.parts.iter().map(|part| format!("{}x{}", part.on.index(), part.cores)).collect();
         format!("{} {} {}", job.dispatched.seconds(), parts.join("+"), job.ended.seconds())
     };
     outcome.jobs.iter().map(job).collect()
@@ -74,7 +75,10 @@ const AS_PRINTED: SiteRule = SiteRule {
 
 #[test]
 fn the_contracts_job_of_twelve_processors_ends_at_104() {
-    let mut setup = setup(vec![site(4, 8, 10.0, 10.0), site(8, 16, 10.0, 10.0), site(2, 2, 5.0, 5.0)], &[(0.0, 12, 100.0, 1, 0, 60)]);
+    let mut setup = setup(
+        vec![site(4, 8, 10.0, 10.0), site(8, 16, 10.0, 10.0), site(2, 2, 5.0, 5.0)],
+        &[(0.0, 12, 100.0, 1, 0, 60)],
+    );
     setup.sites.iter_mut().for_each(|site| site.disk = 1000);
     setup.jobs[0].disk = 5;
     let outcome = run(&setup, SiteRule::MRS);
@@ -106,7 +110,8 @@ fn mrs_as_worked_by_hand() {
 
 #[test]
 fn backfilling_on_one_site() {
-    let rows = [(0.0, 3, 10.0, 1, 0, 0), (1.0, 4, 5.0, 1, 0, 0), (2.0, 1, 9.0, 1, 0, 0), (2.5, 1, 7.0, 1, 0, 0)];
+    let rows =
+        [(0.0, 3, 10.0, 1, 0, 0), (1.0, 4, 5.0, 1, 0, 0), (2.0, 1, 9.0, 1, 0, 0), (2.5, 1, 7.0, 1, 0, 0)];
     let setup = setup(vec![site(4, 100, 1.0, 1.0)], &rows);
     let told = |behind| told(&run(&setup, SiteRule { behind, ..SiteRule::BACKFILL }));
     assert_eq!(told(Behind::Easy), ["0 0x3 10", "10 0x4 15", "15 0x1 24", "2.5 0x1 9.5"]);

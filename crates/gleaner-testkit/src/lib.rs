@@ -5,6 +5,7 @@
 //!   share no code with the policies under test.
 //! - [`naive_batch`]: the same for batches under a budget.
 //! - [`naive_progress`]: what each task has done, from the record of all that passed.
+//! - [`naive_sites`]: the same for jobs over sites.
 //! - [`random`]: grids drawn from a seed.
 //! - [`history`]: what the outside of a live grid may report, drawn from a seed.
 //! - [`mutant`]: policies with a fault put in on purpose, which a test worth its name must notice.
@@ -19,6 +20,7 @@ pub mod naive;
 pub mod naive_batch;
 pub mod naive_progress;
 pub mod naive_queue;
+pub mod naive_sites;
 pub mod random;
 pub mod record;
 pub mod replicating;

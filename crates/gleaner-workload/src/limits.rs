@@ -16,3 +16,7 @@ pub(crate) const WORKERS_MAX: usize = 100_000;
 pub(crate) const SITE_BYTES_MAX: usize = 256 << 20;
 /// Tasks of one trace of bags of tasks.
 pub(crate) const TRACE_TASKS_MAX: usize = 50_000_000;
+/// Sites of one scenario: each has a link with every other.
+pub(crate) const SITES_MAX: usize = 1_000;
+/// Jobs of one scenario over sites.
+pub(crate) const SITE_JOBS_MAX: usize = 1_000_000;

@@ -7,13 +7,15 @@ use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
-use gleaner_papers::{Document, bertasi, elleuch};
+use gleaner_papers::{Document, bertasi, elleuch, khoo};
+use gleaner_workload::swf::Log;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The papers there are.
-const NAMES: [&str; 2] = ["bertasi", "elleuch"];
+const NAMES: [&str; 3] = ["bertasi", "elleuch", "khoo"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -24,12 +26,16 @@ struct Findings {
 
 pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     interrupt::listen();
+    if !arguments.logs.is_empty() && arguments.name != "khoo" {
+        return Err(Failure::Usage(format!("--log: {} takes no logs", arguments.name)));
+    }
     if let Some(dir) = &arguments.out {
         files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
     let findings = match arguments.name.as_str() {
         "bertasi" => bertasi(arguments)?,
         "elleuch" => elleuch(arguments)?,
+        "khoo" => khoo(arguments)?,
         name => {
             let known = NAMES.join(", ");
             return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
@@ -100,6 +106,31 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
         Some(number) => findings.of_figure(number),
         None => findings,
     };
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    if arguments.figure.is_some() || arguments.days.is_some() || arguments.part.is_some() {
+        return Err(Failure::Usage("--figure, --days, --part: khoo has one table".to_owned()));
+    }
+    let logs: Result<Vec<khoo::Log>, Failure> = arguments
+        .logs
+        .iter()
+        .map(|file| {
+            let log = Log::load(file)?;
+            Ok((log.name(), Arc::new(log.jobs().to_vec())))
+        })
+        .collect();
+    let experiments = khoo::Experiments::new(arguments.seeds, &logs?);
+    let total = experiments.setups();
+    let bar = progress::bar(total, "setups");
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
+    let findings = experiments.run(&watch).map_err(stopped)?;
+    bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 

@@ -4,6 +4,7 @@ mod figures;
 mod log;
 mod report;
 mod results;
+mod sites;
 mod summary;
 mod tables;
 
@@ -13,6 +14,7 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation};
+use gleaner_workload::sites::SitesScenario;
 use gleaner_workload::{Experiment, Scenario};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -28,6 +30,9 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     check_places(arguments)?;
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
+    }
+    if arguments.scenario.as_ref().is_some_and(SitesScenario::is_at) {
+        return sites::run(arguments);
     }
     let experiment = load(arguments)?;
     match arguments.seeds {

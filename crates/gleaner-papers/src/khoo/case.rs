@@ -63,7 +63,8 @@ pub(super) const DAYS: [f64; 2] = [3.0, 1.0];
 
 /// The scenario as it was chosen.
 pub(super) fn base() -> SitesScenario {
-    SitesScenario::parse("khoo/scenario.toml", SCENARIO).expect("the scenario that comes with the program is whole")
+    SitesScenario::parse("khoo/scenario.toml", SCENARIO)
+        .expect("the scenario that comes with the program is whole")
 }
 
 fn rules() -> Vec<(&'static str, SiteRule)> {
@@ -108,7 +109,9 @@ const READ: [(&str, Change); 25] = [
     ("capabilities in total, not free", |_, name, rule| of(&[MRS], name, || rule.has = Has::Total)),
     ("MRS: nobody passes a job that waits", |_, name, rule| of(&[MRS], name, || rule.behind = Behind::Waits)),
     ("MRS with EASY's reservation", |_, name, rule| of(&[MRS], name, || rule.behind = Behind::Easy)),
-    ("MRS splits only what fits no site", |_, name, rule| of(&[MRS], name, || rule.split = Split::WholeIfItFits)),
+    ("MRS splits only what fits no site", |_, name, rule| {
+        of(&[MRS], name, || rule.split = Split::WholeIfItFits)
+    }),
     ("BACKFILL, REP: first come, first served", |_, name, rule| {
         of(&[BACKFILL, REP], name, || rule.behind = Behind::Waits);
     }),
@@ -211,10 +214,13 @@ fn parts() -> Vec<(&'static str, SiteRule)> {
         ("MRS, nobody passes", SiteRule { behind: Behind::Waits, ..mrs }),
         ("MRS, EASY's reservation", SiteRule { behind: Behind::Easy, ..mrs }),
         ("EASY", SiteRule::BACKFILL),
-        ("EASY that knows where data is", SiteRule { nearness: Nearness::Data, staging: true, ..SiteRule::BACKFILL }),
-        ("earliest end, no reservation", SiteRule { behind: Behind::Starts, ..ours }),
-        ("earliest end, EASY's reservation", SiteRule { behind: Behind::Easy, ..ours }),
-        ("earliest end, small jobs first", SiteRule { turn: Turn::Ratio, behind: Behind::Starts, ..ours }),
+        (
+            "EASY that knows where data is",
+            SiteRule { nearness: Nearness::Data, staging: true, ..SiteRule::BACKFILL },
+        ),
+        ("earliest end, the longest waiting first", SiteRule { turn: Turn::Longest, ..ours }),
+        ("earliest end, EASY's reservation", SiteRule { turn: Turn::Longest, behind: Behind::Easy, ..ours }),
+        ("gleaner/sites, a reservation after a day", SiteRule { behind: Behind::Patient, ..ours }),
         (SITES, ours),
     ]
 }

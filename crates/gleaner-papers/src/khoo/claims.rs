@@ -74,7 +74,11 @@ fn of_table(findings: &Findings, base: usize, pair: (&'static str, &'static str)
     let readings = findings.cases(Group::Reading).count();
     let besides = (readings > 0).then(|| {
         let held = readings - otherwise.len();
-        let but = if otherwise.is_empty() { String::new() } else { format!("; not in: {}", otherwise.join(" · ")) };
+        let but = if otherwise.is_empty() {
+            String::new()
+        } else {
+            format!("; not in: {}", otherwise.join(" · "))
+        };
         format!("its sign holds in {held} of {readings} other readings{but}")
     });
     Claim {
@@ -124,7 +128,10 @@ fn of_sweep(findings: &Findings, pair: (&'static str, &'static str), metric: Met
         id: format!("sweep/{}-before-{}-{}", slug(rule), slug(other), slug(metric.name())),
         claim,
         paper: printed,
-        quantity: format!("the part of {} points of the sweep in which the sign is the paper's", points.len()),
+        quantity: format!(
+            "the part of {} points of the sweep in which the sign is the paper's",
+            points.len()
+        ),
         besides: Some(turns(&points, holds)),
         measured: Estimate { mean: part, low: part, high: part },
         unit: "%",
@@ -163,7 +170,9 @@ fn in_all_cases(findings: &Findings) -> Option<Claim> {
     }
     let all = |case: &usize| {
         [BACKFILL, REP].into_iter().all(|other| {
-            Metric::OF_TABLE.into_iter().all(|metric| findings.improvement(*case, other, MRS, metric).mean > 0.0)
+            Metric::OF_TABLE
+                .into_iter()
+                .all(|metric| findings.improvement(*case, other, MRS, metric).mean > 0.0)
         })
     };
     let part = 100.0 * share(cases.iter().map(all));
@@ -247,7 +256,10 @@ fn loses_nowhere(findings: &Findings) -> Option<Claim> {
         measured: Estimate { mean: part, low: part, high: part },
         unit: "%",
         rule: Rule::AtLeast { holds: 95.0, partly: 50.0 },
-        condition: Some(Condition { what: "it is surely worse nowhere", met: wait.is_empty() && wide.is_empty() }),
+        condition: Some(Condition {
+            what: "it is surely worse nowhere",
+            met: wait.is_empty() && wide.is_empty(),
+        }),
         reading: SWEPT,
     })
 }

@@ -59,7 +59,8 @@ impl Experiments {
         };
         let outcomes: Result<Vec<Vec<Outcome>>, Stopped> = inputs.into_par_iter().map(one).collect();
         let mut outcomes = outcomes?.into_iter();
-        let by_case = self.cases.iter().map(|case| outcomes.by_ref().take(self.seeds_of(case) as usize).collect());
+        let by_case =
+            self.cases.iter().map(|case| outcomes.by_ref().take(self.seeds_of(case) as usize).collect());
         let by_case = by_case.collect();
         Ok(Findings::new(self.cases, self.seeds, by_case))
     }

@@ -135,7 +135,8 @@ impl Findings {
         let second = self.values(case, rule, |outcome| metric.of(outcome));
         let (first_sum, second_sum): (f64, f64) = (first.iter().sum(), second.iter().sum());
         let whole = metric.improvement(first_sum, second_sum);
-        let without = first.iter().zip(&second).map(|(one, two)| metric.improvement(first_sum - one, second_sum - two));
+        let without =
+            first.iter().zip(&second).map(|(one, two)| metric.improvement(first_sum - one, second_sum - two));
         Estimate::of_all(whole, &without.collect::<Vec<_>>())
     }
 

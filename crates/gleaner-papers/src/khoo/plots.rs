@@ -37,10 +37,14 @@ fn figure_5(findings: &Findings, base: usize) -> Svg {
         };
         Metric::OF_TABLE.iter().enumerate().map(bar).collect::<Vec<_>>()
     };
-    let paper = |row: usize| (0..3).map(|at| (at as f64, TABLE[row].1[at] / TABLE[0].1[at])).collect::<Vec<_>>();
+    let paper =
+        |row: usize| (0..3).map(|at| (at as f64, TABLE[row].1[at] / TABLE[0].1[at])).collect::<Vec<_>>();
     let panel = |title: &str, rows: [Vec<(f64, f64)>; 3]| {
         let plot = Plot::new(title, Axis::categories("", names), Axis::linear("of BACKFILL's"));
-        [BACKFILL, REP, MRS].into_iter().zip(rows).fold(plot, |plot, (name, bars)| plot.with(Series::new(name, Style::Bars, bars)))
+        [BACKFILL, REP, MRS]
+            .into_iter()
+            .zip(rows)
+            .fold(plot, |plot, (name, bars)| plot.with(Series::new(name, Style::Bars, bars)))
     };
     let panels = vec![
         panel("The paper", [paper(0), paper(1), paper(2)]),
@@ -54,7 +58,9 @@ fn sweep(findings: &Findings) -> Svg {
         let plot = Plot::new(metric.name(), Axis::linear("load"), Axis::linear("better than BACKFILL (%)"));
         [REP, MRS, SITES].into_iter().fold(plot, |plot, rule| {
             let at = |load: f64| {
-                let cases = findings.cases(Group::Sweep).filter(|(_, case)| case.at.is_some_and(|at| at.load == load));
+                let cases = findings
+                    .cases(Group::Sweep)
+                    .filter(|(_, case)| case.at.is_some_and(|at| at.load == load));
                 mean(cases.map(|(case, _)| findings.improvement(case, BACKFILL, rule, metric).mean))
             };
             plot.with(Series::new(rule, Style::Marked, LOADS.map(|load| (load, at(load)))))

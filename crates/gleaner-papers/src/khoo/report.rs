@@ -82,18 +82,31 @@ fn row(findings: &Findings, case: usize, rule: &str) -> [Cell; 9] {
 }
 
 const COLUMNS: [&str; 9] = [
-    "AWT (s)", "QCT (s)", "AGU (%)", "computing (%)", "response (s)", "AWT, wide (s)", "AWT, narrow (s)", "sites a job",
+    "AWT (s)",
+    "QCT (s)",
+    "AGU (%)",
+    "computing (%)",
+    "response (s)",
+    "AWT, wide (s)",
+    "AWT, narrow (s)",
+    "sites a job",
     "waste (%)",
 ];
 
 fn table_1(findings: &Findings, base: usize) -> Block {
     let header = ["Rule", "Paper: AWT, QCT, AGU"].into_iter().chain(COLUMNS);
-    let mut table = Table::new("Table I, ± the 95 % interval. Wide jobs take more than a twentieth of all processors", header);
+    let mut table = Table::new(
+        "Table I, ± the 95 % interval. Wide jobs take more than a twentieth of all processors",
+        header,
+    );
     let (_, case) = findings.cases(Group::Base).next().expect("the base was run");
     for (rule, _) in &case.rules {
-        let paper = TABLE.iter().find(|(name, _)| name == rule).map_or(String::new(), |(_, [wait, completion, used])| {
-            format!("{wait:.0}, {completion:.0}, {used:.1}")
-        });
+        let paper = TABLE
+            .iter()
+            .find(|(name, _)| name == rule)
+            .map_or(String::new(), |(_, [wait, completion, used])| {
+                format!("{wait:.0}, {completion:.0}, {used:.1}")
+            });
         let cells = [Cell::text(*rule), Cell::text(paper)];
         table = table.row(cells.into_iter().chain(row(findings, base, rule)));
     }
@@ -123,7 +136,8 @@ fn readings(findings: &Findings) -> Block {
 fn parts(findings: &Findings) -> Option<Block> {
     let (index, case) = findings.cases(Group::Parts).next()?;
     let header = ["Rule", "AWT, better than MRS (%)"].into_iter().chain(COLUMNS);
-    let table = Table::new("What each part of MRS is worth, and what is beside it, ± the 95 % interval", header);
+    let table =
+        Table::new("What each part of MRS is worth, and what is beside it, ± the 95 % interval", header);
     let table = case.rules.iter().fold(table, |table, (rule, _)| {
         let better = cell(findings.improvement(index, MRS, rule, Metric::Wait), 1);
         table.row([Cell::text(*rule), better].into_iter().chain(row(findings, index, rule)))

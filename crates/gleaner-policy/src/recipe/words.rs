@@ -11,7 +11,9 @@ use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
+use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
 use crate::parts::when::{Replan, When};
+use crate::sites::map::{AtSource, Direction, Root};
 use gleaner_core::{Charged, Scope};
 use std::fmt;
 
@@ -80,6 +82,18 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Charged>("budget.charged"))
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
+        .chain(all::<Nearness>("sites.nearness"))
+        .chain(all::<Behind>("sites.behind"))
+        .chain(all::<Turn>("sites.turn"))
+        .chain(all::<Split>("sites.split"))
+        .chain(all::<Queues>("sites.queues"))
+        .chain(all::<Copies>("sites.extra"))
+        .chain(all::<GiveUp>("sites.give_up"))
+        .chain(all::<Data>("sites.data"))
+        .chain(all::<Root>("sites.root"))
+        .chain(all::<AtSource>("sites.at_source"))
+        .chain(all::<Direction>("sites.potential"))
+        .chain(all::<Has>("sites.has"))
         .collect()
 }
 

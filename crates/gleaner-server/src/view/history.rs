@@ -142,7 +142,9 @@ impl<'a> Story<'a> {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::StartWide { task, ref parts } | Decision::ReplicateWide { task, ref parts } => (task, parts[0].on),
+            Decision::StartWide { task, ref parts } | Decision::ReplicateWide { task, ref parts } => {
+                (task, parts[0].on)
+            }
             Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
         };
         if task != self.names.task {

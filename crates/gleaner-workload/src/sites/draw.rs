@@ -1,6 +1,6 @@
 //! Sites and jobs, drawn.
 
-use super::{Arrivals, JobModel, Largest, SitesScenario};
+use super::scenario::{Arrivals, JobModel, Largest, SitesScenario};
 use crate::Stream;
 use crate::models::Lublin;
 use gleaner_sim::sites::{Job, Site, SitesSetup};
@@ -57,8 +57,10 @@ pub(super) fn setup(scenario: &SitesScenario, seed: u64) -> SitesSetup {
     rigid.iter_mut().for_each(|job| job.processors = job.processors.min(most.max(1)));
 
     let pairs = (0..sites.len()).flat_map(|from| (0..sites.len()).map(move |to| (from, to)));
-    let rates: Vec<f64> =
-        pairs.filter(|(from, to)| from != to).map(|(from, to)| sites[from].upload.min(sites[to].download)).collect();
+    let rates: Vec<f64> = pairs
+        .filter(|(from, to)| from != to)
+        .map(|(from, to)| sites[from].upload.min(sites[to].download))
+        .collect();
     let rate = if rates.is_empty() { 0.0 } else { rates.iter().sum::<f64>() / rates.len() as f64 };
     let run_s = rigid.iter().map(|job| job.run_s).sum::<f64>() / rigid.len() as f64;
     let jobs = rigid.iter().enumerate().map(|(index, job)| {

@@ -1,11 +1,12 @@
 //! The document of a scenario over sites.
 
-use super::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
+use super::scenario::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
+use crate::InputError;
 use crate::document::Node;
+use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::section::{Key, Section};
 use crate::settings;
 use crate::swf::Log;
-use crate::InputError;
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
@@ -17,15 +18,22 @@ const SECTIONS: [&str; 6] = ["sites", "jobs", "network", "protocol", "policy", "
 const SITES: [&str; 8] =
     ["count", "processors", "gflops", "memory_gb", "disk_gb", "upload_mbit", "download_mbit", "load"];
 const JOBS: [&str; 11] = [
-    "count", "days", "model", "log", "arrivals", "memory_gb", "disk_gb", "data_share", "result_share", "estimates",
+    "count",
+    "days",
+    "model",
+    "log",
+    "arrivals",
+    "memory_gb",
+    "disk_gb",
+    "data_share",
+    "result_share",
+    "estimates",
     "largest",
 ];
 const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
 const PROTOCOL: [&str; 4] = ["schedulers", "delay_s", "loss", "patience_s"];
 const ABOVE_0: &str = "a finite number above 0";
 const FROM_0: &str = "a finite number, 0 or more";
-const COUNT: &str = "a whole number from 1 to 1000000";
-const COUNT_MAX: usize = 1_000_000;
 
 pub(super) fn has_sites(root: &Node) -> bool {
     Section::root(root, &SECTIONS).is_ok_and(|root| root.find("sites").is_some())
@@ -49,11 +57,13 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
         staging: network.find("staging").map_or(Ok(Staging::Share), |key| key.choice(&staging))?,
         division: if shared { Division::Fair } else { Division::Unshared },
         crossing,
-        schedulers: protocol.find("schedulers").map_or(Ok(1), |key| count(&key))?,
+        schedulers: protocol.find("schedulers").map_or(Ok(1), |key| count(&key, SITES_MAX))?,
         protocol: Protocol {
             delay: span(&protocol, "delay_s", at_once.delay)?,
             loss: match protocol.find("loss") {
-                Some(key) => key.number("a number from 0 up to but without 1", |loss| (0.0..1.0).contains(&loss))?,
+                Some(key) => {
+                    key.number("a number from 0 up to but without 1", |loss| (0.0..1.0).contains(&loss))?
+                }
                 None => at_once.loss,
             },
             patience: span(&protocol, "patience_s", at_once.patience)?,
@@ -65,7 +75,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
 
 fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
     Ok(SitesDrawn {
-        count: count(&sites.key("count", COUNT)?)?,
+        count: count(&sites.key("count", "how many sites there are")?, SITES_MAX)?,
         processors: numbers(sites, "processors")?,
         gflops: numbers(sites, "gflops")?,
         memory_gb: numbers(sites, "memory_gb")?,
@@ -89,7 +99,7 @@ fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     };
     let arrivals = [("model", Arrivals::Model), ("even", Arrivals::Even)];
     Ok(JobsDrawn {
-        count: count(&jobs.key("count", COUNT)?)?,
+        count: count(&jobs.key("count", "how many jobs there are")?, SITE_JOBS_MAX)?,
         days: above_0(&jobs.key("days", ABOVE_0)?)?,
         model,
         arrivals: jobs.find("arrivals").map_or(Ok(Arrivals::Model), |key| key.choice(&arrivals))?,
@@ -98,7 +108,9 @@ fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
         data_share: number_or(jobs, "data_share", 0.0)?,
         result_share: number_or(jobs, "result_share", 0.0)?,
         estimates: match jobs.find("estimates") {
-            Some(key) => key.number("a finite number, 1 or more", |number| number.is_finite() && number >= 1.0)?,
+            Some(key) => {
+                key.number("a finite number, 1 or more", |number| number.is_finite() && number >= 1.0)?
+            }
             None => 1.0,
         },
         largest: match jobs.find("largest") {
@@ -108,9 +120,10 @@ fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     })
 }
 
-fn count(key: &Key<'_>) -> Result<usize, InputError> {
-    let count: usize = key.integer(1, COUNT)?;
-    if count <= COUNT_MAX { Ok(count) } else { Err(key.wrong(COUNT)) }
+fn count(key: &Key<'_>, most: usize) -> Result<usize, InputError> {
+    let expected = format!("a whole number from 1 to {most}");
+    let count: usize = key.integer(1, &expected)?;
+    if count <= most { Ok(count) } else { Err(key.wrong(&expected)) }
 }
 
 fn above_0(key: &Key<'_>) -> Result<f64, InputError> {
