@@ -2,7 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gleaner_bench::{crowd, figure_3, growth, rigid};
+use gleaner_bench::{crowd, figure_3, growth, rigid, sites};
 use gleaner_policy::Backfill;
 
 fn main() {
@@ -49,4 +49,18 @@ fn rigid_jobs_overloaded(bencher: Bencher) {
     let setup = rigid::setup(100_000, 1_024, 1.2);
     let jobs = ItemsCount::new(setup.tasks.len());
     bencher.counter(jobs).bench_local(|| rigid::seconds(&setup, Backfill::Easy));
+}
+
+/// A look at a job by MRS, for each site, when sites multiply: jobs of kinds that were not met before.
+#[divan::bench(args = sites::SITES, sample_count = 3)]
+fn virtual_map_of_a_new_kind(bencher: Bencher, count: usize) {
+    let bencher = bencher.counter(ItemsCount::new(20 * count)).with_inputs(|| sites::Idle::new(count));
+    bencher.bench_local_refs(|idle| idle.seconds_per_site(20, false));
+}
+
+/// Likewise, of a kind that is known.
+#[divan::bench(args = sites::SITES, sample_count = 3)]
+fn virtual_map_of_a_known_kind(bencher: Bencher, count: usize) {
+    let bencher = bencher.counter(ItemsCount::new(20 * count)).with_inputs(|| sites::Idle::new(count));
+    bencher.bench_local_refs(|idle| idle.seconds_per_site(20, true));
 }

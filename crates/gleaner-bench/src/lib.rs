@@ -5,6 +5,7 @@
 //! - [`growth`] keeps the tasks on each machine the same and multiplies the machines.
 //! - [`crowd`] is many tasks at once, on thousands of machines or on one.
 //! - [`rigid`] is a log of rigid jobs on one machine, under queues.
+//! - [`sites`] gives jobs to sites by their virtual maps, and multiplies the sites.
 //! - [`table`] is what `gleaner bench` measures.
 //! - [`mapping`] is what `gleaner bench map` measures: each batch heuristic beside its plain reference.
 //! - [`live`] is what `gleaner bench live` measures: whole processes beside the limits of the machine.
@@ -17,6 +18,7 @@ pub mod growth;
 pub mod live;
 pub mod mapping;
 pub mod rigid;
+pub mod sites;
 pub mod table;
 
 mod processor_time;

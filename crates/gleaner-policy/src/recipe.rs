@@ -412,6 +412,11 @@ impl Recipe {
         matches!(self.score, Goal::Start(_))
     }
 
+    /// How it gives jobs to sites, if that is what it does.
+    pub fn site_rule(&self) -> Option<SiteRule> {
+        if let Goal::Sites(rule) = self.score { Some(rule) } else { None }
+    }
+
     /// What a task with a place for it waits for, in half a sentence.
     pub fn waits_for(&self) -> &'static str {
         match (self.score, self.when) {

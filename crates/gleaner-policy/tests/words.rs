@@ -196,7 +196,44 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
         (json!({ "preset": "cavalieri/current", "relocate": moving }), "relocate", "moves", "own queue"),
         (json!({ "preset": "cavalieri/current", "score": "greedy" }), "score", "greedy", "rank"),
         (json!({ "preset": "cavalieri/current", "order": "min-min" }), "order", "min-min", "submission"),
+        (
+            json!({ "preset": "khoo/mrs", "sites": { "behind": "never" } }),
+            "sites.behind",
+            "\"never\"",
+            "starts",
+        ),
+        (
+            json!({ "preset": "khoo/mrs", "sites": { "behnd": "easy" } }),
+            "sites.behnd",
+            "unknown key",
+            "behind",
+        ),
+        (json!({ "preset": "khoo/mrs", "sites": { "queues": "drawn" } }), "sites.split", "nearest", "whole"),
+        (
+            json!({ "preset": "gleaner/sites", "sites": { "copies": 2 } }),
+            "sites.copies",
+            "2",
+            "one run is enough",
+        ),
+        (
+            json!({ "preset": "khoo/mrs", "sites": { "weights": { "memory": 0 } } }),
+            "sites.weights.memory",
+            "0",
+            "above 0",
+        ),
+        (json!({ "preset": "bertasi/greedy", "sites": {} }), "sites", "", "no such key"),
+        (json!({ "preset": "khoo/mrs", "order": "min-min" }), "order", "min-min", ""),
     ]);
+}
+
+#[test]
+fn a_rule_for_sites_is_said_in_a_table() {
+    let sites = json!({ "copies": 3, "apart": false, "root": "as-printed", "crossing": 0.5, "weights": { "disk": 2 } });
+    let rule = recipe(json!({ "preset": "khoo/rep", "sites": sites })).site_rule().expect("a rule for sites");
+    assert_eq!((rule.copies, rule.apart), (3, false));
+    assert_eq!(rule.crossing.to_bits(), 0.5_f64.to_bits());
+    let shown = rule.to_string();
+    assert!(shown.contains("as-printed") && shown.contains("K 1 1 2 1"), "{shown}");
 }
 
 #[test]

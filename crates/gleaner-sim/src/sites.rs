@@ -32,10 +32,10 @@ pub fn simulate<P: Policy>(setup: &SitesSetup, mut policy: impl FnMut() -> P) ->
 }
 
 /// The same, before anything happened.
-pub fn parties<P: Policy>(
+pub fn parties<'a, P: Policy>(
     setup: &SitesSetup,
     policy: &mut impl FnMut() -> P,
-) -> Parties<'static, P, SitesWorld> {
+) -> Parties<'a, P, SitesWorld> {
     let schedulers = (0..setup.schedulers.max(1)).map(|_| Scheduler::new(setup.grid(), policy()));
     let Protocol { delay, loss, .. } = setup.protocol;
     let mail = Mail::new(setup.seed, Way { delay, loss });

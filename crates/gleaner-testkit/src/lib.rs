@@ -7,6 +7,7 @@
 //! - [`naive_peer`]: the policy of a site among peers.
 //! - [`naive_broker`]: the same for a broker that sends tasks to sites.
 //! - [`naive_progress`]: what each task has done, from the record of all that passed.
+//! - [`naive_sites`]: the same for jobs over sites.
 //! - [`random`]: grids drawn from a seed.
 //! - [`history`]: what the outside of a live grid may report, drawn from a seed.
 //! - [`sites`]: what a broker may be told, drawn from a seed.
@@ -25,6 +26,7 @@ pub mod naive_named;
 pub mod naive_peer;
 pub mod naive_progress;
 pub mod naive_queue;
+pub mod naive_sites;
 pub mod random;
 pub mod record;
 pub mod replicating;

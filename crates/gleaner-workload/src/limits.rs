@@ -18,3 +18,7 @@ pub(crate) const SITE_BYTES_MAX: usize = 256 << 20;
 pub(crate) const TRACE_TASKS_MAX: usize = 50_000_000;
 /// Brokers of one scenario.
 pub(crate) const BROKERS_MAX: usize = 10_000;
+/// Sites of one scenario: each has a link with every other.
+pub(crate) const SITES_MAX: usize = 1_000;
+/// Jobs of one scenario over sites.
+pub(crate) const SITE_JOBS_MAX: usize = 1_000_000;

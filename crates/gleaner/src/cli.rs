@@ -225,7 +225,8 @@ const EXPLAIN_HELP: &str = "\
 Examples:
   gleaner explain 7/42                             # a task of the live grid, as things stand
   gleaner explain 7/42 --at '2026-11-21 07:30:00'  # or as they stood
-  gleaner explain lab.toml t3                      # a task of a scenario, as things stand when it arrives";
+  gleaner explain lab.toml t3                      # a task of a scenario, as things stand when it arrives
+  gleaner explain sites.toml 17 --svg map.svg      # a job over sites, by number from 1, and its virtual map";
 
 /// `gleaner explain`.
 #[derive(Args, Debug)]
@@ -239,6 +240,9 @@ pub(crate) struct ExplainArguments {
     /// Set a key of the scenario, as `policy.preset=bertasi/social`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "task")]
     pub(crate) overrides: Vec<String>,
+    /// Draw the virtual map of a job over sites into this file
+    #[arg(long, value_name = "FILE", requires = "task")]
+    pub(crate) svg: Option<PathBuf>,
     /// A moment of the live grid's past
     #[arg(long, value_name = "MOMENT", value_parser = parse_moment, conflicts_with = "task")]
     pub(crate) at: Option<f64>,
@@ -250,6 +254,7 @@ const PAPER_HELP: &str = "\
 Papers:
   bertasi    resource-driven allocation on time-shared machines (figures 1 to 4)
   elleuch    batches within a budget on volunteers' machines (figures 4 and 5)
+  khoo       rigid jobs over sites, weighing processors, memory, disk, links and data (table I)
   cavalieri  a broker over an index that is out of date (figures 3 to 5, and what the paper did not ask)
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
@@ -260,7 +265,8 @@ Examples:
   gleaner paper bertasi --json
   gleaner paper cavalieri --out results      # minutes; --part ages for what beats the paper's rules
   gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
-  gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days";
+  gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days
+  gleaner paper khoo --log KTH-SP2.swf.gz --out results       # minutes; the log's jobs beside the model's";
 
 const MAP_HELP: &str = "\
 FILE holds `tasks machines x` and then the times task by task, parted by blanks or line ends; x is anything.
@@ -309,7 +315,8 @@ pub(crate) struct PaperArguments {
     /// Only this figure
     #[arg(long, value_name = "N")]
     pub(crate) figure: Option<u32>,
-    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch, 30 for cavalieri]
+    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch, 100 for khoo, 30 for
+    /// cavalieri]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: Option<u64>,
     /// elleuch, cavalieri: only this part of the experiments
@@ -318,6 +325,9 @@ pub(crate) struct PaperArguments {
     /// elleuch: tasks arrive for so many days, instead of 14
     #[arg(long, value_name = "N", value_parser = parse_days)]
     pub(crate) days: Option<f64>,
+    /// khoo: jobs of this log too, in the Standard Workload Format; may be given several times
+    #[arg(long = "log", value_name = "FILE")]
+    pub(crate) logs: Vec<PathBuf>,
     /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -7,13 +7,15 @@ use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
-use gleaner_papers::{Document, bertasi, cavalieri, elleuch};
+use gleaner_papers::{Document, bertasi, cavalieri, elleuch, khoo};
+use gleaner_workload::swf::Log;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The papers there are.
-const NAMES: [&str; 3] = ["bertasi", "elleuch", "cavalieri"];
+const NAMES: [&str; 4] = ["bertasi", "elleuch", "khoo", "cavalieri"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -24,6 +26,9 @@ struct Findings {
 
 pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     interrupt::listen();
+    if !arguments.logs.is_empty() && arguments.name != "khoo" {
+        return Err(Failure::Usage(format!("--log: {} takes no logs", arguments.name)));
+    }
     if let Some(dir) = &arguments.out {
         files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
@@ -31,6 +36,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
         "bertasi" => bertasi(arguments)?,
         "elleuch" => elleuch(arguments)?,
         "cavalieri" => cavalieri(arguments)?,
+        "khoo" => khoo(arguments)?,
         name => {
             let known = NAMES.join(", ");
             return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
@@ -124,6 +130,31 @@ fn cavalieri(arguments: &PaperArguments) -> Result<Findings, Failure> {
     let findings = experiments.run(&watch);
     let findings =
         findings.map_err(|_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total))))?;
+    bar.finish_and_clear();
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    if arguments.figure.is_some() || arguments.days.is_some() || arguments.part.is_some() {
+        return Err(Failure::Usage("--figure, --days, --part: khoo has one table".to_owned()));
+    }
+    let logs: Result<Vec<khoo::Log>, Failure> = arguments
+        .logs
+        .iter()
+        .map(|file| {
+            let log = Log::load(file)?;
+            Ok((log.name(), Arc::new(log.jobs().to_vec())))
+        })
+        .collect();
+    let experiments = khoo::Experiments::new(arguments.seeds, &logs?);
+    let total = experiments.setups();
+    let bar = progress::bar(total, "setups");
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
+    let findings = experiments.run(&watch).map_err(stopped)?;
     bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
 }

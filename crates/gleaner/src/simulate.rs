@@ -5,6 +5,7 @@ mod figures;
 mod log;
 mod report;
 mod results;
+mod sites;
 mod summary;
 mod tables;
 
@@ -15,6 +16,7 @@ use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation};
 use gleaner_workload::brokering::is_brokering;
+use gleaner_workload::sites::SitesScenario;
 use gleaner_workload::{Experiment, Scenario};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -30,6 +32,9 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     check_places(arguments)?;
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
+    }
+    if arguments.scenario.as_ref().is_some_and(SitesScenario::is_at) {
+        return sites::run(arguments);
     }
     let (scenario, overrides) = named(arguments)?;
     if is_brokering(scenario)? {

@@ -71,6 +71,9 @@ fn what_there_is_not_is_bad_usage() {
     assert_eq!(gleaner(&["paper", "bertasi", "--seeds", "1"]).status.code(), Some(2));
     assert_eq!(gleaner(&["paper", "bertasi", "--days", "1"]).status.code(), Some(2));
     assert_eq!(gleaner(&["paper", "elleuch", "--figure", "1"]).status.code(), Some(2));
+    assert_eq!(gleaner(&["paper", "bertasi", "--log", "jobs.swf"]).status.code(), Some(2));
+    assert_eq!(gleaner(&["paper", "khoo", "--figure", "1"]).status.code(), Some(2));
+    assert_eq!(gleaner(&["paper", "khoo", "--log", "nowhere.swf"]).status.code(), Some(2));
     let json = gleaner(&["paper", "bertasi", "--figure", "0", "--json"]);
     assert_eq!(json.status.code(), Some(2));
     let error: Value = serde_json::from_slice(&json.stderr).expect("JSON");

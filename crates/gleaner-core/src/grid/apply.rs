@@ -1,6 +1,6 @@
 use super::{Availability, Grid, Machine, Task};
 use crate::effects::Effects;
-use crate::{Cause, Change, Event, Occasion, Queue};
+use crate::{Cause, Change, Event, Occasion, Part, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
@@ -93,7 +93,10 @@ impl Grid {
     }
 
     fn ask_whoever_waits(&mut self, machine: MachineId, cause: Cause) {
-        if self.longest_waiting(|class| self.can_run(class, machine)).is_some() {
+        // What is too wide for it may have a part there.
+        let part = Part { on: machine, cores: 1 };
+        let helps = |class| self.can_run(class, machine) || self.can_run_part(class, part);
+        if self.longest_waiting(helps).is_some() {
             self.ask(cause);
         }
     }

@@ -218,9 +218,9 @@ fn parts() -> Vec<(&'static str, SiteRule)> {
             "EASY that knows where data is",
             SiteRule { nearness: Nearness::Data, staging: true, ..SiteRule::BACKFILL },
         ),
-        ("earliest end, no reservation", SiteRule { behind: Behind::Starts, ..ours }),
-        ("earliest end, EASY's reservation", SiteRule { behind: Behind::Easy, ..ours }),
-        ("earliest end, small jobs first", SiteRule { turn: Turn::Ratio, behind: Behind::Starts, ..ours }),
+        ("earliest end, the longest waiting first", SiteRule { turn: Turn::Longest, ..ours }),
+        ("earliest end, EASY's reservation", SiteRule { turn: Turn::Longest, behind: Behind::Easy, ..ours }),
+        ("gleaner/sites, a reservation after a day", SiteRule { behind: Behind::Patient, ..ours }),
         (SITES, ours),
     ]
 }

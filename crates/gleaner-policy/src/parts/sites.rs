@@ -327,10 +327,10 @@ impl SiteRule {
     /// The same with two copies of each job.
     pub const REP: Self = Self { copies: 2, ..Self::BACKFILL };
 
-    /// Each job where it is estimated to end first.
+    /// Each job where it is estimated to end first; small jobs first, and large ones the sooner the longer they wait.
     pub const SITES: Self = Self {
         nearness: Nearness::EarliestEnd,
-        behind: Behind::Patient,
+        turn: Turn::Ratio,
         staging: true,
         crossing: 0.3,
         ..Self::MRS

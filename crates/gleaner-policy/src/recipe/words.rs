@@ -13,7 +13,9 @@ use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::rank::{Candidates, Rank, Until};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
+use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
 use crate::parts::when::{Replan, When};
+use crate::sites::map::{AtSource, Direction, Root};
 use gleaner_core::{Charged, Scope};
 use std::fmt;
 
@@ -106,6 +108,18 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Favours>("favours"))
         .chain(all::<Overflow>("queue"))
         .chain(all::<Recalling>("recall"))
+        .chain(all::<Nearness>("sites.nearness"))
+        .chain(all::<Behind>("sites.behind"))
+        .chain(all::<Turn>("sites.turn"))
+        .chain(all::<Split>("sites.split"))
+        .chain(all::<Queues>("sites.queues"))
+        .chain(all::<Copies>("sites.extra"))
+        .chain(all::<GiveUp>("sites.give_up"))
+        .chain(all::<Data>("sites.data"))
+        .chain(all::<Root>("sites.root"))
+        .chain(all::<AtSource>("sites.at_source"))
+        .chain(all::<Direction>("sites.potential"))
+        .chain(all::<Has>("sites.has"))
         .collect()
 }
 

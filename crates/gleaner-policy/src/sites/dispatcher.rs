@@ -8,10 +8,10 @@ use super::line::Line;
 use super::maps::Maps;
 use super::pass::{Pass, excluded_for, fitting, is_enough};
 use super::rooms::Rooms;
-use super::running::Running;
+use super::running::{Running, sites_of};
 use super::split::fill;
 use super::{estimate, places};
-use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
+use crate::parts::sites::{Copies, GiveUp, Nearness, Queues, SiteRule, Split};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId, Time};
 
@@ -47,10 +47,12 @@ impl Dispatcher {
                 pass.todo.pop_front();
                 continue;
             };
-            if !self.has_more_copies(grid, task) {
+            let (is_strict, has_more) = (self.rule.extra == Copies::Strict, self.has_more_copies(grid, task));
+            if !(is_strict && has_more) {
                 pass.todo.pop_front();
             }
-            self.pass = Some(pass);
+            // Who has a first copy now stands among those that are to have another: they are looked at anew.
+            self.pass = (is_strict || !has_more).then_some(pass);
             let is_first = grid.task(task).state() == TaskState::Waiting;
             return Some(if is_first {
                 Decision::StartWide { task, parts }
@@ -63,8 +65,7 @@ impl Dispatcher {
 
     /// Whether a job is to have another copy once it has one more than now.
     fn has_more_copies(&self, grid: &Grid, task: TaskId) -> bool {
-        self.rule.extra == crate::parts::sites::Copies::Strict
-            && self.rule.give_up == crate::parts::sites::GiveUp::AtEnd
+        self.rule.give_up == GiveUp::AtEnd
             && grid.runs_of(task).filter(|run| run.counts()).count() + 1 < self.rule.copies as usize
     }
 
@@ -73,7 +74,7 @@ impl Dispatcher {
         if self.rule.queues == Queues::Central {
             return vec![None];
         }
-        let taken = super::running::sites_of(grid, task);
+        let taken = sites_of(grid, task);
         let homes = places::homes(grid, &self.rule, task).into_iter();
         homes.filter(|home| !taken.contains(home)).map(Some).collect()
     }

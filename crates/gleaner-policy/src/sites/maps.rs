@@ -16,8 +16,8 @@ type Kind = (TaskClassId, u64);
 /// All maps, and what they are made of.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Maps {
-    /// P, by site of the catalogue; none before it is asked for.
-    potentials: Option<Vec<f64>>,
+    /// None before it is asked for.
+    layout: Option<Layout>,
     maps: BTreeMap<Kind, VirtualMap>,
 }
 
@@ -32,6 +32,17 @@ pub struct Coordinates {
     pub y: f64,
     /// How far it is from the origin.
     pub distance: f64,
+}
+
+/// Where machines are, and what their links come to.
+#[derive(Clone, Debug)]
+struct Layout {
+    /// By machine.
+    sites: Vec<Option<SiteId>>,
+    /// P, by machine.
+    potentials: Vec<f64>,
+    /// P, by site of the catalogue.
+    by_site: Vec<f64>,
 }
 
 /// What a kind of job asks of sites.
@@ -74,8 +85,8 @@ impl Maps {
             rooms.forget_changes();
         }
         let kind = kind_of(grid, task);
-        let potentials = self.potentials.get_or_insert_with(|| potentials(grid, rule.reading.direction));
-        let by = (grid, rule, potentials.as_slice());
+        let layout = self.layout.get_or_insert_with(|| Layout::of(grid, rule.reading.direction));
+        let by = (grid, rule, &*layout);
         let map = self.maps.entry(kind).or_insert_with(|| VirtualMap::new(by, rooms, task));
         map.catch_up(by, rooms, task);
         map::nearest_first(&map.sorted)
@@ -85,8 +96,8 @@ impl Maps {
 impl Maps {
     /// Whether each map that is kept is what it would be if made afresh. Costs O(kinds × sites).
     pub(super) fn check(&self, grid: &Grid, rule: &SiteRule, rooms: &Rooms) -> Result<(), String> {
-        let Some(potentials) = &self.potentials else { return Ok(()) };
-        let by = (grid, rule, potentials.as_slice());
+        let Some(layout) = &self.layout else { return Ok(()) };
+        let by = (grid, rule, layout);
         for (task, _) in grid.tasks() {
             let Some(map) = self.maps.get(&kind_of(grid, task)) else { continue };
             let mut map = map.clone();
@@ -105,7 +116,7 @@ fn kind_of(grid: &Grid, task: TaskId) -> Kind {
 }
 
 impl VirtualMap {
-    fn new(by: (&Grid, &SiteRule, &[f64]), rooms: &Rooms, task: TaskId) -> Self {
+    fn new(by: (&Grid, &SiteRule, &Layout), rooms: &Rooms, task: TaskId) -> Self {
         let asked = asked(by.0, by.2, task);
         let sites = (0..rooms.free().len()).map(MachineId::new);
         let distances: Vec<f64> =
@@ -115,7 +126,7 @@ impl VirtualMap {
         Self { asked, sorted, distances, seen: rooms.changes().len() }
     }
 
-    fn catch_up(&mut self, by: (&Grid, &SiteRule, &[f64]), rooms: &Rooms, task: TaskId) {
+    fn catch_up(&mut self, by: (&Grid, &SiteRule, &Layout), rooms: &Rooms, task: TaskId) {
         for &site in &rooms.changes()[self.seen..] {
             let distance = coordinates(by, &self.asked, rooms.free(), task, site).distance;
             let before = std::mem::replace(&mut self.distances[site.index()], distance);
@@ -131,20 +142,29 @@ impl VirtualMap {
     }
 }
 
-/// P of each site of the catalogue: the sum of its bandwidths, in order of the other end.
-fn potentials(grid: &Grid, direction: Direction) -> Vec<f64> {
-    let mut sums: Vec<f64> = Vec::new();
-    for ((from, to), rate) in grid.catalogue().links() {
-        let at = match direction {
-            Direction::Obtaining => to,
-            Direction::Sending => from,
-        };
-        if sums.len() <= at.index() {
-            sums.resize(at.index() + 1, 0.0);
+impl Layout {
+    /// Costs O(links + machines·log machines).
+    fn of(grid: &Grid, direction: Direction) -> Self {
+        let mut by_site: Vec<f64> = Vec::new();
+        // In order of the other end, so that whoever adds them up by itself comes to the same.
+        for ((from, to), rate) in grid.catalogue().links() {
+            let at = match direction {
+                Direction::Obtaining => to,
+                Direction::Sending => from,
+            };
+            if by_site.len() <= at.index() {
+                by_site.resize(at.index() + 1, 0.0);
+            }
+            by_site[at.index()] += rate;
         }
-        sums[at.index()] += rate;
+        let machines = (0..grid.machines().len()).map(MachineId::new);
+        let sites: Vec<Option<SiteId>> = machines.map(|machine| grid.catalogue().site_of(machine)).collect();
+        let potential = |site: &Option<SiteId>| {
+            site.map_or(0.0, |site| by_site.get(site.index()).copied().unwrap_or(0.0))
+        };
+        let potentials = sites.iter().map(potential).collect();
+        Self { sites, potentials, by_site }
     }
-    sums
 }
 
 /// What one core of a job of that class does at the mean of the sites that can run it.
@@ -163,11 +183,11 @@ fn source(grid: &Grid, class: TaskClassId) -> Option<SiteId> {
     grid.catalogue().holders(*file).first().copied()
 }
 
-fn asked(grid: &Grid, potentials: &[f64], task: TaskId) -> Asked {
+fn asked(grid: &Grid, layout: &Layout, task: TaskId) -> Asked {
     let class = grid.task(task).class();
     let needs = grid.classes().task_class(class).needs;
     let speed = mean_speed(grid, class);
-    let at_source = source(grid, class).and_then(|site| potentials.get(site.index()));
+    let at_source = source(grid, class).and_then(|site| layout.by_site.get(site.index()));
     let needs = Amounts {
         compute: f64::from(needs.cores) * speed,
         memory: needs.memory as f64,
@@ -175,22 +195,36 @@ fn asked(grid: &Grid, potentials: &[f64], task: TaskId) -> Asked {
         potential: at_source.copied().unwrap_or(0.0),
     };
     let run_s = grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount() / speed);
-    let has_data = !grid.catalogue().inputs(class).is_empty();
-    let bring_s = has_data.then(|| {
-        let sites = (0..grid.machines().len()).map(MachineId::new);
-        sites.map(|site| seconds_to_bring(grid, class, site)).collect()
-    });
-    Asked { needs, bring_s, run_s }
+    Asked { needs, bring_s: bring_s(grid, layout, class), run_s }
 }
 
-/// Infinitely many where the machine is at no site.
-fn seconds_to_bring(grid: &Grid, class: TaskClassId, machine: MachineId) -> f64 {
-    let site = grid.catalogue().site_of(machine);
-    site.map_or(f64::INFINITY, |site| grid.catalogue().seconds_to_bring(class, site))
+/// The seconds that it takes to bring a job's data, by machine: infinitely many where it cannot come. None where it has no
+/// data.
+fn bring_s(grid: &Grid, layout: &Layout, class: TaskClassId) -> Option<Vec<f64>> {
+    let catalogue = grid.catalogue();
+    let inputs = catalogue.inputs(class);
+    let source = source(grid, class);
+    if let (&[file], Some(source)) = (inputs, source)
+        && catalogue.holders(file).len() == 1
+    {
+        // One look at the links of the only site that has it.
+        let mut by_site = vec![f64::INFINITY; layout.by_site.len().max(source.index() + 1)];
+        by_site[source.index()] = 0.0;
+        for (to, rate) in catalogue.links_from(source).filter(|(to, rate)| *to != source && *rate > 0.0) {
+            by_site[to.index()] = catalogue.bytes(file) as f64 / rate;
+        }
+        let at = |site: &Option<SiteId>| {
+            site.and_then(|site| by_site.get(site.index())).copied().unwrap_or(f64::INFINITY)
+        };
+        return Some(layout.sites.iter().map(at).collect());
+    }
+    let at =
+        |site: &Option<SiteId>| site.map_or(f64::INFINITY, |site| catalogue.seconds_to_bring(class, site));
+    (!inputs.is_empty()).then(|| layout.sites.iter().map(at).collect())
 }
 
 fn coordinates(
-    (grid, rule, potentials): (&Grid, &SiteRule, &[f64]),
+    (grid, rule, layout): (&Grid, &SiteRule, &Layout),
     asked: &Asked,
     free: &[Room],
     task: TaskId,
@@ -208,12 +242,7 @@ fn coordinates(
         compute: cores / grid.classes().seconds_per_op_in_parts(class, machine.class()),
         memory: bytes(room.memory),
         disk: bytes(room.disk),
-        potential: grid
-            .catalogue()
-            .site_of(site)
-            .and_then(|site| potentials.get(site.index()))
-            .copied()
-            .unwrap_or(0.0),
+        potential: layout.potentials[site.index()],
     };
     let x = map::computation_index(&has, &asked.needs, &rule.weights, rule.reading.root);
     let bring_s = asked.bring_s.as_ref().map(|bring_s| bring_s[site.index()]);
@@ -221,10 +250,12 @@ fn coordinates(
     Coordinates { site, x, y, distance: map::distance(&[x, y]) }
 }
 
-/// A job's virtual map, by what `free` says of each site, in order of site. Costs O(sites + links): for explanations.
-pub fn virtual_map(grid: &Grid, rule: &SiteRule, free: &[Room], task: TaskId) -> Vec<Coordinates> {
-    let potentials = potentials(grid, rule.reading.direction);
-    let asked = asked(grid, &potentials, task);
+/// A job's virtual map as things stand, in order of site. Costs O(sites + links): for explanations.
+pub fn virtual_map(grid: &Grid, rule: &SiteRule, task: TaskId) -> Vec<Coordinates> {
+    let rooms = Rooms::of(grid);
+    let free = rooms.free();
+    let layout = Layout::of(grid, rule.reading.direction);
+    let asked = asked(grid, &layout, task);
     let sites = (0..free.len()).map(MachineId::new);
-    sites.map(|site| coordinates((grid, rule, &potentials), &asked, free, task, site)).collect()
+    sites.map(|site| coordinates((grid, rule, &layout), &asked, free, task, site)).collect()
 }

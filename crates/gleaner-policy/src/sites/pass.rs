@@ -8,9 +8,9 @@ use gleaner_units::{MachineId, TaskId, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A job has waited for long where that is so many times what it takes.
-const PATIENCE: f64 = 2.0;
+const PATIENCE: f64 = 20.0;
 /// And at least so long, in seconds.
-const PATIENCE_MIN_S: f64 = 3600.0;
+const PATIENCE_MIN_S: f64 = 86_400.0;
 
 /// How far it came.
 #[derive(Clone, Debug)]
@@ -100,7 +100,12 @@ fn moment(
 ) -> Kept {
     let mut free = free.to_vec();
     let excluded = excluded_for(grid, rule, (home, task));
+    let mut found = None;
     for (at, run) in running.in_order(now) {
+        // Whatever ends at that moment is free then.
+        if let Some(kept_at) = found.filter(|kept_at| at > *kept_at) {
+            return Kept { at: kept_at, free };
+        }
         let needs = grid.classes().task_class(grid.task(run.task).class()).needs;
         for part in grid.find_run(run).into_iter().flat_map(|run| grid.parts_of(run)) {
             let room = &mut free[part.on.index()];
@@ -108,10 +113,10 @@ fn moment(
         }
         // With the end of one copy the others are not wanted any more.
         if run.task == task || fits(grid, rule, task, &free, &excluded) {
-            return Kept { at, free };
+            found = Some(at);
         }
     }
-    Kept { at: Time::NEVER, free }
+    Kept { at: found.unwrap_or(Time::NEVER), free }
 }
 
 /// The sites that are nothing to a job: all but its own where it waits at one, and those of its other copies.

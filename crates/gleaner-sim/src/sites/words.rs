@@ -1,7 +1,7 @@
 //! What meta-schedulers and sites say to each other.
 
 use gleaner_core::{Needs, SiteState};
-use gleaner_units::RunId;
+use gleaner_units::{RunId, Time};
 
 /// One thing that is said. A run goes by the name that its meta-scheduler gave it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,8 +20,8 @@ pub enum Word {
     Released(RunId),
     /// From a site: a run has come to its end, and is held no more.
     Ended(RunId),
-    /// From a site: this is free now.
-    State(SiteState),
+    /// From a site: this was free at that moment.
+    State(SiteState, Time),
 }
 
 /// A word on its way, or the acknowledgement of one.

@@ -32,6 +32,8 @@ pub struct SitesWorld {
     ended: usize,
     in_use: BTreeSet<usize>,
     holding: u64,
+    /// When each site last said how things are.
+    published: Vec<Time>,
 }
 
 /// What happens by itself.
@@ -87,6 +89,7 @@ impl SitesWorld {
             ended: 0,
             in_use: BTreeSet::new(),
             holding: 0,
+            published: vec![Time::ZERO; setup.sites.len()],
             setup,
         }
     }
@@ -198,11 +201,21 @@ impl SitesWorld {
         } else {
             self.in_use.remove(&site);
         }
-        if self.handed_in.len() > 1 {
-            let state = self.managers[site].state();
-            for party in (0..self.handed_in.len()).map(PartyId::new) {
-                self.post.say(now, (self.party_of(site), party), Word::State(state), out);
-            }
+        self.publish(now, site, out);
+    }
+
+    /// Where there is one meta-scheduler, it knows of its own runs and there are no others.
+    fn publish(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
+        if self.handed_in.len() < 2 {
+            return;
+        }
+        // What is said at one instant has an order too: a letter that is late must not undo a later one.
+        let before = self.published[site];
+        let at = now.max(Time::from_nanos(before.nanos() + 1));
+        self.published[site] = at;
+        let state = self.managers[site].state();
+        for party in (0..self.handed_in.len()).map(PartyId::new) {
+            self.post.say(now, (self.party_of(site), party), Word::State(state, at), out);
         }
     }
 
@@ -312,6 +325,7 @@ impl SitesWorld {
                     self.changed(now, site, out);
                 } else {
                     self.outcome.refused += 1;
+                    self.publish(now, site, out);
                 }
                 let answer = if is_held { Word::Granted(run) } else { Word::Refused(run) };
                 self.post.say(now, (to, from), answer, out);
@@ -337,9 +351,9 @@ impl SitesWorld {
                 self.orders.remove((to, run));
                 out.tell(to, Event::RunEnded { run, end: RunEnd::Finished });
             }
-            Word::State(state) => {
+            Word::State(state, known_at) => {
                 let machine = gleaner_units::MachineId::new(self.site_of(from));
-                out.tell(to, Event::StatePublished { machine, state, known_at: now });
+                out.tell(to, Event::StatePublished { machine, state, known_at });
             }
         }
     }

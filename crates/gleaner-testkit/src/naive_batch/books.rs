@@ -168,7 +168,6 @@ impl Books {
             | Event::StatePublished { .. }
             | Event::Lending(_)
             | Event::RunArrived(_)
-            | Event::Lending(_)
             | Event::RunStarted(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}

@@ -1,6 +1,6 @@
 //! Sites and jobs, drawn.
 
-use super::{Arrivals, JobModel, Largest, SitesScenario};
+use super::scenario::{Arrivals, JobModel, Largest, SitesScenario};
 use crate::Stream;
 use crate::models::Lublin;
 use gleaner_sim::sites::{Job, Site, SitesSetup};

@@ -1,8 +1,9 @@
 //! The document of a scenario over sites.
 
-use super::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
+use super::scenario::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
 use crate::InputError;
 use crate::document::Node;
+use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::section::{Key, Section};
 use crate::settings;
 use crate::swf::Log;
@@ -33,8 +34,6 @@ const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
 const PROTOCOL: [&str; 4] = ["schedulers", "delay_s", "loss", "patience_s"];
 const ABOVE_0: &str = "a finite number above 0";
 const FROM_0: &str = "a finite number, 0 or more";
-const COUNT: &str = "a whole number from 1 to 1000000";
-const COUNT_MAX: usize = 1_000_000;
 
 pub(super) fn has_sites(root: &Node) -> bool {
     Section::root(root, &SECTIONS).is_ok_and(|root| root.find("sites").is_some())
@@ -58,7 +57,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
         staging: network.find("staging").map_or(Ok(Staging::Share), |key| key.choice(&staging))?,
         division: if shared { Division::Fair } else { Division::Unshared },
         crossing,
-        schedulers: protocol.find("schedulers").map_or(Ok(1), |key| count(&key))?,
+        schedulers: protocol.find("schedulers").map_or(Ok(1), |key| count(&key, SITES_MAX))?,
         protocol: Protocol {
             delay: span(&protocol, "delay_s", at_once.delay)?,
             loss: match protocol.find("loss") {
@@ -76,7 +75,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
 
 fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
     Ok(SitesDrawn {
-        count: count(&sites.key("count", COUNT)?)?,
+        count: count(&sites.key("count", "how many sites there are")?, SITES_MAX)?,
         processors: numbers(sites, "processors")?,
         gflops: numbers(sites, "gflops")?,
         memory_gb: numbers(sites, "memory_gb")?,
@@ -100,7 +99,7 @@ fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     };
     let arrivals = [("model", Arrivals::Model), ("even", Arrivals::Even)];
     Ok(JobsDrawn {
-        count: count(&jobs.key("count", COUNT)?)?,
+        count: count(&jobs.key("count", "how many jobs there are")?, SITE_JOBS_MAX)?,
         days: above_0(&jobs.key("days", ABOVE_0)?)?,
         model,
         arrivals: jobs.find("arrivals").map_or(Ok(Arrivals::Model), |key| key.choice(&arrivals))?,
@@ -121,9 +120,10 @@ fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     })
 }
 
-fn count(key: &Key<'_>) -> Result<usize, InputError> {
-    let count: usize = key.integer(1, COUNT)?;
-    if count <= COUNT_MAX { Ok(count) } else { Err(key.wrong(COUNT)) }
+fn count(key: &Key<'_>, most: usize) -> Result<usize, InputError> {
+    let expected = format!("a whole number from 1 to {most}");
+    let count: usize = key.integer(1, &expected)?;
+    if count <= most { Ok(count) } else { Err(key.wrong(&expected)) }
 }
 
 fn above_0(key: &Key<'_>) -> Result<f64, InputError> {

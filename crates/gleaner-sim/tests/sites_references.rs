@@ -1,0 +1,181 @@
+//! The rules for sites equal their naive reference, decision for decision, on random sites; a fault put in on purpose is
+//! noticed; and several meta-schedulers book nothing twice, whatever their letters meet with.
+
+use gleaner_core::Policy;
+use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, Split};
+use gleaner_policy::sites::map::{AtSource, Direction, Reading, Root, Weights};
+use gleaner_policy::{Recipe, SiteRule};
+use gleaner_sim::Division;
+use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, Staging, parties};
+use gleaner_testkit::mutant::{Fault, Mutant};
+use gleaner_testkit::naive_sites::NaiveSites;
+use gleaner_testkit::random::Choices;
+use gleaner_testkit::record::{Record, first_difference};
+use gleaner_units::{PartyId, Span, Time};
+
+fn seeds() -> impl Iterator<Item = u64> {
+    let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
+    1..=count
+}
+
+/// A few sites, some of them alike, and jobs that come close upon each other.
+fn setup(seed: u64, schedulers: usize, protocol: Protocol) -> SitesSetup {
+    let choices = &mut Choices::seeded(seed);
+    let sites: Vec<Site> = (0..2 + choices.below(5))
+        .map(|_| {
+            let processors = 1 + choices.below(8) as u32;
+            Site {
+                processors,
+                gflops: [0.5, 1.0, 1.0, 2.0][choices.below(4)],
+                memory: u64::from(processors) * [10, 10, 30][choices.below(3)],
+                disk: 1000,
+                upload: [1.0, 2.0, 2.0, 5.0][choices.below(4)],
+                download: [1.0, 2.0, 2.0, 5.0][choices.below(4)],
+            }
+        })
+        .collect();
+    let all: u32 = sites.iter().map(|site| site.processors).sum();
+    let mut at = 0.0;
+    let jobs = (0..25)
+        .map(|job| {
+            at += [0.0, 0.0, 1.0, 7.5][choices.below(4)];
+            let run_s = [5.0, 5.0, 20.0, 60.0][choices.below(4)];
+            Job {
+                submitted: Time::from_seconds(at).expect("a moment"),
+                processors: (1 + choices.below(all as usize) as u32).min(1 + choices.below(12) as u32),
+                run_s,
+                estimate_s: run_s * [1.0, 1.0, 3.0][choices.below(3)],
+                memory: [0, 1, 7, 10][choices.below(4)],
+                disk: choices.below(3) as u64,
+                data: [0, 0, 10, 100][choices.below(4)],
+                source: choices.below(sites.len()),
+                result: [0, 5][choices.below(2)],
+                scheduler: job % schedulers,
+            }
+        })
+        .collect();
+    SitesSetup {
+        sites,
+        jobs,
+        staging: [Staging::Share, Staging::Whole][choices.below(2)],
+        division: [Division::Fair, Division::Unshared][choices.below(2)],
+        crossing: 0.3,
+        schedulers,
+        protocol,
+        seed,
+    }
+}
+
+fn rule(seed: u64) -> SiteRule {
+    let choices = &mut Choices::seeded(seed ^ 0x517e5);
+    SiteRule {
+        nearness: [Nearness::Map, Nearness::Map, Nearness::MostFree, Nearness::Listed][choices.below(4)],
+        behind: [Behind::Starts, Behind::Waits, Behind::Easy, Behind::Easy][choices.below(4)],
+        split: [Split::Nearest, Split::Nearest, Split::WholeIfItFits][choices.below(3)],
+        copies: 1 + choices.below(3) as u32,
+        extra: [Copies::Strict, Copies::WhenIdle][choices.below(2)],
+        apart: choices.one_in(2),
+        reading: Reading {
+            root: [Root::Whole, Root::AsPrinted][choices.below(2)],
+            at_source: [AtSource::Nothing, AtSource::Infinite][choices.below(2)],
+            direction: [Direction::Obtaining, Direction::Sending][choices.below(2)],
+        },
+        weights: Weights::EVEN,
+        has: [Has::Free, Has::Total][choices.below(2)],
+        ..SiteRule::MRS
+    }
+}
+
+fn record<P: Policy>(
+    setup: &SitesSetup,
+    mut policy: impl FnMut() -> P,
+    is_checked: bool,
+) -> Result<Record, String> {
+    let mut record = Record::default();
+    let mut parties = parties(setup, &mut policy).observed_by(&mut record);
+    while parties.step() {
+        parties.outside().check();
+        if is_checked {
+            parties.scheduler(PartyId::FIRST).check()?;
+        }
+    }
+    assert_eq!(parties.outside().outcome().unfinished(), 0, "every job ends");
+    drop(parties);
+    Ok(record)
+}
+
+#[test]
+fn rules_for_sites_equal_their_reference() {
+    for seed in seeds() {
+        let (setup, rule) = (setup(seed, 1, Protocol::AT_ONCE), rule(seed));
+        let fast = record(&setup, || Recipe::over_sites(rule).build(), true);
+        let fast = fast.unwrap_or_else(|broken| panic!("seed {seed}, {rule}: {broken}"));
+        let naive = record(&setup, || NaiveSites(rule), false).expect("nothing to check");
+        if let Some(difference) = first_difference(&fast, &naive) {
+            panic!("seed {seed}, {rule}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_misses_changes_is_noticed() {
+    let rules = [SiteRule::MRS, SiteRule::BACKFILL, SiteRule::REP];
+    for rule in rules {
+        let differs = |seed: u64| {
+            let setup = setup(seed, 1, Protocol::AT_ONCE);
+            let mutant = || Mutant::new(Recipe::over_sites(rule).build(), Fault::Deaf(7), seed);
+            let mut mutated = Record::default();
+            let mut one = parties(&setup, &mut { mutant }).observed_by(&mut mutated);
+            // A policy that is deaf may leave jobs waiting for ever.
+            (0..20_000).take_while(|_| one.step()).for_each(drop);
+            drop(one);
+            let naive = record(&setup, || NaiveSites(rule), false).expect("nothing to check");
+            first_difference(&mutated, &naive).is_some()
+        };
+        assert!((1..=60).any(differs), "{rule} with a fault went unnoticed");
+    }
+}
+
+#[test]
+fn rules_that_are_ours_let_every_job_end() {
+    for seed in seeds() {
+        let setup = setup(seed, 1, Protocol::AT_ONCE);
+        let informed = SiteRule { nearness: Nearness::Data, staging: true, ..SiteRule::BACKFILL };
+        for rule in [SiteRule::SITES, informed] {
+            let ran = record(&setup, || Recipe::over_sites(rule).build(), true);
+            ran.unwrap_or_else(|broken| panic!("seed {seed}, {rule}: {broken}"));
+        }
+    }
+}
+
+#[test]
+fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
+    let (mut refused, mut lost) = (0, 0);
+    for seed in seeds() {
+        let protocol = Protocol {
+            delay: Span::from_nanos(300_000_000),
+            loss: [0.0, 0.1, 0.3][(seed % 3) as usize],
+            patience: Span::from_nanos(2_000_000_000),
+        };
+        let setup = setup(seed, 3, protocol);
+        for rule in [SiteRule::MRS, SiteRule::BACKFILL] {
+            let mut parties = parties(&setup, &mut || Recipe::over_sites(rule).build());
+            let mut steps = 0;
+            while parties.step() {
+                // At each site, no more is held than there is.
+                parties.outside().check();
+                steps += 1;
+                assert!(steps < 2_000_000, "seed {seed}: it does not end");
+            }
+            let outcome = parties.outside().outcome();
+            assert_eq!(outcome.unfinished(), 0, "seed {seed}: every job ends");
+            for (job, of) in outcome.jobs.iter().zip(&setup.jobs) {
+                let cores: u32 = job.parts.iter().map(|part| part.cores).sum();
+                assert_eq!(cores, of.processors, "seed {seed}: all of a job, or nothing");
+            }
+            refused += outcome.refused;
+            lost += parties.mail().lost();
+        }
+    }
+    assert!(refused > 0 && lost > 0, "{refused} refused, {lost} lost: nothing stood in anybody's way");
+}

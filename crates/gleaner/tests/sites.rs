@@ -1,0 +1,57 @@
+//! Scenarios over sites from outside: `gleaner simulate` and `gleaner explain`.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+
+fn gleaner(arguments: &[&str]) -> std::process::Output {
+    Command::new(assert_cmd::cargo::cargo_bin!("gleaner")).args(arguments).output().expect("it runs")
+}
+
+fn example() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("examples/sites/scenario.toml").to_str().expect("a plain path").to_owned()
+}
+
+#[test]
+fn policies_are_compared_over_sites() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a plain path");
+    let policies = "khoo/mrs,khoo/backfill,khoo/rep,gleaner/sites";
+    let arguments = ["simulate", &example(), "--policy", policies, "--seeds", "2", "--json", "--out", out];
+    let output = gleaner(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let runs = document["runs"].as_array().expect("a list");
+    assert_eq!((runs.len(), &document["version"]), (8, &1.into()));
+    for run in runs {
+        assert_eq!((&run["jobs"], &run["unfinished"]), (&60.into(), &0.into()), "{run}");
+        let wasted = run["wasted_share"].as_f64().expect("a number");
+        assert_eq!(wasted > 0.0, run["policy"] == "khoo/rep", "{run}");
+    }
+    let jobs = std::fs::read_to_string(dir.path().join("khoo-mrs/seed-2/jobs.csv")).expect("a table");
+    assert_eq!(jobs.lines().count(), 61);
+}
+
+#[test]
+fn a_policy_that_knows_no_sites_is_refused() {
+    let output = gleaner(&["simulate", &example(), "--policy", "bertasi/greedy"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("khoo/mrs"), "{output:?}");
+}
+
+#[test]
+fn explain_lists_distances_and_draws_the_virtual_map() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let svg = dir.path().join("map.svg");
+    let file = svg.to_str().expect("a plain path");
+    let output = gleaner(&["explain", &example(), "17", "--svg", file]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.starts_with("job 17: ") && text.contains("distance"), "{text}");
+    let drawn = std::fs::read_to_string(svg).expect("a drawing");
+    assert!(drawn.starts_with("<svg") && drawn.contains("Virtual map of job 17"), "{drawn}");
+    let unknown = gleaner(&["explain", &example(), "61"]);
+    assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("from 1 to 60"), "{unknown:?}");
+}
