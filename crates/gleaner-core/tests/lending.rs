@@ -33,13 +33,13 @@ fn peer(index: usize) -> PartyId {
     PartyId::new(index)
 }
 
-fn hear(scheduler: &mut Scheduler<Told>, event: Event) {
+fn hear(scheduler: &mut Scheduler<Told>, event: &Event) {
     scheduler.apply(Time::ZERO, &event);
     scheduler.check().unwrap_or_else(|broken| panic!("after {event:?}: {broken}"));
 }
 
 fn hear_of(scheduler: &mut Scheduler<Told>, event: LendingEvent) {
-    hear(scheduler, Event::Lending(event));
+    hear(scheduler, &Event::Lending(event));
 }
 
 /// A site with so many machines of its own.
@@ -63,21 +63,21 @@ fn site(machines: usize) -> Scheduler<Told> {
         requires: Tags::new(),
         ad: None,
     };
-    hear(&mut site, Event::MachineClassMet(class));
-    hear(&mut site, Event::TaskClassMet(tasks));
+    hear(&mut site, &Event::MachineClassMet(class));
+    hear(&mut site, &Event::TaskClassMet(tasks));
     for index in 0..machines {
-        hear(&mut site, Event::MachineJoined { machine: machine(index), class: KIND });
+        hear(&mut site, &Event::MachineJoined { machine: machine(index), class: KIND });
     }
     site
 }
 
 /// What a wish comes to, with the orders.
-fn wish(site: &mut Scheduler<Told>, decision: Decision) -> Result<Vec<Command>, Refusal> {
+fn wish(site: &mut Scheduler<Told>, decision: &Decision) -> Result<Vec<Command>, Refusal> {
     let mut decisions = Vec::new();
     site.decide(Time::ZERO, &mut decisions);
     let _ = site.take_orders();
     // An event that changes nothing but asks the policy.
-    hear(site, Event::RuleChanged);
+    hear(site, &Event::RuleChanged);
     let mut told = site.clone();
     told.set_policy(Told(Some(decision.clone())));
     let before = told.grid().clone();
@@ -99,7 +99,7 @@ fn wish(site: &mut Scheduler<Told>, decision: Decision) -> Result<Vec<Command>, 
 }
 
 fn lend(site: &mut Scheduler<Told>, wished: Lending) -> Result<Vec<Command>, Refusal> {
-    wish(site, Decision::Lending(wished))
+    wish(site, &Decision::Lending(wished))
 }
 
 fn wants(by: usize, workers: u32) -> Want {
@@ -122,15 +122,15 @@ fn a_lent_machine_takes_nothing_until_it_is_back() {
     let away = || site.grid().machine(machine(0)).availability();
     assert_eq!(away(), Availability::Lent);
 
-    hear(&mut site, Event::TasksSubmitted { first: TaskId::new(0), count: 1, class: CLASS, length: None });
+    hear(&mut site, &Event::TasksSubmitted { first: TaskId::new(0), count: 1, class: CLASS, length: None });
     let start = Decision::Start { task: TaskId::new(0), on: machine(0) };
-    assert_eq!(wish(&mut site, start.clone()), Err(Refusal::Closed(machine(0))));
+    assert_eq!(wish(&mut site, &start.clone()), Err(Refusal::Closed(machine(0))));
 
     let recall = Lending::Recall { machine: machine(0) };
     assert_eq!(lend(&mut site, recall), Ok(vec![Command::Lending(recall)]));
     assert_eq!(lend(&mut site, recall), refused(LendingRefusal::NotLent(machine(0))), "once");
     hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });
-    assert!(wish(&mut site, start).is_ok());
+    assert!(wish(&mut site, &start).is_ok());
     hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });
     assert_eq!(site.grid().machine(machine(0)).count(), 1, "a second return is no event");
 }
@@ -144,14 +144,14 @@ fn a_borrowed_machine_is_one_that_joined_and_is_lost() {
     let lending = Lending::Lend { machine: machine(1), to: peer(4) };
     assert_eq!(lend(&mut site, lending), refused(LendingRefusal::NotOwn(machine(1))));
 
-    hear(&mut site, Event::TasksSubmitted { first: TaskId::new(0), count: 1, class: CLASS, length: None });
+    hear(&mut site, &Event::TasksSubmitted { first: TaskId::new(0), count: 1, class: CLASS, length: None });
     let start = Decision::Start { task: TaskId::new(0), on: machine(1) };
-    assert!(wish(&mut site, start).is_ok());
+    assert!(wish(&mut site, &start).is_ok());
     let give_back = Lending::GiveBack { machine: machine(1) };
     assert_eq!(lend(&mut site, give_back), refused(LendingRefusal::NotIdle(machine(1))));
-    hear(&mut site, Event::MachineLost { machine: machine(1) });
+    hear(&mut site, &Event::MachineLost { machine: machine(1) });
     assert_eq!(site.grid().task(TaskId::new(0)).state(), TaskState::Waiting, "it runs again");
-    hear(&mut site, Event::MachineReturned { machine: machine(1) });
+    hear(&mut site, &Event::MachineReturned { machine: machine(1) });
     assert_eq!(
         site.grid().machine(machine(1)).availability(),
         Availability::Lost,
@@ -181,7 +181,9 @@ fn a_machine_that_was_paused_while_lent_is_paused_when_it_is_back() {
         let mut site = site(1);
         hear_of(&mut site, LendingEvent::Wanted(vec![wants(7, 1)]));
         lend(&mut site, Lending::Lend { machine: machine(0), to: peer(7) }).expect("it is idle and wanted");
-        events.into_iter().for_each(|event| hear(&mut site, event));
+        for event in events.into_iter() {
+            hear(&mut site, &event);
+        }
         hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });
         assert_eq!(site.grid().machine(machine(0)).availability(), expected);
     }
@@ -210,7 +212,7 @@ fn recalled(favours: [u64; 3]) -> Option<usize> {
     for (from, nanos) in (7..).zip(favours) {
         hear_of(&mut site, LendingEvent::FavourReceived { from: peer(from), worth: Span::from_nanos(nanos) });
     }
-    site.grid().loans().first_to_recall(|_| true).map(|machine| machine.index())
+    site.grid().loans().first_to_recall(|_| true).map(MachineId::index)
 }
 
 #[test]

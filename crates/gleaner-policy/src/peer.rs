@@ -1,4 +1,4 @@
-//! The policy of a site among peers, as OurGrid's: its own machines first, then what peers lend; idle machines are lent.
+//! The policy of a site among peers, as `OurGrid`'s: its own machines first, then what peers lend; idle machines are lent.
 //!
 //! A machine is free while fewer tasks are on it than it has cores. **A loan lasts for what the borrower starts at once**: a
 //! borrowed machine goes back as soon as its last run is over, so that its lender can say anew who has it next.

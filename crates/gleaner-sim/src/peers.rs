@@ -32,7 +32,7 @@ use gleaner_units::{MachineClassId, MachineId, PartyId, Time};
 ///
 /// # Panics
 /// Where the setup is not whole: see [`PeersSetup::check`].
-pub fn peers<'a, P: Policy>(setup: &'a PeersSetup, policy: impl Fn(usize) -> P) -> Parties<'a, P, World<'a>> {
+pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Parties<'_, P, World<'_>> {
     if let Err(broken) = setup.check() {
         panic!("no run can be made of this setup: {broken}");
     }

@@ -43,13 +43,13 @@ fn runs(grid: &Grid, class: TaskClassId, machine: MachineId) -> bool {
 }
 
 impl NaivePeer {
-    fn power(&self, grid: &Grid, machine: MachineId) -> f64 {
+    fn power(self, grid: &Grid, machine: MachineId) -> f64 {
         let class = grid.classes().machine_class(grid.machine(machine).class());
         if self.per_core { class.speeds[0] } else { class.speeds[0] * f64::from(class.cores) }
     }
 
     /// Algorithm 1, lines 6 to 24: each is put before the first that is no more powerful.
-    fn ordered(&self, grid: &Grid, possible: Vec<MachineId>) -> Vec<MachineId> {
+    fn ordered(self, grid: &Grid, possible: Vec<MachineId>) -> Vec<MachineId> {
         if !self.is_greedy {
             return possible;
         }
@@ -62,18 +62,18 @@ impl NaivePeer {
         list
     }
 
-    fn first(&self, grid: &Grid, wanted: impl Fn(MachineId) -> bool) -> Option<MachineId> {
+    fn first(self, grid: &Grid, wanted: impl Fn(MachineId) -> bool) -> Option<MachineId> {
         let possible = machines(grid).filter(|machine| wanted(*machine)).collect();
         self.ordered(grid, possible).first().copied()
     }
 
-    fn free(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+    fn free(self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
         self.first(grid, |machine| {
             runs(grid, class, machine) && grid.machine(machine).count() < grid.machine(machine).cores()
         })
     }
 
-    fn lendable(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+    fn lendable(self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
         let is_empty = |machine| {
             let machine = grid.machine(machine);
             machine.count() == 0 && machine.stopping().is_empty()
@@ -81,7 +81,7 @@ impl NaivePeer {
         self.first(grid, |machine| is_own(grid, machine) && runs(grid, class, machine) && is_empty(machine))
     }
 
-    fn shortest(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+    fn shortest(self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
         let length = |machine: MachineId| {
             f64::from(grid.machine(machine).count()) / f64::from(grid.machine(machine).cores())
         };
@@ -95,13 +95,13 @@ impl NaivePeer {
         found.map(|(task, on)| Decision::Start { task, on })
     }
 
-    fn may_lend(&self, grid: &Grid) -> bool {
+    fn may_lend(self, grid: &Grid) -> bool {
         let lent = machines(grid).filter(|m| grid.machine(*m).availability() == Availability::Lent).count();
         let own = machines(grid).filter(|machine| is_own(grid, *machine)).count();
         !self.matches || lent < grid.loans().favours().supply(own as u32) as usize
     }
 
-    fn lend(&self, grid: &Grid) -> Option<Lending> {
+    fn lend(self, grid: &Grid) -> Option<Lending> {
         let wants = grid.loans().wants();
         if wants.is_empty() {
             return None;
@@ -147,7 +147,7 @@ impl NaivePeer {
         best.map(|(.., machine)| machine)
     }
 
-    fn recall(&self, grid: &Grid) -> Option<Lending> {
+    fn recall(self, grid: &Grid) -> Option<Lending> {
         let held: usize = grid.loans().holders().map(|(_, held)| held.len()).sum();
         if !self.takes_back || held == 0 {
             return None;

@@ -41,7 +41,7 @@ fn take(free: &mut Free, grid: &Grid, task: TaskId, part: Part, sign: i64) -> bo
     let part_needs = needs(grid, task).of_part(part.cores);
     let amounts = [u64::from(part_needs.cores), part_needs.memory, part_needs.disk];
     for (have, amount) in free[part.on.index()].iter_mut().zip(amounts) {
-        let Some(left) = have.checked_add_signed(sign * amount as i64) else { return false };
+        let Some(left) = have.checked_add_signed(sign * amount.cast_signed()) else { return false };
         *have = left;
     }
     true

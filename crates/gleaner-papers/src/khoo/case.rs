@@ -110,7 +110,7 @@ const READ: [(&str, Change); 25] = [
     ("MRS: nobody passes a job that waits", |_, name, rule| of(&[MRS], name, || rule.behind = Behind::Waits)),
     ("MRS with EASY's reservation", |_, name, rule| of(&[MRS], name, || rule.behind = Behind::Easy)),
     ("MRS splits only what fits no site", |_, name, rule| {
-        of(&[MRS], name, || rule.split = Split::WholeIfItFits)
+        of(&[MRS], name, || rule.split = Split::WholeIfItFits);
     }),
     ("BACKFILL, REP: first come, first served", |_, name, rule| {
         of(&[BACKFILL, REP], name, || rule.behind = Behind::Waits);
@@ -169,7 +169,9 @@ fn of(names: &[&str], name: &str, change: impl FnOnce()) {
 fn readings(logs: &[Log]) -> Vec<Case> {
     let read = READ.into_iter().map(|(name, change)| {
         let (mut scenario, mut rules) = (base(), rules());
-        rules.iter_mut().for_each(|(rule_name, rule)| change(&mut scenario, rule_name, rule));
+        for (rule_name, rule) in rules.iter_mut() {
+            change(&mut scenario, rule_name, rule);
+        }
         Case { group: Group::Reading, name: name.to_owned(), at: None, scenario, rules }
     });
     let logged = logs.iter().map(|(name, jobs)| {

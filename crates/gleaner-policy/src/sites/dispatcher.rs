@@ -163,7 +163,7 @@ impl Policy for Dispatcher {
             | Change::ResidentsChanged(site)
             | Change::BeliefChanged(site) => rooms.update(grid, site),
             Change::MachineMeasured(_) | Change::TaskClassMeasured(_) | Change::MachineClassMet(_) => {
-                self.rebuild(grid)
+                self.rebuild(grid);
             }
             Change::CatalogueChanged => maps.forget(),
             Change::Wait { first, count } | Change::Withdrawn { first, count } => {

@@ -78,7 +78,7 @@ fn by_ratio(grid: &Grid, now: Time, tasks: impl Iterator<Item = TaskId>) -> Vec<
         let of = grid.task(task);
         let cores = grid.classes().task_class(of.class()).needs.cores;
         let area =
-            f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount());
+            f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, gleaner_units::Ops::amount);
         // What came just now is ordered by size too.
         (1.0 + now.since(of.submitted()).seconds()) / area
     };

@@ -170,7 +170,7 @@ fn fits(grid: &Grid, rule: &SiteRule, task: TaskId, free: &[Room], excluded: &Ex
 }
 
 fn has_waited_long(grid: &Grid, now: Time, task: TaskId) -> bool {
-    let length = grid.declared_length(task).map_or(0.0, |length| length.amount());
+    let length = grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount);
     now.since(grid.task(task).submitted()).seconds() > (PATIENCE * length).max(PATIENCE_MIN_S)
 }
 

@@ -25,8 +25,12 @@ impl Times {
 /// on one's own workers; where none did, as it is. A lender that is slow on purpose gains nothing.
 pub fn worth(local: &[Span], remote: &[(PartyId, Span)]) -> Vec<(PartyId, Span)> {
     let mut job = OpenJob::default();
-    local.iter().for_each(|took| job.local.add(*took));
-    remote.iter().for_each(|(lender, took)| job.remote(*lender, *took));
+    for took in local.iter() {
+        job.local.add(*took);
+    }
+    for (lender, took) in remote.iter() {
+        job.remote(*lender, *took);
+    }
     job.worth()
 }
 

@@ -136,7 +136,9 @@ impl Discovery {
     pub(super) fn forget_peer(&mut self, peer: PartyId, post: Post<'_>) {
         self.offers.remove(&peer);
         let wanted: Vec<Who> = self.wants_of(peer).collect();
-        wanted.into_iter().for_each(|who| self.forget(who));
+        for who in wanted.into_iter() {
+            self.forget(who);
+        }
         self.lent.remove(&peer);
         let asked = self.asked.range((peer, (PartyId::FIRST, TaskClassId::FIRST))..);
         let asked: Vec<_> = asked.take_while(|(whom, _)| *whom == peer).map(|(_, who)| *who).collect();

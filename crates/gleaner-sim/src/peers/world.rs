@@ -96,7 +96,8 @@ impl<'a> World<'a> {
                 .map(|(letter, index)| Reverse((letter.at, Happening::Forged(index)))),
         );
         dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
-        let outcome = Outcome { peers: vec![Default::default(); setup.peers.len()], ..Outcome::default() };
+        let outcome =
+            Outcome { peers: vec![PeerOutcome::default(); setup.peers.len()], ..Outcome::default() };
         let mut world = Self {
             setup,
             workers,
@@ -210,9 +211,9 @@ impl<'a> World<'a> {
         let (_, index) = self.desks[peer.index()].tasks[run.task.index()];
         let job = self.open.get_mut(&index).expect("a job with a task left is open");
         if lender == peer {
-            job.local(computed)
+            job.local(computed);
         } else {
-            job.remote(lender, computed)
+            job.remote(lender, computed);
         }
         job.left -= 1;
         self.tasks_left -= 1;

@@ -90,7 +90,9 @@ impl Orders {
         }
         let before = std::mem::replace(&mut order.phase, phase);
         let (Phase::StagingIn(left) | Phase::StagingOut(left)) = before else { return Vec::new() };
-        left.iter().for_each(|transfer| _ = self.of_transfer.remove(transfer));
+        for transfer in left.iter() {
+            _ = self.of_transfer.remove(transfer)
+        }
         left.into_iter().collect()
     }
 

@@ -9,7 +9,7 @@ use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time, UserId};
 pub struct Site {
     /// How many there are.
     pub processors: u32,
-    /// What each of them does, in GFlops.
+    /// What each of them does, in `GFlops`.
     pub gflops: f64,
     /// Bytes, of all processors together.
     pub memory: u64,
@@ -28,7 +28,7 @@ pub struct Job {
     pub submitted: Time,
     /// How many processors it needs together.
     pub processors: u32,
-    /// How long it runs, in seconds on processors of one GFlops.
+    /// How long it runs, in seconds on processors of one `GFlops`.
     pub run_s: f64,
     /// How long its user says that it runs.
     pub estimate_s: f64,

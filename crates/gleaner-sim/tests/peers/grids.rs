@@ -94,7 +94,7 @@ pub(crate) fn run_checked<'a, P: Policy>(
     parties
 }
 
-pub(crate) fn of<'a>(setup: &'a PeersSetup, recipe: Recipe) -> Parties<'a, AnyPolicy, World<'a>> {
+pub(crate) fn of(setup: &PeersSetup, recipe: Recipe) -> Parties<'_, AnyPolicy, World<'_>> {
     peers(setup, |_| recipe.build())
 }
 

@@ -17,7 +17,7 @@ fn run(setup: &PeersSetup) -> (Outcome, Vec<String>) {
 }
 
 /// Two honest peers, of which the first borrows of the second; a third that lies.
-fn with_liar(words: Vec<Word>) -> PeersSetup {
+fn with_liar(words: &[Word]) -> PeersSetup {
     let mut setup = setup(&[&[1.0], &[1.0, 1.0], &[1.0]], &[(0.0, 0, &[10.0; 4]), (30.0, 0, &[10.0; 4])]);
     let forged = |word: &Word, index: usize, to| Forged {
         at: at(1.0 + index as f64 / 1e3),

@@ -198,7 +198,7 @@ impl Books {
         self.charges.retain(|charge| charge.task != task || charge.over);
     }
 
-    fn decided(&mut self, now: Time, decision: Decision) {
+    fn decided(&mut self, now: Time, decision: &Decision) {
         let Some(Budget { charged, .. }) = self.budget else { return };
         match decision {
             Decision::Collect => {

@@ -54,7 +54,9 @@ pub(super) fn setup(scenario: &SitesScenario, seed: u64) -> SitesSetup {
         Largest::Half => sites.iter().map(|site| site.processors).sum::<u32>() / 2,
         Largest::Site => sites.iter().map(|site| site.processors).max().unwrap_or(1),
     };
-    rigid.iter_mut().for_each(|job| job.processors = job.processors.min(most.max(1)));
+    for job in rigid.iter_mut() {
+        job.processors = job.processors.min(most.max(1));
+    }
 
     let pairs = (0..sites.len()).flat_map(|from| (0..sites.len()).map(move |to| (from, to)));
     let rates: Vec<f64> = pairs

@@ -88,14 +88,13 @@ fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
 
 fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     let model = jobs.key("model", "lublin or log")?;
-    let model = match model.choice(&[("lublin", false), ("log", true)])? {
-        false => JobModel::Lublin,
-        true => {
-            let key = jobs.key("log", "the name of a log in the Standard Workload Format")?;
-            let name = key.text("the name of a log in the Standard Workload Format")?;
-            let log = Log::load(base.join(name))?;
-            JobModel::Log(Arc::new(log.jobs().to_vec()))
-        }
+    let model = if model.choice(&[("lublin", false), ("log", true)])? {
+        let key = jobs.key("log", "the name of a log in the Standard Workload Format")?;
+        let name = key.text("the name of a log in the Standard Workload Format")?;
+        let log = Log::load(base.join(name))?;
+        JobModel::Log(Arc::new(log.jobs().to_vec()))
+    } else {
+        JobModel::Lublin
     };
     let arrivals = [("model", Arrivals::Model), ("even", Arrivals::Even)];
     Ok(JobsDrawn {

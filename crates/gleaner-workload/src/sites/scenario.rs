@@ -36,7 +36,7 @@ pub struct SitesDrawn {
     pub count: usize,
     /// Processors, beside those of other sites.
     pub processors: Vec<f64>,
-    /// What a processor does, in GFlops.
+    /// What a processor does, in `GFlops`.
     pub gflops: Vec<f64>,
     /// Memory, in gigabytes for each processor.
     pub memory_gb: Vec<f64>,

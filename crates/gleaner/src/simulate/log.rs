@@ -61,10 +61,10 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let mut runs = Vec::new();
     for policy in &policies {
         let experiment = LogExperiment::of(&log, cores, policy, reading(arguments));
-        let dir = arguments.out.as_ref().map(|dir| match one {
-            true => dir.clone(),
-            false => dir.join(policy.name().replace('/', "-")),
-        });
+        let dir = arguments
+            .out
+            .as_ref()
+            .map(|dir| if one { dir.clone() } else { dir.join(policy.name().replace('/', "-")) });
         runs.push(run_one(arguments, (&log, cores), &experiment, dir.as_deref())?);
     }
     match &runs[..] {

@@ -18,7 +18,7 @@ pub(super) fn of(experiment: &LogExperiment, history: &History, cores: u32) -> V
         .flat_map(|(job, task)| {
             let start = (task.started, true, task.started, job);
             let takes_time = task.finished > task.started;
-            let end = (task.finished, takes_time.then_some(false).unwrap_or(true), task.finished, job);
+            let end = (task.finished, !takes_time, task.finished, job);
             [start, end]
         })
         .collect();
