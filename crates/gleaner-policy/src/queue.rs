@@ -67,7 +67,7 @@ impl Backfiller {
     /// O(tasks before it), of which there are mostly none.
     fn head(&self, grid: &Grid) -> Option<TaskId> {
         let is_able = |task: &TaskId| {
-            let mut classes = self.classes_for(grid, self.line.kind_of(grid, *task));
+            let mut classes = classes_for(grid, self.line.kind_of(grid, *task));
             classes.any(|(_, class)| self.holds.open(class).next().is_some())
         };
         self.line.in_order().find(is_able)
@@ -85,7 +85,7 @@ impl Backfiller {
     fn reserve(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
         let kind = self.line.kind_of(grid, task);
         let cores = kind.needs.cores;
-        let machines = self.classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
+        let machines = classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
         let moments = machines.map(|on| (self.moment(grid, now, kind, on), on));
         let (at, on) = moments.min()?;
         let spare = self.holds.calendar(on).free_at(at) - i64::from(cores);
@@ -102,22 +102,11 @@ impl Backfiller {
         self.holds.next_end().map_or(Time::NEVER, |end| end.max(now))
     }
 
-    /// The classes of machines that can run it, each with the seconds that an operation takes there.
-    fn classes_for<'a>(
-        &'a self,
-        grid: &'a Grid,
-        kind: &Kind,
-    ) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
-        let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
-        let able = row.filter(|(_, seconds)| seconds.is_finite());
-        able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
-    }
-
     /// Of the fastest machines that have room now, the one with the least; not on `but`. Costs O(machine classes), and
     /// O(log machines) each where memory is not short.
     fn place_now(&self, grid: &Grid, kind: &Kind, but: Option<MachineId>) -> Option<MachineId> {
         let able = |on: MachineId| Some(on) != but && grid.can_run(kind.class, on);
-        let nearest = self.classes_for(grid, kind).filter_map(|(seconds, class)| {
+        let nearest = classes_for(grid, kind).filter_map(|(seconds, class)| {
             let mut rooms = self.holds.with_room(class, kind.needs.cores);
             rooms.find(|&(_, on)| able(on)).map(|(free, on)| (seconds, free, on))
         });
@@ -193,12 +182,19 @@ impl Backfiller {
         let earlier = grid.alarm(Alarm::Batch);
         earlier.is_none_or(|earlier| at < earlier).then_some(Decision::Wake { alarm: Alarm::Batch, at })
     }
+}
 
-    /// All that happens now is told first.
-    fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        let earlier = grid.alarm(Alarm::Batch);
-        earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
-    }
+/// The classes of machines that can run it, each with the seconds that an operation takes there.
+fn classes_for<'a>(grid: &'a Grid, kind: &Kind) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
+    let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
+    let able = row.filter(|(_, seconds)| seconds.is_finite());
+    able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
+}
+
+/// All that happens now is told first.
+fn wait_for_all(grid: &Grid, now: Time) -> Option<Decision> {
+    let earlier = grid.alarm(Alarm::Batch);
+    earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
 }
 
 /// The longest that ends by `until` if it starts now.
@@ -312,7 +308,7 @@ impl Policy for Backfiller {
             | Cause::RuleChanged
                 if !self.line.is_empty() =>
             {
-                self.wait_for_all(grid, now)
+                wait_for_all(grid, now)
             }
             Cause::Submitted(_)
             | Cause::Joined(_)

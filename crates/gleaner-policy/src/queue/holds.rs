@@ -20,7 +20,7 @@ struct Hold {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Holds {
     correction: Correction,
-    holds: BTreeMap<RunId, Hold>,
+    runs: BTreeMap<RunId, Hold>,
     /// By when they are believed to end.
     ends: BTreeSet<(Time, RunId)>,
     /// By machine.
@@ -41,7 +41,7 @@ impl Holds {
     pub(crate) fn new(correction: Correction) -> Self {
         Self {
             correction,
-            holds: BTreeMap::new(),
+            runs: BTreeMap::new(),
             ends: BTreeSet::new(),
             calendars: Vec::new(),
             rooms: Vec::new(),
@@ -95,14 +95,14 @@ impl Holds {
         let cores = grid.classes().task_class(grid.task(id.task).class()).needs.cores;
         let (on, since) = (run.on(), run.since());
         let until = since.after_seconds(seconds(grid, forecast, id, on));
-        self.holds.insert(id, Hold { on, cores, since, until });
+        self.runs.insert(id, Hold { on, cores, since, until });
         self.ends.insert((until, id));
         self.calendars[on.index()].take(since, until, cores.into());
     }
 
     /// A run takes its room no more. When it was believed to end.
     pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
-        let Hold { on, cores, since, until } = self.holds.remove(&id)?;
+        let Hold { on, cores, since, until } = self.runs.remove(&id)?;
         self.ends.remove(&(until, id));
         self.calendars[on.index()].take(since, until, -i64::from(cores));
         Some(until)
@@ -115,7 +115,7 @@ impl Holds {
         while let Some(&(until, id)) = self.ends.first().filter(|(until, _)| *until <= now) {
             any = true;
             self.ends.pop_first();
-            let hold = self.holds.get_mut(&id).expect("what ends is held");
+            let hold = self.runs.get_mut(&id).expect("what ends is held");
             let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), hold.on);
             let believed = forecast.length(grid, id.task).amount() * seconds_per_op;
             let limit = Forecast::limit(grid, id.task) * seconds_per_op;
@@ -179,7 +179,7 @@ impl Holds {
         for holds in [&mut fresh, &mut kept] {
             holds.calendars.iter_mut().for_each(|calendar| calendar.advance(self.looked));
         }
-        let same = (&kept.holds, &kept.ends) == (&fresh.holds, &fresh.ends);
+        let same = (&kept.runs, &kept.ends) == (&fresh.runs, &fresh.ends);
         if !same {
             return Err("what runs hold is not what the grid says".to_owned());
         }

@@ -97,7 +97,7 @@ impl<'a> World<'a> {
         );
         dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
         let outcome =
-            Outcome { peers: vec![PeerOutcome::default(); setup.peers.len()], ..Outcome::default() };
+            Outcome { peers: vec![super::PeerOutcome::default(); setup.peers.len()], ..Outcome::default() };
         let mut world = Self {
             setup,
             workers,

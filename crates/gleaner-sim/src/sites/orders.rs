@@ -42,7 +42,7 @@ pub(super) enum Phase {
 /// All of them, and what happens to them when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
-    orders: BTreeMap<Holder, Order>,
+    of_holder: BTreeMap<Holder, Order>,
     of_transfer: BTreeMap<TransferId, Holder>,
     /// Ends of computing, and of patience.
     moments: BTreeSet<(Time, Holder)>,
@@ -53,24 +53,24 @@ impl Orders {
         let asked = parts.iter().map(|part| part.on.index()).collect();
         let phase = Phase::Asked(asked, until);
         self.moments.insert((until, holder));
-        self.orders.insert(holder, Order { job, parts, phase, dispatched: Time::NEVER, began: Time::NEVER });
+        self.of_holder.insert(holder, Order { job, parts, phase, dispatched: Time::NEVER, began: Time::NEVER });
     }
 
     pub(super) fn find(&self, holder: Holder) -> Option<&Order> {
-        self.orders.get(&holder)
+        self.of_holder.get(&holder)
     }
 
     pub(super) fn find_mut(&mut self, holder: Holder) -> Option<&mut Order> {
-        self.orders.get_mut(&holder)
+        self.of_holder.get_mut(&holder)
     }
 
     pub(super) fn remove(&mut self, holder: Holder) {
-        self.orders.remove(&holder);
+        self.of_holder.remove(&holder);
     }
 
     /// An order goes on to another phase; the transfers that it was waiting for and did not end are returned.
     pub(super) fn set(&mut self, holder: Holder, phase: Phase) -> Vec<TransferId> {
-        let Some(order) = self.orders.get_mut(&holder) else { return Vec::new() };
+        let Some(order) = self.of_holder.get_mut(&holder) else { return Vec::new() };
         let moment = |phase: &Phase| match phase {
             Phase::Asked(_, at) | Phase::Computing(at) => Some(*at),
             Phase::Granted(_)
@@ -99,7 +99,7 @@ impl Orders {
     /// Whose transfer that is; it is waited for no more.
     pub(super) fn arrived(&mut self, transfer: TransferId) -> Holder {
         let holder = self.of_transfer.remove(&transfer).expect("a transfer of an order");
-        let order = self.orders.get_mut(&holder).expect("an order whose data is on its way");
+        let order = self.of_holder.get_mut(&holder).expect("an order whose data is on its way");
         if let Phase::StagingIn(left) | Phase::StagingOut(left) = &mut order.phase {
             left.remove(&transfer);
         }
@@ -108,7 +108,7 @@ impl Orders {
 
     /// Whether no meta-scheduler waits for any.
     pub(super) fn is_empty(&self) -> bool {
-        self.orders.is_empty()
+        self.of_holder.is_empty()
     }
 
     /// The next end of computing or of patience.

@@ -106,7 +106,7 @@ impl SitesSetup {
     }
 
     /// Before anything is known.
-    pub(super) fn grid(&self) -> Grid {
+    pub(super) fn grid() -> Grid {
         Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
     }
 

@@ -2,8 +2,11 @@ use crate::{policy, run, shared};
 use gleaner_workload::swf::{Log, Services};
 use gleaner_workload::{Reading, Size};
 
+/// Scheduler, lengths and correction there, and the keys that say that here.
+type Row = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Of the published table: the scheduler, whose lengths, the correction, and what that is here.
-const ROWS: [(&str, &str, &str, &[(&str, &str)]); 4] = [
+const ROWS: [Row; 4] = [
     ("EASY", "", "", &[]),
     ("EASY, shortest first when filling", "", "", &[("fill", "shortest")]),
     (
