@@ -34,7 +34,7 @@ fn peer(index: usize) -> PartyId {
 }
 
 fn hear(scheduler: &mut Scheduler<Told>, event: &Event) {
-    scheduler.apply(Time::ZERO, &event);
+    scheduler.apply(Time::ZERO, event);
     scheduler.check().unwrap_or_else(|broken| panic!("after {event:?}: {broken}"));
 }
 
@@ -86,7 +86,7 @@ fn wish(site: &mut Scheduler<Told>, decision: &Decision) -> Result<Vec<Command>,
         let refused = before;
         let mut again = Scheduler::new(refused, Told(None));
         let outcome =
-            again.carry_out(Time::ZERO, std::slice::from_ref(&decision), gleaner_core::Settled::default());
+            again.carry_out(Time::ZERO, std::slice::from_ref(decision), gleaner_core::Settled::default());
         let Err(gleaner_core::Diverged::Refused { refusal, .. }) = outcome else {
             panic!("{decision:?} was neither admitted nor refused")
         };
@@ -181,7 +181,7 @@ fn a_machine_that_was_paused_while_lent_is_paused_when_it_is_back() {
         let mut site = site(1);
         hear_of(&mut site, LendingEvent::Wanted(vec![wants(7, 1)]));
         lend(&mut site, Lending::Lend { machine: machine(0), to: peer(7) }).expect("it is idle and wanted");
-        for event in events.into_iter() {
+        for event in events {
             hear(&mut site, &event);
         }
         hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });

@@ -183,6 +183,13 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "as-published",
             "own-dispatches",
         ),
+    ]);
+}
+
+#[test]
+fn what_makes_no_sense_for_sites_is_refused_with_its_reason() {
+    let moving = json!({ "score": "greedy" });
+    check_refused(&[
         (json!({ "preset": "bertasi/greedy", "alpha": 0.5 }), "alpha", "0.5", "no such key"),
         (json!({ "preset": "bertasi/greedy", "brokers": 2 }), "brokers", "2", "no such key"),
         (json!({ "preset": "cavalieri/current", "alpha": 1.5 }), "alpha", "1.5", "from 0 to 1"),

@@ -36,7 +36,7 @@ pub fn parties<'a, P: Policy>(
     setup: &SitesSetup,
     policy: &mut impl FnMut() -> P,
 ) -> Parties<'a, P, SitesWorld> {
-    let schedulers = (0..setup.schedulers.max(1)).map(|_| Scheduler::new(setup.grid(), policy()));
+    let schedulers = (0..setup.schedulers.max(1)).map(|_| Scheduler::new(SitesSetup::grid(), policy()));
     let Protocol { delay, loss, .. } = setup.protocol;
     let mail = Mail::new(setup.seed, Way { delay, loss });
     Parties::new(schedulers.collect(), SitesWorld::new(setup.clone()), mail)

@@ -207,10 +207,10 @@ fn nobody_starts_later_than_the_moment_first_kept_for_him() {
     for seed in seeds().take(30) {
         let machines = machines(seed);
         let mut jobs = random_jobs(seed, &machines, 60);
-        for job in jobs.iter_mut() {
+        for job in &mut jobs {
             job.estimate = job.run.max(1);
         }
-        for job in jobs.iter_mut() {
+        for job in &mut jobs {
             job.run = job.estimate;
         }
         let rule = recipe(Rule::Conservative, Belief::Estimate);

@@ -103,7 +103,7 @@ pub fn starts(jobs: &[Job], cores: usize, rule: Rule) -> Vec<f64> {
         let first_before = queue.first().copied();
         let ended: Vec<usize> = running.iter().filter(|run| run.0 == now).map(|run| run.1).collect();
         running.retain(|run| run.0 > now);
-        for &job in ended.iter() {
+        for &job in &ended {
             schedule.remove(job);
         }
         let came: Vec<usize> = (next..jobs.len()).take_while(|&job| jobs[job].submit == now).collect();
@@ -117,7 +117,7 @@ pub fn starts(jobs: &[Job], cores: usize, rule: Rule) -> Vec<f64> {
         };
         let keeps_all = rule == Rule::Conservative;
         if !keeps_all && queue.first().copied() != first_before {
-            for &job in first_before.iter() {
+            for &job in &first_before {
                 schedule.remove(job);
             }
             while let Some(&first) = queue.first() {

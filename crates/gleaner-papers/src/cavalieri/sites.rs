@@ -93,7 +93,7 @@ fn heavy(work: Work, seed: u64) -> Sites {
     if work == Work::HeavyScaled {
         let whole: f64 = powers.iter().map(|(cpus, mips)| f64::from(*cpus) * mips).sum();
         let factor = length(work) / SATURATES_S / whole;
-        for (_, mips) in powers.iter_mut() {
+        for (_, mips) in &mut powers {
             *mips *= factor;
         }
     }

@@ -169,7 +169,7 @@ fn of(names: &[&str], name: &str, change: impl FnOnce()) {
 fn readings(logs: &[Log]) -> Vec<Case> {
     let read = READ.into_iter().map(|(name, change)| {
         let (mut scenario, mut rules) = (base(), rules());
-        for (rule_name, rule) in rules.iter_mut() {
+        for (rule_name, rule) in &mut rules {
             change(&mut scenario, rule_name, rule);
         }
         Case { group: Group::Reading, name: name.to_owned(), at: None, scenario, rules }

@@ -261,7 +261,7 @@ mod tests {
             let until = (from + length).min(END);
             let grows = draw(4) < if step < 2_000 { 3 } else { 1 };
             let change = if grows || taken.is_empty() {
-                let change = (from, until, 1 + draw(9) as i64);
+                let change = (from, until, 1 + draw(9).cast_signed() as i64);
                 taken.push(change);
                 change
             } else {
@@ -278,7 +278,7 @@ mod tests {
             blocks_most = blocks_most.max(calendar.blocks.len());
             let at = now + draw(END - now);
             assert_eq!(calendar.free_at(second(at)), row[at]);
-            let (cores, lasts) = (row[at] + draw(3) as i64 - 1, draw(30));
+            let (cores, lasts) = (row[at] + draw(3).cast_signed() as i64 - 1, draw(30));
             let expected = earliest_by_scan(&row, at, cores, lasts).map_or(Time::NEVER, second);
             let cores = u32::try_from(cores).unwrap_or(0);
             let found =

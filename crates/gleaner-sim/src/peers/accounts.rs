@@ -25,10 +25,10 @@ impl Times {
 /// on one's own workers; where none did, as it is. A lender that is slow on purpose gains nothing.
 pub fn worth(local: &[Span], remote: &[(PartyId, Span)]) -> Vec<(PartyId, Span)> {
     let mut job = OpenJob::default();
-    for took in local.iter() {
+    for took in local {
         job.local.add(*took);
     }
-    for (lender, took) in remote.iter() {
+    for (lender, took) in remote {
         job.remote(*lender, *took);
     }
     job.worth()

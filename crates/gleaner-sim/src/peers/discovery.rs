@@ -136,7 +136,7 @@ impl Discovery {
     pub(super) fn forget_peer(&mut self, peer: PartyId, post: Post<'_>) {
         self.offers.remove(&peer);
         let wanted: Vec<Who> = self.wants_of(peer).collect();
-        for who in wanted.into_iter() {
+        for who in wanted {
             self.forget(who);
         }
         self.lent.remove(&peer);

@@ -53,7 +53,8 @@ impl Orders {
         let asked = parts.iter().map(|part| part.on.index()).collect();
         let phase = Phase::Asked(asked, until);
         self.moments.insert((until, holder));
-        self.of_holder.insert(holder, Order { job, parts, phase, dispatched: Time::NEVER, began: Time::NEVER });
+        self.of_holder
+            .insert(holder, Order { job, parts, phase, dispatched: Time::NEVER, began: Time::NEVER });
     }
 
     pub(super) fn find(&self, holder: Holder) -> Option<&Order> {
@@ -90,8 +91,8 @@ impl Orders {
         }
         let before = std::mem::replace(&mut order.phase, phase);
         let (Phase::StagingIn(left) | Phase::StagingOut(left)) = before else { return Vec::new() };
-        for transfer in left.iter() {
-            _ = self.of_transfer.remove(transfer)
+        for transfer in &left {
+            _ = self.of_transfer.remove(transfer);
         }
         left.into_iter().collect()
     }

@@ -131,7 +131,7 @@ impl Books {
     pub(super) fn settle(&mut self) {
         if let Some((now, decision)) = self.wish.take() {
             self.progress.take_in(now, &Entry::Decision(decision.clone()));
-            self.decided(now, decision);
+            self.decided(now, &decision);
         }
     }
 
@@ -200,7 +200,7 @@ impl Books {
 
     fn decided(&mut self, now: Time, decision: &Decision) {
         let Some(Budget { charged, .. }) = self.budget else { return };
-        match decision {
+        match *decision {
             Decision::Collect => {
                 for task in std::mem::take(&mut self.planned).into_keys() {
                     self.give_back(task);

@@ -54,7 +54,7 @@ pub(super) fn setup(scenario: &SitesScenario, seed: u64) -> SitesSetup {
         Largest::Half => sites.iter().map(|site| site.processors).sum::<u32>() / 2,
         Largest::Site => sites.iter().map(|site| site.processors).max().unwrap_or(1),
     };
-    for job in rigid.iter_mut() {
+    for job in &mut rigid {
         job.processors = job.processors.min(most.max(1));
     }
 
