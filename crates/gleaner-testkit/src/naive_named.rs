@@ -103,7 +103,9 @@ pub fn starts(jobs: &[Job], cores: usize, rule: Rule) -> Vec<f64> {
         let first_before = queue.first().copied();
         let ended: Vec<usize> = running.iter().filter(|run| run.0 == now).map(|run| run.1).collect();
         running.retain(|run| run.0 > now);
-        ended.iter().for_each(|&job| schedule.remove(job));
+        for &job in &ended {
+            schedule.remove(job);
+        }
         let came: Vec<usize> = (next..jobs.len()).take_while(|&job| jobs[job].submit == now).collect();
         next += came.len();
         queue.extend(&came);
@@ -115,7 +117,9 @@ pub fn starts(jobs: &[Job], cores: usize, rule: Rule) -> Vec<f64> {
         };
         let keeps_all = rule == Rule::Conservative;
         if !keeps_all && queue.first().copied() != first_before {
-            first_before.iter().for_each(|&job| schedule.remove(job));
+            if let Some(job) = first_before {
+                schedule.remove(job);
+            }
             while let Some(&first) = queue.first() {
                 if !schedule.add(first) {
                     break;

@@ -193,7 +193,7 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
             site.believed[next] = match (belief, last) {
                 (Belief::LastTwo, Some((before, last))) => {
                     let seconds = |job: usize| jobs[job].run.max(1) as f64;
-                    ((seconds(before) + seconds(last)) / 2.0).min(estimate)
+                    f64::midpoint(seconds(before), seconds(last)).min(estimate)
                 }
                 (Belief::Estimate, _) | (_, None) => estimate,
             };
