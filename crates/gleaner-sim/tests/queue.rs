@@ -7,7 +7,7 @@ use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
 use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{run, run_checked};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time, UserId};
 use std::collections::BTreeMap;
 
 /// Machines of one speed, at which an operation takes a second.
@@ -107,11 +107,7 @@ fn fast_starts(jobs: &[Job], machines: &[u32], recipe: Recipe) -> Vec<(f64, usiz
     let mut simulation = Simulation::new(&setup, recipe.build());
     simulation.run();
     let tasks = simulation.history().tasks().iter();
-    tasks
-        .map(|task| {
-            (task.started.seconds(), task.machine.map_or(usize::MAX, gleaner_units::MachineId::index))
-        })
-        .collect()
+    tasks.map(|task| (task.started.seconds(), task.machine.map_or(usize::MAX, MachineId::index))).collect()
 }
 
 fn machines(seed: u64) -> Vec<u32> {
@@ -209,8 +205,6 @@ fn nobody_starts_later_than_the_moment_first_kept_for_him() {
         let mut jobs = random_jobs(seed, &machines, 60);
         for job in &mut jobs {
             job.estimate = job.run.max(1);
-        }
-        for job in &mut jobs {
             job.run = job.estimate;
         }
         let rule = recipe(Rule::Conservative, Belief::Estimate);

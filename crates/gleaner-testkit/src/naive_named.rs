@@ -117,7 +117,7 @@ pub fn starts(jobs: &[Job], cores: usize, rule: Rule) -> Vec<f64> {
         };
         let keeps_all = rule == Rule::Conservative;
         if !keeps_all && queue.first().copied() != first_before {
-            for &job in &first_before {
+            if let Some(job) = first_before {
                 schedule.remove(job);
             }
             while let Some(&first) = queue.first() {
