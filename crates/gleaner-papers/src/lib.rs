@@ -9,6 +9,7 @@
 pub mod bertasi;
 mod claim;
 mod claim_tables;
+pub mod dasilva;
 mod document;
 pub mod elleuch;
 mod reading;

@@ -236,6 +236,7 @@ const PAPER_HELP: &str = "\
 Papers:
   bertasi  resource-driven allocation on time-shared machines (figures 1 to 4)
   elleuch  batches within a budget on volunteers' machines (figures 4 and 5)
+  dasilva  peers that lend each other machines (table 2, figures 2 and 3, favours)
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
 
@@ -302,6 +303,9 @@ pub(crate) struct PaperArguments {
     /// elleuch: tasks arrive for so many days, instead of 14
     #[arg(long, value_name = "N", value_parser = parse_days)]
     pub(crate) days: Option<f64>,
+    /// dasilva: as many jobs as in the paper, up to 904,624 an instance
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -7,13 +7,13 @@ use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
-use gleaner_papers::{Document, bertasi, elleuch};
+use gleaner_papers::{Document, bertasi, dasilva, elleuch};
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The papers there are.
-const NAMES: [&str; 2] = ["bertasi", "elleuch"];
+const NAMES: [&str; 3] = ["bertasi", "elleuch", "dasilva"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     let findings = match arguments.name.as_str() {
         "bertasi" => bertasi(arguments)?,
         "elleuch" => elleuch(arguments)?,
+        "dasilva" => dasilva(arguments)?,
         name => {
             let known = NAMES.join(", ");
             return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
@@ -64,6 +65,25 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
     let findings = experiments.run(&watch);
     let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
     let findings = findings.map_err(stopped)?;
+    bar.finish_and_clear();
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    if arguments.days.is_some() || arguments.part.is_some() || arguments.figure.is_some() {
+        return Err(Failure::Usage(
+            "--days, --part, --figure: dasilva is run whole, with --full at its size".to_owned(),
+        ));
+    }
+    let experiments = dasilva::Experiments::new(arguments.seeds, arguments.full);
+    let total = experiments.simulations();
+    let bar = progress::bar(total, "simulations");
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
+    let findings = experiments.run(&watch).map_err(stopped)?;
     bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
