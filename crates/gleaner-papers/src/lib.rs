@@ -10,6 +10,7 @@ pub mod bertasi;
 pub mod cavalieri;
 mod claim;
 mod claim_tables;
+pub mod dasilva;
 mod document;
 pub mod elleuch;
 pub mod khoo;

@@ -253,8 +253,9 @@ pub(crate) struct ExplainArguments {
 const PAPER_HELP: &str = "\
 Papers:
   bertasi    resource-driven allocation on time-shared machines (figures 1 to 4)
-  elleuch    batches within a budget on volunteers' machines (figures 4 and 5)
   khoo       rigid jobs over sites, weighing processors, memory, disk, links and data (table I)
+  elleuch    batches within a budget on volunteers' machines (figures 4 and 5)
+  dasilva    peers that lend each other machines (table 2, figures 2 and 3, favours)
   cavalieri  a broker over an index that is out of date (figures 3 to 5, and what the paper did not ask)
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
@@ -316,7 +317,7 @@ pub(crate) struct PaperArguments {
     #[arg(long, value_name = "N")]
     pub(crate) figure: Option<u32>,
     /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch, 100 for khoo, 30 for
-    /// cavalieri]
+    /// dasilva and cavalieri]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: Option<u64>,
     /// elleuch, cavalieri: only this part of the experiments
@@ -328,6 +329,9 @@ pub(crate) struct PaperArguments {
     /// khoo: jobs of this log too, in the Standard Workload Format; may be given several times
     #[arg(long = "log", value_name = "FILE")]
     pub(crate) logs: Vec<PathBuf>,
+    /// dasilva: as many jobs as in the paper, up to 904,624 an instance
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

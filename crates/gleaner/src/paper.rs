@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
-use gleaner_papers::{Document, bertasi, cavalieri, elleuch, khoo};
+use gleaner_papers::{Document, bertasi, cavalieri, dasilva, elleuch, khoo};
 use gleaner_workload::swf::Log;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The papers there are.
-const NAMES: [&str; 4] = ["bertasi", "elleuch", "khoo", "cavalieri"];
+const NAMES: [&str; 5] = ["bertasi", "khoo", "elleuch", "dasilva", "cavalieri"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
         "elleuch" => elleuch(arguments)?,
         "cavalieri" => cavalieri(arguments)?,
         "khoo" => khoo(arguments)?,
+        "dasilva" => dasilva(arguments)?,
         name => {
             let known = NAMES.join(", ");
             return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
@@ -71,6 +72,25 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
     let findings = experiments.run(&watch);
     let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
     let findings = findings.map_err(stopped)?;
+    bar.finish_and_clear();
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    if arguments.days.is_some() || arguments.part.is_some() || arguments.figure.is_some() {
+        return Err(Failure::Usage(
+            "--days, --part, --figure: dasilva is run whole, with --full at its size".to_owned(),
+        ));
+    }
+    let experiments = dasilva::Experiments::new(arguments.seeds.unwrap_or(dasilva::SEEDS), arguments.full);
+    let total = experiments.simulations();
+    let bar = progress::bar(total, "simulations");
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
+    let findings = experiments.run(&watch).map_err(stopped)?;
     bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
 }

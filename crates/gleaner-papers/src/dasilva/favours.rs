@@ -1,0 +1,196 @@
+//! The Network of Favours by experiment: what becomes of free riders, and of what collaborators get.
+//!
+//! 100 peers. Each has one user who hands in a bag of [`BAG`] tasks, waits until all are done, thinks, and hands in the next.
+//! Collaborators have workers and lend them; free riders have none. **Contention is how many tasks there would be at a time if
+//! none waited, for each worker.** What counts happens before the horizon.
+
+use super::instances::{tasks, worker};
+use crate::statistics::Estimate;
+use crate::{Stopped, Stream, Watch};
+use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
+use gleaner_sim::peers::{Job, Outcome, PeersSetup, Site, peers};
+use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
+use rayon::prelude::*;
+
+const PEERS: usize = 100;
+const WORKERS: usize = 10;
+/// Tasks of a job.
+const BAG: u32 = 30;
+/// The mean length of a task.
+const TASK_S: f64 = 600.0;
+/// How long is looked at: 200 times as long as a task.
+const HORIZON_S: f64 = 200.0 * TASK_S;
+/// More than come within the horizon.
+const JOBS: usize = 200;
+
+/// The rules compared.
+pub(super) const RULES: [Favours; 3] = [Favours::None, Favours::Nof, Favours::FdNof];
+/// Tasks a worker.
+const CONTENTIONS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
+/// Of the peers.
+const RIDERS: [usize; 2] = [25, 50];
+
+/// What came of a contention with so many free riders under a rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Contention {
+    /// Tasks a worker.
+    pub contention: f64,
+    /// Of 100 peers.
+    pub riders: usize,
+    /// Who is lent to.
+    pub favours: Favours,
+    /// A free rider's mean response of a job over a collaborator's, one a seed.
+    pub slower: Vec<f64>,
+    /// What a free rider received over what a collaborator did, one a seed.
+    pub received: Vec<f64>,
+    /// The mean response of a collaborator's job in seconds, one a seed.
+    pub response_s: Vec<f64>,
+}
+
+/// How much of what collaborators of 4 and of 16 workers received follows what they gave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shares {
+    /// The correlation of given and received over collaborators, with favours, one a seed.
+    pub with: Vec<f64>,
+    /// The same without.
+    pub without: Vec<f64>,
+}
+
+fn recipe(favours: Favours) -> Recipe {
+    let peering = Peering { favours, queue: Overflow::Peer, recall: Recalling::WhenShort };
+    Recipe { choose: Choose::BestLatest, peering: Some(peering), ..Recipe::by(Score::Power) }
+}
+
+/// Sites by their number of workers; each user thinks so long on average that the contention is as it should be.
+fn setup(sites: &[usize], contention: f64, seed: u64) -> PeersSetup {
+    let workers: usize = sites.iter().sum();
+    let at_a_time = contention * workers as f64 / sites.len() as f64;
+    // BAG tasks for one task's time of each cycle, if none waits.
+    let thinks = (f64::from(BAG) / at_a_time - 1.0).max(0.0) * TASK_S;
+    let mut draws = Stream::new(seed, 0);
+    let (mut jobs, mut lengths) = (Vec::new(), Vec::new());
+    for round in 0..JOBS {
+        for peer in 0..sites.len() {
+            let after = (round > 0).then(|| {
+                let think = thinks * -libm::log(1.0 - draws.unit());
+                ((jobs.len() - sites.len()) as u32, Span::from_seconds(think).expect("seconds"))
+            });
+            jobs.push(Job {
+                submitted: Time::ZERO,
+                peer: PartyId::new(peer),
+                class: TaskClassId::FIRST,
+                tasks: BAG,
+                after,
+            });
+        }
+    }
+    // Users do not begin together.
+    let mut begins: Vec<f64> = (0..sites.len()).map(|_| (thinks + TASK_S) * draws.unit()).collect();
+    begins.sort_by(f64::total_cmp);
+    let mut whose: Vec<usize> = (0..sites.len()).collect();
+    draws.shuffle(&mut whose);
+    for (index, job) in jobs.iter_mut().enumerate() {
+        job.peer = PartyId::new(whose[index % sites.len()]);
+        job.submitted = Time::from_seconds(begins[(index).min(sites.len() - 1)]).expect("seconds");
+    }
+    lengths.extend(
+        (0..jobs.len() * BAG as usize).map(|_| Ops::new(TASK_S * draws.uniform(0.5, 1.5)).expect("above 0")),
+    );
+    let site = |workers: &usize| Site { workers: vec![MachineClassId::FIRST; *workers] };
+    PeersSetup {
+        seed,
+        weights: vec![1.0],
+        machine_classes: vec![worker(1.0, 1)],
+        task_classes: vec![tasks()],
+        peers: sites.iter().map(site).collect(),
+        jobs,
+        lengths,
+        ..PeersSetup::default()
+    }
+}
+
+fn outcome(setup: &PeersSetup, favours: Favours, watch: Watch<'_>) -> Result<Outcome, Stopped> {
+    let recipe = recipe(favours);
+    let mut parties = peers(setup, |_| recipe.build());
+    let horizon = Time::from_seconds(HORIZON_S).expect("seconds");
+    while parties.now() < horizon && parties.step() {}
+    if watch().is_break() { Err(Stopped) } else { Ok(parties.outside().outcome()) }
+}
+
+impl Contention {
+    pub(super) const SIMULATIONS: u64 = (CONTENTIONS.len() * RIDERS.len() * RULES.len()) as u64;
+
+    /// All contentions, with a quarter and half of the peers free riders, under all rules.
+    pub(super) fn all(seeds: u64, watch: Watch<'_>) -> Result<Vec<Self>, Stopped> {
+        let cases = RIDERS.iter().flat_map(|riders| CONTENTIONS.map(|contention| (*riders, contention)));
+        let cases = cases.flat_map(|(riders, contention)| RULES.map(|rule| (riders, contention, rule)));
+        let inputs: Vec<_> =
+            cases.clone().flat_map(|case| (1..=seeds).map(move |seed| (case, seed))).collect();
+        let one = |((riders, contention, favours), seed): ((usize, f64, Favours), u64)| {
+            let mut sites = vec![WORKERS; PEERS - riders];
+            sites.resize(PEERS, 0);
+            let outcome = outcome(&setup(&sites, contention, seed), favours, watch)?;
+            let (collaborators, others) = outcome.peers.split_at(PEERS - riders);
+            let response = |peers: &[gleaner_sim::peers::PeerOutcome]| {
+                let jobs: u64 = peers.iter().map(|peer| peer.jobs).sum();
+                peers.iter().map(|peer| peer.job_response_s).sum::<f64>() / jobs.max(1) as f64
+            };
+            let received = |peers: &[gleaner_sim::peers::PeerOutcome]| {
+                peers.iter().map(|peer| peer.received_s).sum::<f64>() / peers.len() as f64
+            };
+            let slower = response(others) / response(collaborators);
+            Ok((slower, received(others) / received(collaborators), response(collaborators)))
+        };
+        let results: Result<Vec<(f64, f64, f64)>, Stopped> = inputs.into_par_iter().map(one).collect();
+        let results = results?;
+        let by_case = results.chunks(seeds as usize).zip(cases);
+        Ok(by_case
+            .map(|(results, (riders, contention, favours))| Self {
+                contention,
+                riders,
+                favours,
+                slower: results.iter().map(|result| result.0).collect(),
+                received: results.iter().map(|result| result.1).collect(),
+                response_s: results.iter().map(|result| result.2).collect(),
+            })
+            .collect())
+    }
+
+    /// How many times as long a free rider's job takes.
+    pub fn slower(&self) -> Estimate {
+        Estimate::of(&self.slower)
+    }
+
+    /// How much a free rider received for each unit that a collaborator did.
+    pub fn received(&self) -> Estimate {
+        Estimate::of(&self.received)
+    }
+}
+
+impl Shares {
+    pub(super) const SIMULATIONS: u64 = 2;
+
+    /// 100 collaborators, half with 4 workers and half with 16, at a contention of 2.
+    pub(super) fn of(seeds: u64, watch: Watch<'_>) -> Result<Self, Stopped> {
+        let sites: Vec<usize> = (0..PEERS).map(|peer| if peer % 2 == 0 { 4 } else { 16 }).collect();
+        let correlation = |favours: Favours, seed: u64| -> Result<f64, Stopped> {
+            let outcome = outcome(&setup(&sites, 2.0, seed), favours, watch)?;
+            let given = outcome.peers.iter().map(|peer| peer.given_s);
+            let received = outcome.peers.iter().map(|peer| peer.received_s);
+            Ok(correlation(&given.zip(received).collect::<Vec<_>>()))
+        };
+        let all = |favours: Favours| -> Result<Vec<f64>, Stopped> {
+            (1..=seeds).into_par_iter().map(|seed| correlation(favours, seed)).collect()
+        };
+        Ok(Self { with: all(Favours::Nof)?, without: all(Favours::None)? })
+    }
+}
+
+fn correlation(points: &[(f64, f64)]) -> f64 {
+    let count = points.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|point| point.0), mean(&|point| point.1));
+    let covariance = mean(&|point| (point.0 - x) * (point.1 - y));
+    let deviations = mean(&|point| (point.0 - x).powi(2)) * mean(&|point| (point.1 - y).powi(2));
+    covariance / deviations.sqrt()
+}
