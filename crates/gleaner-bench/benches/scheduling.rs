@@ -2,7 +2,8 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gleaner_bench::{crowd, figure_3, growth};
+use gleaner_bench::{crowd, figure_3, growth, rigid};
+use gleaner_policy::Backfill;
 
 fn main() {
     divan::main();
@@ -31,4 +32,21 @@ fn event_under_greedy(bencher: Bencher, machines: usize) {
     let steady = growth::Steady::new(machines, 20_000);
     let recipe = figure_3::schemes()[0].recipe;
     bencher.bench_local(|| steady.seconds_per_event(recipe));
+}
+
+const QUEUES: [Backfill; 3] = [Backfill::Fcfs, Backfill::Easy, Backfill::Conservative];
+
+/// 100,000 rigid jobs on 1,024 cores.
+#[divan::bench(args = QUEUES, sample_count = 3)]
+fn rigid_jobs(bencher: Bencher, backfill: Backfill) {
+    let setup = rigid::setup(100_000, 1_024, 0.8);
+    bencher.counter(ItemsCount::new(setup.tasks.len())).bench_local(|| rigid::seconds(&setup, backfill));
+}
+
+/// The same with more work than the machine can do: queues of tens of thousands.
+#[divan::bench(sample_count = 3)]
+fn rigid_jobs_overloaded(bencher: Bencher) {
+    let setup = rigid::setup(100_000, 1_024, 1.2);
+    let jobs = ItemsCount::new(setup.tasks.len());
+    bencher.counter(jobs).bench_local(|| rigid::seconds(&setup, Backfill::Easy));
 }

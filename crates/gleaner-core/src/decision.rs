@@ -1,5 +1,5 @@
 use crate::parts::PARTS_MAX;
-use crate::{Needs, Part, Room};
+use crate::{Alarm, Lending, LendingRefusal, Needs, Part, Room};
 use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -46,6 +46,13 @@ pub enum Decision {
         /// Another machine that can run it now.
         on: MachineId,
     },
+    /// The same on several machines at a time, all or none. The task's other runs may have several parts too.
+    ReplicateWide {
+        /// A task that is on a machine, or on its way to one, and not being moved.
+        task: TaskId,
+        /// Machines that can run these now, in order; their cores add up to what the task needs.
+        parts: Box<[Part]>,
+    },
     /// Begin a batch: whatever is planned and has not begun is planned no more, and its credits are given back.
     Collect,
     /// Put a waiting task at the end of a queue.
@@ -55,8 +62,13 @@ pub enum Decision {
         /// For which it could run, and be paid.
         on: Queue,
     },
-    /// Ask the policy again at this moment. That of now is over when all of it was told, and then it is asked.
+    /// Something among peers.
+    Lending(Lending),
+    /// Ask the policy again at this moment, and not when that alarm was to come before. That of now is over when all of it
+    /// was told, and then it is asked.
     Wake {
+        /// Which alarm.
+        alarm: Alarm,
         /// Not before now.
         at: Time,
     },
@@ -128,6 +140,9 @@ pub enum Refusal {
     /// What it costs depends on its length.
     #[error("no length was declared for {0}, and so nobody knows what it costs")]
     NoLength(TaskId),
+    /// Of a wish among peers.
+    #[error(transparent)]
+    Lending(#[from] LendingRefusal),
     /// A wake-up does not lie behind.
     #[error("{0} has passed")]
     Passed(Time),

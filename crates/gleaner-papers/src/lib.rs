@@ -12,6 +12,7 @@ mod claim;
 mod claim_tables;
 mod document;
 pub mod elleuch;
+pub mod khoo;
 mod reading;
 pub mod statistics;
 mod trials;

@@ -272,7 +272,8 @@ impl Policy for Broker {
             | Change::RoomFreed(..)
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::LoansChanged
+            | Change::AlarmChanged(_) => {}
         }
     }
 
@@ -286,7 +287,11 @@ impl Policy for Broker {
             | Cause::Vacated(machine)
             | Cause::Published(machine) => self.start_anywhere(grid, |class| grid.can_run(class, machine)),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, |_| true),
-            Cause::WokeUp { .. } | Cause::LoadRose(_) | Cause::Closed(_) => None,
+            Cause::WokeUp { .. }
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         }
     }
 

@@ -10,6 +10,7 @@
 //! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
+//! - [`peer`] is a site among others, which lend each other machines.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
 mod any_policy;
@@ -24,11 +25,13 @@ mod lot;
 pub mod matchmaker;
 pub mod outlook;
 pub mod parts;
+pub mod peer;
 pub mod placement;
 pub mod presets;
 pub mod queue;
 pub mod recipe;
 pub mod relocation;
+pub mod sites;
 pub mod spec;
 mod spending;
 
@@ -41,15 +44,19 @@ pub use parts::aim::Aim;
 pub use parts::belief::Belief;
 pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::choose::Choose;
+pub use parts::favours::{Favours, Overflow, Peering, Recalling};
 pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};
 pub use parts::rank::{Candidates, Rank, Until};
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;
+pub use parts::sites::SiteRule;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
+pub use peer::Peer;
 pub use presets::Preset;
 pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};
+pub use sites::dispatcher::Dispatcher;
 pub use spec::{PolicySpec, Tree};

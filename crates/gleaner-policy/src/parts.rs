@@ -7,11 +7,13 @@
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · six by when a task would be done · the rank of a site |
 //! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
-//! | choose | [`choose`] | the best · the first · one drawn by its score · the better of two |
+//! | sites | [`sites`] | which sites first · what jobs behind may do · splitting · copies · readings of MRS |
+//! | choose | [`choose`] | the best · of equals the latest, or any · the first · one drawn by its score · the better of two |
 //! | belief | [`belief`] | as published · with what was sent since |
 //! | lengths | [`lengths`] | declared · the last two · true |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
+//! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
 //! | replicate | [`replicate`] | one run |
 //!
 //! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
@@ -21,6 +23,7 @@ pub mod aim;
 pub mod belief;
 pub mod budget;
 pub mod choose;
+pub mod favours;
 pub mod lengths;
 pub mod order;
 pub mod queue;
@@ -28,6 +31,7 @@ pub mod rank;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
+pub mod sites;
 pub mod when;
 
 use std::borrow::Cow;
@@ -54,6 +58,10 @@ pub enum Input {
     Files,
     /// How long each user's tasks ran before.
     Runs,
+    /// What peers did for each other.
+    Favours,
+    /// What room machines have.
+    Room,
 }
 
 impl Input {
@@ -69,6 +77,8 @@ impl Input {
             Input::Published => "what sites publish",
             Input::Files => "where files are and how fast they move",
             Input::Runs => "what ran before",
+            Input::Favours => "what peers did for each other",
+            Input::Room => "what machines have free",
         }
     }
 }

@@ -5,10 +5,12 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::rank::{Rank, Until};
 use crate::parts::score::Score;
+use crate::parts::sites::SiteRule;
 use crate::parts::when::PERIOD;
 use crate::recipe::{Goal, Recipe};
 
@@ -227,6 +229,24 @@ fn cavalieris() -> [Preset; 3] {
     ]
 }
 
+/// A broker's default.
+fn broker() -> Preset {
+    Preset {
+        name: "gleaner/broker".to_owned(),
+        summary: "each task to a site drawn by its rank, with what the broker sent there itself".to_owned(),
+        description: "The rank of Cavalieri, Monforte and Scibilia; what was sent since a site published is added to what it \
+                      said, times the number of brokers, and a site is drawn with a chance in proportion to |rank|⁻⁴. A \
+                      decision costs O(log sites) for each site that was heard of since the last."
+            .to_owned(),
+        recipe: Recipe::brokering(
+            LIGHT,
+            Choose::Proportional { power: 4 },
+            Belief::OwnDispatches { brokers: 1 },
+        ),
+        says: &[Part::When],
+    }
+}
+
 fn queue(backfill: Backfill) -> Preset {
     let (summary, cost) = match backfill {
         Backfill::Fcfs => ("rigid jobs in one line, in turn", "O(log n)"),
@@ -250,6 +270,78 @@ fn queue(backfill: Backfill) -> Preset {
     }
 }
 
+fn dasilvas() -> [Preset; 2] {
+    let preset = |name: &str, summary: &str, score: Score, choose: Choose, what: &str| Preset {
+        name: format!("dasilva/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Da Silva and Nesmachnow: {what}. A site's own machines come first, then what peers lend by the Network of \
+             Favours; tasks that none is free for queue on the site's own. A decision costs O(machine classes + log machines)."
+        ),
+        recipe: Recipe { choose, peering: Some(Peering::default()), ..Recipe::by(score) },
+        says: &[Part::When],
+    };
+    [
+        preset(
+            "traditional",
+            "among peers, each task to the first machine that is free",
+            Score::Power,
+            Choose::First,
+            "OurGrid's own rule, section 5.1",
+        ),
+        preset(
+            "greedy",
+            "among peers, each task to the most powerful machine that is free",
+            Score::Power,
+            Choose::BestLatest,
+            "Algorithm 1, section 5.2",
+        ),
+    ]
+}
+
+fn sites() -> [Preset; 4] {
+    let khoo = "From Khoo, Veeravalli, Hung and See.";
+    let rows = [
+        (
+            "khoo/mrs",
+            "jobs over the sites that are nearest on each job's virtual map",
+            SiteRule::MRS,
+            khoo,
+            "O(log sites) for each site that changed, for a kind of job that was met before; else O(sites·log sites)",
+        ),
+        (
+            "khoo/rep",
+            "two copies of each job, of which the first to end counts",
+            SiteRule::REP,
+            khoo,
+            "O(sites·log sites), and for the moment that is kept O(runs·sites)",
+        ),
+        (
+            "khoo/backfill",
+            "EASY backfilling in one line for all sites",
+            SiteRule::BACKFILL,
+            khoo,
+            "O(sites·log sites), and for the moment that is kept O(runs·sites)",
+        ),
+        (
+            "gleaner/sites",
+            "each job over the sites with which it is estimated to end first",
+            SiteRule::SITES,
+            "Ours.",
+            "O(sites²)",
+        ),
+    ];
+    rows.map(|(name, summary, rule, from, cost)| Preset {
+        name: name.to_owned(),
+        summary: summary.to_owned(),
+        description: format!(
+            "{from} Machines are sites, over which jobs may be split. A look at a job costs {cost}."
+        ),
+        recipe: Recipe::over_sites(rule),
+        says: &[Part::When, Part::Order, Part::Score],
+    })
+}
+
 impl Preset {
     /// All of them, in the order in which help lists them. One stands for all that differ in a per cent.
     pub fn all() -> Vec<Self> {
@@ -260,10 +352,13 @@ impl Preset {
             .into_iter()
             .chain(elleuchs())
             .chain([budget()])
+            .chain(dasilvas())
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)
             .chain(cavalieris())
+            .chain([broker()])
+            .chain(sites())
             .collect()
     }
 

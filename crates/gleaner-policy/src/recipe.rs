@@ -13,6 +13,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -20,9 +21,11 @@ use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
+use crate::parts::sites::SiteRule;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
-use crate::{AnyPolicy, Backfiller, outlook, placement};
+use crate::peer::{Peer, Sharing};
+use crate::{AnyPolicy, Backfiller, Dispatcher, outlook, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
@@ -39,6 +42,8 @@ pub enum Goal {
     Rank(Rank),
     /// By when it could begin: tasks wait in one line, and hold the cores of a machine from their start to their end.
     Start(Queueing),
+    /// By where its sites lie for it: a job holds cores of one site or of several from its start to its end.
+    Sites(SiteRule),
 }
 
 /// A policy, as a choice of parts.
@@ -70,6 +75,8 @@ pub struct Recipe {
     pub relocate: Option<Relocate>,
     /// How often a task runs at a time.
     pub replicate: Replicate,
+    /// What makes the site a peer of others, if it is one.
+    pub peering: Option<Peering>,
 }
 
 impl Recipe {
@@ -89,6 +96,7 @@ impl Recipe {
             replan: Replan::Unbegun,
             relocate: None,
             replicate: Replicate::One,
+            peering: None,
         }
     }
 
@@ -113,6 +121,11 @@ impl Recipe {
         Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
     }
 
+    /// Jobs are given to sites.
+    pub const fn over_sites(rule: SiteRule) -> Self {
+        Self { score: Goal::Sites(rule), ..Self::by(Score::Greedy) }
+    }
+
     /// Makes the policy, whose draws are those of the first seed if it draws.
     ///
     /// # Panics
@@ -129,27 +142,47 @@ impl Recipe {
         if let Err(refusal) = self.check() {
             panic!("no policy can be made of this recipe: {refusal}");
         }
-        let Self { when, order, choose, belief, spending, level, aging, deadline, replan, relocate, .. } =
-            self;
+        let Self {
+            when,
+            order,
+            choose,
+            belief,
+            spending,
+            level,
+            aging,
+            deadline,
+            replan,
+            relocate,
+            peering,
+            ..
+        } = self;
         match self.score {
             Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief }, seed)),
-            Goal::Now(place) => {
-                AnyPolicy::Matchmaker(Matchmaker::new(Matching { place, relocate, spending }))
-            }
+            Goal::Now(score) => match peering {
+                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
+                None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
+                    place: score,
+                    choose,
+                    relocate,
+                    spending,
+                })),
+            },
             Goal::End(aim) => {
                 let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
                 AnyPolicy::Batcher(Batcher::new(batching))
             }
             Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
+            Goal::Sites(rule) => AnyPolicy::Dispatcher(Dispatcher::new(rule)),
         }
     }
 
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         match self.score {
-            Goal::Now(_) => {
-                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_placing())
-            }
+            Goal::Now(_) => self
+                .check_own_machines()
+                .and_then(|()| self.check_lengths())
+                .and_then(|()| self.check_placing()),
             Goal::End(aim) => {
                 self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
             }
@@ -157,20 +190,51 @@ impl Recipe {
             Goal::Rank(_) => {
                 self.check_lengths().and_then(|()| self.check_placing()).and_then(|()| self.check_brokering())
             }
+            Goal::Sites(rule) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_sites(&rule))
+            }
         }
     }
 
-    /// Only what judges sites can choose otherwise, or overlook what it did itself.
+    /// Plans and queues take the best.
     fn check_best(&self) -> Result<(), PolicyError> {
+        if self.choose != Choose::Best {
+            let expected = format!("best: {} plans for ends", self.score.name());
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        self.check_own_machines()
+    }
+
+    /// Only what judges sites can draw one, or overlook what it did itself.
+    fn check_own_machines(&self) -> Result<(), PolicyError> {
         let score = self.score.name();
         let expected = |what: &str| format!("{what}: {score} knows how things are on machines of its own");
-        if self.choose != Choose::Best {
-            return Err(PolicyError::new("choose", self.choose.name(), expected("best")));
+        if !self.choose.is_for_machines() {
+            return Err(PolicyError::new(
+                "choose",
+                self.choose.name(),
+                expected("best, best-latest or first"),
+            ));
         }
         if self.belief != Belief::default() {
             return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
         }
         Ok(())
+    }
+
+    fn check_sites(&self, rule: &SiteRule) -> Result<(), PolicyError> {
+        let Self { order, spending, level, relocate, .. } = *self;
+        let over = |what: &str| format!("{what}: jobs hold their sites from their start to their end");
+        if relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", over("\"none\"")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), "submission: sites.turn says who is next"));
+        }
+        if (spending, level) != (Spending::Free, Level::Machines) {
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), over("none")));
+        }
+        rule.check()
     }
 
     fn check_queueing(&self, queueing: Queueing) -> Result<(), PolicyError> {
@@ -182,6 +246,12 @@ impl Recipe {
         }
         if order != Order::Submission {
             return Err(PolicyError::new("order", order.name(), lines("submission")));
+        }
+        if self.choose != Choose::Best {
+            return Err(PolicyError::new("choose", self.choose.name(), lines("best")));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", lines("no such key")));
         }
         if (spending, level) != (Spending::Free, Level::Machines) {
             return Err(PolicyError::new("budget.rule", rule_name((spending, level)), lines("none")));
@@ -198,11 +268,23 @@ impl Recipe {
             let expected = "estimate: only what is learnt is corrected otherwise";
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
+        if queueing.correction == Correction::Alike && self.lengths != Lengths::Learnt {
+            let expected = format!("estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
+        }
         Ok(())
     }
 
     fn check_brokering(&self) -> Result<(), PolicyError> {
         let what = "the site's own queue does that";
+        if !self.choose.is_for_sites() {
+            let expected =
+                "best, best-by-lot, first, proportional or two-choices: sites have no order of joining";
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", "no such key: sites are nobody's to lend"));
+        }
         if self.relocate.is_some() {
             return Err(PolicyError::new("relocate", "moves", format!("\"none\": {what}")));
         }
@@ -251,6 +333,15 @@ impl Recipe {
             let expected = places(&format!("one of {}", known.join(", ")));
             return Err(PolicyError::new("budget.rule", rule_name((spending, level)), expected));
         }
+        if self.peering.is_some() && relocate.is_some() {
+            let expected =
+                "\"none\": among peers a task stays where it is, or is taken back with its machine";
+            return Err(PolicyError::new("relocate", "moves", expected));
+        }
+        if self.peering.is_some() && spending.heeds_budget() {
+            let expected = "\"none\": peers pay in favours";
+            return Err(PolicyError::new("budget.rule", spending.name(), expected));
+        }
         if relocate.is_some() && spending.heeds_budget() {
             let expected = "\"none\", or budget.rule = \"none\": a move would change what a task costs";
             return Err(PolicyError::new("relocate", "moves within a budget", expected));
@@ -260,6 +351,10 @@ impl Recipe {
 
     fn check_planning(&self, aim: Aim) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        if self.peering.is_some() {
+            let expected = format!("no such key: {} plans ahead, and peers lend for now", aim.name());
+            return Err(PolicyError::new("favours", "a peer", expected));
+        }
         if relocate.is_some() {
             let expected = "\"none\": tasks are planned by when machines will be done, and what has started is not moved";
             return Err(PolicyError::new("relocate", "moves", expected));
@@ -294,7 +389,8 @@ impl Recipe {
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
         let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
-        parts.iter().flat_map(|part| part.reads).chain(relocate).copied().collect()
+        let peering = self.peering.iter().flat_map(|peering| peering.favours.about().reads);
+        parts.iter().flat_map(|part| part.reads).chain(relocate).chain(peering).copied().collect()
     }
 
     /// Whether what may be spent makes a difference to it.
@@ -306,7 +402,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) => false,
+            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -317,7 +413,7 @@ impl Recipe {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
             (Goal::Rank(_), _) => "a site",
-            (Goal::Start(_), _) => "its turn",
+            (Goal::Start(_) | Goal::Sites(_), _) => "its turn",
         }
     }
 
@@ -337,8 +433,8 @@ impl Recipe {
                 let rule = Brokering { rank, choose: self.choose, belief: self.belief };
                 broker::ratings(&rule, grid, class, length.map_or(0.0, Ops::amount))
             }
-            (Goal::End(_) | Goal::Start(_), None) => Vec::new(),
-            (Goal::End(_) | Goal::Start(_), Some(length)) => {
+            (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), None) => Vec::new(),
+            (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
@@ -349,6 +445,9 @@ impl Recipe {
 fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
     PolicyError::new(key, found, format!("no such key: {by} reads none"))
 }
+
+/// The score of all rules for sites; which it is, the part says.
+const SITES: &str = "sites";
 
 const START: About = About {
     name: "first-start",
@@ -362,7 +461,7 @@ impl Choice for Goal {
         let now = Score::all().into_iter().map(Goal::Now);
         let end = Aim::all().into_iter().map(Goal::End);
         now.chain(end)
-            .chain([Goal::Start(Queueing::default())])
+            .chain([Goal::Start(Queueing::default()), Goal::Sites(SiteRule::MRS)])
             .chain(Rank::all().into_iter().map(Goal::Rank))
             .collect()
     }
@@ -373,6 +472,7 @@ impl Choice for Goal {
             Goal::End(aim) => aim.about(),
             Goal::Rank(rank) => rank.about(),
             Goal::Start(_) => START,
+            Goal::Sites(rule) => About { name: SITES, ..rule.nearness.about() },
         }
     }
 
@@ -382,11 +482,16 @@ impl Choice for Goal {
             Goal::End(aim) => aim.name(),
             Goal::Rank(rank) => rank.name(),
             Goal::Start(_) => START.name.into(),
+            Goal::Sites(_) => SITES.into(),
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        let line = || (name == START.name).then(|| Goal::Start(Queueing::default()));
+        let line = || match name {
+            _ if name == START.name => Some(Goal::Start(Queueing::default())),
+            SITES => Some(Goal::Sites(SiteRule::MRS)),
+            _ => None,
+        };
         let end = || Aim::named(name).map(Goal::End);
         <Score as Choice>::named(name)
             .map(Goal::Now)

@@ -7,6 +7,7 @@
 mod brokering;
 mod keys;
 mod read;
+mod sites;
 
 use crate::error::PolicyError;
 use crate::parts::when::When;
@@ -33,7 +34,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 20] = [
+pub(crate) const KEYS: [&str; 24] = [
     "preset",
     "period_s",
     "order",
@@ -48,12 +49,16 @@ pub(crate) const KEYS: [&str; 20] = [
     "lengths",
     "fill",
     "correction",
+    "sites",
     "aging",
     "deadline_s",
     "replan",
     "relocate",
     "budget",
     "replicate",
+    "favours",
+    "queue",
+    "recall",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];

@@ -69,8 +69,10 @@ impl<P: Policy> Policy for Mutant<P> {
                 elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Replicate { task, on }))
             }
             Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => Some(decision),
         }
     }

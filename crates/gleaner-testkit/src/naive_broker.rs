@@ -196,7 +196,11 @@ impl Policy for NaiveBroker {
             | Cause::Vacated(site)
             | Cause::Published(site) => waiting.retain(|task| grid.can_run(grid.task(*task).class(), site)),
             Cause::Lost(_) | Cause::RuleChanged => {}
-            Cause::WokeUp { .. } | Cause::LoadRose(_) | Cause::Closed(_) => return None,
+            Cause::WokeUp { .. }
+            | Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::Wanted
+            | Cause::NothingLent => return None,
         }
         waiting.into_iter().find_map(|task| Some(Decision::Start { task, on: self.place(grid, task)? }))
     }

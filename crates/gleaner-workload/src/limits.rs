@@ -14,5 +14,7 @@ pub(crate) const TRANSFER_BYTES_MAX: usize = 64 << 20;
 pub(crate) const WORKERS_MAX: usize = 100_000;
 /// Bytes of the attributes of all workers of one site description, defaults written out.
 pub(crate) const SITE_BYTES_MAX: usize = 256 << 20;
+/// Tasks of one trace of bags of tasks.
+pub(crate) const TRACE_TASKS_MAX: usize = 50_000_000;
 /// Brokers of one scenario.
 pub(crate) const BROKERS_MAX: usize = 10_000;

@@ -1,7 +1,10 @@
 //! Logs of rigid jobs, in whatever format: each is read into a [`Log`](crate::swf::Log).
 
-use crate::swf::Log;
+use crate::swf::{Kept, Log};
 use crate::{InputError, batsim, gwf, packed};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io;
 use std::path::Path;
 
 /// A format of logs.
@@ -47,4 +50,27 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Log, InputError> {
         Format::Gwf => gwf::parse(&name, bytes),
         Format::Batsim => batsim::parse(&name, bytes),
     }
+}
+
+/// Writes what `content` writes, packed with gzip.
+pub fn pack(
+    out: &mut dyn io::Write,
+    content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut packer = GzEncoder::new(out, Compression::default());
+    content(&mut packer)?;
+    packer.finish()?.flush()
+}
+
+/// Writes the jobs that can be scheduled as a scenario's `tasks.csv`: each one task, of a kind of operations called `ops`,
+/// and as many of them as processors times seconds. That a job takes several processors at once is lost.
+pub fn write_tasks(kept: &Kept, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "id,arrival_s,length,ops,user")?;
+    for job in &kept.jobs {
+        // A task has some work.
+        let length = (f64::from(job.processors) * job.run.seconds()).max(1.0);
+        let user = job.user.map_or("unknown".to_owned(), |user| format!("u{user}"));
+        writeln!(out, "{},{},{length},1,{user}", job.place + 1, job.submit.seconds())?;
+    }
+    Ok(())
 }

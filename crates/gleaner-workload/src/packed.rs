@@ -1,6 +1,7 @@
 //! Files that may be packed with gzip, read whole and within bounds. What a file is says its beginning, not its name.
 
 use crate::InputError;
+use crate::document::BOM;
 use crate::error::Place;
 use crate::limits::LOG_BYTES_MAX;
 use flate2::bufread::MultiGzDecoder;
@@ -50,6 +51,17 @@ fn unpack_within(max: u64, bytes: Vec<u8>, place: &Place) -> Result<Vec<u8>, Inp
         return Err(place.error("", found, "at most LOG_BYTES_MAX"));
     }
     Ok(bytes)
+}
+
+/// `bytes` as text, without a byte order mark.
+pub(crate) fn text(bytes: Vec<u8>, place: &Place) -> Result<String, InputError> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.split(|&byte| byte == b'\n').count() as u64;
+        place.at_line(line).error("", "bytes that are not UTF-8", "UTF-8 text")
+    })?;
+    let mark = std::str::from_utf8(BOM).expect("the mark is UTF-8");
+    Ok(text.strip_prefix(mark).map(str::to_owned).unwrap_or(text))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod rigid;
 mod rule;
 mod spending;
 mod trace;
+mod workload;
 
 pub(crate) use hosting::*;
 pub(crate) use live::*;
@@ -17,6 +18,7 @@ pub(crate) use rigid::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
+pub(crate) use workload::*;
 
 use crate::map::Budget;
 use crate::moments::parse_moment;
@@ -102,6 +104,9 @@ pub(crate) enum Command {
     /// Generate, check and import traces of machines that come and go
     #[command(subcommand)]
     Trace(TraceArguments),
+    /// Read, convert, generate and filter logs of jobs
+    #[command(subcommand)]
+    Workload(WorkloadArguments),
     /// Run a paper's experiments again and hold its claims against what comes out
     Paper(PaperArguments),
     /// Evaluate and match expressions in HTCondor's ClassAd language

@@ -44,6 +44,7 @@ mod user;
 mod wait;
 mod watch;
 mod work;
+mod workload;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),
         Command::Map(arguments) => (arguments.json, map::run(&arguments)),
         Command::Trace(arguments) => (arguments.json(), trace::run(&arguments)),
+        Command::Workload(arguments) => (arguments.json(), workload::run(&arguments)),
         Command::Paper(arguments) => (arguments.json, paper::run(&arguments)),
         Command::Classad(arguments) => (arguments.json(), classad::run(&arguments)),
         Command::Policy(arguments) => (arguments.json(), policy::run(&arguments)),

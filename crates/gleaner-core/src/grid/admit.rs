@@ -20,15 +20,48 @@ impl Grid {
             Decision::StartWide { task, ref parts } => self.start_wide(now, task, parts, effects),
             Decision::Relocate { task, to } => self.relocate(now, task, to, effects),
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
+            Decision::ReplicateWide { task, ref parts } => self.replicate_wide(now, task, parts, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
-            Decision::Wake { at } if at < now => Err(Refusal::Passed(at)),
-            Decision::Wake { at } => {
-                self.wake_at = Some(at);
-                effects.changes.push(Change::WakeChanged);
+            Decision::Lending(wish) => self.lend(wish, effects),
+            Decision::Wake { at, .. } if at < now => Err(Refusal::Passed(at)),
+            Decision::Wake { alarm, at } => {
+                self.alarms.set(alarm, at);
+                effects.changes.push(Change::AlarmChanged(alarm));
                 Ok(())
             }
         }
+    }
+
+    /// Where running costs credits, a run of several parts has no others beside it.
+    fn replicate_wide(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        parts: &[Part],
+        effects: &mut Effects,
+    ) -> Result<(), Refusal> {
+        let any = |what: &dyn Fn(&Run) -> bool| self.runs_of(id).any(what);
+        if any(&|run| matches!(run.stage, Stage::Held | Stage::Stopping)) {
+            return Err(Refusal::SeveralRuns(id));
+        }
+        if !any(&Run::goes_on) {
+            return Err(Refusal::NotRunning(id));
+        }
+        if self.accounts.is_some() {
+            return Err(Refusal::SeveralParts(id));
+        }
+        let cores = self.needs(self.task(id).class).cores;
+        if !make_up(parts, cores) {
+            return Err(Refusal::Parts { task: id, cores });
+        }
+        parts.iter().try_for_each(|part| self.check_can_run_part(id, *part))?;
+        let run = self.place_parts(now, id, parts, (Stage::Sent, self.kept(id)), effects);
+        effects.orders.push(match *parts {
+            [part] => Command::Start { run, on: part.on },
+            _ => Command::StartWide { run, parts: parts.into() },
+        });
+        Ok(())
     }
 
     /// Costs O(planned tasks).

@@ -57,6 +57,11 @@ impl Catalogue {
         self.inputs(class).iter().map(|file| self.bytes(*file) as f64 / bytes_per_s).sum()
     }
 
+    /// All links, in order of where they lead from, then of where they lead to.
+    pub fn links(&self) -> impl Iterator<Item = ((SiteId, SiteId), f64)> + '_ {
+        self.bytes_per_s.iter().map(|(ends, rate)| (*ends, *rate))
+    }
+
     /// The links out of a site, in order.
     pub fn links_from(&self, site: SiteId) -> impl Iterator<Item = (SiteId, f64)> + '_ {
         let links =

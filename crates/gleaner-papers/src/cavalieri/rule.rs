@@ -48,7 +48,7 @@ impl Rule {
             return ["current", "deterministic", "stochastic"][at].to_owned();
         }
         let choose = match self.choose {
-            Choose::Best => "best".to_owned(),
+            Choose::Best | Choose::BestLatest => "best".to_owned(),
             Choose::BestByLot => "best by lot".to_owned(),
             Choose::First => "first".to_owned(),
             Choose::TwoChoices => "better of two".to_owned(),

@@ -31,6 +31,7 @@ impl Node {
                 Self { best, weight, even: 0 }
             }
             Choose::Best
+            | Choose::BestLatest
             | Choose::BestByLot
             | Choose::First
             | Choose::Proportional { .. }
@@ -82,7 +83,7 @@ impl Board {
             return None;
         }
         let leaf = match choose {
-            Choose::Best => self.first_from(tie_threshold(best)),
+            Choose::Best | Choose::BestLatest => self.first_from(tie_threshold(best)),
             Choose::BestByLot => {
                 let mut ties = Vec::new();
                 self.collect_from(1, tie_threshold(best), &mut ties);

@@ -6,6 +6,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -37,6 +38,13 @@ impl Recipe {
             parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
             parts.push(PartView::of("correction", correction));
         }
+        if let Goal::Sites(rule) = self.score {
+            parts.extend(rule.parts().map(|(part, about)| PartView {
+                part,
+                name: about.name.to_owned(),
+                meaning: about.meaning.to_owned(),
+            }));
+        }
         if plans || pays || matches!(self.score, Goal::Start(_)) {
             parts.push(PartView::of("lengths", self.lengths));
         }
@@ -46,6 +54,13 @@ impl Recipe {
             parts.push(PartView::of("level", self.level));
         }
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
+        if let Some(Peering { favours, queue, recall }) = self.peering {
+            parts.extend([
+                PartView::of("favours", favours),
+                PartView::of("queue", queue),
+                PartView::of("recall", recall),
+            ]);
+        }
         parts
     }
 
@@ -53,7 +68,9 @@ impl Recipe {
         let meaning = self.choose.about().meaning;
         match self.choose {
             Choose::Proportional { power } => format!("{meaning} The power is {power}."),
-            Choose::Best | Choose::BestByLot | Choose::First | Choose::TwoChoices => meaning.to_owned(),
+            Choose::Best | Choose::BestLatest | Choose::BestByLot | Choose::First | Choose::TwoChoices => {
+                meaning.to_owned()
+            }
         }
     }
 
@@ -86,6 +103,9 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Charged>("budget.charged"))
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
+        .chain(all::<Favours>("favours"))
+        .chain(all::<Overflow>("queue"))
+        .chain(all::<Recalling>("recall"))
         .collect()
 }
 
@@ -114,6 +134,7 @@ impl fmt::Display for Recipe {
             Goal::Rank(rank) => self.fmt_brokering(rank, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
             Goal::Start(queueing) => self.fmt_queueing(queueing, f),
+            Goal::Sites(rule) => write!(f, "{rule}"),
         }
     }
 }
@@ -121,6 +142,13 @@ impl fmt::Display for Recipe {
 impl Recipe {
     fn fmt_placing(&self, score: Score, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(score.name())?;
+        if self.choose != Choose::Best {
+            write!(f, ", {}", self.choose.name())?;
+        }
+        if let Some(Peering { favours, queue, recall }) = self.peering {
+            let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
+            return write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}");
+        }
         match &self.relocate {
             None => f.write_str(", no relocation")?,
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
@@ -163,10 +191,12 @@ impl Recipe {
         f.write_str(match self.lengths {
             Lengths::Declared => "",
             Lengths::LastTwo => ", by each user's last two",
+            Lengths::Learnt => ", by what ran before",
             Lengths::True => ", by true lengths",
         })?;
         f.write_str(match correction {
             Correction::Estimate => "",
+            Correction::Alike => ", then by what ran longer",
             Correction::Doubled => ", doubled where that is short",
             Correction::InTurn => ", a minute more and so on where that is short",
         })

@@ -80,6 +80,10 @@ impl<'a> Key<'a> {
         })
     }
 
+    pub(super) fn flag(&self) -> Result<bool, PolicyError> {
+        self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
     pub(super) fn whole<T: TryFrom<u64>>(&self, least: u64, expected: &str) -> Result<T, PolicyError> {
         let whole = self.value.as_u64().filter(|whole| *whole >= least);
         whole.and_then(|whole| T::try_from(whole).ok()).ok_or_else(|| self.wrong(expected))

@@ -6,6 +6,9 @@ use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
+use crate::parts::favours::Peering;
+use crate::parts::lengths::Lengths;
+use crate::parts::queue::Correction;
 use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
@@ -33,7 +36,11 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
-        queueing.correction = chosen(&table, "correction", queueing.correction)?;
+        let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };
+        queueing.correction = chosen(&table, "correction", own)?;
+    }
+    if let (Goal::Sites(rule), Some(key)) = (&mut recipe.score, table.find("sites")) {
+        super::sites::read(&key, rule)?;
     }
     if let Some(key) = table.find("aging") {
         recipe.aging = key.whole(0, COUNT)?;
@@ -44,6 +51,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     if let Some(key) = table.find("relocate") {
         recipe.relocate = relocate(&key)?;
     }
+    recipe.peering = peering(&table, recipe.peering)?;
     let budget = match table.find("budget") {
         Some(key) => budget(&key, &preset, &mut recipe)?,
         None => None,
@@ -77,12 +85,13 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     let comes = recipe.when == When::AtEvents;
     let what = "gives each task its place as it comes";
     let meaningless: &[&str] = match (recipe.score, comes) {
-        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan"],
+        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan", "sites"],
+        (Goal::Sites(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "choose"],
         (Goal::Now(_) | Goal::Rank(_), _) => {
-            &["period_s", "aging", "deadline_s", "replan", "fill", "correction"]
+            &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "sites"]
         }
-        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction"],
-        (Goal::End(_), false) => &["fill", "correction"],
+        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction", "sites"],
+        (Goal::End(_), false) => &["fill", "correction", "sites"],
     };
     match meaningless.iter().find_map(|key| table.find(key)) {
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
@@ -126,6 +135,17 @@ fn said<C: Choice>(
 
 fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
     key.wrong(format!("\"{own}\", or no such key: the name {} says it", preset.name))
+}
+
+/// A key of them makes a peer of what was none.
+fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, PolicyError> {
+    let is_said = ["favours", "queue", "recall"].iter().any(|key| table.find(key).is_some());
+    let Some(own) = own.or_else(|| is_said.then(Peering::default)) else { return Ok(None) };
+    Ok(Some(Peering {
+        favours: chosen(table, "favours", own.favours)?,
+        queue: chosen(table, "queue", own.queue)?,
+        recall: chosen(table, "recall", own.recall)?,
+    }))
 }
 
 fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {

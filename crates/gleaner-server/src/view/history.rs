@@ -142,8 +142,12 @@ impl<'a> Story<'a> {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::StartWide { task, ref parts } => (task, parts[0].on),
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::StartWide { task, ref parts } | Decision::ReplicateWide { task, ref parts } => {
+                (task, parts[0].on)
+            }
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         if task != self.names.task {
             return;
@@ -158,7 +162,7 @@ impl<'a> Story<'a> {
                 self.add(at, cause, Actor::Coordinator);
                 self.next = Some(new);
             }
-            (Decision::Replicate { .. }, Some(_)) => {
+            (Decision::Replicate { .. } | Decision::ReplicateWide { .. }, Some(_)) => {
                 let cause = format!("the policy runs it on {} too", name(on));
                 self.add(at, cause, Actor::Coordinator);
                 self.next = Some(new);

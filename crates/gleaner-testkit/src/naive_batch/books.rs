@@ -166,10 +166,11 @@ impl Books {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::RunStarted(_)
             | Event::RuleChanged
-            | Event::WokeUp => {}
+            | Event::WokeUp { .. } => {}
         }
     }
 
@@ -215,8 +216,11 @@ impl Books {
                 self.charge(task, class, paid);
             }
             Decision::Start { task, on } => self.started(now, task, on, charged),
-            Decision::Wake { .. } => {}
-            Decision::Relocate { .. } | Decision::Replicate { .. } | Decision::StartWide { .. } => {
+            Decision::Lending(_) | Decision::Wake { .. } => {}
+            Decision::Relocate { .. }
+            | Decision::Replicate { .. }
+            | Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. } => {
                 unreachable!("a batch neither moves what runs nor runs it twice")
             }
         }

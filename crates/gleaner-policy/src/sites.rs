@@ -1,0 +1,18 @@
+//! Policies for machines that are sites: clusters with many cores behind one link, over which one job may be split.
+//!
+//! - [`map`] has the coordinates of Khoo et al., equations (1) and (2), and nothing that depends on a grid.
+//! - [`split`] divides a job's cores over sites in an order.
+//! - `rooms` has what sites are believed to have free, `maps` each class's virtual map, `estimate` how long jobs would take.
+//! - `line` has who waits, `running` until when what runs holds its room, `pass` how far the line was looked at.
+//! - [`dispatcher`] is the policy, put together by a [`SiteRule`](crate::parts::sites::SiteRule).
+
+pub mod dispatcher;
+pub mod estimate;
+mod line;
+pub mod map;
+pub mod maps;
+mod pass;
+mod places;
+mod rooms;
+mod running;
+pub mod split;

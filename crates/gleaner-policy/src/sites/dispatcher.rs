@@ -1,0 +1,239 @@
+//! The policy for jobs on sites: the line is looked at job by job, and who fits is divided over sites in an order.
+//!
+//! All that happens at one instant is told before anybody starts: what happens asks for a wake-up at the same instant, and
+//! that is answered. Indices are only about what the grid says; where a look at the line is taken up again, by another
+//! scheduler even, it goes on as it would have.
+
+use super::line::Line;
+use super::maps::Maps;
+use super::pass::{Pass, excluded_for, fitting, is_enough};
+use super::rooms::Rooms;
+use super::running::Running;
+use super::split::fill;
+use super::{estimate, places};
+use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
+use gleaner_units::{MachineId, TaskId, Time};
+
+/// Gives jobs to sites.
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    rule: SiteRule,
+    rooms: Rooms,
+    line: Line,
+    running: Running,
+    maps: Maps,
+    pass: Option<Pass>,
+}
+
+impl Dispatcher {
+    /// The policy that follows `rule`.
+    pub(crate) fn new(rule: SiteRule) -> Self {
+        let (rooms, line, running) = (Rooms::default(), Line::default(), Running::default());
+        Self { rule, rooms, line, running, maps: Maps::default(), pass: None }
+    }
+
+    /// The next to start, and on what.
+    fn next(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
+        let Self { rule, line, .. } = self;
+        let mut pass = self.pass.take().unwrap_or_else(|| Pass::new(line.in_turn(grid, rule, now)));
+        while let Some(&task) = pass.todo.front() {
+            if self.rooms.slots() == 0 {
+                return None;
+            }
+            let homes = self.homes(grid, task);
+            let started = homes.into_iter().find_map(|home| self.parts_for(grid, now, &mut pass, home, task));
+            let Some(parts) = started else {
+                pass.todo.pop_front();
+                continue;
+            };
+            if !self.has_more_copies(grid, task) {
+                pass.todo.pop_front();
+            }
+            self.pass = Some(pass);
+            let is_first = grid.task(task).state() == TaskState::Waiting;
+            return Some(if is_first {
+                Decision::StartWide { task, parts }
+            } else {
+                Decision::ReplicateWide { task, parts }
+            });
+        }
+        None
+    }
+
+    /// Whether a job is to have another copy once it has one more than now.
+    fn has_more_copies(&self, grid: &Grid, task: TaskId) -> bool {
+        self.rule.extra == crate::parts::sites::Copies::Strict
+            && self.rule.give_up == crate::parts::sites::GiveUp::AtEnd
+            && grid.runs_of(task).filter(|run| run.counts()).count() + 1 < self.rule.copies as usize
+    }
+
+    /// Where a job waits: at no site in particular, or at those drawn for its copies that have not started.
+    fn homes(&self, grid: &Grid, task: TaskId) -> Vec<Option<MachineId>> {
+        if self.rule.queues == Queues::Central {
+            return vec![None];
+        }
+        let taken = super::running::sites_of(grid, task);
+        let homes = places::homes(grid, &self.rule, task).into_iter();
+        homes.filter(|home| !taken.contains(home)).map(Some).collect()
+    }
+
+    /// On what a job that waits at `home` could start now.
+    fn parts_for(
+        &mut self,
+        grid: &Grid,
+        now: Time,
+        pass: &mut Pass,
+        home: Option<MachineId>,
+        task: TaskId,
+    ) -> Option<Box<[Part]>> {
+        let Self { rule, rooms, maps, running, .. } = self;
+        if pass.is_blocked(rule, home) {
+            return None;
+        }
+        let cores = grid.classes().task_class(grid.task(task).class()).needs.cores;
+        let fitting = fitting(grid, task, rooms.free(), &excluded_for(grid, rule, (home, task)));
+        if !is_enough(rule, cores, &fitting) {
+            pass.does_not_fit(home, task);
+            return None;
+        }
+        let mut parts = match rule.nearness {
+            Nearness::Map => {
+                let order = maps.nearest_first(grid, rule, rooms, task);
+                divide(rule.split, order, cores, &fitting)
+            }
+            Nearness::MostFree => {
+                divide(rule.split, places::most_free(&fitting).into_iter(), cores, &fitting)
+            }
+            Nearness::Listed => divide(rule.split, (0..fitting.len()).map(MachineId::new), cores, &fitting),
+            Nearness::Data => divide(rule.split, places::by_data(grid, task).into_iter(), cores, &fitting),
+            Nearness::EarliestEnd => places::earliest_end(grid, rule, task, &fitting),
+        }?;
+        parts.sort_unstable();
+        let end = estimate::end(grid, rule, task, &parts, now);
+        let may = pass.may_start((grid, rule, running), now, home, (task, &parts, end), rooms.free());
+        may.then(|| parts.into())
+    }
+
+    /// All that happens now is told first.
+    fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
+    }
+}
+
+/// A job's cores over sites in that order, in parts.
+fn divide(
+    split: Split,
+    order: impl Iterator<Item = MachineId>,
+    cores: u32,
+    fitting: &[u32],
+) -> Option<Vec<Part>> {
+    match split {
+        Split::Whole => whole(order, cores, fitting),
+        Split::Nearest => spread(order, cores, fitting),
+        Split::WholeIfItFits => {
+            let order: Vec<MachineId> = order.collect();
+            whole(order.iter().copied(), cores, fitting).or_else(|| spread(order.into_iter(), cores, fitting))
+        }
+    }
+}
+
+fn whole(mut order: impl Iterator<Item = MachineId>, cores: u32, fitting: &[u32]) -> Option<Vec<Part>> {
+    let on = order.find(|site| fitting[site.index()] >= cores)?;
+    Some(vec![Part { on, cores }])
+}
+
+fn spread(order: impl Iterator<Item = MachineId>, cores: u32, fitting: &[u32]) -> Option<Vec<Part>> {
+    let parts = fill(order, cores, |site| fitting[site.index()])?;
+    Some(parts.into_iter().map(|(on, cores)| Part { on, cores }).collect())
+}
+
+impl Policy for Dispatcher {
+    fn observe(&mut self, grid: &Grid, change: &Change) {
+        let Self { rule, rooms, line, running, maps, .. } = self;
+        match *change {
+            Change::MachineJoined(site) => {
+                maps.forget();
+                rooms.update(grid, site);
+            }
+            Change::AvailabilityChanged(site)
+            | Change::LoadChanged(site)
+            | Change::ResidentsChanged(site)
+            | Change::BeliefChanged(site) => rooms.update(grid, site),
+            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) | Change::MachineClassMet(_) => {
+                self.rebuild(grid)
+            }
+            Change::CatalogueChanged => maps.forget(),
+            Change::Wait { first, count } | Change::Withdrawn { first, count } => {
+                for task in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
+                    line.update(grid, rule, task);
+                }
+            }
+            Change::RoomTaken(run) => {
+                running.take(grid, rule, run);
+                line.update(grid, rule, run.task);
+            }
+            Change::RoomFreed(run, _) => {
+                if grid.find_run(run).is_none_or(|run| run.stage() == Stage::Missing) {
+                    running.free(run);
+                }
+                line.update(grid, rule, run.task);
+            }
+            Change::Finished(task) => line.update(grid, rule, task),
+            Change::TaskClassMet(_)
+            | Change::Planned(..)
+            | Change::Unplanned(_)
+            | Change::BudgetChanged
+            | Change::Started(_)
+            | Change::StaleReply(_)
+            | Change::Refused(..)
+            | Change::LoansChanged
+            | Change::AlarmChanged(_) => {}
+        }
+    }
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        match occasion.cause {
+            Cause::WokeUp { .. } => self.next(grid, now),
+            Cause::Submitted(_)
+            | Cause::Joined(_)
+            | Cause::Opened(_)
+            | Cause::Closed(_)
+            | Cause::Lost(_)
+            | Cause::LoadRose(_)
+            | Cause::LoadFell(_)
+            | Cause::Freed(_)
+            | Cause::Vacated(_)
+            | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
+            | Cause::RuleChanged => {
+                if self.line.is_empty() {
+                    None
+                } else {
+                    self.wait_for_all(grid, now)
+                }
+            }
+        }
+    }
+
+    fn rebuild(&mut self, grid: &Grid) {
+        self.rooms = Rooms::of(grid);
+        self.line = Line::of(grid, &self.rule);
+        self.running = Running::of(grid, &self.rule);
+        self.maps.forget();
+        self.pass = None;
+    }
+
+    fn check(&self, grid: &Grid) -> Result<(), String> {
+        self.rooms.check(grid)?;
+        if self.line != Line::of(grid, &self.rule) {
+            return Err("who waits is not what the grid says".to_owned());
+        }
+        if self.running != Running::of(grid, &self.rule) {
+            return Err("when runs end is not what the grid says".to_owned());
+        }
+        self.maps.check(grid, &self.rule, &self.rooms)
+    }
+}

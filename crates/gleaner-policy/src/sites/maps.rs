@@ -1,0 +1,230 @@
+//! The virtual map of each kind of job, kept up to date: for a kind that is known only sites that changed are looked at anew.
+
+use super::map::{self, Amounts, Direction};
+use super::rooms::Rooms;
+use crate::parts::sites::{Has, SiteRule};
+use gleaner_core::{Grid, Room};
+use gleaner_units::{MachineId, SiteId, TaskClassId, TaskId};
+use std::collections::BTreeMap;
+
+/// The most distances that are kept, over all kinds of jobs.
+const DISTANCES_MAX: usize = 1 << 21;
+
+/// Jobs with the same needs, data and length.
+type Kind = (TaskClassId, u64);
+
+/// All maps, and what they are made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Maps {
+    /// P, by site of the catalogue; none before it is asked for.
+    potentials: Option<Vec<f64>>,
+    maps: BTreeMap<Kind, VirtualMap>,
+}
+
+/// One job's coordinates at a site.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Coordinates {
+    /// Which site.
+    pub site: MachineId,
+    /// How far it falls short of the job, equation (1).
+    pub x: f64,
+    /// How long the data takes relative to the run time, equation (2).
+    pub y: f64,
+    /// How far it is from the origin.
+    pub distance: f64,
+}
+
+/// What a kind of job asks of sites.
+#[derive(Clone, Debug)]
+struct Asked {
+    needs: Amounts,
+    /// How many seconds it takes to bring its data, by machine; none where it has no data.
+    bring_s: Option<Vec<f64>>,
+    run_s: f64,
+}
+
+#[derive(Clone, Debug)]
+struct VirtualMap {
+    asked: Asked,
+    /// The nearest first, of equals the lowest.
+    sorted: Vec<(f64, MachineId)>,
+    distances: Vec<f64>,
+    /// How many of the changes of rooms are in it.
+    seen: usize,
+}
+
+impl Maps {
+    /// Links, files, classes or sites are others than before.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The sites in order of their distance. Costs O(sites·log sites) for a kind of job that was not met before; else
+    /// O(log sites) for each site whose room changed since, and what it takes to move it.
+    pub(super) fn nearest_first(
+        &mut self,
+        grid: &Grid,
+        rule: &SiteRule,
+        rooms: &mut Rooms,
+        task: TaskId,
+    ) -> impl Iterator<Item = MachineId> + '_ {
+        let sites = rooms.free().len();
+        if rooms.changes().len() > 2 * sites || (self.maps.len() + 1) * sites > DISTANCES_MAX {
+            self.maps.clear();
+            rooms.forget_changes();
+        }
+        let kind = kind_of(grid, task);
+        let potentials = self.potentials.get_or_insert_with(|| potentials(grid, rule.reading.direction));
+        let by = (grid, rule, potentials.as_slice());
+        let map = self.maps.entry(kind).or_insert_with(|| VirtualMap::new(by, rooms, task));
+        map.catch_up(by, rooms, task);
+        map::nearest_first(&map.sorted)
+    }
+}
+
+impl Maps {
+    /// Whether each map that is kept is what it would be if made afresh. Costs O(kinds × sites).
+    pub(super) fn check(&self, grid: &Grid, rule: &SiteRule, rooms: &Rooms) -> Result<(), String> {
+        let Some(potentials) = &self.potentials else { return Ok(()) };
+        let by = (grid, rule, potentials.as_slice());
+        for (task, _) in grid.tasks() {
+            let Some(map) = self.maps.get(&kind_of(grid, task)) else { continue };
+            let mut map = map.clone();
+            map.catch_up(by, rooms, task);
+            if map.sorted != VirtualMap::new(by, rooms, task).sorted {
+                return Err(format!("the virtual map of {task} is not what the grid says"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn kind_of(grid: &Grid, task: TaskId) -> Kind {
+    let length = grid.declared_length(task).map_or(0, |length| length.amount().to_bits());
+    (grid.task(task).class(), length)
+}
+
+impl VirtualMap {
+    fn new(by: (&Grid, &SiteRule, &[f64]), rooms: &Rooms, task: TaskId) -> Self {
+        let asked = asked(by.0, by.2, task);
+        let sites = (0..rooms.free().len()).map(MachineId::new);
+        let distances: Vec<f64> =
+            sites.clone().map(|site| coordinates(by, &asked, rooms.free(), task, site).distance).collect();
+        let mut sorted: Vec<(f64, MachineId)> = distances.iter().copied().zip(sites).collect();
+        sorted.sort_unstable_by(|(one, a), (other, b)| one.total_cmp(other).then(a.cmp(b)));
+        Self { asked, sorted, distances, seen: rooms.changes().len() }
+    }
+
+    fn catch_up(&mut self, by: (&Grid, &SiteRule, &[f64]), rooms: &Rooms, task: TaskId) {
+        for &site in &rooms.changes()[self.seen..] {
+            let distance = coordinates(by, &self.asked, rooms.free(), task, site).distance;
+            let before = std::mem::replace(&mut self.distances[site.index()], distance);
+            let place = |sorted: &[(f64, MachineId)], distance: f64| {
+                sorted.partition_point(|(other, at)| other.total_cmp(&distance).then(at.cmp(&site)).is_lt())
+            };
+            let at = place(&self.sorted, before);
+            self.sorted.remove(at);
+            let to = place(&self.sorted, distance);
+            self.sorted.insert(to, (distance, site));
+        }
+        self.seen = rooms.changes().len();
+    }
+}
+
+/// P of each site of the catalogue: the sum of its bandwidths, in order of the other end.
+fn potentials(grid: &Grid, direction: Direction) -> Vec<f64> {
+    let mut sums: Vec<f64> = Vec::new();
+    for ((from, to), rate) in grid.catalogue().links() {
+        let at = match direction {
+            Direction::Obtaining => to,
+            Direction::Sending => from,
+        };
+        if sums.len() <= at.index() {
+            sums.resize(at.index() + 1, 0.0);
+        }
+        sums[at.index()] += rate;
+    }
+    sums
+}
+
+/// What one core of a job of that class does at the mean of the sites that can run it.
+fn mean_speed(grid: &Grid, class: TaskClassId) -> f64 {
+    let speeds =
+        grid.machines().iter().map(|machine| grid.classes().seconds_per_op_in_parts(class, machine.class()));
+    let (count, sum) = speeds
+        .filter(|seconds| seconds.is_finite())
+        .fold((0_u32, 0.0), |(count, sum), seconds| (count + 1, sum + 1.0 / seconds));
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}
+
+/// The site where a job's data lies: the lowest that has its first file.
+fn source(grid: &Grid, class: TaskClassId) -> Option<SiteId> {
+    let file = grid.catalogue().inputs(class).first()?;
+    grid.catalogue().holders(*file).first().copied()
+}
+
+fn asked(grid: &Grid, potentials: &[f64], task: TaskId) -> Asked {
+    let class = grid.task(task).class();
+    let needs = grid.classes().task_class(class).needs;
+    let speed = mean_speed(grid, class);
+    let at_source = source(grid, class).and_then(|site| potentials.get(site.index()));
+    let needs = Amounts {
+        compute: f64::from(needs.cores) * speed,
+        memory: needs.memory as f64,
+        disk: needs.disk as f64,
+        potential: at_source.copied().unwrap_or(0.0),
+    };
+    let run_s = grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount() / speed);
+    let has_data = !grid.catalogue().inputs(class).is_empty();
+    let bring_s = has_data.then(|| {
+        let sites = (0..grid.machines().len()).map(MachineId::new);
+        sites.map(|site| seconds_to_bring(grid, class, site)).collect()
+    });
+    Asked { needs, bring_s, run_s }
+}
+
+/// Infinitely many where the machine is at no site.
+fn seconds_to_bring(grid: &Grid, class: TaskClassId, machine: MachineId) -> f64 {
+    let site = grid.catalogue().site_of(machine);
+    site.map_or(f64::INFINITY, |site| grid.catalogue().seconds_to_bring(class, site))
+}
+
+fn coordinates(
+    (grid, rule, potentials): (&Grid, &SiteRule, &[f64]),
+    asked: &Asked,
+    free: &[Room],
+    task: TaskId,
+    site: MachineId,
+) -> Coordinates {
+    let class = grid.task(task).class();
+    let machine = grid.machine(site);
+    let room = match rule.has {
+        Has::Free => free[site.index()],
+        Has::Total => grid.classes().machine_class(machine.class()).room,
+    };
+    let bytes = |bytes: Option<u64>| bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+    let cores = room.slots.map_or(f64::INFINITY, f64::from);
+    let has = Amounts {
+        compute: cores / grid.classes().seconds_per_op_in_parts(class, machine.class()),
+        memory: bytes(room.memory),
+        disk: bytes(room.disk),
+        potential: grid
+            .catalogue()
+            .site_of(site)
+            .and_then(|site| potentials.get(site.index()))
+            .copied()
+            .unwrap_or(0.0),
+    };
+    let x = map::computation_index(&has, &asked.needs, &rule.weights, rule.reading.root);
+    let bring_s = asked.bring_s.as_ref().map(|bring_s| bring_s[site.index()]);
+    let y = bring_s.map_or(0.0, |bring_s| map::data_index(bring_s, asked.run_s, rule.reading.at_source));
+    Coordinates { site, x, y, distance: map::distance(&[x, y]) }
+}
+
+/// A job's virtual map, by what `free` says of each site, in order of site. Costs O(sites + links): for explanations.
+pub fn virtual_map(grid: &Grid, rule: &SiteRule, free: &[Room], task: TaskId) -> Vec<Coordinates> {
+    let potentials = potentials(grid, rule.reading.direction);
+    let asked = asked(grid, &potentials, task);
+    let sites = (0..free.len()).map(MachineId::new);
+    sites.map(|site| coordinates((grid, rule, &potentials), &asked, free, task, site)).collect()
+}

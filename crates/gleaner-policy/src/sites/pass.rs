@@ -1,0 +1,186 @@
+//! One look at the line, job by job, until nobody else starts.
+
+use super::running::{Running, sites_of};
+use super::split::cores_that_fit;
+use crate::parts::sites::{Behind, SiteRule, Split};
+use gleaner_core::{Grid, Needs, Part, Room};
+use gleaner_units::{MachineId, TaskId, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A job has waited for long where that is so many times what it takes.
+const PATIENCE: f64 = 2.0;
+/// And at least so long, in seconds.
+const PATIENCE_MIN_S: f64 = 3600.0;
+
+/// How far it came.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    pub(super) todo: VecDeque<TaskId>,
+    /// The first that does not fit, by the site that jobs wait at; one for all where they wait in one line.
+    heads: BTreeMap<Option<MachineId>, Head>,
+}
+
+#[derive(Clone, Debug)]
+struct Head {
+    task: TaskId,
+    /// When it could start, and what is free then; as soon as somebody asks.
+    kept: Option<Kept>,
+}
+
+/// A moment that is kept for a job.
+#[derive(Clone, Debug)]
+struct Kept {
+    at: Time,
+    free: Vec<Room>,
+}
+
+impl Pass {
+    pub(super) fn new(todo: VecDeque<TaskId>) -> Self {
+        Self { todo, heads: BTreeMap::new() }
+    }
+
+    /// A job does not fit: if it is the first, it stands in the way of those behind it.
+    pub(super) fn does_not_fit(&mut self, home: Option<MachineId>, task: TaskId) {
+        self.heads.entry(home).or_insert(Head { task, kept: None });
+    }
+
+    /// Whether nobody who waits at `home` may start any more.
+    pub(super) fn is_blocked(&self, rule: &SiteRule, home: Option<MachineId>) -> bool {
+        rule.behind == Behind::Waits && self.heads.contains_key(&home)
+    }
+
+    /// Whether a job may start on these parts and give them back by `end`, whoever waits before it.
+    pub(super) fn may_start(
+        &mut self,
+        (grid, rule, running): (&Grid, &SiteRule, &Running),
+        now: Time,
+        home: Option<MachineId>,
+        (task, parts, end): (TaskId, &[Part], Time),
+        free: &[Room],
+    ) -> bool {
+        let Some(head) = self.heads.get_mut(&home) else { return true };
+        let reserves = match rule.behind {
+            Behind::Starts => false,
+            Behind::Waits => return false,
+            Behind::Easy => true,
+            Behind::Patient => has_waited_long(grid, now, head.task),
+        };
+        if !reserves {
+            return true;
+        }
+        let head_task = head.task;
+        let kept =
+            head.kept.get_or_insert_with(|| moment((grid, rule, running), now, (home, head_task), free));
+        if end <= kept.at {
+            return true;
+        }
+        let needs = grid.classes().task_class(grid.task(task).class()).needs;
+        let mut left = kept.free.clone();
+        for part in parts {
+            let room = &mut left[part.on.index()];
+            if !room.holds(needs.of_part(part.cores)) {
+                return false;
+            }
+            *room = less(*room, needs.of_part(part.cores));
+        }
+        let fits = fits(grid, rule, head_task, &left, &excluded_for(grid, rule, (home, head_task)));
+        if fits {
+            kept.free = left;
+        }
+        fits
+    }
+}
+
+/// The first moment at which a job fits, by when what runs is believed to end, and what is free then.
+fn moment(
+    (grid, rule, running): (&Grid, &SiteRule, &Running),
+    now: Time,
+    (home, task): (Option<MachineId>, TaskId),
+    free: &[Room],
+) -> Kept {
+    let mut free = free.to_vec();
+    let excluded = excluded_for(grid, rule, (home, task));
+    for (at, run) in running.in_order(now) {
+        let needs = grid.classes().task_class(grid.task(run.task).class()).needs;
+        for part in grid.find_run(run).into_iter().flat_map(|run| grid.parts_of(run)) {
+            let room = &mut free[part.on.index()];
+            *room = more(*room, needs.of_part(part.cores));
+        }
+        // With the end of one copy the others are not wanted any more.
+        if run.task == task || fits(grid, rule, task, &free, &excluded) {
+            return Kept { at, free };
+        }
+    }
+    Kept { at: Time::NEVER, free }
+}
+
+/// The sites that are nothing to a job: all but its own where it waits at one, and those of its other copies.
+pub(super) fn excluded_for(
+    grid: &Grid,
+    rule: &SiteRule,
+    (home, task): (Option<MachineId>, TaskId),
+) -> Excluded {
+    let siblings = if rule.apart && rule.copies > 1 { sites_of(grid, task) } else { BTreeSet::new() };
+    Excluded { home, siblings }
+}
+
+/// Where a job may not go.
+pub(super) struct Excluded {
+    home: Option<MachineId>,
+    siblings: BTreeSet<MachineId>,
+}
+
+impl Excluded {
+    pub(super) fn has(&self, site: MachineId) -> bool {
+        self.home.is_some_and(|home| home != site) || self.siblings.contains(&site)
+    }
+}
+
+/// How many cores of a job each site could take.
+pub(super) fn fitting(grid: &Grid, task: TaskId, free: &[Room], excluded: &Excluded) -> Vec<u32> {
+    let class = grid.task(task).class();
+    let needs = grid.classes().task_class(class).needs;
+    let fits = |(index, room): (usize, &Room)| {
+        let site = MachineId::new(index);
+        let runs_there =
+            grid.classes().seconds_per_op_in_parts(class, grid.machine(site).class()).is_finite();
+        if excluded.has(site) || !runs_there { 0 } else { cores_that_fit(room, needs) }
+    };
+    free.iter().enumerate().map(fits).collect()
+}
+
+/// Whether a job fits into what is free.
+pub(super) fn is_enough(rule: &SiteRule, cores: u32, fitting: &[u32]) -> bool {
+    match rule.split {
+        Split::Whole => fitting.iter().any(|fits| *fits >= cores),
+        Split::Nearest | Split::WholeIfItFits => {
+            fitting.iter().map(|fits| u64::from(*fits)).sum::<u64>() >= u64::from(cores)
+        }
+    }
+}
+
+fn fits(grid: &Grid, rule: &SiteRule, task: TaskId, free: &[Room], excluded: &Excluded) -> bool {
+    let cores = grid.classes().task_class(grid.task(task).class()).needs.cores;
+    is_enough(rule, cores, &fitting(grid, task, free, excluded))
+}
+
+fn has_waited_long(grid: &Grid, now: Time, task: TaskId) -> bool {
+    let length = grid.declared_length(task).map_or(0.0, |length| length.amount());
+    now.since(grid.task(task).submitted()).seconds() > (PATIENCE * length).max(PATIENCE_MIN_S)
+}
+
+fn less(room: Room, part: Needs) -> Room {
+    Room {
+        slots: room.slots.map(|slots| slots - part.cores),
+        memory: room.memory.map(|bytes| bytes - part.memory),
+        disk: room.disk.map(|bytes| bytes - part.disk),
+    }
+}
+
+fn more(room: Room, part: Needs) -> Room {
+    Room {
+        slots: room.slots.map(|slots| slots + part.cores),
+        memory: room.memory.map(|bytes| bytes + part.memory),
+        disk: room.disk.map(|bytes| bytes + part.disk),
+    }
+}

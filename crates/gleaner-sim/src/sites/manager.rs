@@ -1,0 +1,78 @@
+//! A site's local manager: what of its room is held, for which run of which meta-scheduler. It is the truth.
+
+use super::setup::Site;
+use gleaner_core::{Needs, SiteState};
+use gleaner_units::{PartyId, RunId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whose run.
+pub(super) type Holder = (PartyId, RunId);
+
+#[derive(Clone, Debug)]
+pub(super) struct Manager {
+    site: Site,
+    held: BTreeMap<Holder, Needs>,
+    cores: u64,
+    memory: u64,
+    disk: u64,
+    /// Runs that were given up before anything was held for them: a reservation that comes late finds them here.
+    void: BTreeSet<Holder>,
+}
+
+impl Manager {
+    pub(super) fn new(site: Site) -> Self {
+        Self { site, held: BTreeMap::new(), cores: 0, memory: 0, disk: 0, void: BTreeSet::new() }
+    }
+
+    /// Whether it is held now.
+    pub(super) fn reserve(&mut self, holder: Holder, needs: Needs) -> bool {
+        let Site { processors, memory, disk, .. } = self.site;
+        let fits = self.cores + u64::from(needs.cores) <= u64::from(processors)
+            && self.memory + needs.memory <= memory
+            && self.disk + needs.disk <= disk;
+        if !fits || self.void.contains(&holder) {
+            return false;
+        }
+        self.held.insert(holder, needs);
+        self.cores += u64::from(needs.cores);
+        self.memory += needs.memory;
+        self.disk += needs.disk;
+        true
+    }
+
+    /// How many cores were held.
+    pub(super) fn release(&mut self, holder: Holder) -> u32 {
+        let Some(needs) = self.held.remove(&holder) else {
+            self.void.insert(holder);
+            return 0;
+        };
+        self.cores -= u64::from(needs.cores);
+        self.memory -= needs.memory;
+        self.disk -= needs.disk;
+        needs.cores
+    }
+
+    pub(super) fn cores_held(&self) -> u64 {
+        self.cores
+    }
+
+    pub(super) fn state(&self) -> SiteState {
+        SiteState {
+            cores_free: self.site.processors - u32::try_from(self.cores).unwrap_or(u32::MAX),
+            memory_free: self.site.memory - self.memory,
+            disk_free: self.site.disk - self.disk,
+            ..SiteState::default()
+        }
+    }
+
+    /// Asserts that no more is held than there is.
+    ///
+    /// # Panics
+    /// If more is held.
+    pub(super) fn check(&self) {
+        let cores: u64 = self.held.values().map(|needs| u64::from(needs.cores)).sum();
+        assert_eq!(cores, self.cores, "the held cores do not add up");
+        assert!(cores <= u64::from(self.site.processors), "{cores} of {} are held", self.site.processors);
+        assert!(self.memory <= self.site.memory && self.disk <= self.site.disk, "more than there is is held");
+    }
+}

@@ -1,0 +1,116 @@
+//! How far each run is that a meta-scheduler ordered.
+
+use super::manager::Holder;
+use crate::TransferId;
+use gleaner_core::{Part, RunEnd};
+use gleaner_units::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One run, as what surrounds the meta-schedulers knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    /// The job's place in the list.
+    pub(super) job: usize,
+    /// A machine's id is its site's place in the list.
+    pub(super) parts: Vec<Part>,
+    pub(super) phase: Phase,
+    /// When all of its sites held their part; never before.
+    pub(super) dispatched: Time,
+    /// When its processors began to compute; never before.
+    pub(super) began: Time,
+}
+
+/// What it waits for.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Phase {
+    /// That these sites answer, until that moment.
+    Asked(BTreeSet<usize>, Time),
+    /// That these sites hear that its data may come.
+    Granted(BTreeSet<usize>),
+    /// That its data is there.
+    StagingIn(BTreeSet<TransferId>),
+    /// That its processes are done.
+    Computing(Time),
+    /// That its result is back.
+    StagingOut(BTreeSet<TransferId>),
+    /// That these sites hold nothing for it any more.
+    GivenUp(BTreeSet<usize>, RunEnd),
+    /// That its meta-scheduler hears of its end.
+    Done,
+}
+
+/// All of them, and what happens to them when.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Orders {
+    orders: BTreeMap<Holder, Order>,
+    of_transfer: BTreeMap<TransferId, Holder>,
+    /// Ends of computing, and of patience.
+    moments: BTreeSet<(Time, Holder)>,
+}
+
+impl Orders {
+    pub(super) fn add(&mut self, holder: Holder, job: usize, parts: Vec<Part>, until: Time) {
+        let asked = parts.iter().map(|part| part.on.index()).collect();
+        let phase = Phase::Asked(asked, until);
+        self.moments.insert((until, holder));
+        self.orders.insert(holder, Order { job, parts, phase, dispatched: Time::NEVER, began: Time::NEVER });
+    }
+
+    pub(super) fn find(&self, holder: Holder) -> Option<&Order> {
+        self.orders.get(&holder)
+    }
+
+    pub(super) fn find_mut(&mut self, holder: Holder) -> Option<&mut Order> {
+        self.orders.get_mut(&holder)
+    }
+
+    pub(super) fn remove(&mut self, holder: Holder) {
+        self.orders.remove(&holder);
+    }
+
+    /// An order goes on to another phase; the transfers that it was waiting for and did not end are returned.
+    pub(super) fn set(&mut self, holder: Holder, phase: Phase) -> Vec<TransferId> {
+        let Some(order) = self.orders.get_mut(&holder) else { return Vec::new() };
+        let moment = |phase: &Phase| match phase {
+            Phase::Asked(_, at) | Phase::Computing(at) => Some(*at),
+            Phase::Granted(_)
+            | Phase::StagingIn(_)
+            | Phase::StagingOut(_)
+            | Phase::GivenUp(..)
+            | Phase::Done => None,
+        };
+        if let Some(at) = moment(&order.phase) {
+            self.moments.remove(&(at, holder));
+        }
+        if let Some(at) = moment(&phase) {
+            self.moments.insert((at, holder));
+        }
+        if let Phase::StagingIn(transfers) | Phase::StagingOut(transfers) = &phase {
+            self.of_transfer.extend(transfers.iter().map(|transfer| (*transfer, holder)));
+        }
+        let before = std::mem::replace(&mut order.phase, phase);
+        let (Phase::StagingIn(left) | Phase::StagingOut(left)) = before else { return Vec::new() };
+        left.iter().for_each(|transfer| _ = self.of_transfer.remove(transfer));
+        left.into_iter().collect()
+    }
+
+    /// Whose transfer that is; it is waited for no more.
+    pub(super) fn arrived(&mut self, transfer: TransferId) -> Holder {
+        let holder = self.of_transfer.remove(&transfer).expect("a transfer of an order");
+        let order = self.orders.get_mut(&holder).expect("an order whose data is on its way");
+        if let Phase::StagingIn(left) | Phase::StagingOut(left) = &mut order.phase {
+            left.remove(&transfer);
+        }
+        holder
+    }
+
+    /// Whether no meta-scheduler waits for any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.orders.is_empty()
+    }
+
+    /// The next end of computing or of patience.
+    pub(super) fn next(&self) -> Option<(Time, Holder)> {
+        self.moments.first().copied()
+    }
+}

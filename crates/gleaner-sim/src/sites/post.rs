@@ -1,0 +1,62 @@
+//! Sees to it that what is said arrives, once: what is not acknowledged is said again, and what was heard is not heard again.
+
+use super::words::{Slip, Word};
+use crate::Out;
+use gleaner_units::{PartyId, Span, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Post {
+    said: u64,
+    /// What was not acknowledged yet.
+    open: BTreeMap<u64, (PartyId, PartyId, Word)>,
+    again: BTreeSet<(Time, u64)>,
+    heard: BTreeSet<u64>,
+    patience: Span,
+}
+
+impl Post {
+    pub(super) fn new(patience: Span) -> Self {
+        Self { patience, ..Self::default() }
+    }
+
+    pub(super) fn say(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: &mut Out<Slip>) {
+        let number = self.said;
+        self.said += 1;
+        self.open.insert(number, (from, to, word));
+        self.again.insert((now + self.patience, number));
+        out.send(from, to, Slip::Word(number, word));
+    }
+
+    /// When something is to be said again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.again.first().map(|(at, _)| *at)
+    }
+
+    pub(super) fn say_again(&mut self, now: Time, out: &mut Out<Slip>) {
+        let Some((_, number)) = self.again.pop_first() else { return };
+        let Some(&(from, to, word)) = self.open.get(&number) else { return };
+        self.again.insert((now + self.patience, number));
+        out.send(from, to, Slip::Word(number, word));
+    }
+
+    /// What is said in a letter, if it is heard for the first time.
+    pub(super) fn hear(
+        &mut self,
+        (from, to): (PartyId, PartyId),
+        slip: Slip,
+        out: &mut Out<Slip>,
+    ) -> Option<Word> {
+        match slip {
+            Slip::Heard(number) => {
+                self.open.remove(&number);
+                self.again.retain(|(_, other)| *other != number);
+                None
+            }
+            Slip::Word(number, word) => {
+                out.send(to, from, Slip::Heard(number));
+                self.heard.insert(number).then_some(word)
+            }
+        }
+    }
+}

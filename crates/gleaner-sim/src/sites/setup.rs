@@ -1,0 +1,159 @@
+//! What a run over sites is given.
+
+use crate::Division;
+use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time, UserId};
+
+/// A cluster behind one link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Site {
+    /// How many there are.
+    pub processors: u32,
+    /// What each of them does, in GFlops.
+    pub gflops: f64,
+    /// Bytes, of all processors together.
+    pub memory: u64,
+    /// Bytes that jobs may fill.
+    pub disk: u64,
+    /// Bytes a second, out of the site.
+    pub upload: f64,
+    /// Bytes a second, into the site.
+    pub download: f64,
+}
+
+/// A rigid parallel job.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Job {
+    /// When it is handed in.
+    pub submitted: Time,
+    /// How many processors it needs together.
+    pub processors: u32,
+    /// How long it runs, in seconds on processors of one GFlops.
+    pub run_s: f64,
+    /// How long its user says that it runs.
+    pub estimate_s: f64,
+    /// Bytes that each of its processes needs.
+    pub memory: u64,
+    /// Bytes of disk that each of its processes needs.
+    pub disk: u64,
+    /// The size of what it reads, in bytes.
+    pub data: u64,
+    /// Where that lies, and where the result goes: the site's place in the list.
+    pub source: usize,
+    /// The size of what it leaves, in bytes.
+    pub result: u64,
+    /// Which meta-scheduler it is handed to.
+    pub scheduler: usize,
+}
+
+/// What each part of a job that is split is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Staging {
+    /// What falls to its processors.
+    #[default]
+    Share,
+    /// All of the data.
+    Whole,
+}
+
+/// How meta-schedulers and sites talk.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Protocol {
+    /// How long a letter takes.
+    pub delay: Span,
+    /// The part of the letters that is lost.
+    pub loss: f64,
+    /// After how long whoever did not answer is given up, and a letter that was not acknowledged is sent again.
+    pub patience: Span,
+}
+
+impl Protocol {
+    /// All is known at once, as the paper assumes.
+    pub const AT_ONCE: Self =
+        Self { delay: Span::ZERO, loss: 0.0, patience: Span::from_nanos(1_000_000_000) };
+}
+
+/// All that a run is given.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SitesSetup {
+    /// In order of their ids.
+    pub sites: Vec<Site>,
+    /// In order of submission.
+    pub jobs: Vec<Job>,
+    /// What each part of a job that is split is sent.
+    pub staging: Staging,
+    /// How transfers that meet on a link divide it.
+    pub division: Division,
+    /// How much longer a job takes for the part of its processes' pairs whose two are at different sites.
+    pub crossing: f64,
+    /// How many meta-schedulers there are.
+    pub schedulers: usize,
+    /// How they talk with sites.
+    pub protocol: Protocol,
+    /// Which letters are lost.
+    pub seed: u64,
+}
+
+impl SitesSetup {
+    /// `B_ij`: what comes from one site to another in a second, if nothing else takes the way.
+    pub fn bytes_per_s(&self, from: usize, to: usize) -> f64 {
+        self.sites[from].upload.min(self.sites[to].download)
+    }
+
+    /// All processors.
+    pub fn processors(&self) -> u64 {
+        self.sites.iter().map(|site| u64::from(site.processors)).sum()
+    }
+
+    /// Before anything is known.
+    pub(super) fn grid(&self) -> Grid {
+        Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
+    }
+
+    /// What a meta-scheduler is told of the sites.
+    pub(super) fn introductions(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (index, site) in self.sites.iter().enumerate() {
+            let (machine, at) = (MachineId::new(index), SiteId::new(index));
+            let room =
+                Room { slots: Some(site.processors), memory: Some(site.memory), disk: Some(site.disk) };
+            events.push(Event::MachineClassMet(MachineClass {
+                speeds: vec![site.gflops],
+                cores: site.processors,
+                room,
+                price: 0.0,
+                provides: Tags::new(),
+                ad: None,
+            }));
+            events.push(Event::MachineJoined { machine, class: MachineClassId::new(index) });
+            events.push(Event::MachineSited { machine, site: at });
+        }
+        for from in 0..self.sites.len() {
+            for to in (0..self.sites.len()).filter(|to| *to != from) {
+                let (bytes_per_s, from, to) =
+                    (self.bytes_per_s(from, to), SiteId::new(from), SiteId::new(to));
+                events.push(Event::LinkMeasured { from, to, bytes_per_s });
+            }
+        }
+        events
+    }
+}
+
+impl Job {
+    pub(super) fn needs(&self) -> Needs {
+        let all = |each: u64| each * u64::from(self.processors);
+        Needs { cores: self.processors, memory: all(self.memory), disk: all(self.disk) }
+    }
+
+    pub(super) fn class(&self) -> TaskClass {
+        TaskClass {
+            composition: vec![1.0],
+            needs: self.needs(),
+            priority: 0,
+            restarts: true,
+            payer: UserId::default(),
+            requires: Tags::new(),
+            ad: None,
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! What surrounds the meta-schedulers: users, sites with their managers, and the network between the sites.
+
+use super::manager::{Holder, Manager};
+use super::orders::{Orders, Phase};
+use super::outcome::{JobOutcome, SitesOutcome};
+use super::post::Post;
+use super::setup::{SitesSetup, Staging};
+use super::words::{Slip, Word};
+use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
+use gleaner_core::{Command, Event, Part, RunEnd};
+use gleaner_units::{FileId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
+use std::collections::BTreeSet;
+
+/// The world of a run over sites.
+#[derive(Clone, Debug)]
+pub struct SitesWorld {
+    setup: SitesSetup,
+    /// How many jobs came.
+    came: usize,
+    /// By meta-scheduler, by task: the job's place in the list.
+    handed_in: Vec<Vec<usize>>,
+    managers: Vec<Manager>,
+    network: Network,
+    /// The link out of each site, and the one into it.
+    links: Vec<(LinkId, LinkId)>,
+    orders: Orders,
+    post: Post,
+    outcome: SitesOutcome,
+    /// When what is counted over time was last brought up to date.
+    counted: Time,
+    waiting: usize,
+    ended: usize,
+    in_use: BTreeSet<usize>,
+    holding: u64,
+}
+
+/// What happens by itself.
+#[derive(Clone, Copy, Debug)]
+pub enum Happening {
+    /// Users hand in jobs.
+    Arrival,
+    /// Data is where it was sent.
+    Transfer(TransferId),
+    /// A run has computed, or its meta-scheduler's patience has ended.
+    Moment,
+    /// A letter was not acknowledged.
+    Silence,
+}
+
+impl SitesWorld {
+    pub(super) fn new(setup: SitesSetup) -> Self {
+        let mut network = Network::new(setup.division);
+        let links = setup.sites.iter();
+        let links =
+            links.map(|site| (network.add_link(site.upload), network.add_link(site.download))).collect();
+        let jobs = setup.jobs.iter().map(|job| JobOutcome {
+            submitted: job.submitted,
+            dispatched: Time::NEVER,
+            dispatched_last: Time::NEVER,
+            ended: Time::NEVER,
+            parts: Vec::new(),
+            computed_s: 0.0,
+        });
+        let outcome = SitesOutcome {
+            jobs: jobs.collect(),
+            processors: setup.processors(),
+            held: 0.0,
+            wasted: 0.0,
+            computed: 0.0,
+            sites_in_use: 0.0,
+            sites: setup.sites.len(),
+            waited: 0.0,
+            refused: 0,
+            letters: 0,
+        };
+        Self {
+            came: 0,
+            handed_in: vec![Vec::new(); setup.schedulers.max(1)],
+            managers: setup.sites.iter().map(|site| Manager::new(*site)).collect(),
+            network,
+            links,
+            orders: Orders::default(),
+            post: Post::new(setup.protocol.patience),
+            outcome,
+            counted: Time::ZERO,
+            waiting: 0,
+            ended: 0,
+            in_use: BTreeSet::new(),
+            holding: 0,
+            setup,
+        }
+    }
+
+    /// What came of it so far.
+    pub fn outcome(&self) -> SitesOutcome {
+        self.outcome.clone()
+    }
+
+    /// Asserts that no site holds more than it has.
+    ///
+    /// # Panics
+    /// If one does.
+    pub fn check(&self) {
+        self.managers.iter().for_each(Manager::check);
+        let held: u64 = self.managers.iter().map(Manager::cores_held).sum();
+        assert_eq!(held, self.holding, "what is held does not add up");
+    }
+
+    fn party_of(&self, site: usize) -> PartyId {
+        PartyId::new(self.handed_in.len() + site)
+    }
+
+    fn site_of(&self, party: PartyId) -> usize {
+        party.index() - self.handed_in.len()
+    }
+
+    /// Brings up to date what is counted over time.
+    fn count(&mut self, now: Time) {
+        let seconds = now.since(self.counted).seconds();
+        self.outcome.held += self.holding as f64 * seconds;
+        self.outcome.sites_in_use += self.in_use.len() as f64 * seconds;
+        self.outcome.waited += self.waiting as f64 * seconds;
+        self.counted = now;
+    }
+
+    fn arrive(&mut self, now: Time, out: &mut Out<Slip>) {
+        if self.came == 0 {
+            for party in (0..self.handed_in.len()).map(PartyId::new) {
+                self.setup.introductions().into_iter().for_each(|event| out.tell(party, event));
+            }
+        }
+        while let Some(job) = self.setup.jobs.get(self.came).filter(|job| job.submitted <= now) {
+            let party = PartyId::new(job.scheduler);
+            let tasks = &mut self.handed_in[job.scheduler];
+            let next = tasks.len();
+            tasks.push(self.came);
+            let class = TaskClassId::new(next);
+            out.tell(party, Event::TaskClassMet(job.class()));
+            let file = FileId::new(next);
+            out.tell(party, Event::FileMet { file, bytes: job.data });
+            if job.data > 0 {
+                out.tell(party, Event::FileStored { file, site: SiteId::new(job.source) });
+                out.tell(party, Event::InputsNamed { class, files: vec![file] });
+            }
+            let first = TaskId::new(next);
+            out.tell(
+                party,
+                Event::TasksSubmitted { first, count: 1, class, length: Ops::new(job.estimate_s) },
+            );
+            self.came += 1;
+            self.waiting += 1;
+        }
+    }
+
+    fn order(&mut self, now: Time, holder: Holder, parts: Vec<Part>, out: &mut Out<Slip>) {
+        let (party, run) = holder;
+        let job = self.handed_in[party.index()][run.task.index()];
+        let needs = self.setup.jobs[job].needs();
+        for part in &parts {
+            let word = Word::Reserve(run, needs.of_part(part.cores));
+            let site = self.party_of(part.on.index());
+            self.post.say(now, (party, site), word, out);
+        }
+        self.orders.add(holder, job, parts, now + self.setup.protocol.patience);
+    }
+
+    /// A run is not wanted any more, or cannot be: all of its sites are told.
+    fn give_up(&mut self, now: Time, holder: Holder, end: RunEnd, out: &mut Out<Slip>) {
+        let Some(order) = self.orders.find(holder) else { return };
+        if matches!(order.phase, Phase::GivenUp(..) | Phase::Done) {
+            return;
+        }
+        let sites: BTreeSet<usize> = order.parts.iter().map(|part| part.on.index()).collect();
+        if let (Phase::Computing(until), began) = (&order.phase, order.began) {
+            let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
+            debug_assert!(*until >= now, "it has ended");
+            self.outcome.computed += f64::from(cores) * now.since(began).seconds();
+        }
+        for site in &sites {
+            let to = self.party_of(*site);
+            self.post.say(now, (holder.0, to), Word::Release(holder.1), out);
+        }
+        for transfer in self.orders.set(holder, Phase::GivenUp(sites, end)) {
+            self.network.cancel(now, transfer);
+        }
+    }
+
+    fn release(&mut self, now: Time, site: usize, holder: Holder, out: &mut Out<Slip>) {
+        self.count(now);
+        self.holding -= u64::from(self.managers[site].release(holder));
+        self.changed(now, site, out);
+    }
+
+    /// A site holds other than before, and says so where more than one meta-scheduler wants to know.
+    fn changed(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
+        if self.managers[site].cores_held() > 0 {
+            self.in_use.insert(site);
+        } else {
+            self.in_use.remove(&site);
+        }
+        if self.handed_in.len() > 1 {
+            let state = self.managers[site].state();
+            for party in (0..self.handed_in.len()).map(PartyId::new) {
+                self.post.say(now, (self.party_of(site), party), Word::State(state), out);
+            }
+        }
+    }
+
+    /// All sites hold their part: the data may come.
+    fn stage_in(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
+        let Some(order) = self.orders.find(holder) else { return };
+        let job = &self.setup.jobs[order.job];
+        let (source, data) = (job.source, job.data as f64);
+        let shares = self.shares(&order.parts);
+        let mut transfers = BTreeSet::new();
+        for (part, share) in order.parts.clone().iter().zip(shares) {
+            let to = part.on.index();
+            if to != source && data > 0.0 {
+                let route = [self.links[source].0, self.links[to].1];
+                transfers.insert(self.network.start(now, &route, data * share));
+            }
+        }
+        let is_there = transfers.is_empty();
+        self.orders.set(holder, Phase::StagingIn(transfers));
+        if is_there {
+            self.compute(now, holder, out);
+        }
+    }
+
+    /// What falls to each part of data, by what a part is sent.
+    fn shares(&self, parts: &[Part]) -> Vec<f64> {
+        let all: f64 = parts.iter().map(|part| f64::from(part.cores)).sum();
+        let share = |part: &Part| match self.setup.staging {
+            Staging::Share => f64::from(part.cores) / all,
+            Staging::Whole => 1.0,
+        };
+        parts.iter().map(share).collect()
+    }
+
+    fn compute(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
+        let (party, run) = holder;
+        let Some(order) = self.orders.find_mut(holder) else { return };
+        order.began = now;
+        let job = &self.setup.jobs[order.job];
+        let slowest = order.parts.iter().map(|part| self.setup.sites[part.on.index()].gflops);
+        let slowest = slowest.fold(f64::INFINITY, f64::min);
+        let all: f64 = order.parts.iter().map(|part| f64::from(part.cores)).sum();
+        let within: f64 = order.parts.iter().map(|part| (f64::from(part.cores) / all).powi(2)).sum();
+        let seconds = job.run_s / slowest * (1.0 + self.setup.crossing * (1.0 - within));
+        self.orders.set(holder, Phase::Computing(now.after_seconds(seconds)));
+        // Its sites tell its meta-scheduler; nothing waits for that.
+        out.tell(party, Event::RunStarted(run));
+    }
+
+    fn stage_out(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
+        let Some(order) = self.orders.find(holder) else { return };
+        let job = &self.setup.jobs[order.job];
+        let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
+        self.outcome.computed += f64::from(cores) * now.since(order.began).seconds();
+        let (source, result) = (job.source, job.result as f64);
+        let mut transfers = BTreeSet::new();
+        for part in &order.parts {
+            let from = part.on.index();
+            if from != source && result > 0.0 {
+                let route = [self.links[from].0, self.links[source].1];
+                // A result has as many pieces as its job has parts, whatever each part was sent.
+                let share = f64::from(part.cores) / f64::from(cores);
+                transfers.insert(self.network.start(now, &route, result * share));
+            }
+        }
+        let is_back = transfers.is_empty();
+        self.orders.set(holder, Phase::StagingOut(transfers));
+        if is_back {
+            self.finish(now, holder, out);
+        }
+    }
+
+    fn finish(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
+        let Some(order) = self.orders.find(holder).cloned() else { return };
+        self.orders.set(holder, Phase::Done);
+        for part in &order.parts {
+            self.release(now, part.on.index(), holder, out);
+        }
+        let job = &mut self.outcome.jobs[order.job];
+        if job.ended == Time::NEVER {
+            job.ended = now;
+            job.dispatched_last = order.dispatched;
+            job.computed_s = now.since(order.began).seconds();
+            job.parts.clone_from(&order.parts);
+            self.ended += 1;
+        } else {
+            self.waste(now, holder);
+        }
+        let first = self.party_of(order.parts[0].on.index());
+        self.post.say(now, (first, holder.0), Word::Ended(holder.1), out);
+    }
+
+    fn waste(&mut self, now: Time, holder: Holder) {
+        let Some(order) = self.orders.find(holder) else { return };
+        let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
+        self.outcome.wasted += f64::from(cores) * now.since(order.dispatched).seconds();
+    }
+
+    fn hear(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: &mut Out<Slip>) {
+        match word {
+            Word::Reserve(run, needs) => {
+                let (site, holder) = (self.site_of(to), (from, run));
+                self.count(now);
+                let is_held = self.managers[site].reserve(holder, needs);
+                if is_held {
+                    self.holding += u64::from(needs.cores);
+                    self.changed(now, site, out);
+                } else {
+                    self.outcome.refused += 1;
+                }
+                let answer = if is_held { Word::Granted(run) } else { Word::Refused(run) };
+                self.post.say(now, (to, from), answer, out);
+            }
+            Word::Granted(run) => self.granted(now, (to, run), self.site_of(from), out),
+            Word::Refused(run) => self.give_up(now, (to, run), RunEnd::Lost, out),
+            Word::Dispatch(run) => {
+                let (holder, site) = ((from, run), self.site_of(to));
+                let Some(order) = self.orders.find_mut(holder) else { return };
+                let Phase::Granted(silent) = &mut order.phase else { return };
+                silent.remove(&site);
+                if silent.is_empty() {
+                    self.stage_in(now, holder, out);
+                }
+            }
+            Word::Release(run) => {
+                let (site, holder) = (self.site_of(to), (from, run));
+                self.release(now, site, holder, out);
+                self.post.say(now, (to, from), Word::Released(run), out);
+            }
+            Word::Released(run) => self.released(now, (to, run), self.site_of(from), out),
+            Word::Ended(run) => {
+                self.orders.remove((to, run));
+                out.tell(to, Event::RunEnded { run, end: RunEnd::Finished });
+            }
+            Word::State(state) => {
+                let machine = gleaner_units::MachineId::new(self.site_of(from));
+                out.tell(to, Event::StatePublished { machine, state, known_at: now });
+            }
+        }
+    }
+
+    fn granted(&mut self, now: Time, holder: Holder, site: usize, out: &mut Out<Slip>) {
+        let Some(order) = self.orders.find_mut(holder) else { return };
+        let Phase::Asked(silent, _) = &mut order.phase else { return };
+        silent.remove(&site);
+        if !silent.is_empty() {
+            return;
+        }
+        order.dispatched = now;
+        let job = &mut self.outcome.jobs[order.job];
+        let sites: BTreeSet<usize> = order.parts.iter().map(|part| part.on.index()).collect();
+        if job.dispatched == Time::NEVER {
+            job.dispatched = now;
+            self.count(now);
+            self.waiting -= 1;
+        }
+        out.tell(holder.0, Event::RunArrived(holder.1));
+        for site in &sites {
+            let to = self.party_of(*site);
+            self.post.say(now, (holder.0, to), Word::Dispatch(holder.1), out);
+        }
+        self.orders.set(holder, Phase::Granted(sites));
+    }
+
+    fn released(&mut self, now: Time, holder: Holder, site: usize, out: &mut Out<Slip>) {
+        let Some(order) = self.orders.find_mut(holder) else { return };
+        let Phase::GivenUp(silent, end) = &mut order.phase else { return };
+        silent.remove(&site);
+        if silent.is_empty() {
+            let (end, was_dispatched) = (*end, order.dispatched != Time::NEVER);
+            if was_dispatched {
+                self.waste(now, holder);
+            }
+            self.orders.remove(holder);
+            out.tell(holder.0, Event::RunEnded { run: holder.1, end });
+        }
+    }
+
+    fn moment(&mut self, now: Time, out: &mut Out<Slip>) {
+        let Some((_, holder)) = self.orders.next() else { return };
+        match self.orders.find(holder).map(|order| order.phase.clone()) {
+            Some(Phase::Asked(..)) => self.give_up(now, holder, RunEnd::Lost, out),
+            Some(Phase::Computing(_)) => self.stage_out(now, holder, out),
+            _ => unreachable!("only what is asked or computes waits for a moment"),
+        }
+    }
+}
+
+impl Outside for SitesWorld {
+    type Happening = Happening;
+    type Letter = Slip;
+
+    fn is_over(&self) -> bool {
+        self.ended == self.setup.jobs.len() && self.orders.is_empty()
+    }
+
+    fn next(&self) -> Option<(Time, Happening)> {
+        let arrival = self.setup.jobs.get(self.came).map(|job| (job.submitted, Happening::Arrival));
+        let transfer = self.network.next().map(|(at, transfer)| (at, Happening::Transfer(transfer)));
+        let moment = self.orders.next().map(|(at, _)| (at, Happening::Moment));
+        let silence = self.post.next().map(|at| (at, Happening::Silence));
+        // Of what happens at one time ends come first, then arrivals, then what is said again.
+        [moment, transfer, arrival, silence].into_iter().flatten().min_by_key(|(at, _)| *at)
+    }
+
+    fn take(&mut self, now: Time, happening: Happening, out: &mut Out<Slip>) {
+        match happening {
+            Happening::Arrival => {
+                self.count(now);
+                self.arrive(now, out);
+            }
+            Happening::Transfer(transfer) => {
+                self.network.end(now, transfer);
+                let holder = self.orders.arrived(transfer);
+                match self.orders.find(holder).map(|order| order.phase.clone()) {
+                    Some(Phase::StagingIn(left)) if left.is_empty() => self.compute(now, holder, out),
+                    Some(Phase::StagingOut(left)) if left.is_empty() => self.finish(now, holder, out),
+                    _ => {}
+                }
+            }
+            Happening::Moment => self.moment(now, out),
+            Happening::Silence => self.post.say_again(now, out),
+        }
+    }
+
+    fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Slip>) {
+        match order {
+            Command::Lending(_) => unreachable!("nobody lends sites"),
+            Command::Start { run, on } => {
+                let job = self.handed_in[party.index()][run.task.index()];
+                let cores = self.setup.jobs[job].processors;
+                self.order(now, (party, run), vec![Part { on, cores }], out);
+            }
+            Command::StartWide { run, parts } => self.order(now, (party, run), parts.into(), out),
+            Command::Stop { run, .. } => self.stop(now, (party, run), out),
+        }
+    }
+
+    fn deliver(&mut self, now: Time, letter: Letter<Slip>, out: &mut Out<Slip>) {
+        self.outcome.letters += 1;
+        let ends = (letter.from, letter.to);
+        if let Some(word) = self.post.hear(ends, letter.body, out) {
+            self.hear(now, ends, word, out);
+        }
+    }
+}
+
+impl SitesWorld {
+    /// A copy that is not wanted any more; one that has just ended is told as it was.
+    fn stop(&mut self, now: Time, holder: (PartyId, RunId), out: &mut Out<Slip>) {
+        self.give_up(now, holder, RunEnd::Lost, out);
+    }
+}

@@ -1,0 +1,193 @@
+//! `gleaner workload`: logs of jobs, read, converted, drawn and filtered; and what a description of OurGrid says.
+
+use crate::cli::{
+    ConvertArguments, DrawArguments, FilterArguments, InfoArguments, Model, ReadArguments, WorkloadArguments,
+    WrittenFormat, WrittenLogArguments,
+};
+use crate::failure::Failure;
+use crate::{Outcome, files, stdout};
+use gleaner_report::numbers::{self, decimals, grouped};
+use gleaner_workload::logs::{self, Format};
+use gleaner_workload::models::{Lublin, UserGroups};
+use gleaner_workload::ourgrid::{jdf, sdf};
+use gleaner_workload::submit::Source;
+use gleaner_workload::swf::{Filter, Log, Statistics};
+use gleaner_workload::{batsim, gwf};
+use serde_json::json;
+use std::io;
+use std::path::Path;
+
+pub(crate) fn run(arguments: &WorkloadArguments) -> Outcome {
+    match arguments {
+        WorkloadArguments::Info(arguments) => info(arguments),
+        WorkloadArguments::Convert(arguments) => convert(arguments),
+        WorkloadArguments::Generate(arguments) => generate(arguments),
+        WorkloadArguments::Filter(arguments) => filter(arguments),
+    }
+}
+
+fn read(arguments: &ReadArguments) -> Result<Log, Failure> {
+    Ok(logs::load(&arguments.file, arguments.format.map(Format::from))?)
+}
+
+fn info(arguments: &InfoArguments) -> Outcome {
+    let file = &arguments.read.file;
+    let ends = |end: &str| file.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));
+    if ends("jdf") {
+        return tell_job(&jdf::read(&Source::file(file)?)?, arguments.json);
+    }
+    if ends("sdf") {
+        return tell_site(&sdf::read(&Source::file(file)?)?, arguments.json);
+    }
+    let log = read(&arguments.read)?;
+    tell(&log, arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log)), arguments.json)
+}
+
+fn convert(arguments: &ConvertArguments) -> Outcome {
+    let log = read(&arguments.read)?;
+    write(&log, arguments.cores, &arguments.written)
+}
+
+fn generate(arguments: &DrawArguments) -> Outcome {
+    let DrawArguments { model, jobs, seed, cores, written } = arguments;
+    let count = *jobs as usize;
+    let log = match model {
+        Model::Lublin => Lublin::of_two_kinds().for_cores(*cores).log(*seed, count),
+        Model::LublinOneKind => Lublin::of_one_kind().for_cores(*cores).log(*seed, count),
+        Model::UserGroups => UserGroups { cores: *cores, ..UserGroups::default() }.log(*seed, count),
+    };
+    write(&log?, Some(*cores), written)
+}
+
+fn filter(arguments: &FilterArguments) -> Outcome {
+    let filter = Filter {
+        from_s: arguments.from,
+        to_s: arguments.to,
+        users: arguments.users.iter().copied().collect(),
+        cores: arguments.cores,
+        scale_load: arguments.scale_load,
+    };
+    let log = read(&arguments.read)?.filtered(&filter)?;
+    write(&log, arguments.cores, &arguments.written)
+}
+
+/// Writes the log, and tells what it amounts to.
+fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outcome {
+    let path = &arguments.out;
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let format = arguments.written_as.or_else(|| written_format(path)).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--out {}: expected a name in .swf, .gwf, .json or .csv, or --as",
+            path.display()
+        ))
+    })?;
+    let cores = cores.unwrap_or_else(|| Statistics::cores_of(log));
+    let content = |out: &mut dyn io::Write| match format {
+        WrittenFormat::Swf => log.write(out),
+        WrittenFormat::Gwf => gwf::write(log, out),
+        WrittenFormat::Batsim => batsim::write(cores, &log.kept(cores), out),
+        WrittenFormat::Tasks => logs::write_tasks(&log.kept(cores), out),
+    };
+    let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    files::write_file(files::folder_of(path), &name, |out| {
+        if is_packed { logs::pack(out, content) } else { content(out) }
+    })?;
+    tell(log, cores, arguments.json)
+}
+
+fn written_format(path: &Path) -> Option<WrittenFormat> {
+    match Format::of_name(path) {
+        Some(Format::Swf) => Some(WrittenFormat::Swf),
+        Some(Format::Gwf) => Some(WrittenFormat::Gwf),
+        Some(Format::Batsim) => Some(WrittenFormat::Batsim),
+        None => {
+            let name = path.to_str()?.to_ascii_lowercase();
+            name.trim_end_matches(".gz").ends_with(".csv").then_some(WrittenFormat::Tasks)
+        }
+    }
+}
+
+fn tell(log: &Log, cores: u32, as_json: bool) -> Outcome {
+    let statistics = Statistics::of(log, cores);
+    if as_json {
+        let mut document = json!({ "version": 1, "kind": "log" });
+        let told = json!(statistics);
+        let both = document.as_object_mut().zip(told.as_object());
+        let (document_keys, told_keys) = both.expect("both are objects");
+        document_keys.extend(told_keys.clone());
+        return stdout::print_json(&document);
+    }
+    let percent = |share: f64| format!("{} %", decimals(100.0 * share, 1));
+    let s = &statistics;
+    let lines = [
+        ("jobs", format!("{}, of {} users", grouped(s.jobs as u64), s.users)),
+        ("scheduled", grouped(s.kept as u64)),
+        ("left out", s.left_out.to_string()),
+        (
+            "processors",
+            format!(
+                "{}; a job takes {} on average, {} at most",
+                s.cores,
+                decimals(s.size_mean, 1),
+                s.size_max
+            ),
+        ),
+        (
+            "sizes",
+            format!("{} on one processor, {} on a power of two", percent(s.serial), percent(s.powers_of_two)),
+        ),
+        (
+            "submitted",
+            format!(
+                "over {}, {} out of order",
+                numbers::seconds(s.last_submit_s - s.first_submit_s),
+                s.out_of_order
+            ),
+        ),
+        ("load", percent(s.load)),
+        (
+            "run time",
+            format!(
+                "{} on average, {} in the middle, {} at most",
+                numbers::seconds(s.run_mean_s),
+                numbers::seconds(s.run_median_s),
+                numbers::seconds(s.run_max_s)
+            ),
+        ),
+        (
+            "estimates",
+            format!("{} of the jobs; {} run longer", percent(s.with_estimate), percent(s.past_estimate)),
+        ),
+    ];
+    stdout::print(lines.map(|(what, value)| format!("{what:12} {value}\n")).concat())
+}
+
+fn tell_job(job: &jdf::Job, as_json: bool) -> Outcome {
+    let files: usize = job.tasks.iter().map(|task| task.init.len() + task.finals.len()).sum();
+    let requirements = job.requirements.as_ref().map(ToString::to_string);
+    if as_json {
+        return stdout::print_json(&json!({
+            "version": 1, "kind": "job", "label": job.label, "tasks": job.tasks.len(), "files": files,
+            "requirements": requirements,
+        }));
+    }
+    let lines = [
+        ("label", job.label.clone()),
+        ("tasks", grouped(job.tasks.len() as u64)),
+        ("files", grouped(files as u64)),
+        ("requirements", requirements.unwrap_or_else(|| "none".to_owned())),
+    ];
+    stdout::print(lines.map(|(what, value)| format!("{what:12} {value}\n")).concat())
+}
+
+fn tell_site(site: &sdf::Site, as_json: bool) -> Outcome {
+    if as_json {
+        let workers: Vec<_> = site.workers.iter().map(|worker| json!(worker.attributes)).collect();
+        return stdout::print_json(&json!({ "version": 1, "kind": "site", "workers": workers }));
+    }
+    let lines = site.workers.iter().map(|worker| {
+        let attributes = worker.attributes.iter().map(|(name, value)| format!("{name}={value}"));
+        format!("{}\n", attributes.collect::<Vec<_>>().join(" "))
+    });
+    stdout::print(lines.collect::<String>())
+}
