@@ -5,7 +5,7 @@ use super::case::{Case, Ttl, Work};
 use super::rule::Rule;
 
 /// The time to live of the index, in mean interarrival times.
-pub(super) const AGES: [f64; 7] = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+pub(super) const AGES: [f64; 4] = [0.1, 1.0, 10.0, 100.0];
 
 /// Jobs, and how often they come.
 pub(super) const WORKS: [(Work, f64); 2] = [(Work::Balanced, 60.0), (Work::HeavyScaled, 750.0)];
@@ -18,7 +18,7 @@ pub(super) fn rules() -> Vec<Rule> {
 }
 
 /// The cases of one work and one number of brokers, by age.
-pub(super) fn row((work, inter_s): (Work, f64), brokers: u32) -> [Case; 7] {
+pub(super) fn row((work, inter_s): (Work, f64), brokers: u32) -> [Case; 4] {
     AGES.map(|age| Case { ttl: Ttl::Jobs(age), brokers, ..Case::of(work, inter_s) })
 }
 
