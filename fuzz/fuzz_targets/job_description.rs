@@ -3,7 +3,8 @@
 
 use gleaner_wire::job::JobSpec;
 use gleaner_workload::submit::condor::{Surroundings, read};
-use gleaner_workload::submit::{Source, each_line, from_json, read_job_file};
+use gleaner_workload::ourgrid::sdf;
+use gleaner_workload::submit::{Source, each_line, from_json, jdf, read_job_file};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +16,10 @@ fuzz_target!(|text: &str| {
     if let Ok(submission) = read(&source, &around) {
         submission.jobs.iter().for_each(|job| drop(job.check_size()));
     }
+    if let Ok(submission) = jdf::translate(&source, folder, &[]) {
+        submission.jobs.iter().for_each(|job| drop(job.check_size()));
+    }
+    let _ = sdf::read(&source);
     if let Ok(file) = read_job_file(&source) {
         let _ = file.job.check_size();
     }

@@ -2,7 +2,8 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gleaner_bench::{crowd, figure_3, growth, sites};
+use gleaner_bench::{crowd, figure_3, growth, rigid, sites};
+use gleaner_policy::Backfill;
 
 fn main() {
     divan::main();
@@ -45,4 +46,21 @@ fn virtual_map_of_a_new_kind(bencher: Bencher, count: usize) {
 fn virtual_map_of_a_known_kind(bencher: Bencher, count: usize) {
     let bencher = bencher.counter(ItemsCount::new(20 * count)).with_inputs(|| sites::Idle::new(count));
     bencher.bench_local_refs(|idle| idle.seconds_per_site(20, true));
+}
+
+const QUEUES: [Backfill; 3] = [Backfill::Fcfs, Backfill::Easy, Backfill::Conservative];
+
+/// 100,000 rigid jobs on 1,024 cores.
+#[divan::bench(args = QUEUES, sample_count = 3)]
+fn rigid_jobs(bencher: Bencher, backfill: Backfill) {
+    let setup = rigid::setup(100_000, 1_024, 0.8);
+    bencher.counter(ItemsCount::new(setup.tasks.len())).bench_local(|| rigid::seconds(&setup, backfill));
+}
+
+/// The same with more work than the machine can do: queues of tens of thousands.
+#[divan::bench(sample_count = 3)]
+fn rigid_jobs_overloaded(bencher: Bencher) {
+    let setup = rigid::setup(100_000, 1_024, 1.2);
+    let jobs = ItemsCount::new(setup.tasks.len());
+    bencher.counter(jobs).bench_local(|| rigid::seconds(&setup, Backfill::Easy));
 }

@@ -4,6 +4,7 @@
 //! - [`figure_3`] is the paper's largest experiment: many short runs on a grid of 70 machines.
 //! - [`growth`] keeps the tasks on each machine the same and multiplies the machines.
 //! - [`crowd`] is many tasks at once, on thousands of machines or on one.
+//! - [`rigid`] is a log of rigid jobs on one machine, under queues.
 //! - [`sites`] gives jobs to sites by their virtual maps, and multiplies the sites.
 //! - [`table`] is what `gleaner bench` measures.
 //! - [`mapping`] is what `gleaner bench map` measures: each batch heuristic beside its plain reference.
@@ -16,6 +17,7 @@ pub mod figure_3;
 pub mod growth;
 pub mod live;
 pub mod mapping;
+pub mod rigid;
 pub mod sites;
 pub mod table;
 

@@ -1,7 +1,8 @@
 //! The measurements that `gleaner bench` shows, each with what it is to be held against.
 
 use crate::growth::{self, Steady};
-use crate::{crowd, figure_3, processor_seconds};
+use crate::{crowd, figure_3, processor_seconds, rigid};
+use gleaner_policy::{Backfill, Choice as _};
 use gleaner_sim::sharing::ClosedLoop;
 
 /// The least of so many runs counts: what disturbs a run only makes it slower.
@@ -53,7 +54,36 @@ pub fn steps() -> Vec<Step> {
     let engine = engine.map(|(machines, tasks, aim)| Step::of(move || vec![sharing(machines, tasks, aim)]));
     let large = [0, 2, 4].map(|scheme| Step::of(move || vec![large_grid(scheme)]));
     let grown = GROWTH_SCHEMES.map(|scheme| Step::of(move || growth_of(scheme)));
-    engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).collect()
+    let queues = QUEUES.map(|queue| Step::of(move || queue_of(queue)));
+    engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).chain(queues).collect()
+}
+
+/// Jobs, the load, the rule, and the seconds that it may take.
+type Queue = (usize, f64, Backfill, f64);
+
+const QUEUE_CORES: u32 = 1_024;
+const QUEUES: [Queue; 5] = [
+    (100_000, 0.8, Backfill::Easy, 0.15),
+    (100_000, 1.2, Backfill::Easy, 0.15),
+    (1_000_000, 0.8, Backfill::Easy, 3.0),
+    (1_000_000, 1.2, Backfill::Easy, 3.0),
+    (100_000, 0.8, Backfill::Conservative, 3.0),
+];
+
+fn queue_of((jobs, load, backfill, most_s): Queue) -> Vec<Measurement> {
+    let setup = rigid::setup(jobs, QUEUE_CORES, load);
+    // The first run shows what memory it takes: later ones use what it gave back.
+    let bytes = rigid::peak_bytes(&setup, backfill);
+    let name = format!("{}, {jobs} jobs, {QUEUE_CORES} cores, load {load}", backfill.name());
+    let took = least(|| rigid::seconds(&setup, backfill));
+    let memory = bytes.map(|bytes| Measurement {
+        name: format!("{name}: memory at most"),
+        value: bytes as f64 / jobs as f64,
+        unit: "bytes/job",
+        aim: None,
+    });
+    let time = Measurement { name, value: took, unit: "s", aim: Some(Aim::AtMost(most_s)) };
+    [time].into_iter().chain(memory).collect()
 }
 
 /// The least of what several runs took.

@@ -126,15 +126,20 @@ impl Side {
 }
 
 impl Meetings {
+    /// How many classes of tasks and of machines it has.
+    pub(crate) fn known(&self) -> (usize, usize) {
+        (self.tasks.len(), self.machines.len())
+    }
+
     /// Takes in the ads of the classes of tasks and of machines that came since. Costs O(size of their ads).
-    pub(crate) fn catch_up<'a>(
+    pub(crate) fn extend<'a>(
         &mut self,
         tasks: impl Iterator<Item = Option<&'a Ad>>,
         machines: impl Iterator<Item = Option<&'a Ad>>,
     ) {
         let names = &mut self.names;
-        self.tasks.extend(tasks.skip(self.tasks.len()).map(|ad| Side::new(ad, names)));
-        self.machines.extend(machines.skip(self.machines.len()).map(|ad| Side::new(ad, names)));
+        self.tasks.extend(tasks.map(|ad| Side::new(ad, names)));
+        self.machines.extend(machines.map(|ad| Side::new(ad, names)));
     }
 
     /// Whether each takes the other.
@@ -161,7 +166,7 @@ mod tests {
     fn meeting(task: &str, machine: &str) -> Meetings {
         let (task, machine) = (ad(task), ad(machine));
         let mut meetings = Meetings::default();
-        meetings.catch_up([task.as_ref()].into_iter(), [machine.as_ref()].into_iter());
+        meetings.extend([task.as_ref()].into_iter(), [machine.as_ref()].into_iter());
         meetings
     }
 

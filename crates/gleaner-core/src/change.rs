@@ -1,3 +1,4 @@
+use crate::alarm::Alarm;
 use crate::decision::{Decision, Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
@@ -52,10 +53,12 @@ pub enum Change {
     CatalogueChanged,
     /// A site said how things are there, or what was sent there since is other than before.
     BeliefChanged(MachineId),
+    /// What is lent, borrowed, wanted, asked or offered among peers is other than before, or what they did for each other.
+    LoansChanged,
     /// A reply spoke of a run that is over, or never was; nothing came of it.
     StaleReply(RunId),
     /// A wish was refused; it must not be proposed again at this instant.
     Refused(Decision, Refusal),
-    /// The next wake-up was set, or has come.
-    WakeChanged,
+    /// An alarm was set, or has come.
+    AlarmChanged(Alarm),
 }

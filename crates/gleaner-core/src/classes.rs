@@ -248,9 +248,10 @@ impl Classes {
     }
 
     fn catch_up(&mut self) {
-        let tasks = self.tasks.iter().map(|class| class.ad.as_ref());
-        let machines = self.machines.iter().map(|class| class.ad.as_ref());
-        self.meetings.catch_up(tasks, machines);
+        let (tasks, machines) = self.meetings.known();
+        let tasks = self.tasks[tasks..].iter().map(|class| class.ad.as_ref());
+        let machines = self.machines[machines..].iter().map(|class| class.ad.as_ref());
+        self.meetings.extend(tasks, machines);
     }
 
     /// For the whole of a task, and for its parts where it can have several.

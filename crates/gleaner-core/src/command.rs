@@ -1,4 +1,4 @@
-use crate::Part;
+use crate::{Lending, Part};
 use gleaner_units::{MachineId, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub enum Command {
         /// Why.
         why: StopReason,
     },
+    /// Let peers know, or have, something.
+    Lending(Lending),
 }
 
 /// Why a run is to stop.

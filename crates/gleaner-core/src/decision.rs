@@ -1,5 +1,5 @@
 use crate::parts::PARTS_MAX;
-use crate::{Needs, Part, Room};
+use crate::{Alarm, Lending, LendingRefusal, Needs, Part, Room};
 use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -62,8 +62,13 @@ pub enum Decision {
         /// For which it could run, and be paid.
         on: Queue,
     },
-    /// Ask the policy again at this moment. That of now is over when all of it was told, and then it is asked.
+    /// Something among peers.
+    Lending(Lending),
+    /// Ask the policy again at this moment, and not when that alarm was to come before. That of now is over when all of it
+    /// was told, and then it is asked.
     Wake {
+        /// Which alarm.
+        alarm: Alarm,
         /// Not before now.
         at: Time,
     },
@@ -135,6 +140,9 @@ pub enum Refusal {
     /// What it costs depends on its length.
     #[error("no length was declared for {0}, and so nobody knows what it costs")]
     NoLength(TaskId),
+    /// Of a wish among peers.
+    #[error(transparent)]
+    Lending(#[from] LendingRefusal),
     /// A wake-up does not lie behind.
     #[error("{0} has passed")]
     Passed(Time),

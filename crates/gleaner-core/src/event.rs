@@ -1,5 +1,7 @@
+use crate::alarm::Alarm;
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
+use crate::lending::LendingEvent;
 use gleaner_units::{FileId, MachineClassId, MachineId, Ops, RunId, SiteId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +132,7 @@ pub enum Event {
         /// Where it is.
         site: SiteId,
     },
-    /// Data takes its way from one site to another at this rate.
+    /// Data takes its way from one site to another at this rate; from a site to itself, that is how fast it is read there.
     LinkMeasured {
         /// From where.
         from: SiteId,
@@ -149,6 +151,8 @@ pub enum Event {
         /// When they were so.
         known_at: Time,
     },
+    /// A peer did, wants, lends or gave back something.
+    Lending(LendingEvent),
     /// All that a run needs is where it goes, and it waits there for its turn.
     RunArrived(RunId),
     /// A run began where it was sent.
@@ -166,7 +170,10 @@ pub enum Event {
     /// Another policy is in force, or the same with other numbers.
     RuleChanged,
     /// The moment asked for by [`Decision::Wake`](crate::Decision::Wake) came, now or a while ago.
-    WokeUp,
+    WokeUp {
+        /// Which alarm.
+        alarm: Alarm,
+    },
 }
 
 /// What a site says of itself: to whoever sends tasks there it is a machine, and this is all that is known of its inside.

@@ -8,6 +8,8 @@ mod beliefs;
 mod catalogue;
 mod chains;
 mod check;
+mod favours;
+mod loans;
 mod machine;
 mod pages;
 mod paying;
@@ -23,11 +25,14 @@ pub use accounts::Accounts;
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
+pub use favours::Favours;
+pub use loans::{Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use plans::Plans;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
+use crate::alarm::{Alarm, Alarms};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
@@ -81,9 +86,10 @@ pub struct Grid {
     placed: Vec<u32>,
     placed_total: u32,
     occasions: VecDeque<Occasion>,
-    wake_at: Option<Time>,
+    alarms: Alarms,
     catalogue: Catalogue,
     beliefs: Beliefs,
+    loans: Loans,
 }
 
 impl Grid {
@@ -104,9 +110,10 @@ impl Grid {
             placed: Vec::new(),
             placed_total: 0,
             occasions: VecDeque::new(),
-            wake_at: None,
+            alarms: Alarms::default(),
             catalogue: Catalogue::default(),
             beliefs: Beliefs::default(),
+            loans: Loans::default(),
         }
     }
 
@@ -193,6 +200,12 @@ impl Grid {
         first.map(|(_, task)| task)
     }
 
+    /// How many tasks of a class wait.
+    #[inline]
+    pub fn waiting_count(&self, class: TaskClassId) -> u32 {
+        self.waiting.count_of(class)
+    }
+
     /// The task of that class that was submitted first among those that wait.
     pub fn longest_waiting_of(&self, class: TaskClassId) -> Option<TaskId> {
         self.waiting.first_of(class)
@@ -209,9 +222,19 @@ impl Grid {
         self.placed_total > 0
     }
 
-    /// The next wake-up that was asked for.
-    pub fn wake_at(&self) -> Option<Time> {
-        self.wake_at
+    /// When an alarm is to come, if it was asked for.
+    pub fn alarm(&self, alarm: Alarm) -> Option<Time> {
+        self.alarms.find(alarm)
+    }
+
+    /// The alarm that comes first.
+    pub fn next_alarm(&self) -> Option<(Time, Alarm)> {
+        self.alarms().next()
+    }
+
+    /// The alarms that were asked for, in the order in which they come.
+    pub fn alarms(&self) -> impl Iterator<Item = (Time, Alarm)> + '_ {
+        self.alarms.in_order()
     }
 
     /// Where data is, and how fast it moves.

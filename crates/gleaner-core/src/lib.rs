@@ -15,6 +15,7 @@
 //! - **[`Scheduler`] is the sole owner of mutable state.**
 
 mod ad;
+mod alarm;
 mod change;
 mod classes;
 mod command;
@@ -23,6 +24,7 @@ mod effects;
 mod event;
 pub mod explain;
 mod grid;
+mod lending;
 mod occasion;
 mod parts;
 mod policy;
@@ -32,6 +34,7 @@ mod seen;
 mod ties;
 
 pub use ad::Ad;
+pub use alarm::Alarm;
 pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::{Command, StopReason};
@@ -39,9 +42,10 @@ pub use decision::{Decision, Queue, Refusal};
 pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Grid, GridConfig,
-    Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
+    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Favours, Grid,
+    GridConfig, Loan, Loans, Machine, Migration, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState,
 };
+pub use lending::{Lending, LendingEvent, LendingRefusal, Want};
 pub use occasion::{Cause, Occasion, Settled};
 pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;

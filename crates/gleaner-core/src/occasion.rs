@@ -1,3 +1,4 @@
+use crate::Alarm;
 use gleaner_units::{MachineId, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +26,16 @@ pub enum Cause {
     Vacated(MachineId),
     /// A site published its state, and tasks wait that could go there.
     Published(MachineId),
+    /// Peers want workers.
+    Wanted,
+    /// No peer lends what was asked for.
+    NothingLent,
     /// Another rule is in force: what waits may find a place by it.
     RuleChanged,
     /// The moment that the policy asked for came.
     WokeUp {
+        /// What for.
+        alarm: Alarm,
         /// Which moment that was; not after now.
         due: Time,
     },

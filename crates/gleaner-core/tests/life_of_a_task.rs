@@ -1,7 +1,7 @@
 //! What each event makes of a task, of its machine, and of those that wait.
 
 use gleaner_core::{
-    Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
+    Alarm, Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
     Policy, Refusal, Room, Run, RunEnd, Scheduler, Stage, Tags, TaskClass, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
@@ -81,7 +81,7 @@ fn tell(scheduler: &mut Scheduler<Puppet>, event: &Event) -> Vec<Change> {
 
 fn wish(scheduler: &mut Scheduler<Puppet>, decision: Decision) -> Option<Refusal> {
     scheduler.set_policy(Puppet { wishes: vec![decision], refusals: Vec::new() });
-    tell(scheduler, &Event::WokeUp);
+    tell(scheduler, &Event::WokeUp { alarm: Alarm::Batch });
     scheduler.policy().refusals.first().copied()
 }
 

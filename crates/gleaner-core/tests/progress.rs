@@ -1,7 +1,7 @@
 //! What a task has done where it runs, as speeds, owners and neighbours change.
 
 use gleaner_core::{
-    Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
+    Alarm, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
     RunEnd, Scheduler, Tags, TaskClass,
 };
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
@@ -83,7 +83,7 @@ fn tell(scheduler: &mut Scheduler<Puppet>, now: Time, event: &Event) {
 
 fn wish(scheduler: &mut Scheduler<Puppet>, now: Time, decision: Decision) {
     scheduler.set_policy(Puppet(vec![decision]));
-    tell(scheduler, now, &Event::WokeUp);
+    tell(scheduler, now, &Event::WokeUp { alarm: Alarm::Batch });
 }
 
 /// One step of a story, `second:what`; a step about a task begins with its letter.

@@ -1,8 +1,8 @@
 //! Events in, commands out: what is admitted, what is refused, and what a late reply does.
 
 use gleaner_core::{
-    Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs,
-    Occasion, Policy, Refusal, Room, RunEnd, Scheduler, Stage, StopReason, Tags, TaskClass, TaskState,
+    Alarm, Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration,
+    Needs, Occasion, Policy, Refusal, Room, RunEnd, Scheduler, Stage, StopReason, Tags, TaskClass, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 
@@ -97,7 +97,7 @@ fn grid() -> Grid {
 fn wish(scheduler: &mut Scheduler<Puppet>, wishes: &[Decision]) -> Vec<Command> {
     let wishes = wishes.iter().rev().cloned().collect();
     scheduler.set_policy(Puppet { wishes, ..Puppet::default() });
-    tell(scheduler, &Event::WokeUp)
+    tell(scheduler, &Event::WokeUp { alarm: Alarm::Batch })
 }
 
 /// The commands that follow from an event.
@@ -115,7 +115,7 @@ fn refusals_carry_the_fact_that_stands_in_the_way() {
     let cases = [
         (relocate(0), Refusal::NotRunning(task())),
         (start(1), Refusal::CannotRun(task(), machine(1))),
-        (Decision::Wake { at: Time::ZERO }, Refusal::Passed(Time::ZERO)),
+        (Decision::Wake { alarm: Alarm::Batch, at: Time::ZERO }, Refusal::Passed(Time::ZERO)),
     ];
     for (decision, refusal) in cases {
         let mut scheduler = Scheduler::new(grid(), Puppet::default());
@@ -200,7 +200,28 @@ impl Policy for Restless {
     }
     fn propose(&mut self, _: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         assert!(matches!(occasion.cause, Cause::WokeUp { .. }));
-        Some(Decision::Wake { at: Time::from_nanos(now.nanos() + 1 + self.0) })
+        Some(Decision::Wake { alarm: Alarm::Batch, at: Time::from_nanos(now.nanos() + 1 + self.0) })
+    }
+    fn rebuild(&mut self, _: &Grid) {}
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Asks for these alarms, and notes those that come.
+#[derive(Default)]
+struct Sleeper {
+    wishes: Vec<Decision>,
+    came: Vec<(Alarm, Time)>,
+}
+
+impl Policy for Sleeper {
+    fn observe(&mut self, _: &Grid, _: &Change) {}
+    fn propose(&mut self, _: &Grid, _: Time, occasion: Occasion) -> Option<Decision> {
+        if let Cause::WokeUp { alarm, due } = occasion.cause {
+            self.came.push((alarm, due));
+        }
+        self.wishes.pop()
     }
     fn rebuild(&mut self, _: &Grid) {}
     fn check(&self, _: &Grid) -> Result<(), String> {
@@ -209,9 +230,36 @@ impl Policy for Restless {
 }
 
 #[test]
+fn alarms_come_by_name_and_earliest_first() {
+    let at = |nanos: u64| Time::from_nanos(NOW.nanos() + nanos);
+    let deadline = Alarm::Deadline(task());
+    let wishes =
+        [(Alarm::Relocation, 3), (deadline, 5), (Alarm::Batch, 3), (deadline, 2), (Alarm::Recharge, 9)];
+    let wishes = wishes.map(|(alarm, nanos)| Decision::Wake { alarm, at: at(nanos) });
+    let mut scheduler =
+        Scheduler::new(grid(), Sleeper { wishes: wishes.into_iter().rev().collect(), came: Vec::new() });
+    scheduler.apply(NOW, &Event::RuleChanged);
+    scheduler.decide(NOW, &mut Vec::new());
+    scheduler.check().expect("a whole grid");
+    assert_eq!(scheduler.grid().alarm(deadline), Some(at(2)), "asked for again, it comes once, and then");
+    let mut came = Vec::new();
+    while let Some((due, alarm)) = scheduler.grid().next_alarm() {
+        came.push((alarm, due));
+        // Late, as an alarm may be.
+        scheduler.apply(at(20), &Event::WokeUp { alarm });
+        scheduler.decide(at(20), &mut Vec::new());
+        scheduler.check().expect("a whole grid");
+    }
+    let expected =
+        [(deadline, at(2)), (Alarm::Batch, at(3)), (Alarm::Relocation, at(3)), (Alarm::Recharge, at(9))];
+    assert_eq!(came, expected);
+    assert_eq!(scheduler.policy().came, expected);
+}
+
+#[test]
 fn decide_ends_after_its_bound_and_is_to_be_called_again() {
     let mut scheduler = Scheduler::new(grid(), Restless(0));
-    scheduler.apply(NOW, &Event::WokeUp);
+    scheduler.apply(NOW, &Event::WokeUp { alarm: Alarm::Batch });
     let mut decisions = Vec::new();
     scheduler.decide(NOW, &mut decisions);
     assert_eq!((decisions.len(), scheduler.is_asked()), (DECISIONS_MAX, true));

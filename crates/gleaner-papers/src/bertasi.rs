@@ -9,6 +9,7 @@ pub mod figure_1;
 pub mod figure_2;
 pub mod grids;
 pub mod jobs;
+pub mod late;
 pub mod owners;
 pub mod permutations;
 mod plots;

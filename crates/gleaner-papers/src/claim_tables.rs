@@ -20,6 +20,41 @@ pub(crate) fn table(caption: &str, claims: &[&Claim]) -> Table {
     })
 }
 
+/// A row a statement, and in it the verdict of each reading; a reading's claims end in its suffix, the default's in none.
+pub(crate) fn by_statement(claims: &[Claim], readings: &[(&str, &str)]) -> Table {
+    let stem = |claim: &Claim| {
+        let suffix = readings.iter().position(|(suffix, _)| claim.id.ends_with(suffix));
+        let cut = suffix.map_or(0, |at| readings[at].0.len());
+        (claim.id[..claim.id.len() - cut].to_owned(), suffix.map_or(0, |at| at + 1))
+    };
+    let mut rows: Vec<(String, Vec<Option<&Claim>>)> = Vec::new();
+    for claim in claims {
+        let (name, column) = stem(claim);
+        let at = rows.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            rows.push((name, vec![None; readings.len() + 1]));
+            rows.len() - 1
+        });
+        rows[at].1[column] = Some(claim);
+    }
+    let used = |column: usize| rows.iter().any(|(_, claims)| claims[column].is_some());
+    let columns: Vec<usize> = (0..=readings.len()).filter(|&column| used(column)).collect();
+    let heading = |&column: &usize| if column == 0 { "As read here" } else { readings[column - 1].1 };
+    let header =
+        ["Statement", "Claim", "Paper"].into_iter().chain(columns.iter().map(heading)).collect::<Vec<_>>();
+    let caption =
+        "What the paper states, a row each, and what came out in each reading, with its 95 % interval";
+    rows.iter().fold(Table::new(caption, header), |table, (name, claims)| {
+        let any = claims.iter().flatten().next().expect("a row has a claim");
+        let cells = columns.iter().map(|&column| Cell::text(claims[column].map_or(String::new(), found)));
+        let head = [Cell::text(any.claim), Cell::text(name.clone()), Cell::text(any.paper)];
+        table.row(head.into_iter().chain(cells))
+    })
+}
+
+fn found(claim: &Claim) -> String {
+    format!("{}: {} ({})", claim.verdict().word(), claim.said(), claim.interval())
+}
+
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());

@@ -7,6 +7,7 @@
 //!   than one way.
 
 pub mod bertasi;
+pub mod cavalieri;
 mod claim;
 mod claim_tables;
 mod document;

@@ -6,9 +6,11 @@
 //! - **The number of threads changes nothing**: runs share no state, and results are kept in their order.
 
 use crate::statistics::{Estimate, mean};
+use gleaner_core::Policy;
 use gleaner_policy::Recipe;
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{Setup, Simulation};
+use gleaner_units::MachineId;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -28,6 +30,47 @@ pub struct Run {
     pub makespan_s: f64,
     /// How many relocations there were.
     pub moves: u64,
+    /// The part of the machines' time until then in which they had something to run.
+    pub busy: f64,
+    /// How alike the tasks' slowdowns are, by Jain's index: 1 where each task took as many times as long as alone on the
+    /// machine that is best for it, 1/tasks where one had all to bear.
+    pub fairness: f64,
+}
+
+impl Run {
+    /// Of a run of a setup that came to its end.
+    pub(crate) fn of<P: Policy>(setup: &Setup, simulation: &Simulation<'_, P>) -> Self {
+        let history = simulation.history();
+        let makespan_s = history.makespan().seconds();
+        let machines = (0..setup.machines.len()).map(MachineId::new);
+        let busy_s: f64 = machines.map(|machine| simulation.busy_seconds(machine)).sum();
+        let tasks = history.tasks().iter().zip(&setup.tasks.arrivals);
+        let slowdowns = tasks.zip(setup.tasks.lengths.iter().zip(&setup.tasks.classes)).map(
+            |((task, arrival), (length, class))| {
+                let least_s = length.amount() * seconds_per_op(setup, class.index());
+                task.finished.since(*arrival).seconds() / least_s
+            },
+        );
+        let (sum, squares) = slowdowns
+            .fold((0.0, 0.0), |(sum, squares), slowdown| (sum + slowdown, squares + slowdown * slowdown));
+        Self {
+            makespan_s,
+            moves: history.moves(),
+            busy: busy_s / (setup.machines.len() as f64 * makespan_s),
+            fairness: sum * sum / (setup.tasks.len() as f64 * squares),
+        }
+    }
+}
+
+/// On the machine that is best for it.
+fn seconds_per_op(setup: &Setup, task_class: usize) -> f64 {
+    let shares = setup.task_classes[task_class].composition.iter().zip(&setup.config.weights);
+    let parts: Vec<f64> = shares.map(|(share, weight)| share * weight).collect();
+    let seconds = setup.machine_classes.iter().map(|machine| {
+        let terms = parts.iter().zip(&machine.speeds).filter(|(part, _)| **part > 0.0);
+        terms.map(|(part, speed)| part / speed).sum::<f64>()
+    });
+    seconds.fold(f64::INFINITY, f64::min)
 }
 
 /// All runs with one setup.
@@ -166,7 +209,6 @@ fn trial(setup: &Setup, recipes: &[Recipe], watch: Watch<'_>) -> Result<Trial, S
 fn simulate(setup: &Setup, recipe: Recipe) -> Run {
     let mut simulation = Simulation::new(setup, recipe.build());
     simulation.run();
-    let history = simulation.history();
-    assert_eq!(history.unfinished(), 0, "every task of an experiment ends");
-    Run { makespan_s: history.makespan().seconds(), moves: history.moves() }
+    assert_eq!(simulation.history().unfinished(), 0, "every task of an experiment ends");
+    Run::of(setup, &simulation)
 }

@@ -74,7 +74,7 @@ fn and_does_not_where_it_is_otherwise() {
             Rule::Cap => 0.1,
             Rule::PerTask => 0.2,
             Rule::PerTaskAndTime => 0.3,
-            Rule::PerClass => 0.1,
+            Rule::PerClass => 0.12,
             Rule::WithinReach => 0.6,
         };
         let budget = case.budget.map_or(0.0, |budget| budget as f64 / AMPLE as f64);

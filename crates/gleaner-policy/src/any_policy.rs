@@ -1,6 +1,6 @@
 //! Whatever a recipe makes, as one type.
 
-use crate::{Backfiller, Batcher, Dispatcher, Matchmaker};
+use crate::{Backfiller, Batcher, Broker, Dispatcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::Time;
 
@@ -9,8 +9,12 @@ use gleaner_units::Time;
 pub enum AnyPolicy {
     /// Of a recipe that places each task by itself.
     Matchmaker(Matchmaker),
+    /// Of a recipe for a site among peers.
+    Peer(Peer),
     /// Of a recipe for batches.
     Batcher(Batcher),
+    /// Of a recipe for sites.
+    Broker(Broker),
     /// Of a recipe for rigid jobs in a line.
     Backfiller(Backfiller),
     /// Of a recipe for sites.
@@ -21,7 +25,9 @@ impl Policy for AnyPolicy {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.observe(grid, change),
+            AnyPolicy::Peer(policy) => policy.observe(grid, change),
             AnyPolicy::Batcher(policy) => policy.observe(grid, change),
+            AnyPolicy::Broker(policy) => policy.observe(grid, change),
             AnyPolicy::Backfiller(policy) => policy.observe(grid, change),
             AnyPolicy::Dispatcher(policy) => policy.observe(grid, change),
         }
@@ -30,7 +36,9 @@ impl Policy for AnyPolicy {
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Peer(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Batcher(policy) => policy.propose(grid, now, occasion),
+            AnyPolicy::Broker(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Backfiller(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Dispatcher(policy) => policy.propose(grid, now, occasion),
         }
@@ -39,7 +47,9 @@ impl Policy for AnyPolicy {
     fn rebuild(&mut self, grid: &Grid) {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.rebuild(grid),
+            AnyPolicy::Peer(policy) => policy.rebuild(grid),
             AnyPolicy::Batcher(policy) => policy.rebuild(grid),
+            AnyPolicy::Broker(policy) => policy.rebuild(grid),
             AnyPolicy::Backfiller(policy) => policy.rebuild(grid),
             AnyPolicy::Dispatcher(policy) => policy.rebuild(grid),
         }
@@ -48,7 +58,9 @@ impl Policy for AnyPolicy {
     fn check(&self, grid: &Grid) -> Result<(), String> {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.check(grid),
+            AnyPolicy::Peer(policy) => policy.check(grid),
             AnyPolicy::Batcher(policy) => policy.check(grid),
+            AnyPolicy::Broker(policy) => policy.check(grid),
             AnyPolicy::Backfiller(policy) => policy.check(grid),
             AnyPolicy::Dispatcher(policy) => policy.check(grid),
         }

@@ -206,6 +206,10 @@ impl<'a> Batch<'a> {
     /// be done later: r' ≥ r + l·h − l·h'. Until then that one has done at least (r + l·h − r')/h' − l operations.
     fn reaches<'b>(&self, tasks: &Kind<'_>, bids: impl Iterator<Item = &'b Bid>) -> bool {
         let Some((shortest, longest)) = tasks.lengths() else { return false };
+        // A task of several cores waits for the last of them, and the others do nothing until then.
+        if self.kinds.iter().any(|kind| kind.cores > 1) {
+            return true;
+        }
         let Some(first_s) = bids.map(|bid| bid.end(shortest)).min_by(f64::total_cmp) else { return false };
         let able = self.pools.iter().enumerate().map(|(number, pool)| (pool, tasks.seconds(1.0, number)));
         let able = able.filter(|(_, seconds_per_op)| seconds_per_op.is_finite());
@@ -233,7 +237,7 @@ impl<'a> Batch<'a> {
             purse.spend(task.length, price);
         }
         let pool = &mut self.pools[target.pool];
-        let queue = pool.take(target.place, seconds);
+        let queue = pool.take(target.place, (self.kinds[kind].cores, seconds));
         self.kinds.iter_mut().for_each(|tasks| tasks.hear(target.pool, pool));
         if target.is_planned(self.stands_s) {
             self.made.push_back((task.id, queue));

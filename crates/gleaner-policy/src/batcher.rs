@@ -6,7 +6,7 @@ use crate::batch::{self, Assignment, Batching};
 use crate::crew::Crew;
 use crate::parts::budget::Spending;
 use crate::parts::when::{Replan, When};
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy, Queue};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskId, Time};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -156,16 +156,17 @@ impl Policy for Batcher {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let start = |on| next_for(grid, now, on).map(|task| Decision::Start { task, on });
         let answer = match (self.recipe.when, occasion.cause) {
-            (When::Every(period), Cause::WokeUp { due }) if due.is_multiple_of(period) => {
+            (When::Every(period), Cause::WokeUp { due, .. }) if due.is_multiple_of(period) => {
                 self.batch(grid, now, due)
             }
             (
@@ -179,6 +180,8 @@ impl Policy for Batcher {
                 | Cause::LoadRose(_)
                 | Cause::Vacated(_)
                 | Cause::Published(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::Lost(_)
                 | Cause::RuleChanged,
             ) => self.at_once(grid, now),
@@ -195,6 +198,8 @@ impl Policy for Batcher {
                 _,
                 Cause::WokeUp { .. }
                 | Cause::Submitted(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
                 | Cause::Closed(_)
@@ -202,8 +207,8 @@ impl Policy for Batcher {
             ) => None,
         };
         answer.or_else(|| {
-            let at = self.next_wake(grid, now).filter(|_| grid.wake_at().is_none())?;
-            Some(Decision::Wake { at })
+            let at = self.next_wake(grid, now).filter(|_| grid.alarm(Alarm::Batch).is_none())?;
+            Some(Decision::Wake { alarm: Alarm::Batch, at })
         })
     }
 

@@ -152,6 +152,24 @@ impl Fleet {
         lowest
     }
 
+    /// The highest machine whose score is at least `threshold`. Costs as [`lowest`](Self::lowest) does.
+    pub fn highest(&self, objective: &impl Objective, threshold: f64) -> Option<MachineId> {
+        let mut highest = None;
+        for (index, OneClass { machines, tournament, .. }) in self.classes.iter().enumerate() {
+            if machines.last().is_none_or(|last| highest.is_some_and(|highest| highest > *last)) {
+                continue;
+            }
+            let class = MachineClassId::new(index);
+            let leaf = tournament.last(
+                threshold,
+                |summary| objective.bound(class, summary),
+                |leaf| objective.score(machines[leaf]),
+            );
+            highest = highest.into_iter().chain(leaf.map(|leaf| machines[leaf])).max();
+        }
+        highest
+    }
+
     /// What differs from the index of the grid as it is.
     pub fn check(&self, grid: &Grid) -> Result<(), String> {
         let fresh = Self::of(grid);

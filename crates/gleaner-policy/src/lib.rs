@@ -5,22 +5,27 @@
 //!
 //! - [`parts`] has a room for each part, with its choices.
 //! - [`spec`] reads and changes what users write.
+//! - [`broker`] sends each task to a site, by what sites publish and where files are.
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
 //! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`outlook`] tells when a task would be done where.
+//! - [`peer`] is a site among others, which lend each other machines.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
 mod any_policy;
 mod backlog;
 mod batch;
 pub mod batcher;
+pub mod broker;
 mod crew;
 mod error;
 pub mod fleet;
+mod lot;
 pub mod matchmaker;
 pub mod outlook;
 pub mod parts;
+pub mod peer;
 pub mod placement;
 pub mod presets;
 pub mod queue;
@@ -32,18 +37,24 @@ mod spending;
 
 pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;
+pub use broker::Broker;
 pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
+pub use parts::belief::Belief;
 pub use parts::budget::{Cheapest, Level, Savings, Spending};
+pub use parts::choose::Choose;
+pub use parts::favours::{Favours, Overflow, Peering, Recalling};
 pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};
+pub use parts::rank::{Candidates, Rank, Until};
 pub use parts::relocate::Relocate;
 pub use parts::score::Score;
 pub use parts::sites::SiteRule;
 pub use parts::when::{Replan, When};
 pub use parts::{Choice, Input};
+pub use peer::Peer;
 pub use presets::Preset;
 pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};

@@ -2,12 +2,13 @@
 //! has room for it, and may be moved later.
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
+use crate::parts::choose::Choose;
 use crate::parts::relocate::Relocate;
 use crate::parts::when::When;
 use crate::placement::{Means, place};
 use crate::relocation::View;
 use crate::{Score, Spending};
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 
 /// Each task is placed by itself, as soon as there is a machine for it.
@@ -15,6 +16,8 @@ use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 pub(crate) struct Matching {
     /// Where a new task goes.
     pub(crate) place: Score,
+    /// Which of the machines that were scored it takes.
+    pub(crate) choose: Choose,
     /// Whether and how it may move later.
     pub(crate) relocate: Option<Relocate>,
     /// How the budget is spent, where the grid has one.
@@ -36,7 +39,13 @@ impl Matchmaker {
 
     fn place(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
         let means = Means::of(self.recipe.spending, (grid, &self.fleet), now, task);
-        place(self.recipe.place, grid, &self.fleet, grid.task(task).class(), means.as_ref())
+        place(
+            (self.recipe.place, self.recipe.choose),
+            grid,
+            &self.fleet,
+            grid.task(task).class(),
+            means.as_ref(),
+        )
     }
 
     fn start(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Decision> {
@@ -80,13 +89,19 @@ impl Matchmaker {
                 | Cause::Freed(machine),
                 When::AtEvents,
             ) => view.pull(machine),
-            (Cause::WokeUp { due }, When::Every(period)) if due.is_multiple_of(period) => view.rebalance(),
+            (Cause::WokeUp { alarm: Alarm::Relocation, due }, When::Every(period))
+                if due.is_multiple_of(period) =>
+            {
+                view.rebalance()
+            }
             // What is vacated is so by moves: to move again for it would never end.
             (
                 Cause::Submitted(_)
                 | Cause::Lost(_)
                 | Cause::Vacated(_)
                 | Cause::Published(_)
+                | Cause::Wanted
+                | Cause::NothingLent
                 | Cause::RuleChanged
                 | Cause::WokeUp { .. },
                 _,
@@ -107,8 +122,10 @@ impl Matchmaker {
         let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free);
         let recharge = accounts.filter(|_| grid.has_waiting());
         let recharge = recharge.map(|accounts| accounts.budget().next_recharge(now));
-        let at = rebalance.into_iter().chain(recharge).min()?;
-        grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
+        let wanted = [(Alarm::Relocation, rebalance), (Alarm::Recharge, recharge)];
+        let mut wanted = wanted.into_iter().filter_map(|(alarm, at)| Some((alarm, at?)));
+        let (alarm, at) = wanted.find(|&(alarm, at)| grid.alarm(alarm).is_none_or(|set| at < set))?;
+        Some(Decision::Wake { alarm, at })
     }
 }
 
@@ -137,9 +154,10 @@ impl Policy for Matchmaker {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 
@@ -154,7 +172,11 @@ impl Policy for Matchmaker {
             | Cause::Published(machine) => self.start_waiting(grid, now, machine),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
             Cause::WokeUp { .. } if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
-            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,
+            Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::WokeUp { .. }
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         };
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }

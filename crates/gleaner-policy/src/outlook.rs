@@ -20,7 +20,7 @@ pub fn ends(grid: &Grid, now: Time, class: TaskClassId, length: Ops) -> Vec<(Mac
 
 /// When the first core is free, by declared lengths.
 fn ready_s(grid: &Grid, now: Time, machine: &Machine) -> f64 {
-    if machine.count() < machine.cores() {
+    if machine.shares() < u64::from(machine.cores()) {
         return 0.0;
     }
     machine.runs().map(|run| grid.seconds_left(now, run).unwrap_or(0.0)).fold(f64::INFINITY, f64::min)

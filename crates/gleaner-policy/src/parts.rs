@@ -5,14 +5,15 @@
 //! | when | [`when`] | as tasks come · every so often |
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
-//! | score | [`score`], [`aim`] | the first paper's four, by how things are · six by when a task would be done |
+//! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · six by when a task would be done · the rank of a site |
 //! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
 //! | sites | [`sites`] | which sites first · what jobs behind may do · splitting · copies · readings of MRS |
-//! | choose | [`choose`] | the best |
-//! | belief | [`belief`] | as told |
+//! | choose | [`choose`] | the best · of equals the latest, or any · the first · one drawn by its score · the better of two |
+//! | belief | [`belief`] | as published · with what was sent since |
 //! | lengths | [`lengths`] | declared · the last two · true |
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
+//! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
 //! | replicate | [`replicate`] | one run |
 //!
 //! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
@@ -22,9 +23,11 @@ pub mod aim;
 pub mod belief;
 pub mod budget;
 pub mod choose;
+pub mod favours;
 pub mod lengths;
 pub mod order;
 pub mod queue;
+pub mod rank;
 pub mod relocate;
 pub mod replicate;
 pub mod score;
@@ -49,12 +52,16 @@ pub enum Input {
     Prices,
     /// By when everything should be done.
     Deadline,
+    /// What sites say of themselves.
+    Published,
+    /// Where files are, and how fast they move.
+    Files,
     /// How long each user's tasks ran before.
     Runs,
+    /// What peers did for each other.
+    Favours,
     /// What room machines have.
     Room,
-    /// Where data is, and how fast it comes.
-    Data,
 }
 
 impl Input {
@@ -67,9 +74,11 @@ impl Input {
             Input::Lengths => "declared lengths",
             Input::Prices => "prices",
             Input::Deadline => "the deadline",
+            Input::Published => "what sites publish",
+            Input::Files => "where files are and how fast they move",
             Input::Runs => "what ran before",
+            Input::Favours => "what peers did for each other",
             Input::Room => "what machines have free",
-            Input::Data => "where data is and how fast it comes",
         }
     }
 }

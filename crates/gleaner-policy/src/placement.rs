@@ -3,6 +3,7 @@
 use crate::Score;
 use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::parts::budget::Spending;
+use crate::parts::choose::Choose;
 use crate::parts::score;
 use crate::spending::{Purse, Seat};
 use gleaner_core::{Grid, tie_threshold};
@@ -52,7 +53,7 @@ impl<'a> Means<'a> {
 
 /// The machine for a task of `class` now; none where no machine can take it that its means allow.
 pub fn place(
-    score: Score,
+    (score, choose): (Score, Choose),
     grid: &Grid,
     fleet: &Fleet,
     class: TaskClassId,
@@ -61,9 +62,7 @@ pub fn place(
     let seconds_per_op = grid.classes().seconds_per_op_row(class);
     let size = Size::from(grid.classes().task_class(class).needs);
     let liked = Liked::of(grid, fleet, class, means);
-    let wanted = Newcomer { score, grid, class, size, seconds_per_op, liked };
-    let best = fleet.best(&wanted, f64::NEG_INFINITY);
-    if best == f64::NEG_INFINITY { None } else { fleet.lowest(&wanted, tie_threshold(best)) }
+    search(choose, fleet, &Newcomer { score, choose, grid, class, size, seconds_per_op, liked })
 }
 
 /// The score of each machine that can take a task of `class` now and is liked best, best first: what
@@ -109,6 +108,7 @@ impl<'a> Liked<'a> {
 
 struct Newcomer<'a> {
     score: Score,
+    choose: Choose,
     grid: &'a Grid,
     class: TaskClassId,
     size: Size,
@@ -123,24 +123,68 @@ impl Objective for Newcomer<'_> {
         if h == f64::INFINITY || !summary.may_take(self.size) || !self.liked.holds(class) {
             return f64::NEG_INFINITY;
         }
-        match self.score {
-            // As printed, the residents only take away from the newcomer's own affinity.
-            Score::Greedy | Score::SocialAsPrinted => summary.next_share_max / h,
-            Score::Social | Score::SocialWhole => match summary.next_burden_min.get(self.class.index()) {
-                // The same operations as in the score: equal machines do not look better than the one found.
-                Some(&least) => -least,
-                None => (ROUNDING - 1.0) * (summary.next_crowding_min * h + summary.next_times_min),
-            },
-            Score::MinNum => -summary.next_count_min,
+        match self.choose {
+            Choose::First => 0.0,
+            Choose::Best
+            | Choose::BestLatest
+            | Choose::BestByLot
+            | Choose::Proportional { .. }
+            | Choose::TwoChoices => {
+                let cores = f64::from(self.grid.classes().machine_class(class).cores);
+                bound(self.score, (self.class, h), cores, summary)
+            }
         }
     }
 
     #[inline]
     fn score(&self, machine: MachineId) -> f64 {
-        if self.grid.can_run(self.class, machine) {
-            score::placement(self.score, self.grid, self.class, machine)
-        } else {
-            f64::NEG_INFINITY
+        match self.choose {
+            _ if !self.grid.can_run(self.class, machine) => f64::NEG_INFINITY,
+            Choose::First => 0.0,
+            Choose::Best
+            | Choose::BestLatest
+            | Choose::BestByLot
+            | Choose::Proportional { .. }
+            | Choose::TwoChoices => score::placement(self.score, self.grid, self.class, machine),
         }
+    }
+}
+
+/// At least the score of every machine that a summary covers and that can take a task of a class, which takes h there for an
+/// operation.
+#[inline]
+pub(crate) fn bound(score: Score, (task, h): (TaskClassId, f64), cores: f64, summary: &Summary) -> f64 {
+    match score {
+        // As printed, the residents only take away from the newcomer's own affinity.
+        Score::Greedy | Score::SocialAsPrinted => summary.next_share_max / h,
+        Score::Social | Score::SocialWhole => match summary.next_burden_min.get(task.index()) {
+            // The same operations as in the score: equal machines do not look better than the one found.
+            Some(&least) => -least,
+            None => (ROUNDING - 1.0) * (summary.next_crowding_min * h + summary.next_times_min),
+        },
+        Score::MinNum => -summary.next_count_min,
+        Score::Power => cores / h,
+        Score::PowerPerCore => 1.0 / h,
+    }
+}
+
+/// The machine that is chosen among those with the best score.
+pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: &impl Objective) -> Option<MachineId> {
+    let best = match choose {
+        Choose::First => 0.0,
+        Choose::Best
+        | Choose::BestLatest
+        | Choose::BestByLot
+        | Choose::Proportional { .. }
+        | Choose::TwoChoices => fleet.best(wanted, f64::NEG_INFINITY),
+    };
+    match choose {
+        _ if best == f64::NEG_INFINITY => None,
+        Choose::First
+        | Choose::Best
+        | Choose::BestByLot
+        | Choose::Proportional { .. }
+        | Choose::TwoChoices => fleet.lowest(wanted, tie_threshold(best)),
+        Choose::BestLatest => fleet.highest(wanted, tie_threshold(best)),
     }
 }

@@ -2,9 +2,13 @@
 
 use crate::parts::Choice as _;
 use crate::parts::aim::Aim;
+use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
+use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
+use crate::parts::rank::{Rank, Until};
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
 use crate::parts::when::PERIOD;
@@ -31,6 +35,7 @@ pub(crate) enum Part {
     When,
     Order,
     Score,
+    Choose,
     Budget,
 }
 
@@ -185,6 +190,45 @@ fn immediate(aim: Aim) -> Option<Preset> {
     })
 }
 
+/// α and β of the paper's light jobs.
+const LIGHT: Rank = Rank { alpha: 0.75, beta: 0.25, ..Rank::by_traversal(Until::Begin) };
+
+fn cavalieri(name: &str, summary: &str, (rank, choose): (Rank, Choose), description: &str) -> Preset {
+    Preset {
+        name: format!("cavalieri/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Cavalieri, Monforte and Scibilia: machines are sites with queues of their own, whose state is as old as \
+             what they published. {description} A decision costs O(log sites) for each site that was heard of since the last."
+        ),
+        recipe: Recipe::brokering(rank, choose, Belief::AsPublished),
+        says: &[Part::When, Part::Choose],
+    }
+}
+
+fn cavalieris() -> [Preset; 3] {
+    [
+        cavalieri(
+            "current",
+            "each task to the site that says it has the shortest queue",
+            (Rank::default(), Choose::Best),
+            "The resource broker as it was: files do not count.",
+        ),
+        cavalieri(
+            "deterministic",
+            "each task to the site with the best rank, files included",
+            (LIGHT, Choose::Best),
+            "Equations (1) to (3), with α = 0.75 and β = 0.25 unless said otherwise.",
+        ),
+        cavalieri(
+            "stochastic",
+            "each task to a site drawn by its rank, files included",
+            (LIGHT, Choose::Proportional { power: 1 }),
+            "Equations (1) to (3), and a chance in proportion to 1/|rank|.",
+        ),
+    ]
+}
+
 fn queue(backfill: Backfill) -> Preset {
     let (summary, cost) = match backfill {
         Backfill::Fcfs => ("rigid jobs in one line, in turn", "O(log n)"),
@@ -206,6 +250,35 @@ fn queue(backfill: Backfill) -> Preset {
         recipe: Recipe::in_line(backfill),
         says: &[Part::When, Part::Order, Part::Score],
     }
+}
+
+fn dasilvas() -> [Preset; 2] {
+    let preset = |name: &str, summary: &str, score: Score, choose: Choose, what: &str| Preset {
+        name: format!("dasilva/{name}"),
+        summary: summary.to_owned(),
+        description: format!(
+            "From Da Silva and Nesmachnow: {what}. A site's own machines come first, then what peers lend by the Network of \
+             Favours; tasks that none is free for queue on the site's own. A decision costs O(machine classes + log machines)."
+        ),
+        recipe: Recipe { choose, peering: Some(Peering::default()), ..Recipe::by(score) },
+        says: &[Part::When],
+    };
+    [
+        preset(
+            "traditional",
+            "among peers, each task to the first machine that is free",
+            Score::Power,
+            Choose::First,
+            "OurGrid's own rule, section 5.1",
+        ),
+        preset(
+            "greedy",
+            "among peers, each task to the most powerful machine that is free",
+            Score::Power,
+            Choose::BestLatest,
+            "Algorithm 1, section 5.2",
+        ),
+    ]
 }
 
 fn sites() -> [Preset; 4] {
@@ -261,9 +334,11 @@ impl Preset {
             .into_iter()
             .chain(elleuchs())
             .chain([budget()])
+            .chain(dasilvas())
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)
+            .chain(cavalieris())
             .chain(sites())
             .collect()
     }

@@ -18,7 +18,7 @@ use crate::backlog::{Size, last_where};
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Queueing};
 use forecast::Forecast;
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use holds::Holds;
 use line::{Kind, Line};
@@ -58,11 +58,14 @@ impl Backfiller {
 
     /// The first in line, where it cannot start now, with what is kept for it. Costs O(machines that it could use).
     pub fn reservation(&self, grid: &Grid, now: Time) -> Option<Reservation> {
-        let task = self.line.first()?;
+        let first = self.line.first()?;
+        let starts_now = self.place_now(grid, self.line.kind_of(grid, first), None).is_some();
+        if starts_now { None } else { self.reserve(grid, now, first) }
+    }
+
+    /// The earliest moment for a task that cannot start now.
+    fn reserve(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
         let kind = self.line.kind_of(grid, task);
-        if self.place_now(grid, kind, None).is_some() {
-            return None;
-        }
         let cores = kind.needs.cores;
         let machines = self.classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
         let moments = machines.map(|on| (self.moment(grid, now, kind, on), on));
@@ -123,13 +126,18 @@ impl Backfiller {
         if self.recipe.backfill == Backfill::Fcfs {
             return None;
         }
-        self.filler(grid, now)
+        self.filler(grid, now, head)
     }
 
     /// Who starts before the first in line, and where.
-    fn filler(&self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
-        let kept = self.reservation(grid, now)?;
+    fn filler(&self, grid: &Grid, now: Time, head: TaskId) -> Option<(TaskId, MachineId)> {
         let cores_max = self.holds.free_most();
+        if cores_max == 0 {
+            return None;
+        }
+        let kept = self.reserve(grid, now, head)?;
+        let is_one = self.holds.is_one();
+        let elsewhere = |kind: &Kind| if is_one { None } else { self.place_now(grid, kind, Some(kept.on)) };
         let mut latest: Option<(f64, Size)> = None;
         let mut until_kept = |seconds_per_op: f64| match latest {
             Some((same, size)) if same == seconds_per_op => size,
@@ -139,20 +147,22 @@ impl Backfiller {
                 size
             }
         };
+        let free = grid.machine(kept.on).free();
+        let takes_tasks = grid.machine(kept.on).takes_tasks();
         let mut longest = |kind: &Kind| {
-            if self.place_now(grid, kind, Some(kept.on)).is_some() {
+            if elsewhere(kind).is_some() {
                 return Some(Size::BEYOND.previous());
             }
-            if !grid.can_run(kind.class, kept.on) {
+            let seconds_per_op = grid.seconds_per_op(kind.class, kept.on);
+            if !(takes_tasks && free.holds(kind.needs) && seconds_per_op.is_finite()) {
                 return None;
             }
             let spares = kind.needs.cores <= kept.spare;
-            let seconds_per_op = || grid.seconds_per_op(kind.class, kept.on);
-            Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op()) })
+            Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op) })
         };
         let task = self.line.filler(self.recipe.fill, kept.task, cores_max, &mut longest)?;
         let kind = self.line.kind_of(grid, task);
-        let on = self.place_now(grid, kind, Some(kept.on)).unwrap_or(kept.on);
+        let on = elsewhere(kind).unwrap_or(kept.on);
         Some((task, on))
     }
 
@@ -162,12 +172,14 @@ impl Backfiller {
             return None;
         }
         let at = self.holds.next_end()?.max(now);
-        grid.wake_at().is_none_or(|earlier| at < earlier).then_some(Decision::Wake { at })
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|earlier| at < earlier).then_some(Decision::Wake { alarm: Alarm::Batch, at })
     }
 
     /// All that happens now is told first.
     fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        grid.wake_at().is_none_or(|at| now < at).then_some(Decision::Wake { at: now })
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
     }
 }
 
@@ -245,9 +257,10 @@ impl Policy for Backfiller {
             | Change::Started(_)
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::LoansChanged
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::AlarmChanged(_) => {}
         }
     }
 
@@ -276,6 +289,8 @@ impl Policy for Backfiller {
             | Cause::Freed(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::RuleChanged
                 if !self.line.is_empty() =>
             {
@@ -291,7 +306,9 @@ impl Policy for Backfiller {
             | Cause::Freed(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
-            | Cause::RuleChanged => None,
+            | Cause::RuleChanged
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         }
     }
 

@@ -6,34 +6,40 @@ pub use words::{PartView, choices};
 
 use crate::batch::Batching;
 use crate::batcher::Batcher;
+use crate::broker::{self, Broker, Brokering};
 use crate::error::PolicyError;
 use crate::matchmaker::{Matching, Matchmaker};
 use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
+use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
+use crate::peer::{Peer, Sharing};
 use crate::{AnyPolicy, Backfiller, Dispatcher, outlook, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What a machine is judged by: how things are now, or when a task would be done there.
+/// What a machine is judged by: how things are now, when a task would be done there, or what a site says of itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Goal {
     /// By how things are: each task is placed by itself, on machines that may be shared.
     Now(Score),
     /// By when it would be done: tasks are planned, on machines that run one task a core.
     End(Aim),
+    /// By what sites publish and where files are: each task is sent to a site with a queue of its own.
+    Rank(Rank),
     /// By when it could begin: tasks wait in one line, and hold the cores of a machine from their start to their end.
     Start(Queueing),
     /// By where its sites lie for it: a job holds cores of one site or of several from its start to its end.
@@ -69,6 +75,8 @@ pub struct Recipe {
     pub relocate: Option<Relocate>,
     /// How often a task runs at a time.
     pub replicate: Replicate,
+    /// What makes the site a peer of others, if it is one.
+    pub peering: Option<Peering>,
 }
 
 impl Recipe {
@@ -79,7 +87,7 @@ impl Recipe {
             order: Order::Submission,
             score: Goal::Now(score),
             choose: Choose::Best,
-            belief: Belief::WithSent,
+            belief: Belief::OwnDispatches { brokers: 1 },
             lengths: Lengths::Declared,
             spending: Spending::Free,
             level: Level::Machines,
@@ -88,12 +96,18 @@ impl Recipe {
             replan: Replan::Unbegun,
             relocate: None,
             replicate: Replicate::One,
+            peering: None,
         }
     }
 
     /// All that wait are planned at each multiple of a period, each for the machine that would be done with it first.
     pub const fn in_batches(order: Order, period: Span) -> Self {
         Self { when: When::Every(period), order, score: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
+    }
+
+    /// Each task is sent to a site as soon as there is one for it.
+    pub const fn brokering(rank: Rank, choose: Choose, belief: Belief) -> Self {
+        Self { score: Goal::Rank(rank), choose, belief, ..Self::by(Score::Greedy) }
     }
 
     /// Each task is planned as it comes, and its plan stays.
@@ -112,19 +126,47 @@ impl Recipe {
         Self { score: Goal::Sites(rule), ..Self::by(Score::Greedy) }
     }
 
-    /// Makes the policy.
+    /// Makes the policy, whose draws are those of the first seed if it draws.
     ///
     /// # Panics
     /// Where the parts do not go together: see [`check`](Self::check).
     pub fn build(self) -> AnyPolicy {
+        self.build_seeded(1)
+    }
+
+    /// Makes the policy.
+    ///
+    /// # Panics
+    /// Where the parts do not go together: see [`check`](Self::check).
+    pub fn build_seeded(self, seed: u64) -> AnyPolicy {
         if let Err(refusal) = self.check() {
             panic!("no policy can be made of this recipe: {refusal}");
         }
-        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = self;
+        let Self {
+            when,
+            order,
+            choose,
+            belief,
+            spending,
+            level,
+            aging,
+            deadline,
+            replan,
+            relocate,
+            peering,
+            ..
+        } = self;
         match self.score {
-            Goal::Now(place) => {
-                AnyPolicy::Matchmaker(Matchmaker::new(Matching { place, relocate, spending }))
-            }
+            Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief }, seed)),
+            Goal::Now(score) => match peering {
+                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
+                None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
+                    place: score,
+                    choose,
+                    relocate,
+                    spending,
+                })),
+            },
             Goal::End(aim) => {
                 let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
                 AnyPolicy::Batcher(Batcher::new(batching))
@@ -137,11 +179,47 @@ impl Recipe {
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         match self.score {
-            Goal::Now(score) => self.check_lengths().and_then(|()| self.check_placing(score)),
-            Goal::End(aim) => self.check_lengths().and_then(|()| self.check_planning(aim)),
-            Goal::Start(queueing) => self.check_queueing(queueing),
-            Goal::Sites(rule) => self.check_lengths().and_then(|()| self.check_sites(&rule)),
+            Goal::Now(_) => self
+                .check_own_machines()
+                .and_then(|()| self.check_lengths())
+                .and_then(|()| self.check_placing()),
+            Goal::End(aim) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
+            }
+            Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
+            Goal::Rank(_) => {
+                self.check_lengths().and_then(|()| self.check_placing()).and_then(|()| self.check_brokering())
+            }
+            Goal::Sites(rule) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_sites(&rule))
+            }
         }
+    }
+
+    /// Plans and queues take the best.
+    fn check_best(&self) -> Result<(), PolicyError> {
+        if self.choose != Choose::Best {
+            let expected = format!("best: {} plans for ends", self.score.name());
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        self.check_own_machines()
+    }
+
+    /// Only what judges sites can draw one, or overlook what it did itself.
+    fn check_own_machines(&self) -> Result<(), PolicyError> {
+        let score = self.score.name();
+        let expected = |what: &str| format!("{what}: {score} knows how things are on machines of its own");
+        if !self.choose.is_for_machines() {
+            return Err(PolicyError::new(
+                "choose",
+                self.choose.name(),
+                expected("best, best-latest or first"),
+            ));
+        }
+        if self.belief != Belief::default() {
+            return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
+        }
+        Ok(())
     }
 
     fn check_sites(&self, rule: &SiteRule) -> Result<(), PolicyError> {
@@ -169,6 +247,12 @@ impl Recipe {
         if order != Order::Submission {
             return Err(PolicyError::new("order", order.name(), lines("submission")));
         }
+        if self.choose != Choose::Best {
+            return Err(PolicyError::new("choose", self.choose.name(), lines("best")));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", lines("no such key")));
+        }
         if (spending, level) != (Spending::Free, Level::Machines) {
             return Err(PolicyError::new("budget.rule", rule_name((spending, level)), lines("none")));
         }
@@ -184,6 +268,34 @@ impl Recipe {
             let expected = "estimate: only what is learnt is corrected otherwise";
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
+        if queueing.correction == Correction::Alike && self.lengths != Lengths::Learnt {
+            let expected = format!("estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
+        }
+        Ok(())
+    }
+
+    fn check_brokering(&self) -> Result<(), PolicyError> {
+        let what = "the site's own queue does that";
+        if !self.choose.is_for_sites() {
+            let expected =
+                "best, best-by-lot, first, proportional or two-choices: sites have no order of joining";
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", "no such key: sites are nobody's to lend"));
+        }
+        if self.relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", format!("\"none\": {what}")));
+        }
+        if self.heeds_budget() {
+            let found = rule_name((self.spending, self.level));
+            return Err(PolicyError::new(
+                "budget.rule",
+                found,
+                "none: nobody knows here what a site charges",
+            ));
+        }
         Ok(())
     }
 
@@ -195,9 +307,9 @@ impl Recipe {
         Err(PolicyError::new("lengths", self.lengths.name(), expected))
     }
 
-    fn check_placing(&self, score: Score) -> Result<(), PolicyError> {
+    fn check_placing(&self) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
-        let score = score.name();
+        let score = &*self.score.name();
         let places = |what: &str| format!("{what}: {score} places each task by itself, as it comes");
         if let When::Every(period) = when {
             let found = period.seconds().to_string();
@@ -221,6 +333,15 @@ impl Recipe {
             let expected = places(&format!("one of {}", known.join(", ")));
             return Err(PolicyError::new("budget.rule", rule_name((spending, level)), expected));
         }
+        if self.peering.is_some() && relocate.is_some() {
+            let expected =
+                "\"none\": among peers a task stays where it is, or is taken back with its machine";
+            return Err(PolicyError::new("relocate", "moves", expected));
+        }
+        if self.peering.is_some() && spending.heeds_budget() {
+            let expected = "\"none\": peers pay in favours";
+            return Err(PolicyError::new("budget.rule", spending.name(), expected));
+        }
         if relocate.is_some() && spending.heeds_budget() {
             let expected = "\"none\", or budget.rule = \"none\": a move would change what a task costs";
             return Err(PolicyError::new("relocate", "moves within a budget", expected));
@@ -230,6 +351,10 @@ impl Recipe {
 
     fn check_planning(&self, aim: Aim) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        if self.peering.is_some() {
+            let expected = format!("no such key: {} plans ahead, and peers lend for now", aim.name());
+            return Err(PolicyError::new("favours", "a peer", expected));
+        }
         if relocate.is_some() {
             let expected = "\"none\": tasks are planned by when machines will be done, and what has started is not moved";
             return Err(PolicyError::new("relocate", "moves", expected));
@@ -264,7 +389,8 @@ impl Recipe {
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
         let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
-        parts.iter().flat_map(|part| part.reads).chain(relocate).copied().collect()
+        let peering = self.peering.iter().flat_map(|peering| peering.favours.about().reads);
+        parts.iter().flat_map(|part| part.reads).chain(relocate).chain(peering).copied().collect()
     }
 
     /// Whether what may be spent makes a difference to it.
@@ -276,7 +402,7 @@ impl Recipe {
     /// then.
     pub fn plans(&self) -> bool {
         match self.score {
-            Goal::Now(_) | Goal::Start(_) | Goal::Sites(_) => false,
+            Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_) => false,
             Goal::End(_) => true,
         }
     }
@@ -291,6 +417,7 @@ impl Recipe {
         match (self.score, self.when) {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
+            (Goal::Rank(_), _) => "a site",
             (Goal::Start(_) | Goal::Sites(_), _) => "its turn",
         }
     }
@@ -307,6 +434,10 @@ impl Recipe {
     ) -> Vec<(MachineId, f64)> {
         match (self.score, length) {
             (Goal::Now(score), _) => placement::ratings(score, grid, class),
+            (Goal::Rank(rank), _) => {
+                let rule = Brokering { rank, choose: self.choose, belief: self.belief };
+                broker::ratings(&rule, grid, class, length.map_or(0.0, Ops::amount))
+            }
             (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), None) => Vec::new(),
             (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), Some(length)) => {
                 let ends = outlook::ends(grid, now, class, length);
@@ -334,13 +465,17 @@ impl Choice for Goal {
     fn all() -> Vec<Self> {
         let now = Score::all().into_iter().map(Goal::Now);
         let end = Aim::all().into_iter().map(Goal::End);
-        now.chain(end).chain([Goal::Start(Queueing::default()), Goal::Sites(SiteRule::MRS)]).collect()
+        now.chain(end)
+            .chain([Goal::Start(Queueing::default()), Goal::Sites(SiteRule::MRS)])
+            .chain(Rank::all().into_iter().map(Goal::Rank))
+            .collect()
     }
 
     fn about(&self) -> About {
         match self {
             Goal::Now(score) => score.about(),
             Goal::End(aim) => aim.about(),
+            Goal::Rank(rank) => rank.about(),
             Goal::Start(_) => START,
             Goal::Sites(rule) => About { name: SITES, ..rule.nearness.about() },
         }
@@ -350,6 +485,7 @@ impl Choice for Goal {
         match self {
             Goal::Now(score) => score.name(),
             Goal::End(aim) => aim.name(),
+            Goal::Rank(rank) => rank.name(),
             Goal::Start(_) => START.name.into(),
             Goal::Sites(_) => SITES.into(),
         }
@@ -362,6 +498,10 @@ impl Choice for Goal {
             _ => None,
         };
         let end = || Aim::named(name).map(Goal::End);
-        <Score as Choice>::named(name).map(Goal::Now).or_else(end).or_else(line)
+        <Score as Choice>::named(name)
+            .map(Goal::Now)
+            .or_else(end)
+            .or_else(line)
+            .or_else(|| Rank::named(name).map(Goal::Rank))
     }
 }

@@ -61,7 +61,7 @@ impl View<'_> {
             return None;
         }
         let cost = match self.rule.score {
-            Score::MinNum => 0.0,
+            Score::MinNum | Score::Power | Score::PowerPerCore => 0.0,
             Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => {
                 self.grid.migration_seconds(from, to)
             }
@@ -153,7 +153,7 @@ impl<'a> Leaving<'a> {
                 size: Size::from(view.grid.classes().task_class(class).needs),
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
-                affinity: machine.share(machine.count()) / h,
+                affinity: machine.share(machine.shares()) / h,
                 relief: (sum + (count - 1.0) * h) / free,
                 own: count * h / free,
                 count,
@@ -176,7 +176,7 @@ impl Objective for Leaving<'_> {
                 let burden = summary.next_crowding_min * h + summary.next_times_min;
                 rule.floor(rounded_up((self.relief - burden) / self.own))
             }
-            Score::SocialWhole | Score::SocialAsPrinted => f64::INFINITY,
+            Score::SocialWhole | Score::SocialAsPrinted | Score::Power | Score::PowerPerCore => f64::INFINITY,
             Score::MinNum => rule.floor(self.count - summary.next_count_min),
         }
     }
@@ -196,8 +196,6 @@ impl Mover for Leaving<'_> {
 #[derive(Clone, Copy)]
 struct Target {
     machine: MachineId,
-    /// What a newcomer's share of a core would be.
-    share: f64,
     sum: f64,
     count: f64,
     free: f64,
@@ -208,7 +206,6 @@ impl Target {
         let machine = view.grid.machine(id);
         Self {
             machine: id,
-            share: machine.share(machine.count() + 1),
             sum: sum_of_times(view.grid, machine),
             count: f64::from(machine.count()),
             free: 1.0 - machine.load(),
@@ -238,7 +235,7 @@ impl<'a> Joining<'a> {
                 class,
                 target,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
-                affinity: target.share / h,
+                affinity: score::next_share(view.grid, class, view.grid.machine(target.machine)) / h,
                 burden: ((target.count + 1.0) * h + target.sum) / target.free,
             }
         })
@@ -263,7 +260,7 @@ impl Objective for Joining<'_> {
                 let relief = summary.mean_max / h + (summary.count_max - 1.0) / summary.count_max;
                 rule.floor(rounded_up(relief - self.burden / (summary.crowding_max * h)))
             }
-            Score::SocialWhole | Score::SocialAsPrinted => f64::INFINITY,
+            Score::SocialWhole | Score::SocialAsPrinted | Score::Power | Score::PowerPerCore => f64::INFINITY,
             Score::MinNum => rule.floor(summary.count_max - self.target.count),
         }
     }

@@ -4,6 +4,7 @@
 //! [`PolicySpec::read`] is all that reads them. What is written is kept as a tree of keys, as it was written; a spec exists
 //! only for what makes sense, so that what it stands for is known with it.
 
+mod brokering;
 mod keys;
 mod read;
 mod sites;
@@ -33,13 +34,18 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 24] = [
     "preset",
     "period_s",
     "order",
     "score",
+    "alpha",
+    "beta",
+    "candidates",
     "choose",
+    "power",
     "belief",
+    "brokers",
     "lengths",
     "fill",
     "correction",
@@ -50,6 +56,9 @@ pub(crate) const KEYS: [&str; 16] = [
     "relocate",
     "budget",
     "replicate",
+    "favours",
+    "queue",
+    "recall",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];

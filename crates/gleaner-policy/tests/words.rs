@@ -198,6 +198,31 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
         ),
         (json!({ "preset": "bertasi/greedy", "sites": {} }), "sites", "", "no such key"),
         (json!({ "preset": "khoo/mrs", "order": "min-min" }), "order", "min-min", ""),
+        (
+            json!({ "preset": "bertasi/greedy", "choose": "two-choices" }),
+            "choose",
+            "two-choices",
+            "greedy knows",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "belief": "as-published" }),
+            "belief",
+            "as-published",
+            "own-dispatches",
+        ),
+        (json!({ "preset": "bertasi/greedy", "alpha": 0.5 }), "alpha", "0.5", "no such key"),
+        (json!({ "preset": "bertasi/greedy", "brokers": 2 }), "brokers", "2", "no such key"),
+        (json!({ "preset": "cavalieri/current", "alpha": 1.5 }), "alpha", "1.5", "from 0 to 1"),
+        (json!({ "preset": "cavalieri/deterministic", "alpha": -0.1 }), "alpha", "-0.1", "from 0 to 1"),
+        (json!({ "preset": "cavalieri/deterministic", "beta": "much" }), "beta", "\"much\"", "from 0 to 1"),
+        (json!({ "preset": "cavalieri/stochastic", "choose": "best" }), "choose", "\"best\"", "the name"),
+        (json!({ "preset": "cavalieri/stochastic", "power": 0 }), "power", "0", "from 1 to 16"),
+        (json!({ "preset": "cavalieri/stochastic", "power": 17 }), "power", "17", "from 1 to 16"),
+        (json!({ "preset": "cavalieri/current", "power": 2 }), "power", "2", "proportional"),
+        (json!({ "preset": "cavalieri/current", "brokers": 2 }), "brokers", "2", "own-dispatches"),
+        (json!({ "preset": "cavalieri/current", "relocate": moving }), "relocate", "moves", "own queue"),
+        (json!({ "preset": "cavalieri/current", "score": "greedy" }), "score", "greedy", "rank"),
+        (json!({ "preset": "cavalieri/current", "order": "min-min" }), "order", "min-min", "submission"),
     ]);
 }
 
@@ -214,7 +239,7 @@ fn a_rule_for_sites_is_said_in_a_table() {
 #[test]
 fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
     let presets = Preset::all();
-    assert_eq!(presets.len(), 38);
+    assert_eq!(presets.len(), 46);
     for (at, preset) in presets.iter().enumerate() {
         assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
         preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
@@ -245,6 +270,24 @@ fn every_rule_may_be_given_where_a_name_says_none() {
     let own = recipe(json!({ "preset": "elleuch/lbtt-min-min", "budget": budget(json!({})) }));
     let given = recipe(json!({ "preset": "elleuch/min-min", "budget": budget(json!({ "rule": "lbtt" })) }));
     assert_eq!(own, given);
+}
+
+#[test]
+fn a_broker_s_numbers_are_heard() {
+    let keys = json!({
+        "preset": "cavalieri/stochastic", "alpha": 0.5, "beta": 0, "power": 4, "belief": "own-dispatches", "brokers": 3,
+        "score": "rank-with-execution", "candidates": "most-files",
+    });
+    assert_eq!(
+        recipe(keys).to_string(),
+        "rank with execution, α = 0.5, β = 0, proportional to its power 4, where most files are; sites with what was sent, \
+         times 3"
+    );
+    let plain = recipe(json!({ "preset": "cavalieri/stochastic" }));
+    assert_eq!(
+        plain.to_string(),
+        "rank, α = 0.75, β = 0.25, proportional to its power 1; sites as published"
+    );
 }
 
 #[test]
@@ -298,5 +341,8 @@ fn every_choice_has_a_name_of_its_own() {
     check::<gleaner_policy::Goal>();
     check::<Spending>();
     check::<gleaner_policy::Replan>();
+    check::<gleaner_policy::Choose>();
+    check::<gleaner_policy::Belief>();
+    check::<gleaner_policy::Candidates>();
     check::<gleaner_policy::Savings>();
 }

@@ -227,7 +227,8 @@ impl Desk {
         if self.ledger.scheduler().is_asked() {
             return self.ledger.now();
         }
-        let wakes = [self.ledger.grid().wake_at(), self.ledger.next_rested()];
+        let alarm = self.ledger.grid().next_alarm().map(|(at, _)| at);
+        let wakes = [alarm, self.ledger.next_rested()];
         wakes.into_iter().flatten().fold(self.leases.next_end(), Time::min)
     }
 
@@ -267,8 +268,8 @@ impl Desk {
         if !rested.is_empty() {
             self.record(now, Fact::TasksRested(rested));
         }
-        if self.ledger.grid().wake_at().is_some_and(|at| at <= now) {
-            self.record(now, Fact::WokeUp);
+        while let Some((_, alarm)) = self.ledger.grid().next_alarm().filter(|(at, _)| *at <= now) {
+            self.record(now, Fact::WokeUp { alarm });
         }
     }
 }

@@ -4,7 +4,7 @@
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
 use crate::store::TaskRange;
-use gleaner_core::{Decision, Settled};
+use gleaner_core::{Alarm, Decision, Settled};
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::JobId;
@@ -204,8 +204,11 @@ pub enum Fact {
         /// How it ended.
         end: Box<End>,
     },
-    /// A wake-up that was asked for came.
-    WokeUp,
+    /// An alarm that was asked for came.
+    WokeUp {
+        /// Which.
+        alarm: Alarm,
+    },
     /// What the scheduler decided about all that came before, and where that left it.
     Decided {
         /// In order. What was ordered then follows from them.

@@ -441,7 +441,7 @@ impl Ledger {
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
             Fact::ResultRefused { run, agent, .. } => self.result_refused(at, *run, *agent),
-            Fact::WokeUp => self.tell(at, &Event::WokeUp),
+            Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } => {}
         }
     }
@@ -480,6 +480,7 @@ impl Ledger {
                 Command::Start { run, on } => (*run, Some(*on)),
                 Command::StartWide { run, parts } => (*run, parts.first().map(|part| part.on)),
                 Command::Stop { run, .. } => (*run, None),
+                Command::Lending(_) => continue,
             };
             self.touched.push(TaskRange::one(run.task));
             if let Some(on) = starts_on {

@@ -89,7 +89,7 @@ fn text(fact: &Fact) -> &'static str {
         Fact::RunStarted(_) => "started",
         Fact::RunEnded { .. } => "ended",
         Fact::ResultRefused { .. } => "a late result was refused",
-        Fact::WokeUp => "the scheduler woke up",
+        Fact::WokeUp { .. } => "the scheduler woke up",
         Fact::Decided { .. } => "placed",
     }
 }

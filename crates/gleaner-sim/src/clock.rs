@@ -1,22 +1,20 @@
+use gleaner_core::Alarm;
 use gleaner_units::{PartyId, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Where a simulation is in time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Clock {
     pub(crate) now: Time,
     pub(crate) events: u64,
-    /// By party: the event that was a wake-up which led to nothing, if it was so at the latest.
-    idle: Vec<Option<u64>>,
+    /// The wake-ups that led to nothing, each with the event that it was.
+    idle: BTreeMap<(PartyId, Alarm), u64>,
     /// The latest event that led to anything.
     stirred: u64,
 }
 
 impl Clock {
-    pub(crate) fn new(parties: usize) -> Self {
-        Self { idle: vec![None; parties], ..Self::default() }
-    }
-
     /// The next event comes.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time) {
@@ -30,13 +28,17 @@ impl Clock {
         self.stirred = self.events;
     }
 
-    /// This event is a wake-up, which leads to nothing unless that shows.
-    pub(crate) fn woke(&mut self, party: PartyId, is_idle: bool) {
-        self.idle[party.index()] = is_idle.then_some(self.events);
+    /// This event is a wake-up; what it leads to shows later, unless it cannot be in vain.
+    pub(crate) fn woke(&mut self, party: PartyId, alarm: Alarm, is_idle: bool) {
+        if is_idle {
+            self.idle.insert((party, alarm), self.events);
+        } else {
+            self.stirred();
+        }
     }
 
-    /// Whether the latest wake-up of a party led to nothing, and nothing happened since.
-    pub(crate) fn is_idle(&self, party: PartyId) -> bool {
-        self.idle[party.index()].is_some_and(|event| event > self.stirred)
+    /// Whether the latest wake-up by that alarm of a party led to nothing, and nothing happened since.
+    pub(crate) fn is_idle(&self, party: PartyId, alarm: Alarm) -> bool {
+        self.idle.get(&(party, alarm)).is_some_and(|event| *event > self.stirred)
     }
 }

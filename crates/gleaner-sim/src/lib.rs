@@ -2,11 +2,15 @@
 //!
 //! - [`Setup`] is all that a run is given; [`Simulation`] runs it, one event at a time.
 //! - [`Parties`] is the loop underneath: one scheduler or several, what surrounds them, and the mail between them.
+//! - [`peers`] is sites that lend each other workers, each a party.
+//! - [`brokering`] has brokers, sites with queues of their own, and an index that is out of date.
 //! - [`sharing`] is the model of time-shared machines; an [`Availability`] has machines that come and go by a trace.
 //! - [`bound`] says how early the last task could end at best.
 
 pub mod bound;
+pub mod brokering;
 pub mod forecast;
+pub mod peers;
 pub mod sharing;
 
 mod agenda;

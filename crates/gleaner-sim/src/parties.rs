@@ -59,6 +59,11 @@ impl<L> Out<L> {
     pub fn send(&mut self, from: PartyId, to: PartyId, letter: L) {
         self.letters.push((from, to, letter));
     }
+
+    /// Letters leave now, if there are any.
+    pub fn send_all(&mut self, from: PartyId, to: PartyId, letters: impl IntoIterator<Item = L>) {
+        self.letters.extend(letters.into_iter().map(|letter| (from, to, letter)));
+    }
 }
 
 /// Sees everything that passes between the outside and the schedulers, as a journal would.
@@ -104,7 +109,7 @@ enum Next<H> {
 impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     /// These schedulers, in order of their ids, in the middle of a run.
     pub(crate) fn at(schedulers: Vec<Scheduler<P>>, outside: O, mail: Mail<O::Letter>, clock: Clock) -> Self {
-        let alarm_of: Vec<_> = schedulers.iter().map(|scheduler| scheduler.grid().wake_at()).collect();
+        let alarm_of: Vec<_> = schedulers.iter().map(|scheduler| alarm_of(scheduler)).collect();
         let parties = (0..).map(PartyId::new);
         let alarms = alarm_of.iter().zip(parties).filter_map(|(at, party)| Some(((*at)?, party))).collect();
         let (due, decisions) = (Vec::new(), Vec::new());
@@ -124,7 +129,7 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
 
     /// These schedulers, before anything happened.
     pub fn new(schedulers: Vec<Scheduler<P>>, outside: O, mail: Mail<O::Letter>) -> Self {
-        let clock = Clock::new(schedulers.len());
+        let clock = Clock::default();
         Self::at(schedulers, outside, mail, clock)
     }
 
@@ -151,10 +156,11 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
             }
             Next::Alarm(party) => {
                 // Where part of the budget is spent, a later wake-up finds more of it.
-                let accounts = self.schedulers[party.index()].grid().accounts();
-                let is_idle = accounts.is_none_or(|accounts| accounts.is_untouched(time));
-                self.clock.woke(party, is_idle);
-                self.out.tell(party, Event::WokeUp);
+                let grid = self.schedulers[party.index()].grid();
+                let (_, alarm) = grid.next_alarm().expect("what is next is an alarm");
+                let is_idle = grid.accounts().is_none_or(|accounts| accounts.is_untouched(time));
+                self.clock.woke(party, alarm, is_idle);
+                self.out.tell(party, Event::WokeUp { alarm });
             }
         }
         self.settle();
@@ -184,8 +190,12 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
             next = Some((time, Next::Letter));
         }
         let alarm = self.alarms.first();
-        // A wake-up that changed nothing would change nothing again while nothing else can happen.
-        if next.is_none() && self.alarms.iter().all(|(_, party)| self.clock.is_idle(*party)) {
+        // Wake-ups that changed nothing would change nothing again while nothing else can happen.
+        let is_idle = |party: PartyId| {
+            let mut alarms = self.schedulers[party.index()].grid().alarms();
+            alarms.all(|(_, alarm)| self.clock.is_idle(party, alarm))
+        };
+        if next.is_none() && self.alarms.iter().all(|(_, party)| is_idle(*party)) {
             return None;
         }
         match (next, alarm) {
@@ -246,7 +256,7 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
 
     #[inline]
     fn set_alarm(&mut self, party: PartyId) {
-        let at = self.schedulers[party.index()].grid().wake_at();
+        let at = alarm_of(&self.schedulers[party.index()]);
         let before = &mut self.alarm_of[party.index()];
         if *before == at {
             return;
@@ -296,4 +306,10 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     pub fn mail(&self) -> &Mail<O::Letter> {
         &self.mail
     }
+}
+
+/// When a scheduler wants to be asked next.
+#[inline]
+fn alarm_of<P: Policy>(scheduler: &Scheduler<P>) -> Option<Time> {
+    scheduler.grid().next_alarm().map(|(at, _)| at)
 }

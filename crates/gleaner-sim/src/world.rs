@@ -166,6 +166,8 @@ impl World {
                 None
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
+            // A lone scheduler has no peers: nobody hears it.
+            Command::Lending(_) => None,
         }
     }
 
@@ -190,6 +192,9 @@ impl World {
             }
             StopReason::Moved => self.history.moved(run.task),
             StopReason::Withdrawn => {}
+        }
+        if setup.task_classes[setup.tasks.classes[run.task.index()].index()].restarts {
+            return Event::RunEnded { run, end: RunEnd::Lost };
         }
         self.checkpoints.insert(run.task, Checkpoint { ops_left, at: on });
         Event::RunEnded { run, end: RunEnd::Kept }

@@ -107,9 +107,9 @@ fn pair(
     )
 }
 
-/// One budget for all, and the same grid with one for each user.
-fn setups(seed: u64) -> [Setup; 2] {
-    [random::setup_with_budget(seed), random::setup_with_budgets(seed)]
+/// One budget for all, the same grid with one for each user, and with tasks of several cores.
+fn setups(seed: u64) -> [Setup; 3] {
+    [random::setup_with_budget(seed), random::setup_with_budgets(seed), random::setup_with_cores(seed)]
 }
 
 #[test]

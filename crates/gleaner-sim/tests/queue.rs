@@ -1,7 +1,7 @@
 //! Rigid jobs in one line equal a naive reference job by job, and each fault put in on purpose is noticed.
 
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
-use gleaner_policy::{Backfill, Fill, Goal, Lengths, Queueing, Recipe};
+use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
 use gleaner_sim::{Setup, Simulation, Tasks};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
@@ -151,6 +151,17 @@ fn what_a_queue_knows_is_what_the_grid_says_after_every_event() {
         for (rule, belief) in RULES {
             let checked = run_checked(&setup(&jobs, &machines), recipe(rule, belief).build());
             checked.unwrap_or_else(|broken| panic!("seed {seed}, {rule:?} {belief:?}: {broken}"));
+        }
+        for correction in Correction::all() {
+            let fill = Fill::Shortest;
+            let queueing = Queueing { backfill: Backfill::Easy, fill, correction };
+            let recipe = Recipe {
+                score: Goal::Start(queueing),
+                lengths: Lengths::Learnt,
+                ..Recipe::in_line(Backfill::Easy)
+            };
+            let checked = run_checked(&setup(&jobs, &machines), recipe.build());
+            checked.unwrap_or_else(|broken| panic!("seed {seed}, {recipe}: {broken}"));
         }
     }
 }

@@ -7,7 +7,8 @@ use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{Entry, Record, run, run_checked};
 use gleaner_testkit::replicating::Replicating;
 use gleaner_testkit::room::overfull;
-use gleaner_units::{RunId, TaskId, Time};
+use gleaner_testkit::table;
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 
 fn moving(seed: u64) -> Recipe {
     let score = Score::ALL[seed as usize % Score::ALL.len()];
@@ -123,6 +124,35 @@ fn what_several_runs_cost_is_never_more_than_there_is() {
         wasted += simulation.history().wasted().runs;
     }
     assert!(wasted > 50, "only {wasted} runs were superseded");
+}
+
+#[test]
+fn what_keeps_nothing_starts_again_where_it_is_moved_to() {
+    // After 10 s the owner takes nearly all of the machine, and the other one is better.
+    let text = "weights 1\nmachine 2\nmachine 1\ntask 0 100 1\nload 10 m0 0.99\n";
+    for (restarts, end) in [(false, 90.0), (true, 110.0)] {
+        let mut setup = table::setup(text);
+        setup.task_classes[0].restarts = restarts;
+        let rule = Relocate::by(Score::Greedy);
+        let recipe = Recipe { relocate: Some(rule), ..Recipe::by(Score::Greedy) };
+        let mut simulation = Simulation::new(&setup, recipe.build());
+        simulation.run();
+        let history = simulation.history();
+        assert_eq!((history.moves(), history.makespan().seconds()), (1, end), "restarts: {restarts}");
+    }
+}
+
+#[test]
+fn a_task_of_several_cores_has_a_share_for_each() {
+    // Three cores are wanted where there are two: each gets two thirds, and what is alone has all that it wants.
+    let mut setup = table::setup("weights 1\nmachine 1 x2 +big\ntask 0 100 1 +big\ntask 0 200 1\n");
+    setup.task_classes[0].needs.cores = 2;
+    let mut simulation = Simulation::new(&setup, Recipe::by(Score::Greedy).build());
+    simulation.run();
+    let ends: Vec<f64> = histories(&simulation).iter().map(|task| task.finished.seconds()).collect();
+    assert_eq!(ends, [150.0, 250.0]);
+    let waste = |seconds: f64| (simulation.busy_seconds(MachineId::new(0)) - seconds).abs();
+    assert!(waste(250.0) < 1e-6);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! replies early, late and stale, users who cancel and run again.
 
 use crate::random::{self, Choices};
-use gleaner_core::{Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage};
+use gleaner_core::{
+    Alarm, Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage,
+};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 /// So many events after the opening.
@@ -48,7 +50,7 @@ impl Outside {
             }
             13 | 14 => self.about_a_machine(grid),
             _ if self.choices.one_in(4) => Event::RuleChanged,
-            _ => Event::WokeUp,
+            _ => Event::WokeUp { alarm: Alarm::Relocation },
         }
     }
 
@@ -70,7 +72,7 @@ impl Outside {
     /// Mostly about one that has runs, and mostly about the newest of them.
     fn about_a_task(&mut self, grid: &Grid) -> Event {
         if grid.task_count() == 0 {
-            return Event::WokeUp;
+            return Event::WokeUp { alarm: Alarm::Relocation };
         }
         let with_runs = grid.tasks().map(|(id, _)| id).filter(|id| grid.runs_of(*id).next().is_some());
         let with_runs: Vec<TaskId> = with_runs.collect();
@@ -128,7 +130,11 @@ impl Outside {
             let class = MachineClassId::new(self.choices.below(grid.classes().machine_classes().len()));
             let mut there = grid.machine(machine).counts();
             let goes_on = there.all(|(task, _)| grid.classes().seconds_per_op(task, class).is_finite());
-            return if goes_on { Event::MachineMeasured { machine, class } } else { Event::WokeUp };
+            return if goes_on {
+                Event::MachineMeasured { machine, class }
+            } else {
+                Event::WokeUp { alarm: Alarm::Relocation }
+            };
         }
         let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
         let cpu = self.choices.unit();
@@ -139,7 +145,11 @@ impl Outside {
                 let speeds = &grid.classes().machine_class(machine.class()).speeds;
                 composition.iter().zip(speeds).all(|(share, speed)| *share == 0.0 || *speed > 0.0)
             });
-        if goes_on { Event::TaskClassMeasured { class, composition } } else { Event::WokeUp }
+        if goes_on {
+            Event::TaskClassMeasured { class, composition }
+        } else {
+            Event::WokeUp { alarm: Alarm::Relocation }
+        }
     }
 }
 

@@ -4,10 +4,13 @@
 //! - [`naive`]: the policies as a reader of the papers would write them, each machine and task scored afresh. They
 //!   share no code with the policies under test.
 //! - [`naive_batch`]: the same for batches under a budget.
+//! - [`naive_peer`]: the policy of a site among peers.
+//! - [`naive_broker`]: the same for a broker that sends tasks to sites.
 //! - [`naive_progress`]: what each task has done, from the record of all that passed.
 //! - [`naive_sites`]: the same for jobs over sites.
 //! - [`random`]: grids drawn from a seed.
 //! - [`history`]: what the outside of a live grid may report, drawn from a seed.
+//! - [`sites`]: what a broker may be told, drawn from a seed.
 //! - [`mutant`]: policies with a fault put in on purpose, which a test worth its name must notice.
 //! - [`record`]: what passed between the world and the scheduler, to be compared.
 //! - [`replicating`]: a policy that runs tasks more than once at a time.
@@ -18,6 +21,9 @@ pub mod history;
 pub mod mutant;
 pub mod naive;
 pub mod naive_batch;
+pub mod naive_broker;
+pub mod naive_named;
+pub mod naive_peer;
 pub mod naive_progress;
 pub mod naive_queue;
 pub mod naive_sites;
@@ -25,5 +31,6 @@ pub mod random;
 pub mod record;
 pub mod replicating;
 pub mod room;
+pub mod sites;
 pub mod spreading;
 pub mod table;

@@ -44,6 +44,7 @@ impl<P: Policy> Policy for Mutant<P> {
                 | Change::RoomFreed(..)
                 | Change::LoadChanged(_)
                 | Change::AvailabilityChanged(_)
+                | Change::BeliefChanged(_)
         );
         match self.fault {
             Fault::Deaf(n) if noticed && self.choices.one_in(n) => {}
@@ -71,6 +72,7 @@ impl<P: Policy> Policy for Mutant<P> {
             | Decision::ReplicateWide { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => Some(decision),
         }
     }

@@ -113,9 +113,11 @@ impl Now<'_> {
         1.0 - self.0.machine(machine).load()
     }
 
-    fn share(&self, machine: MachineId, tasks: usize) -> f64 {
+    /// What each core gets that a task wants, where these are on the machine.
+    fn share(&self, machine: MachineId, tasks: &[TaskId]) -> f64 {
         let cores = f64::from(self.0.machine(machine).cores());
-        (cores * self.free(machine) / tasks as f64).min(1.0)
+        let wanted: u32 = tasks.iter().map(|&task| self.needs(task).cores).sum();
+        (cores * self.free(machine) / f64::from(wanted)).min(1.0)
     }
 
     fn needs(&self, task: TaskId) -> Needs {
@@ -130,6 +132,11 @@ impl Now<'_> {
         if newcomer.memory == 0 {
             for needs in &mut needs {
                 needs.memory = 0;
+            }
+        }
+        if newcomer.disk == 0 {
+            for needs in &mut needs {
+                needs.disk = 0;
             }
         }
         needs.push(newcomer);
@@ -152,13 +159,13 @@ impl Now<'_> {
         waiting
     }
 
-    /// τ of a task on a machine with that many tasks, itself among them.
-    fn affinity(&self, task: TaskId, machine: MachineId, tasks: usize) -> f64 {
+    /// τ of a task on a machine with these tasks, itself among them.
+    fn affinity(&self, task: TaskId, machine: MachineId, tasks: &[TaskId]) -> f64 {
         self.share(machine, tasks) / self.h(task, machine)
     }
 
     fn affinities(&self, tasks: &[TaskId], machine: MachineId) -> f64 {
-        tasks.iter().map(|&task| self.affinity(task, machine, tasks.len())).sum()
+        tasks.iter().map(|&task| self.affinity(task, machine, tasks)).sum()
     }
 
     /// Σ n·h/(1−λ).
@@ -173,14 +180,15 @@ impl Now<'_> {
     fn placement(&self, rule: Rule, task: TaskId, machine: MachineId) -> f64 {
         let there = self.tasks_on(machine);
         let next = there.len() + 1;
+        let with: Vec<TaskId> = there.iter().copied().chain([task]).collect();
         match rule {
-            Rule::Greedy => self.affinity(task, machine, next),
+            Rule::Greedy => self.affinity(task, machine, &with),
             Rule::Social | Rule::SocialWhole => {
                 let sum: f64 = there.iter().map(|&other| self.h(other, machine)).sum();
                 -(next as f64 * self.h(task, machine) + sum) / self.free(machine)
             }
             Rule::SocialAsPrinted => {
-                let own = self.affinity(task, machine, next);
+                let own = self.affinity(task, machine, &with);
                 let others = self.affinities(&there, machine) / next as f64;
                 // The letter says exactly 0 where the residents are of the newcomer's kind; a float may not.
                 let difference = own - others;
@@ -196,8 +204,8 @@ impl Now<'_> {
         let joined: Vec<TaskId> = target.iter().copied().chain([task]).collect();
         match rule {
             Rule::Greedy => {
-                let before = self.affinity(task, from, source.len());
-                let after = self.affinity(task, to, joined.len());
+                let before = self.affinity(task, from, &source);
+                let after = self.affinity(task, to, &joined);
                 (after - before) / before
             }
             Rule::Social if self.free(from) == 0.0 => {
@@ -237,7 +245,9 @@ fn fits(needs: &[Needs], machine: &MachineClass) -> bool {
     let cores: u64 = needs.iter().map(|needs| u64::from(needs.cores)).sum();
     let memory: u64 = needs.iter().map(|needs| needs.memory).sum();
     let enough_cores = machine.room.slots.is_none_or(|slots| cores <= u64::from(slots));
-    enough_cores && machine.room.memory.is_none_or(|bytes| memory <= bytes)
+    let disk: u64 = needs.iter().map(|needs| needs.disk).sum();
+    let enough_disk = machine.room.disk.is_none_or(|bytes| disk <= bytes);
+    enough_cores && enough_disk && machine.room.memory.is_none_or(|bytes| memory <= bytes)
 }
 
 /// Whether what one asks for holds of the other; who asks for nothing wants everyone.
@@ -315,6 +325,8 @@ impl Naive {
             Cause::Submitted(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::Lost(_)
             | Cause::RuleChanged
             | Cause::WokeUp { .. } => return None,
@@ -342,7 +354,11 @@ impl Policy for Naive {
                 waiting.find(|&task| view.possible(task, machine)).and_then(|task| self.start(&view, task))
             }
             Cause::Lost(_) | Cause::RuleChanged => waiting.find_map(|task| self.start(&view, task)),
-            Cause::LoadRose(_) | Cause::Closed(_) | Cause::WokeUp { .. } => None,
+            Cause::LoadRose(_)
+            | Cause::Closed(_)
+            | Cause::WokeUp { .. }
+            | Cause::Wanted
+            | Cause::NothingLent => None,
         };
         start.or_else(|| self.relocate(grid, now, occasion))
     }

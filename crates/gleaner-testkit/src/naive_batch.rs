@@ -10,7 +10,7 @@ mod view;
 use crate::record::Record;
 use books::Books;
 pub use books::Fault;
-use gleaner_core::{Availability, Cause, Change, Command, Decision, Event, Grid};
+use gleaner_core::{Alarm, Availability, Cause, Change, Command, Decision, Event, Grid};
 use gleaner_core::{Occasion, Policy, Queue, TaskState};
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, PartyId, Span, TaskId, Time, UserId};
@@ -295,7 +295,7 @@ impl NaiveBatch {
                 }
                 answer
             }
-            Cause::WokeUp { due } if due.is_multiple_of(period) => {
+            Cause::WokeUp { due, .. } if due.is_multiple_of(period) => {
                 let collected_at = grid.plans().collected_at();
                 let collects = if stands {
                     in_vain && collected_at != Some(now)
@@ -318,6 +318,8 @@ impl NaiveBatch {
             | Cause::LoadRose(_)
             | Cause::Closed(_)
             | Cause::RuleChanged
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::WokeUp { .. } => None,
         };
         let period_ns = period.nanos();
@@ -330,6 +332,9 @@ impl NaiveBatch {
                 && grid.declared_length(id).is_some()
         };
         let wakes = again || !at_once || (rule != Rule::None && grid.tasks().any(waits));
-        answer.or_else(|| (wakes && grid.wake_at().is_none()).then_some(Decision::Wake { at }))
+        answer.or_else(|| {
+            (wakes && grid.alarm(Alarm::Batch).is_none())
+                .then_some(Decision::Wake { alarm: Alarm::Batch, at })
+        })
     }
 }

@@ -81,12 +81,17 @@ impl NaiveProgress {
     fn share(&self, on: MachineId) -> f64 {
         let Station { class, load, .. } = self.machines[on.index()];
         let cores = f64::from(self.machine_classes[class].cores);
-        let tasks = self.runs.values().filter(|run| run.on == on && !run.stopping).count() as f64;
-        (cores * (1.0 - load) / tasks).min(1.0)
+        let there = self.runs.iter().filter(|(_, run)| run.on == on && !run.stopping);
+        let wanted: u32 = there.map(|(id, _)| self.class_of(id.task).needs.cores).sum();
+        (cores * (1.0 - load) / f64::from(wanted)).min(1.0)
+    }
+
+    fn class_of(&self, task: TaskId) -> &TaskClass {
+        &self.task_classes[self.tasks[task.index()].index()]
     }
 
     fn ops(&self, task: TaskId, run: &Run) -> f64 {
-        let composition = &self.task_classes[self.tasks[task.index()].index()].composition;
+        let composition = &self.class_of(task).composition;
         let speeds = &self.machine_classes[self.machines[run.on.index()].class].speeds;
         let mut seconds_per_op = 0.0;
         for kind in 0..self.weights.len() {
@@ -153,10 +158,11 @@ impl NaiveProgress {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::RuleChanged
-            | Event::WokeUp => {}
+            | Event::WokeUp { .. } => {}
         }
     }
 
@@ -186,7 +192,7 @@ impl NaiveProgress {
     }
 
     fn restarts(&self, task: TaskId) -> bool {
-        self.task_classes[self.tasks[task.index()].index()].restarts
+        self.class_of(task).restarts
     }
 
     fn runs_of(&self, task: TaskId) -> Vec<RunId> {
@@ -288,7 +294,9 @@ impl NaiveProgress {
             Decision::StartWide { .. } | Decision::ReplicateWide { .. } => {
                 unimplemented!("progress of runs of several parts")
             }
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         let number = self.given.entry(task).or_insert(0);
         *number += 1;

@@ -1,7 +1,7 @@
 //! Khoo et al.'s rules for sites as a reader of the paper would write them: every job and every site afresh, each time.
 
 use gleaner_core::{
-    Cause, Change, Decision, Grid, Needs, Occasion, Part, Policy, Room, Run, Stage, TaskState,
+    Alarm, Cause, Change, Decision, Grid, Needs, Occasion, Part, Policy, Room, Run, Stage, TaskState,
 };
 use gleaner_policy::SiteRule;
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, Split};
@@ -263,7 +263,8 @@ impl Policy for NaiveSites {
         let placed =
             |(task, of): (TaskId, gleaner_core::Task)| of.state() == TaskState::Placed && copies(task);
         let is_asked = grid.has_waiting() || grid.tasks().any(placed);
-        (is_asked && grid.wake_at().is_none_or(|at| now < at)).then_some(Decision::Wake { at: now })
+        (is_asked && grid.alarm(Alarm::Batch).is_none_or(|at| now < at))
+            .then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -84,6 +84,14 @@ pub fn setup_with_room(seed: u64) -> Setup {
         };
         class.priority = [-1, 0, 1][choices.below(3)];
     }
+    let choices = &mut Choices::seeded(seed ^ 0x6469_736b);
+    for (index, class) in setup.machine_classes.iter_mut().enumerate() {
+        let disk = if index == 0 { 64 } else { 1 << choices.below(7) };
+        class.room.disk = Some(disk).filter(|_| choices.one_in(3));
+    }
+    for class in &mut setup.task_classes {
+        class.needs.disk = if choices.one_in(3) { choices.below(65) as u64 } else { 0 };
+    }
     setup
 }
 
@@ -128,6 +136,24 @@ pub fn setup_with_budget(seed: u64) -> Setup {
         charged: [Charged::Planned, Charged::Planned, Charged::Started, Charged::Ended][choices.below(4)],
         scope: Scope::Shared,
     });
+    setup
+}
+
+/// The same with tasks of several cores on machines that have as many.
+pub fn setup_with_cores(seed: u64) -> Setup {
+    let mut setup = setup_with_budget(seed);
+    let choices = &mut Choices::seeded(seed ^ 0x636f_7265);
+    for class in &mut setup.machine_classes {
+        class.cores = 1 + choices.below(4) as u32;
+    }
+    // The first class holds every task.
+    setup.machine_classes[0].cores = 4;
+    for class in &mut setup.machine_classes {
+        class.room.slots = Some(class.cores);
+    }
+    for class in &mut setup.task_classes {
+        class.needs.cores = 1 + choices.below(4) as u32;
+    }
     setup
 }
 

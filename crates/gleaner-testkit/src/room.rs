@@ -22,7 +22,9 @@ pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
                 }
                 Vec::new()
             }
-            Entry::Command(Command::Stop { .. }) | Entry::Event(_) | Entry::Decision(_) => Vec::new(),
+            Entry::Command(Command::Stop { .. } | Command::Lending(_))
+            | Entry::Event(_)
+            | Entry::Decision(_) => Vec::new(),
         };
         for (run, on, cores) in ordered {
             let Needs { cores: all, memory, disk } = needs(setup, run);

@@ -3,17 +3,17 @@
 mod choice;
 mod log;
 
-pub use log::{LogExperiment, Overrun};
+pub use log::{LogExperiment, Overrun, Reading, Size};
 
 use crate::error::InputError;
-use crate::machines::MachineRow;
+use crate::machines::{MachineKind, MachineRow};
 use crate::owner_load::LoadRow;
 use crate::scenario::{AvailableMachines, Scenario};
 use crate::settings::{PredictionSettings, PriceSettings, Sharing};
 use gleaner_classad::ClassAd;
 use gleaner_core::explain::words;
 use gleaner_core::{
-    Ad, Budget, Explanation, GridConfig, MachineClass, Migration, Needs, Room, Scope, Seen, TaskClass,
+    Ad, Budget, Condition, Explanation, GridConfig, MachineClass, Migration, Room, Scope, Seen, TaskClass,
 };
 use gleaner_policy::Recipe;
 use gleaner_sim::{Availability, Ids, LoadChange, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace};
@@ -82,7 +82,7 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
         MachineClass {
             speeds: if by_trace { Vec::new() } else { kind.speeds.clone() },
             cores: kind.cores,
-            room: room(scenario.sharing, kind.cores),
+            room: room(scenario.sharing, kind),
             price: f64::from_bits(price),
             provides: kind.provides.clone(),
             ad: ad(&kind.ad),
@@ -98,9 +98,9 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
     };
     let task_classes = Merged::of(tasks.kinds(), |kind| TaskClass {
         composition: kind.composition.clone(),
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
+        needs: kind.needs,
+        priority: kind.priority,
+        restarts: !kind.checkpoint,
         payer: payer(kind.user),
         requires: kind.domain.clone(),
         ad: ad(&kind.ad),
@@ -186,11 +186,12 @@ fn machine_names(scenario: &Scenario) -> Vec<String> {
 }
 
 /// An exclusive core has one task at a time; tasks that find none wait.
-fn room(sharing: Sharing, cores: u32) -> Room {
-    match sharing {
-        Sharing::Time => Room::default(),
-        Sharing::Exclusive => Room { slots: Some(cores), ..Room::default() },
-    }
+fn room(sharing: Sharing, kind: &MachineKind) -> Room {
+    let slots = match sharing {
+        Sharing::Time => None,
+        Sharing::Exclusive => Some(kind.cores),
+    };
+    Room { slots, memory: kind.memory_bytes, disk: kind.disk_bytes }
 }
 
 fn load_change(row: &LoadRow) -> LoadChange {
@@ -230,7 +231,25 @@ fn check_runnable(scenario: &Scenario, setup: &Setup) -> Result<(), InputError> 
     let Some(class) = stuck else { return Ok(()) };
     let task = setup.tasks.classes.iter().position(|&other| other == class).expect("every class has a task");
     let kind = scenario.tasks.kind_numbers()[task] as usize;
-    let why = words::sentence(&Explanation::of(&grid, class), &scenario.dimensions);
+    let explanation = Explanation::of(&grid, class);
+    let field = explanation.ruled_out.first().map_or("", |ruled_out| field_of(&ruled_out.condition));
+    let why = words::sentence(&explanation, &scenario.dimensions);
     let found = format!("{}, which no machine could ever run: {why}", scenario.tasks.id(task));
-    Err(scenario.tasks.error_at_kind(kind, "ad", found, "a task that some machine could run"))
+    Err(scenario.tasks.error_at_kind(kind, field, found, "a task that some machine could run"))
+}
+
+/// The column that asks for it.
+fn field_of(condition: &Condition) -> &'static str {
+    match condition {
+        Condition::HasCores(_) | Condition::CoresAreFree(_) => "cores",
+        Condition::HasMemory(_) | Condition::MemoryIsFree(_) => "memory_bytes",
+        Condition::HasDisk(_) | Condition::DiskIsFree(_) => "disk_bytes",
+        Condition::Provides(_) => "domain",
+        Condition::HasSpeed(_)
+        | Condition::TaskRequires(_)
+        | Condition::MachineRequires(_)
+        | Condition::EvaluatesSoon(_)
+        | Condition::OwnerLeavesSome
+        | Condition::IsOpen => "ad",
+    }
 }

@@ -17,10 +17,10 @@ pub(crate) enum Met {
 }
 
 impl Kinds {
-    pub(crate) fn meet(&mut self, vector: &[f64], rest: [u32; 3]) -> Met {
+    pub(crate) fn meet(&mut self, vector: &[f64], rest: &[u64]) -> Met {
         self.key.clear();
         self.key.extend(vector.iter().map(|value| value.to_bits()));
-        self.key.extend(rest.map(u64::from));
+        self.key.extend(rest);
         if let Some(&kind) = self.seen.get(self.key.as_slice()) {
             return Met::Before(kind);
         }

@@ -13,6 +13,7 @@
 mod ads;
 pub mod availability;
 pub mod batsim;
+pub mod brokering;
 mod document;
 mod error;
 mod experiment;
@@ -43,8 +44,9 @@ mod table;
 mod tasks;
 mod words;
 
+pub use brokering::BrokeringScenario;
 pub use error::InputError;
-pub use experiment::{Experiment, LogExperiment, Overrun};
+pub use experiment::{Experiment, LogExperiment, Overrun, Reading, Size};
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;
 pub use policy::{PolicySource, read_policy};

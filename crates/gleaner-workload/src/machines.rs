@@ -1,4 +1,5 @@
-//! `machines.csv`: an id and one column a dimension; optionally `site`, `cores`, `price`, `provides`, `ad`.
+//! `machines.csv`: an id and one column a dimension; optionally `site`, `cores`, `memory_bytes`, `disk_bytes`,
+//! `price`, `provides`, `ad`.
 
 use crate::InputError;
 use crate::ads::Ads;
@@ -15,10 +16,25 @@ use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 10_000_000, of: "machines" };
 /// The columns that are no dimensions.
-const OWN: [&str; 6] = ["id", "site", "cores", "price", "provides", "ad"];
+const OWN: [&str; 8] = ["id", "site", "cores", "memory_bytes", "disk_bytes", "price", "provides", "ad"];
 /// What these mean in a table of tasks or labels, no dimension may be called.
-const TAKEN: [&str; 11] =
-    ["id", "site", "cores", "price", "provides", "ad", "arrival_s", "length", "declared", "label", "domain"];
+const TAKEN: [&str; 15] = [
+    "id",
+    "site",
+    "cores",
+    "memory_bytes",
+    "disk_bytes",
+    "price",
+    "provides",
+    "ad",
+    "arrival_s",
+    "length",
+    "declared",
+    "priority",
+    "checkpoint",
+    "label",
+    "domain",
+];
 
 /// One machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,6 +56,10 @@ pub struct MachineKind {
     pub speeds: Vec<f64>,
     /// At least one.
     pub cores: u32,
+    /// What tasks may have of it, if there is a bound.
+    pub memory_bytes: Option<u64>,
+    /// Likewise.
+    pub disk_bytes: Option<u64>,
     /// The words that tasks may ask for.
     pub provides: BTreeSet<String>,
     /// What they say of themselves and ask of tasks.
@@ -151,6 +171,8 @@ struct Columns {
     id: Column,
     speeds: Vec<Column>,
     cores: Option<Column>,
+    memory: Option<Column>,
+    disk: Option<Column>,
     site: Option<Column>,
     price: Option<Column>,
     provides: Option<Column>,
@@ -165,6 +187,8 @@ impl Columns {
             id: table.column("id")?,
             speeds: table.columns(dimensions)?,
             cores: table.find("cores"),
+            memory: table.find("memory_bytes"),
+            disk: table.find("disk_bytes"),
             site: table.find("site"),
             price: table.find("price"),
             provides: table.find("provides"),
@@ -192,12 +216,13 @@ impl Reading {
             return Err(row.wrong(columns.id, "an id that no machine above has"));
         }
         row.vector(&columns.speeds, "operations a second as a finite number, 0 or more", &mut self.speeds)?;
-        let cores = columns.cores.map_or(Ok(1), |column| cores(row, column))?;
+        let cores = row.cores(columns.cores)?;
+        let room = (row.find_size(columns.memory)?, row.find_size(columns.disk)?);
         let provides = columns.provides.map_or("", |column| row.text(column));
         let ad = self.ads.number(row, columns.ad)?;
         let machine = MachineRow {
             id: id.to_owned(),
-            kind: self.kind(cores, provides, ad),
+            kind: self.kind(cores, room, provides, ad),
             site: columns
                 .site
                 .map(|column| row.text(column))
@@ -212,28 +237,28 @@ impl Reading {
         Ok(())
     }
 
-    fn kind(&mut self, cores: u32, provides: &str, ad: u32) -> u32 {
+    fn kind(
+        &mut self,
+        cores: u32,
+        (memory_bytes, disk_bytes): (Option<u64>, Option<u64>),
+        provides: &str,
+        ad: u32,
+    ) -> u32 {
         let words = self.word_sets.number(provides);
-        match self.met.meet(&self.speeds, [cores, words, ad]) {
+        // No size is as large as what stands for none.
+        let sizes = [memory_bytes, disk_bytes].map(|bytes| bytes.unwrap_or(u64::MAX));
+        let rest = [u64::from(cores), sizes[0], sizes[1], u64::from(words), u64::from(ad)];
+        match self.met.meet(&self.speeds, &rest) {
             Met::Before(kind) => kind,
             Met::First(kind) => {
                 let provides = self.word_sets.set(words).clone();
                 let ad = self.ads.ad(ad).cloned();
-                self.kinds.push(MachineKind { speeds: self.speeds.clone(), cores, provides, ad });
+                let speeds = self.speeds.clone();
+                self.kinds.push(MachineKind { speeds, cores, memory_bytes, disk_bytes, provides, ad });
                 kind
             }
         }
     }
-}
-
-/// An empty field is the default, as if the column were not there.
-fn cores(row: &Row<'_>, column: Column) -> Result<u32, InputError> {
-    let text = row.text(column);
-    if text.is_empty() {
-        return Ok(1);
-    }
-    let cores = text.parse().ok().filter(|&cores| cores > 0);
-    cores.ok_or_else(|| row.wrong(column, "a whole number, 1 or more, below 2^32"))
 }
 
 /// An empty field is no price.

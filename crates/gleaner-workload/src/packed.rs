@@ -57,7 +57,7 @@ fn unpack_within(max: u64, bytes: Vec<u8>, place: &Place) -> Result<Vec<u8>, Inp
 pub(crate) fn text(bytes: Vec<u8>, place: &Place) -> Result<String, InputError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let line = before.split(|&byte| byte == b'\n').count() as u64;
         place.at_line(line).error("", "bytes that are not UTF-8", "UTF-8 text")
     })?;
     let mark = std::str::from_utf8(BOM).expect("the mark is UTF-8");

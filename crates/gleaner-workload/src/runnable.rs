@@ -28,7 +28,7 @@ impl<'a> Runnable<'a> {
     ) -> Result<(), String> {
         self.needs.clear();
         self.needs.extend(composition.iter().map(|&share| f64::from(share > 0.0)));
-        match self.met.meet(&self.needs, [number, 0, 0]) {
+        match self.met.meet(&self.needs, &[u64::from(number)]) {
             Met::Before(_) => Ok(()),
             Met::First(_) => self.search(composition, domain),
         }

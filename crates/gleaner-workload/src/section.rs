@@ -192,7 +192,7 @@ impl<'a> Key<'a> {
         self.node.place.error(&self.path, found, expected)
     }
 
-    fn section(&self, known: &[&str]) -> Result<Section<'a>, InputError> {
+    pub(crate) fn section(&self, known: &[&str]) -> Result<Section<'a>, InputError> {
         let section = self.table()?;
         section.check_known(known)?;
         Ok(section)

@@ -133,7 +133,7 @@ pub(crate) fn seed(root: &Section<'_>) -> Result<u64, InputError> {
 }
 
 /// A period that passes: at zero nanoseconds nothing would ever come after it.
-fn period(key: &Key<'_>) -> Result<Span, InputError> {
+pub(crate) fn period(key: &Key<'_>) -> Result<Span, InputError> {
     let expected = "seconds above 0, from a nanosecond to the end of time";
     let span = Span::from_seconds(key.number(expected, |seconds| seconds > 0.0)?);
     span.filter(|span| *span > Span::ZERO).ok_or_else(|| key.wrong(expected))

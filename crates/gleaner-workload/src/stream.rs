@@ -32,6 +32,12 @@ impl Stream {
         low + (high - low) * self.unit()
     }
 
+    /// Exponential, with that mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        // 1 − u is never 0, so the logarithm is finite.
+        -mean * libm::log(1.0 - self.unit())
+    }
+
     /// N(mean, deviation), by Box and Muller's cosine; always two words.
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         // 1 − u is never 0, so the logarithm is finite.

@@ -54,6 +54,10 @@ impl Log {
 
     /// Reads a log that is named `name`, packed with gzip or not.
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, InputError> {
+        Self::parse_within(LOG_JOBS_MAX, name, bytes)
+    }
+
+    fn parse_within(jobs_max: usize, name: &str, bytes: Vec<u8>) -> Result<Self, InputError> {
         let place = Place::whole(name);
         let text = packed::unpack(bytes, &place)?;
         let (mut jobs, mut lines) = (Vec::new(), Vec::new());
@@ -65,8 +69,8 @@ impl Log {
             if line.is_empty() || line[0] == b';' || (jobs.is_empty() && line[0].is_ascii_alphabetic()) {
                 continue;
             }
-            if jobs.len() == LOG_JOBS_MAX {
-                let found = format!("more than {LOG_JOBS_MAX} jobs");
+            if jobs.len() == jobs_max {
+                let found = format!("more than {jobs_max} jobs");
                 return Err(place.at_line(number).error("", found, "at most LOG_JOBS_MAX jobs"));
             }
             jobs.push(Job::parse(line, &place.at_line(number))?);
@@ -131,5 +135,19 @@ impl Log {
             }
         }
         out.write_all(&self.text[written..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_ends_at_its_limit() {
+        let line = "1 0 0 1 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
+        let parse = |lines: usize| Log::parse_within(3, "a.swf", line.repeat(lines).into_bytes());
+        assert_eq!(parse(3).map(|log| log.jobs().len()), Ok(3));
+        let error = parse(4).expect_err("one too many");
+        assert_eq!((error.line, error.found.as_str()), (Some(4), "more than 3 jobs"));
     }
 }

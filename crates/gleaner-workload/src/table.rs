@@ -8,6 +8,7 @@ use crate::lines::{Lines, NamedBy};
 use crate::names::{list, one_of, plain};
 use crate::section::Key;
 use crate::splitter::{Fields, Splitter};
+use crate::submit::size_bytes;
 use gleaner_units::Time;
 use std::path::Path;
 
@@ -164,6 +165,20 @@ impl<'a> Row<'a> {
             Ok(number) if valid(number) => Ok(number + 0.0),
             Ok(_) | Err(_) => Err(self.wrong(column, expected)),
         }
+    }
+
+    /// Bytes, as `1048576` or `4GB`; nothing where the field is empty or the table has no such column.
+    pub(crate) fn find_size(&self, column: Option<Column>) -> Result<Option<u64>, InputError> {
+        let Some(column) = column.filter(|column| !self.text(*column).is_empty()) else { return Ok(None) };
+        let size = size_bytes(self.text(column)).map_err(|wrong| self.wrong(column, wrong.expected));
+        size.map(Some)
+    }
+
+    /// Cores; 1 where the field is empty or the table has no such column.
+    pub(crate) fn cores(&self, column: Option<Column>) -> Result<u32, InputError> {
+        let Some(column) = column.filter(|column| !self.text(*column).is_empty()) else { return Ok(1) };
+        let cores = self.text(column).parse().ok().filter(|&cores| cores > 0);
+        cores.ok_or_else(|| self.wrong(column, "a whole number, 1 or more, below 2^32"))
     }
 
     /// The fields of `columns` into `vector`.

@@ -1,5 +1,5 @@
 //! `tasks.csv`: `id`, `arrival_s`, `length`, and one column a dimension or a `label`; optionally `declared`,
-//! `domain`, `ad` and `user`.
+//! `cores`, `memory_bytes`, `disk_bytes`, `priority`, `checkpoint`, `domain`, `ad` and `user`.
 
 use crate::InputError;
 use crate::ads::Ads;
@@ -13,13 +13,28 @@ use crate::section::Key;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::WordSets;
 use gleaner_classad::ClassAd;
+use gleaner_core::Needs;
 use gleaner_sim::Ids;
 use gleaner_units::{Ops, Time};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
-const OWN: [&str; 8] = ["id", "arrival_s", "length", "declared", "label", "domain", "ad", "user"];
+const OWN: [&str; 13] = [
+    "id",
+    "arrival_s",
+    "length",
+    "declared",
+    "cores",
+    "memory_bytes",
+    "disk_bytes",
+    "priority",
+    "checkpoint",
+    "label",
+    "domain",
+    "ad",
+    "user",
+];
 /// What a length is to be.
 const LENGTH: &str = "operations as a finite number above 0";
 
@@ -28,6 +43,12 @@ const LENGTH: &str = "operations as a finite number above 0";
 pub struct TaskKind {
     /// C: how the operations divide over the dimensions; the shares add up to 1.
     pub composition: Vec<f64>,
+    /// What it takes of a machine's room.
+    pub needs: Needs,
+    /// Of those that wait, tasks with the highest go first.
+    pub priority: i32,
+    /// Whether it goes on where it was when it is moved, and does not start again.
+    pub checkpoint: bool,
     /// What a machine must provide, all of it.
     pub domain: BTreeSet<String>,
     /// What it says of itself, asks of machines, and likes in them.
@@ -181,6 +202,11 @@ struct Columns<'a> {
     arrival: Column,
     length: Column,
     declared: Option<Column>,
+    cores: Option<Column>,
+    memory: Option<Column>,
+    disk: Option<Column>,
+    priority: Option<Column>,
+    checkpoint: Option<Column>,
     shares: Shares<'a>,
     domain: Option<Column>,
     ad: Option<Column>,
@@ -202,6 +228,11 @@ impl<'a> Columns<'a> {
             arrival: table.column("arrival_s")?,
             length: table.column("length")?,
             declared: table.find("declared"),
+            cores: table.find("cores"),
+            memory: table.find("memory_bytes"),
+            disk: table.find("disk_bytes"),
+            priority: table.find("priority"),
+            checkpoint: table.find("checkpoint"),
             shares: Shares::find(table, context)?,
             domain: table.find("domain"),
             ad: table.find("ad"),
@@ -305,7 +336,23 @@ impl Reading<'_> {
         let words = self.word_sets.number(field);
         let ad = self.ads.number(row, columns.ad)?;
         let user = self.user(columns.user.map_or("", |column| row.text(column)));
-        match self.met.meet(&self.composition, [words, ad, user]) {
+        let needs = Needs {
+            cores: row.cores(columns.cores)?,
+            memory: row.find_size(columns.memory)?.unwrap_or(0),
+            disk: row.find_size(columns.disk)?.unwrap_or(0),
+        };
+        let (priority, checkpoint) = (priority(row, columns.priority)?, checkpoint(row, columns.checkpoint)?);
+        let key = [
+            u64::from(words),
+            u64::from(ad),
+            u64::from(user),
+            u64::from(needs.cores),
+            needs.memory,
+            needs.disk,
+            u64::from(priority.cast_unsigned()),
+            u64::from(checkpoint),
+        ];
+        match self.met.meet(&self.composition, &key) {
             Meeting::Before(kind) => Ok(kind),
             Meeting::First(kind) => {
                 let domain = self.word_sets.set(words);
@@ -318,6 +365,9 @@ impl Reading<'_> {
                 self.kind_places.push(Met(row.place()));
                 self.kinds.push(TaskKind {
                     composition: self.composition.clone(),
+                    needs,
+                    priority,
+                    checkpoint,
                     domain: domain.clone(),
                     ad: self.ads.ad(ad).cloned(),
                     user,
@@ -354,4 +404,19 @@ fn declared(row: &Row<'_>, column: Column) -> Result<Option<Ops>, InputError> {
     }
     let expected = format!("{LENGTH}, or nothing");
     row.number(column, &expected, |length| Ops::new(length).is_some()).map(Ops::new)
+}
+
+/// An empty field is 0.
+fn priority(row: &Row<'_>, column: Option<Column>) -> Result<i32, InputError> {
+    let Some(column) = column.filter(|column| !row.text(*column).is_empty()) else { return Ok(0) };
+    row.text(column).parse().map_err(|_| row.wrong(column, "a whole number from -2147483648 to 2147483647"))
+}
+
+/// An empty field is yes.
+fn checkpoint(row: &Row<'_>, column: Option<Column>) -> Result<bool, InputError> {
+    match column.map_or("", |column| row.text(column)) {
+        "" | "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(row.wrong(column.expect("a column with a text"), "yes or no")),
+    }
 }

@@ -34,7 +34,7 @@ impl WordSets {
     }
 }
 
-fn words(field: &str) -> BTreeSet<String> {
+pub(crate) fn words(field: &str) -> BTreeSet<String> {
     let words = field.split(|c: char| c == ';' || c.is_whitespace());
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

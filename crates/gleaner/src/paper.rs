@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
-use gleaner_papers::{Document, bertasi, elleuch, khoo};
+use gleaner_papers::{Document, bertasi, cavalieri, elleuch, khoo};
 use gleaner_workload::swf::Log;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The papers there are.
-const NAMES: [&str; 3] = ["bertasi", "elleuch", "khoo"];
+const NAMES: [&str; 4] = ["bertasi", "elleuch", "cavalieri", "khoo"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     let findings = match arguments.name.as_str() {
         "bertasi" => bertasi(arguments)?,
         "elleuch" => elleuch(arguments)?,
+        "cavalieri" => cavalieri(arguments)?,
         "khoo" => khoo(arguments)?,
         name => {
             let known = NAMES.join(", ");
@@ -77,7 +78,7 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
 fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
     let parts = match (arguments.figure, arguments.part) {
         (None, None) => Part::ALL.to_vec(),
-        (None, Some(part)) => vec![part.into()],
+        (None, Some(part)) => vec![part.of_elleuch()?],
         // Both are drawn from the same simulations.
         (Some(4 | 5), _) => vec![Part::Figures],
         (Some(number), _) => {
@@ -109,6 +110,30 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 
+fn cavalieri(arguments: &PaperArguments) -> Result<Findings, Failure> {
+    if arguments.days.is_some() || arguments.figure.is_some() {
+        return Err(Failure::Usage(
+            "--days, --figure: cavalieri has parts only, as --part figures".to_owned(),
+        ));
+    }
+    let parts = match arguments.part {
+        None => cavalieri::Part::ALL.to_vec(),
+        Some(part) => vec![part.of_cavalieri()?],
+    };
+    let experiments = cavalieri::Experiments::new(&parts, arguments.seeds.unwrap_or(cavalieri::SEEDS));
+    let total = experiments.simulations();
+    let bar = progress::bar(total, "simulations");
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let findings = experiments.run(&watch);
+    let findings =
+        findings.map_err(|_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total))))?;
+    bar.finish_and_clear();
+    Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
 fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
     if arguments.figure.is_some() || arguments.days.is_some() || arguments.part.is_some() {
         return Err(Failure::Usage("--figure, --days, --part: khoo has one table".to_owned()));
@@ -134,15 +159,27 @@ fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 
-impl From<PaperPart> for Part {
-    fn from(part: PaperPart) -> Self {
-        match part {
-            PaperPart::Figures => Part::Figures,
-            PaperPart::Periods => Part::Periods,
-            PaperPart::Heuristics => Part::Heuristics,
-            PaperPart::Readings => Part::Readings,
-            PaperPart::Machines => Part::Machines,
-            PaperPart::FutureWork => Part::FutureWork,
+impl PaperPart {
+    fn of_elleuch(self) -> Result<Part, Failure> {
+        match self {
+            PaperPart::Figures => Ok(Part::Figures),
+            PaperPart::Periods => Ok(Part::Periods),
+            PaperPart::Heuristics => Ok(Part::Heuristics),
+            PaperPart::Readings => Ok(Part::Readings),
+            PaperPart::Machines => Ok(Part::Machines),
+            PaperPart::FutureWork => Ok(Part::FutureWork),
+            PaperPart::Ages => Err(Failure::Usage("--part ages: elleuch has no such part".to_owned())),
+        }
+    }
+
+    fn of_cavalieri(self) -> Result<cavalieri::Part, Failure> {
+        match self {
+            PaperPart::Figures => Ok(cavalieri::Part::Figures),
+            PaperPart::Readings => Ok(cavalieri::Part::Readings),
+            PaperPart::Ages => Ok(cavalieri::Part::Ages),
+            PaperPart::Periods | PaperPart::Heuristics | PaperPart::Machines | PaperPart::FutureWork => {
+                Err(Failure::Usage("--part: cavalieri has figures, readings and ages".to_owned()))
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `gleaner simulate`.
 
+mod brokering;
 mod figures;
 mod log;
 mod report;
@@ -14,6 +15,7 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation};
+use gleaner_workload::brokering::is_brokering;
 use gleaner_workload::sites::SitesScenario;
 use gleaner_workload::{Experiment, Scenario};
 use indicatif::ProgressBar;
@@ -34,14 +36,19 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if arguments.scenario.as_ref().is_some_and(SitesScenario::is_at) {
         return sites::run(arguments);
     }
-    let experiment = load(arguments)?;
+    let (scenario, overrides) = named(arguments)?;
+    if is_brokering(scenario)? {
+        return brokering::run(arguments, scenario, &overrides);
+    }
+    let experiment = Experiment::of(Scenario::load(scenario, &overrides)?)?;
     match arguments.seeds {
         None => run_once(arguments, &experiment),
         Some(seeds) => run_seeds(arguments, &experiment, seeds),
     }
 }
 
-fn load(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
+/// The scenario, and what is laid over it.
+fn named(arguments: &SimulateArguments) -> Result<(&Path, Vec<String>), Failure> {
     let mut overrides = arguments.overrides.clone();
     if let [_, _, ..] = arguments.policy[..] {
         let found = "--policy: found several for a scenario; expected one, or --swf";
@@ -50,7 +57,7 @@ fn load(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
     overrides.extend(arguments.policy.iter().map(|name| format!("policy.preset=\"{name}\"")));
     overrides.extend(arguments.seed.iter().map(|seed| format!("run.seed={seed}")));
     let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
-    Ok(Experiment::of(Scenario::load(scenario, &overrides)?)?)
+    Ok((scenario, overrides))
 }
 
 /// A long run should not end at a folder that cannot be written.

@@ -32,7 +32,7 @@ fn people_get_a_table_without_colours_in_a_pipe() {
     let output = gleaner(&["paper", "bertasi", "--figure", "2", "--seeds", "2"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(text.starts_with("verdict  claim"), "{text}");
+    assert!(text.starts_with("verdict    claim"), "{text}");
     assert!(text.contains("figure-2/greedy-leaves-s3") && !text.contains('\u{1b}'), "{text}");
 }
 

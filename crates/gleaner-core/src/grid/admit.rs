@@ -23,10 +23,11 @@ impl Grid {
             Decision::ReplicateWide { task, ref parts } => self.replicate_wide(now, task, parts, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
-            Decision::Wake { at } if at < now => Err(Refusal::Passed(at)),
-            Decision::Wake { at } => {
-                self.wake_at = Some(at);
-                effects.changes.push(Change::WakeChanged);
+            Decision::Lending(wish) => self.lend(wish, effects),
+            Decision::Wake { at, .. } if at < now => Err(Refusal::Passed(at)),
+            Decision::Wake { alarm, at } => {
+                self.alarms.set(alarm, at);
+                effects.changes.push(Change::AlarmChanged(alarm));
                 Ok(())
             }
         }

@@ -68,15 +68,16 @@ impl Grid {
                     self.ask_whoever_waits(machine, Cause::Published(machine));
                 }
             }
+            Event::Lending(ref event) => self.heard_of_peers(event, effects),
             Event::RunArrived(run) => self.run_arrived(now, run, effects),
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::RuleChanged => self.ask(Cause::RuleChanged),
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
-            Event::WokeUp => {
-                let due = self.wake_at.take().map_or(now, |at| at.min(now));
-                effects.changes.push(Change::WakeChanged);
-                self.ask(Cause::WokeUp { due });
+            Event::WokeUp { alarm } => {
+                let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
+                effects.changes.push(Change::AlarmChanged(alarm));
+                self.ask(Cause::WokeUp { alarm, due });
             }
         }
     }
@@ -100,7 +101,7 @@ impl Grid {
         }
     }
 
-    fn joined(&mut self, machine: MachineId, class: MachineClassId, effects: &mut Effects) {
+    pub(super) fn joined(&mut self, machine: MachineId, class: MachineClassId, effects: &mut Effects) {
         assert_eq!(machine.index(), self.machines.len(), "{machine} is not the next machine");
         self.machines.push(Machine::new(class, self.classes.machine_class(class)));
         effects.changes.push(Change::MachineJoined(machine));
@@ -123,6 +124,9 @@ impl Grid {
     }
 
     fn closed(&mut self, machine: MachineId, effects: &mut Effects) {
+        if self.closed_while_lent(machine, true) {
+            return;
+        }
         if self.machine(machine).availability() == Availability::Open {
             self.set_availability(machine, Availability::Closed, effects);
             self.ask(Cause::Closed(machine));
@@ -130,6 +134,9 @@ impl Grid {
     }
 
     fn opened(&mut self, machine: MachineId, effects: &mut Effects) {
+        if self.closed_while_lent(machine, false) {
+            return;
+        }
         if self.machine(machine).availability() == Availability::Closed {
             self.set_availability(machine, Availability::Open, effects);
             self.ask(Cause::Opened(machine));
@@ -141,6 +148,7 @@ impl Grid {
             return;
         }
         self.lose_runs(now, machine, effects);
+        self.lost_to_peers(machine);
         for task in self.plans.dissolve(Queue::Machine(machine)) {
             self.give_back(now, task);
             effects.changes.push(Change::Unplanned(task));
@@ -151,14 +159,16 @@ impl Grid {
     }
 
     fn returned(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
-        if self.machine(machine).availability() == Availability::Lost {
+        // What is a peer's comes back when the peer lends it again.
+        let is_own = !self.loans.is_borrowed(machine);
+        if is_own && self.machine(machine).availability() == Availability::Lost {
             self.machines[machine.index()].set_load(now, 0.0);
             self.set_availability(machine, Availability::Open, effects);
             self.ask(Cause::Opened(machine));
         }
     }
 
-    fn set_availability(&mut self, machine: MachineId, to: Availability, effects: &mut Effects) {
+    pub(super) fn set_availability(&mut self, machine: MachineId, to: Availability, effects: &mut Effects) {
         self.machines[machine.index()].set_availability(to);
         effects.changes.push(Change::AvailabilityChanged(machine));
     }

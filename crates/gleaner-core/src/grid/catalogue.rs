@@ -50,6 +50,13 @@ impl Catalogue {
         self.bytes_per_s.get(&(from, to)).copied().unwrap_or(0.0)
     }
 
+    /// How many seconds it takes to read at a site what tasks of a class read, one file after the other: none where nobody
+    /// measured how fast data is read there.
+    pub fn seconds_to_read(&self, class: TaskClassId, at: SiteId) -> f64 {
+        let bytes_per_s = self.bytes_per_s.get(&(at, at)).copied().unwrap_or(f64::INFINITY);
+        self.inputs(class).iter().map(|file| self.bytes(*file) as f64 / bytes_per_s).sum()
+    }
+
     /// All links, in order of where they lead from, then of where they lead to.
     pub fn links(&self) -> impl Iterator<Item = ((SiteId, SiteId), f64)> + '_ {
         self.bytes_per_s.iter().map(|(ends, rate)| (*ends, *rate))
@@ -59,7 +66,7 @@ impl Catalogue {
     pub fn links_from(&self, site: SiteId) -> impl Iterator<Item = (SiteId, f64)> + '_ {
         let links =
             self.bytes_per_s.range((site, SiteId::FIRST)..).take_while(move |((from, _), _)| *from == site);
-        links.map(|((_, to), rate)| (*to, *rate))
+        links.filter(|((from, to), _)| from != to).map(|((_, to), rate)| (*to, *rate))
     }
 
     /// The copy of a file that is soonest at a site, and after how many seconds; the lowest site of several. None where no

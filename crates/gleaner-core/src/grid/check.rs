@@ -65,6 +65,12 @@ pub enum BrokenInvariant {
     /// A run is said to be on its way to a site where it is not.
     #[error("{0} is said to be on its way to {1}, where it is not")]
     Belief(RunId, MachineId),
+    /// What is lent, borrowed and held does not agree with itself, or with the machines.
+    #[error("the loans do not agree with themselves, or with the machines")]
+    Loans,
+    /// The alarms by name are not those in order.
+    #[error("the alarms do not agree with themselves")]
+    Alarms,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
     OutOfReach(RunId, MachineId),
@@ -102,7 +108,7 @@ impl Grid {
                     let resident = Resident::sent(run.id, 0.0);
                     derived.add(Time::ZERO, task.class, resident, needs.of_part(part.cores));
                     if run.stage == Stage::Stopping {
-                        derived.stop(Time::ZERO, task.class, run.id);
+                        derived.stop(Time::ZERO, task.class, run.id, needs.of_part(part.cores));
                     }
                 }
                 placed[task.class.index()] += u32::from(run.counts());
@@ -112,8 +118,14 @@ impl Grid {
             return Err(BrokenInvariant::StrayRuns { listed: self.runs.len(), expected: runs });
         }
         self.compare_residents(&machines)?;
+        if !self.loans_are_whole() {
+            return Err(BrokenInvariant::Loans);
+        }
         self.check_progress()?;
         self.check_plans()?;
+        if !self.alarms.is_whole() {
+            return Err(BrokenInvariant::Alarms);
+        }
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {
                 return Err(BrokenInvariant::Placed { class, listed, expected });
@@ -214,5 +226,6 @@ fn describe(machine: &Machine) -> String {
     let mut stopping = machine.stopping().to_vec();
     stopping.sort_unstable();
     let (groups, stopping) = (groups.join("; "), text(&mut stopping.into_iter()));
-    format!("{} tasks ({groups}), to stop {stopping}, that leave {}", machine.count(), machine.free())
+    let (count, shares) = (machine.count(), machine.shares());
+    format!("{count} tasks ({groups}) of {shares} shares, to stop {stopping}, that leave {}", machine.free())
 }

@@ -25,6 +25,8 @@ pub enum Availability {
     Open,
     /// It does not, but goes on with those that it has.
     Closed,
+    /// A peer has it.
+    Lent,
     /// It is out of reach and has none, as far as is known.
     Lost,
 }
@@ -61,6 +63,8 @@ pub struct Machine {
     taken: Taken,
     load: f64,
     count: u32,
+    /// The cores that those want which are to stay: each has so many shares.
+    shares: u64,
     service: Service,
     /// In order of class; a group stays when its last task leaves, since another like it is likely.
     groups: Vec<Group>,
@@ -78,6 +82,7 @@ impl Machine {
             taken: Taken::default(),
             load: 0.0,
             count: 0,
+            shares: 0,
             service: Service::default(),
             groups: Vec::new(),
             stopping: Vec::new(),
@@ -132,10 +137,16 @@ impl Machine {
         f64::from(self.cores) * (1.0 - self.load)
     }
 
-    /// min(1, c·(1−λ)/n): the share of a core that each of `tasks` tasks gets.
+    /// min(1, c·(1−λ)/n): the share of a core that a task gets for each core that it wants, where all together want n.
     #[inline]
-    pub fn share(&self, tasks: u32) -> f64 {
-        (self.capacity() / f64::from(tasks)).min(1.0)
+    pub fn share(&self, shares: u64) -> f64 {
+        (self.capacity() / shares as f64).min(1.0)
+    }
+
+    /// How many cores the runs here or on their way here want, without those that are to stop.
+    #[inline]
+    pub fn shares(&self) -> u64 {
+        self.shares
     }
 
     /// n: the runs here or on their way here, without those that are to stop.
@@ -222,6 +233,7 @@ impl Machine {
             group.runs.insert(position, resident);
         }
         self.count += 1;
+        self.shares += u64::from(needs.cores);
         self.taken.take(needs);
     }
 
@@ -238,15 +250,17 @@ impl Machine {
         let (group, position) = self.place_of(class, run);
         self.groups[group].runs.remove(position);
         self.count -= 1;
+        self.shares -= u64::from(needs.cores);
         self.taken.give(needs);
     }
 
     /// A run that is here is to stop: the others have its share from now on, but not its room.
-    pub(super) fn stop(&mut self, now: Time, class: TaskClassId, run: RunId) {
+    pub(super) fn stop(&mut self, now: Time, class: TaskClassId, run: RunId, needs: Needs) {
         self.advance(now);
         let (group, position) = self.place_of(class, run);
         self.groups[group].runs.remove(position);
         self.count -= 1;
+        self.shares -= u64::from(needs.cores);
         self.stopping.push(run);
     }
 
@@ -276,7 +290,7 @@ impl Machine {
         (length, seconds_per_op): (f64, f64),
     ) -> f64 {
         let left = self.resident(class, run).service_left(self.clock(now), length, seconds_per_op);
-        if left == 0.0 { 0.0 } else { left / self.share(self.count) }
+        if left == 0.0 { 0.0 } else { left / self.share(self.shares) }
     }
 
     /// Whether what is kept of a task's progress agrees with its state.
@@ -285,11 +299,11 @@ impl Machine {
     }
 
     fn clock(&self, now: Time) -> f64 {
-        self.service.at(now, self.share(self.count))
+        self.service.at(now, self.share(self.shares))
     }
 
     fn advance(&mut self, now: Time) {
-        let share = self.share(self.count);
+        let share = self.share(self.shares);
         self.service.advance(now, share);
     }
 

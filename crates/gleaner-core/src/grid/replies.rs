@@ -339,8 +339,9 @@ impl Grid {
     fn begin_to_stop(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let done = self.keepable(now, run);
         let class = self.task(run.id.task).class;
+        let needs = self.needs(class);
         self.each_part(run, |grid, part| {
-            grid.machines[part.on.index()].stop(now, class, run.id);
+            grid.machines[part.on.index()].stop(now, class, run.id, needs.of_part(part.cores));
             effects.changes.push(Change::ResidentsChanged(part.on));
         });
         self.count_off(class);

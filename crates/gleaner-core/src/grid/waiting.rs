@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub(super) struct Waiting {
     /// No class without a task.
     by_class: BTreeMap<TaskClassId, Ranges>,
+    /// How many; by class, with 0 for those that wait no more.
+    counts: Vec<u32>,
 }
 
 /// Tasks as ranges of their numbers, each by its first with the last, which is in it. No two touch.
@@ -65,14 +67,24 @@ impl Waiting {
     /// Costs O(log ranges), as [`remove`](Self::remove) does.
     pub(super) fn add(&mut self, class: TaskClassId, first: TaskId, count: u32) {
         self.by_class.entry(class).or_default().add(first, count);
+        if self.counts.len() <= class.index() {
+            self.counts.resize(class.index() + 1, 0);
+        }
+        self.counts[class.index()] += count;
     }
 
     pub(super) fn remove(&mut self, class: TaskClassId, first: TaskId, count: u32) {
-        let Some(tasks) = self.by_class.get_mut(&class) else { return };
+        let Some(tasks) = self.by_class.get_mut(&class).filter(|tasks| tasks.contains(first)) else { return };
         tasks.remove(first, count);
+        self.counts[class.index()] -= count;
         if tasks.0.is_empty() {
             self.by_class.remove(&class);
         }
+    }
+
+    #[inline]
+    pub(super) fn count_of(&self, class: TaskClassId) -> u32 {
+        self.counts.get(class.index()).copied().unwrap_or(0)
     }
 
     pub(super) fn contains(&self, class: TaskClassId, task: TaskId) -> bool {

@@ -2,7 +2,7 @@
 
 use super::permutations::{self, Owners, Plan, Variations};
 use super::scheme::Parameters;
-use super::{claims, figure_1, figure_2};
+use super::{claims, figure_1, figure_2, late};
 use crate::{Claim, Document, Stopped, Watch};
 
 /// The paper's figures.
@@ -55,13 +55,13 @@ impl Experiments {
         let plan = Plan::with_seeds(self.seeds);
         let of = |figure: &FigureId| match figure {
             FigureId::One => self.seeds * figure_1::simulations(),
-            FigureId::Two => self.seeds * figure_2::simulations(),
+            FigureId::Two => 2 * self.seeds * figure_2::simulations(),
             // Counted below.
             FigureId::Three => 0,
             FigureId::Four => plan.simulations(),
         };
         let away = if self.needs_figure_3() {
-            plan.simulations() + self.seeds * Variations::simulations()
+            plan.simulations() + self.seeds * (Variations::simulations() + late::simulations())
         } else {
             0
         };
@@ -82,12 +82,14 @@ impl Experiments {
         let plan = Plan::with_seeds(self.seeds);
         let seeds = self.seeds;
         let figure_1 = self.has(FigureId::One).then(|| figure_1::conduct(seeds, watch)).transpose()?;
-        let figure_2 = self
-            .has(FigureId::Two)
-            .then(|| figure_2::conduct(seeds, Parameters::default(), watch))
-            .transpose()?;
+        let figure_2 = |times: f64| {
+            let conduct = || figure_2::conduct(seeds, Parameters::default(), times, watch);
+            self.has(FigureId::Two).then(conduct).transpose()
+        };
+        let (figure_2, figure_2_fitted) = (figure_2(1.0)?, figure_2(figure_2::FITTING)?);
         let figure_3 = self.needs_figure_3().then(|| plan.conduct(Owners::Away, watch)).transpose()?;
         let variations = self.needs_figure_3().then(|| Variations::conduct(seeds, watch)).transpose()?;
+        let late = self.needs_figure_3().then(|| late::conduct(seeds, watch)).transpose()?;
         let figure_4 =
             self.has(FigureId::Four).then(|| plan.conduct(Owners::OfFigure4, watch)).transpose()?;
         Ok(Findings {
@@ -95,7 +97,9 @@ impl Experiments {
             seeds,
             figure_1,
             figure_2,
+            figure_2_fitted,
             figure_3,
+            late,
             variations,
             figure_4,
         })
@@ -113,8 +117,12 @@ pub struct Findings {
     pub figure_1: Option<figure_1::Samples>,
     /// Where tasks are.
     pub figure_2: Option<figure_2::Samples>,
+    /// The same with lengths that fit the figure's axes.
+    pub figure_2_fitted: Option<figure_2::Samples>,
     /// The permutations; there for figure 4 too.
     pub figure_3: Option<permutations::Samples>,
+    /// Where the last tasks of the first permutations go; there for figure 4 too.
+    pub late: Option<late::Samples>,
     /// What else was tried on figures 3 and 4.
     pub variations: Option<Variations>,
     /// The permutations with owners.
@@ -131,12 +139,17 @@ impl Findings {
     pub fn claims_of(&self, figure: FigureId) -> Vec<Claim> {
         let claims = match figure {
             FigureId::One => self.figure_1.as_ref().map(claims::figure_1::claims),
-            FigureId::Two => self.figure_2.as_ref().map(claims::figure_2::claims),
-            FigureId::Three => self
-                .figure_3
-                .as_ref()
-                .filter(|_| self.figures.contains(&figure))
-                .map(|samples| claims::figure_3::claims(samples, self.variations.as_ref())),
+            FigureId::Two => {
+                let both = self.figure_2.as_ref().zip(self.figure_2_fitted.as_ref());
+                both.map(|(printed, fitted)| claims::figure_2::claims(printed, fitted))
+            }
+            FigureId::Three => {
+                self.figure_3.as_ref().filter(|_| self.figures.contains(&figure)).map(|samples| {
+                    let mut all = claims::figure_3::claims(samples, self.variations.as_ref());
+                    all.extend(self.late.as_ref().map(claims::late::claim));
+                    all
+                })
+            }
             FigureId::Four => {
                 let both = self.figure_3.as_ref().zip(self.figure_4.as_ref());
                 both.map(|(away, samples)| claims::figure_4::claims(away, samples, self.variations.as_ref()))

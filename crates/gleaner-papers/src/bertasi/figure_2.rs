@@ -19,6 +19,11 @@ pub const PAPER_END_S: usize = 6500;
 /// θ of the SOCIAL relocator beyond the paper's 10 %, to see what it would take to make it move.
 pub const GAINS: [f64; 4] = [0.10, 0.05, 0.01, 0.001];
 
+/// What the printed lengths are to be multiplied by for both of the figure's axes to fit.
+pub const FITTING: f64 = 0.30;
+/// Where the paper's y axis ends.
+pub const PAPER_PEAK: f64 = 310.0;
+
 const MACHINES: usize = grids::SYNTHETIC.len();
 /// S₃.
 pub const S3: usize = 3;
@@ -83,10 +88,10 @@ pub fn simulations() -> u64 {
     (Score::ALL.len() + GAINS.len()) as u64
 }
 
-/// Simulates, on all cores.
-pub fn conduct(seeds: u64, parameters: Parameters, watch: Watch<'_>) -> Result<Samples, Stopped> {
+/// Simulates, on all cores, with lengths that are multiplied by a number.
+pub fn conduct(seeds: u64, parameters: Parameters, times: f64, watch: Watch<'_>) -> Result<Samples, Stopped> {
     let one = |seed: u64| -> Result<(Sample, Vec<Watched>), Stopped> {
-        let setup = setups::figure_2(seed, MissingShare::default());
+        let setup = setups::figure_2(seed, MissingShare::default(), times);
         let run = |recipe| {
             let run = look(&setup, recipe);
             if watch().is_break() { Err(Stopped) } else { Ok(run) }
@@ -113,8 +118,7 @@ fn look(setup: &Setup, recipe: Recipe) -> (Run, Watched) {
     let mut simulation = Simulation::unopened(setup, recipe.build()).observed_by(&mut eye);
     simulation.open();
     simulation.run();
-    let run =
-        Run { makespan_s: simulation.history().makespan().seconds(), moves: simulation.history().moves() };
+    let run = Run::of(setup, &simulation);
     drop(simulation);
     eye.pass(Time::from_seconds(run.makespan_s).expect("a time that came"));
     (run, eye.watched)
@@ -176,6 +180,7 @@ impl Observer for Eye<'_> {
             | Decision::Replicate { .. }
             | Decision::Collect
             | Decision::Plan { .. }
+            | Decision::Lending(_)
             | Decision::Wake { .. } => {}
         }
     }

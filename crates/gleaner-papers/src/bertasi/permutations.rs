@@ -3,6 +3,7 @@
 
 use super::jobs::PERMUTATIONS;
 use super::scheme::{Parameters, Scheme};
+use super::setups::MachineOrder;
 use super::{figure_1, setups};
 use crate::{Stopped, Trials, Watch};
 use gleaner_policy::{Recipe, Relocate, Score, When};
@@ -22,9 +23,12 @@ pub const SIX: [Scheme; 6] = [
     Scheme::alone(Score::MinNum),
 ];
 
-/// SOCIAL to the letter, with and without its relocator.
-pub const AS_PRINTED: [Scheme; 2] =
-    [Scheme::relocating(Score::SocialAsPrinted), Scheme::alone(Score::SocialAsPrinted)];
+/// SOCIAL to the letter, with and without its relocator; and its relocator by the whole sum, whose allocator is SOCIAL's.
+pub const BESIDE: [Scheme; 3] = [
+    Scheme::relocating(Score::SocialAsPrinted),
+    Scheme::alone(Score::SocialAsPrinted),
+    Scheme::relocating(Score::SocialWhole),
+];
 
 /// Which figure's owners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,12 +67,12 @@ impl Plan {
 
     /// How many simulations a figure takes.
     pub fn simulations(&self) -> u64 {
-        self.seeds * (self.permutations * (SIX.len() + AS_PRINTED.len())) as u64
+        self.seeds * (self.permutations * (SIX.len() + BESIDE.len())) as u64
     }
 
     /// Simulates a figure.
     pub fn conduct(&self, owners: Owners, watch: Watch<'_>) -> Result<Samples, Stopped> {
-        let schemes = SIX.into_iter().chain(AS_PRINTED);
+        let schemes = SIX.into_iter().chain(BESIDE);
         let rules: Vec<_> = schemes.map(|scheme| (scheme, scheme.recipe(self.parameters))).collect();
         Trials::conduct(self.permutations, self.seeds, &rules, |case, seed| owners.setup(case, seed), watch)
     }
@@ -87,7 +91,21 @@ pub struct Variations {
     pub away: Trials<Recipe>,
     /// With figure 4's.
     pub with_owners: Trials<Recipe>,
+    /// Without owners, the machines in each of [`ORDERS`]; by order, then by permutation.
+    pub ties: Trials<Scheme>,
 }
+
+/// The orders of machines in which ties were broken: ties go to the machine that comes first.
+pub const ORDERS: [MachineOrder; 3] =
+    [MachineOrder::SlowestFirst, MachineOrder::FastestFirst, MachineOrder::Shuffled];
+
+/// GREEDY and SOCIAL as printed, whose scores tie on many machines.
+pub const TYING: [Scheme; 4] = [
+    Scheme::alone(Score::Greedy),
+    Scheme::alone(Score::SocialAsPrinted),
+    Scheme::relocating(Score::Greedy),
+    Scheme::relocating(Score::SocialAsPrinted),
+];
 
 /// MIN-NUM with a guard of `difference_min`.
 pub fn guarded(difference_min: u32) -> Recipe {
@@ -135,12 +153,17 @@ fn with_owners() -> Vec<(Recipe, Recipe)> {
 impl Variations {
     /// How many simulations a seed takes.
     pub fn simulations() -> u64 {
-        (VARIED.len() * (away().len() + with_owners().len())) as u64
+        (VARIED.len() * (away().len() + with_owners().len() + ORDERS.len() * TYING.len())) as u64
     }
 
     /// Simulates.
     pub fn conduct(seeds: u64, watch: Watch<'_>) -> Result<Self, Stopped> {
         let setup = |owners: Owners| move |case: usize, seed| owners.setup(VARIED[case], seed);
+        let ordered = |case: usize, seed| {
+            let (order, permutation) = (ORDERS[case / VARIED.len()], VARIED[case % VARIED.len()]);
+            setups::figure_3_in_order(permutation, seed, order)
+        };
+        let tying = TYING.map(|scheme| (scheme, scheme.recipe(Parameters::default())));
         Ok(Self {
             away: Trials::conduct(VARIED.len(), seeds, &away(), setup(Owners::Away), watch)?,
             with_owners: Trials::conduct(
@@ -150,6 +173,7 @@ impl Variations {
                 setup(Owners::OfFigure4),
                 watch,
             )?,
+            ties: Trials::conduct(ORDERS.len() * VARIED.len(), seeds, &tying, ordered, watch)?,
         })
     }
 }

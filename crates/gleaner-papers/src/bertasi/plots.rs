@@ -27,7 +27,12 @@ pub(super) fn figure_1(samples: &figure_1::Samples) -> Svg {
         gains.iter().fold(plot, |plot, gain| {
             let label = match score {
                 Score::MinNum => "no θ".to_owned(),
-                Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => {
+                Score::Greedy
+                | Score::Social
+                | Score::SocialWhole
+                | Score::SocialAsPrinted
+                | Score::Power
+                | Score::PowerPerCore => {
                     format!("θ = {:.0} %", 100.0 * gain)
                 }
             };

@@ -67,5 +67,6 @@ pub fn name(score: Score) -> &'static str {
         Score::SocialWhole => "SOCIAL of the whole",
         Score::SocialAsPrinted => "SOCIAL as printed",
         Score::MinNum => "MIN-NUM",
+        Score::Power | Score::PowerPerCore => "POWER",
     }
 }

@@ -4,9 +4,10 @@ use super::grids::{SYNTHETIC, Speeds, aeolus};
 use super::jobs::{JobSet, MissingShare, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
 use super::owners::{self, OwnerChange};
 use super::{COMPOSITIONS, WEIGHTS};
+use crate::Stream;
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_sim::{LoadChange, Setup, Tasks};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, UserId};
 use std::collections::BTreeSet;
 
 /// The synthetic grid, job set 0, no owners.
@@ -14,10 +15,39 @@ pub fn figure_1(seed: u64) -> Setup {
     setup(&SYNTHETIC, job_set_0(seed), &[])
 }
 
-/// The synthetic grid, job set 1, S₃'s owner from 1500 s on.
-pub fn figure_2(seed: u64, missing: MissingShare) -> Setup {
-    setup(&SYNTHETIC, job_set_1(seed, missing), &owners::FIGURE_2)
+/// The synthetic grid, job set 1 with lengths that are multiplied by a number, S₃'s owner from 1500 s on.
+pub fn figure_2(seed: u64, missing: MissingShare, times: f64) -> Setup {
+    let mut jobs = job_set_1(seed, missing);
+    for length in &mut jobs.lengths {
+        *length = Ops::new((length.amount() * times).round().max(1.0)).expect("an operation at least");
+    }
+    setup(&SYNTHETIC, jobs, &owners::FIGURE_2)
 }
+
+/// In which order the machines of a grid are: among equals the first is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MachineOrder {
+    /// As the paper lists them.
+    SlowestFirst,
+    /// The other way round.
+    FastestFirst,
+    /// In another one for each seed.
+    Shuffled,
+}
+
+/// As figure 3, with the machines in an order.
+pub fn figure_3_in_order(permutation: usize, seed: u64, order: MachineOrder) -> Setup {
+    let mut grid = aeolus();
+    match order {
+        MachineOrder::SlowestFirst => {}
+        MachineOrder::FastestFirst => grid.reverse(),
+        MachineOrder::Shuffled => Stream::new(seed, MACHINES_SHUFFLED).shuffle(&mut grid),
+    }
+    setup(&grid, job_set_2(seed, &PERMUTATIONS[permutation]), &[])
+}
+
+/// The stream that says in which order.
+const MACHINES_SHUFFLED: u64 = 0xbe27_0001;
 
 /// The AEOLUS grid and job set 2, no owners. Permutations are counted from 0: one less than the paper's ID.
 pub fn figure_3(permutation: usize, seed: u64) -> Setup {

@@ -32,6 +32,13 @@ fn reading(reading: Variant) -> &'static str {
     }
 }
 
+/// What each reading but the letter adds to a claim's name, and how a table calls it.
+pub(super) const SUFFIXES: [(&str, &str); 3] = [
+    ("-as-derived", "(5) as derived"),
+    ("-cheapest-if-ready", "The cheapest if ready"),
+    ("-within-period", "BT within the period"),
+];
+
 /// With the reading at the end, if it is not the letter.
 fn id(name: String, reading: Variant) -> String {
     match reading {

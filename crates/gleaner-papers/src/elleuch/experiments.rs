@@ -50,7 +50,7 @@ pub(super) fn readings() -> Vec<Case> {
     let case = |rule, budget| Case::min_min(Month::September, rule, budget);
     let mut cases = vec![Case::free(Month::September, Heuristic::MinMin)];
     for budget in [SCARCE, AMPLE] {
-        for rule in Rule::BUDGETED {
+        for rule in Rule::ALL_BUDGETED {
             let variants =
                 [Variant::Standard, Variant::ChargedAtStart, Variant::ChargedAtEnd, Variant::PlansStand];
             cases.extend(variants.map(|variant| case(rule, budget).with(variant)));

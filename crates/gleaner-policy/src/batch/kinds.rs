@@ -9,6 +9,8 @@ use gleaner_units::{OpsTotal, TaskClassId};
 /// The tasks left of one class.
 pub(super) struct Kind<'a> {
     pub(super) class: TaskClassId,
+    /// How many each needs.
+    pub(super) cores: usize,
     /// Which one pays.
     pub(super) purse: usize,
     shelf: &'a mut Shelf,
@@ -76,6 +78,7 @@ impl<'a> Kind<'a> {
         let cheapest = prices.fold(f64::INFINITY, f64::min);
         let mut kind = Self {
             class,
+            cores: grid.classes().task_class(class).needs.cores as usize,
             purse: 0,
             front: Place::FIRST,
             picked: Vec::new(),

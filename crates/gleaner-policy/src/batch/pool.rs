@@ -4,7 +4,7 @@ use super::readiness::{Moment, Offer, Readiness};
 use crate::crew::{Crew, Members};
 use crate::parts::budget::{Savings, Spending};
 use gleaner_core::{Grid, MachineClass, Queue};
-use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
 use std::collections::BTreeMap;
 
 /// Which machine a task goes to, and when that is ready; or that any of the class will do.
@@ -97,16 +97,16 @@ pub(super) fn of_classes(grid: &Grid, now: Time, crew: &Crew) -> Vec<Pool> {
     let pools = crew.classes().filter_map(|(class, members)| {
         let mut ready = Vec::new();
         members.busy.iter().for_each(|&id| add_ready_times(grid, now, id, &mut ready));
-        let running: usize = members.busy.iter().map(|&id| grid.machine(id).count() as usize).sum();
+        let running: u64 = members.busy.iter().map(|&id| grid.machine(id).shares()).sum();
         let cores = ready.len() + members.idle.len() * grid.classes().machine_class(class).cores as usize;
         if cores == 0 {
             return None;
         }
         let ready_s = ready.iter().fold(0.0, |sum, seconds| sum + seconds) / cores as f64;
-        let idle = cores.saturating_sub(running);
+        let idle = cores.saturating_sub(usize::try_from(running).unwrap_or(usize::MAX));
         let mut pool = Pool::new(grid, class, Machines::Shared { cores: cores as f64, idle, ready_s });
         for task in grid.plans().ranked(Queue::Class(class)) {
-            pool.take(Place::Any(class), seconds(grid, task, class));
+            pool.take(Place::Any(class), (cores_of(grid, task), seconds(grid, task, class)));
         }
         Some(pool)
     });
@@ -138,10 +138,30 @@ fn first_ready(grid: &Grid, now: Time, id: MachineId, cores: &mut Vec<f64>) -> O
     }
     let mut first = take_least(cores);
     for task in grid.plans().ranked(Queue::Machine(id)) {
-        cores.push(first + seconds(grid, task, grid.machine(id).class()));
-        first = take_least(cores);
+        let seconds = seconds(grid, task, grid.machine(id).class());
+        first = occupy(first, cores, (cores_of(grid, task), seconds));
     }
     Some(first)
+}
+
+/// When the first core of a machine is ready after a task of several cores has had those that are ready first, from when
+/// the last of these is. `others` are all cores but the first.
+fn occupy(first_s: f64, others: &mut Vec<f64>, (cores, seconds): (usize, f64)) -> f64 {
+    if cores == 1 {
+        others.push(first_s + seconds);
+        return take_least(others);
+    }
+    others.push(first_s);
+    others.sort_by(f64::total_cmp);
+    let taken = cores.min(others.len());
+    let end_s = others[taken - 1] + seconds;
+    others[..taken].fill(end_s);
+    take_least(others)
+}
+
+/// How many cores a task needs.
+fn cores_of(grid: &Grid, task: TaskId) -> usize {
+    grid.classes().task_class(grid.task(task).class()).needs.cores as usize
 }
 
 /// How long a planned task takes there.
@@ -151,13 +171,25 @@ fn seconds(grid: &Grid, task: TaskId, class: MachineClassId) -> f64 {
 }
 
 /// When each core of a machine is done with what it has, by its declared length: a task that should have ended already
-/// is expected to end at once, as one is that has no length. Cores on which a task stands still are not among them.
+/// is expected to end at once, as one is that has no length. A task has all cores that it needs. Those on which a task
+/// stands still are not among them.
 fn add_ready_times(grid: &Grid, now: Time, id: MachineId, to: &mut Vec<f64>) {
     let machine = grid.machine(id);
-    let idle = machine.cores().saturating_sub(machine.count());
-    let busy = machine.runs().map(|run| grid.seconds_left(now, run).unwrap_or(0.0));
-    to.extend(busy.filter(|seconds| seconds.is_finite()));
+    let idle = u64::from(machine.cores()).saturating_sub(machine.shares());
+    for run in machine.runs() {
+        let left_s = grid.seconds_left(now, run).unwrap_or(0.0);
+        let cores = if left_s.is_finite() { cores_there(grid, run, id) } else { 0 };
+        to.extend(std::iter::repeat_n(left_s, cores));
+    }
     to.extend(std::iter::repeat_n(0.0, idle as usize));
+}
+
+/// How many cores a run has on a machine.
+fn cores_there(grid: &Grid, run: RunId, on: MachineId) -> usize {
+    match grid.find_run(run).filter(|run| run.is_wide()) {
+        Some(wide) => grid.parts_of(wide).filter(|part| part.on == on).map(|part| part.cores as usize).sum(),
+        None => cores_of(grid, run.task),
+    }
 }
 
 /// The least of at least one number, which is taken out.
@@ -190,8 +222,8 @@ impl Pool {
         later + ready.idle.len() as f64 * ops_from(0.0)
     }
 
-    /// A task that takes so many seconds goes there; in which queue it is to wait.
-    pub(super) fn take(&mut self, place: Place, seconds: f64) -> Queue {
+    /// A task that takes so many cores for so many seconds goes there; in which queue it is to wait.
+    pub(super) fn take(&mut self, place: Place, (taken, seconds): (usize, f64)) -> Queue {
         let queue = match (&mut self.machines, place) {
             (Machines::Each { ready, others, .. }, Place::One(machine, ready_s)) => {
                 let was_idle = ready.remove((Moment::at(ready_s), machine));
@@ -200,17 +232,14 @@ impl Pool {
                 }
                 let next = match others.get_mut(&machine) {
                     None => ready_s + seconds,
-                    Some(cores) => {
-                        cores.push(ready_s + seconds);
-                        take_least(cores)
-                    }
+                    Some(others) => occupy(ready_s, others, (taken, seconds)),
                 };
                 ready.later.insert((Moment::at(next), machine));
                 Queue::Machine(machine)
             }
             (Machines::Shared { cores, idle, ready_s }, _) => {
-                *idle = idle.saturating_sub(1);
-                *ready_s += seconds / *cores;
+                *idle = idle.saturating_sub(taken);
+                *ready_s += taken as f64 * seconds / *cores;
                 Queue::Class(self.class)
             }
             (Machines::Each { .. }, Place::Any(_)) => unreachable!("a place of another pool"),

@@ -29,7 +29,7 @@ impl From<Needs> for Size {
 /// count for the fields that say what a newcomer would find, named `next_*`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
-    /// Largest share of a core that a newcomer would get; −∞ if none can take one.
+    /// Largest share of a core that a newcomer of one core would get; −∞ if none can take one.
     pub next_share_max: f64,
     /// Fewest tasks on a machine that can take one; +∞ if none can.
     pub next_count_min: f64,
@@ -84,7 +84,7 @@ impl Summary {
         let times = sum_of_times(grid, machine);
         let free = 1.0 - machine.load();
         if machine.count() > 0 {
-            summary.share_min = machine.share(machine.count());
+            summary.share_min = machine.share(machine.shares());
             summary.count_max = n;
             summary.crowding_max = n / free;
             summary.mean_max = times / n;
@@ -93,7 +93,7 @@ impl Summary {
             let room = machine.free();
             summary.next_slots_max = room.slots.unwrap_or(u32::MAX);
             summary.next_memory_max = room.memory.map_or(u32::MAX, memory_steps);
-            summary.next_share_max = machine.share(machine.count() + 1);
+            summary.next_share_max = machine.share(machine.shares() + 1);
             summary.next_count_min = n;
             summary.next_crowding_min = (n + 1.0) / free;
             summary.next_times_min = times / free;

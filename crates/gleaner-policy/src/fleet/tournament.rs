@@ -85,6 +85,29 @@ impl Tournament {
         }
     }
 
+    /// The last leaf whose score is at least `threshold`.
+    pub fn last(
+        &self,
+        threshold: f64,
+        bound: impl Fn(&Summary) -> f64,
+        score: impl Fn(usize) -> f64,
+    ) -> Option<usize> {
+        let width = self.width();
+        // What is still to be looked into, the last on top.
+        let mut open = vec![1];
+        while let Some(node) = open.pop() {
+            if self.nodes.get(node).is_none_or(|summary| bound(summary) < threshold) {
+                continue;
+            }
+            if node < width {
+                open.extend([2 * node, 2 * node + 1]);
+            } else if score(node - width) >= threshold {
+                return Some(node - width);
+            }
+        }
+        None
+    }
+
     fn best_below(
         &self,
         node: usize,

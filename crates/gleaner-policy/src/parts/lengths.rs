@@ -10,6 +10,8 @@ pub enum Lengths {
     Declared,
     /// That of the user's last two tasks.
     LastTwo,
+    /// That of the user's tasks that ran before and are like it.
+    Learnt,
     /// The simulator's, who knows.
     True,
 }
@@ -18,7 +20,7 @@ impl Lengths {
     /// Whether it goes by what ran before.
     pub(crate) fn is_learnt(self) -> bool {
         match self {
-            Lengths::LastTwo => true,
+            Lengths::LastTwo | Lengths::Learnt => true,
             Lengths::Declared | Lengths::True => false,
         }
     }
@@ -26,7 +28,7 @@ impl Lengths {
 
 impl Choice for Lengths {
     fn all() -> Vec<Self> {
-        vec![Lengths::Declared, Lengths::LastTwo, Lengths::True]
+        vec![Lengths::Declared, Lengths::LastTwo, Lengths::Learnt, Lengths::True]
     }
 
     fn about(&self) -> About {
@@ -41,6 +43,13 @@ impl Choice for Lengths {
                 name: "last-two",
                 meaning: "A task is as long as the mean of its user's last two that ended before it was submitted, and no \
                           longer than was declared; before there were two, as was declared.",
+                reads: &[Input::Runs],
+            },
+            Lengths::Learnt => About {
+                name: "learnt",
+                meaning: "A task is as long as the median of its user's latest that ended before it was submitted: of up \
+                          to 20 with the same declared length, or else, where there are not two of these, of any; and no \
+                          longer than was declared. Without them, as was declared.",
                 reads: &[Input::Runs],
             },
             Lengths::True => About {

@@ -87,6 +87,8 @@ pub enum Correction {
     /// It ends when its user said.
     #[default]
     Estimate,
+    /// It takes as long as those like it that took longer.
+    Alike,
     /// It takes twice as long.
     Doubled,
     /// It takes a minute more; then 5, 15 and 30 minutes, 1, 2, 5, 10, 20, 50 and 100 hours.
@@ -95,7 +97,7 @@ pub enum Correction {
 
 impl Choice for Correction {
     fn all() -> Vec<Self> {
-        vec![Correction::Estimate, Correction::Doubled, Correction::InTurn]
+        vec![Correction::Estimate, Correction::Alike, Correction::Doubled, Correction::InTurn]
     }
 
     fn about(&self) -> About {
@@ -105,6 +107,12 @@ impl Choice for Correction {
                 meaning: "A task that runs longer than was believed is believed to take what its user declared; if that \
                           is over too, twice as long as before.",
                 reads: &[Input::Lengths],
+            },
+            Correction::Alike => About {
+                name: "alike",
+                meaning: "A task that runs longer than was believed is believed to take the median of those from which that \
+                          was learnt that took longer; where none did, what its user declared.",
+                reads: &[Input::Runs],
             },
             Correction::Doubled => About {
                 name: "doubled",

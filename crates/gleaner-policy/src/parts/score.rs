@@ -22,11 +22,15 @@ pub enum Score {
     SocialAsPrinted,
     /// The number of tasks, whatever they are.
     MinNum,
+    /// The operations that a machine does a second on all its cores, whatever is on it (Da Silva and Nesmachnow).
+    Power,
+    /// Those of one core.
+    PowerPerCore,
 }
 
 impl Choice for Score {
     fn all() -> Vec<Self> {
-        Score::ALL.to_vec()
+        Score::ALL.into_iter().chain(Score::POWERS).collect()
     }
 
     fn about(&self) -> About {
@@ -63,14 +67,28 @@ impl Choice for Score {
                 meaning: "The machine with the fewest tasks, whatever its speed and its owner's load: the paper's baseline.",
                 reads: &[Input::Counts],
             },
+            Score::Power => About {
+                name: "power",
+                meaning: "The machine that does the most of the task's operations a second on all its cores together, \
+                          whatever is on it: for machines that run one task a core, where what is full takes none.",
+                reads: &[Input::Speeds],
+            },
+            Score::PowerPerCore => About {
+                name: "power-per-core",
+                meaning: "The machine on one core of which the task runs fastest, whatever is on it.",
+                reads: &[Input::Speeds],
+            },
         }
     }
 }
 
 impl Score {
-    /// All of them, in the order in which help lists them.
+    /// Those of the first paper, in the order in which help lists them.
     pub const ALL: [Score; 5] =
         [Score::Greedy, Score::Social, Score::SocialWhole, Score::SocialAsPrinted, Score::MinNum];
+
+    /// Those that look at the machine alone.
+    pub const POWERS: [Score; 2] = [Score::Power, Score::PowerPerCore];
 
     /// As it is written in scenarios and presets.
     pub fn name(self) -> &'static str {
@@ -87,6 +105,8 @@ impl Score {
             }
             Score::SocialAsPrinted => "the paper's SOCIAL to the letter; here to be compared, not used",
             Score::MinNum => "each task to the machine with the fewest tasks",
+            Score::Power => "each task to the most powerful machine that has room",
+            Score::PowerPerCore => "each task to the machine with the fastest core that has room",
         }
     }
 
@@ -94,14 +114,21 @@ impl Score {
     pub fn counts_tasks(self) -> bool {
         match self {
             Score::MinNum => true,
-            Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => false,
+            Score::Greedy
+            | Score::Social
+            | Score::SocialWhole
+            | Score::SocialAsPrinted
+            | Score::Power
+            | Score::PowerPerCore => false,
         }
     }
 
     /// What a decision costs.
     pub(crate) fn cost(self) -> &'static str {
         match self {
-            Score::Greedy | Score::MinNum => "A decision costs O(machine classes + log machines).",
+            Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => {
+                "A decision costs O(machine classes + log machines)."
+            }
             Score::Social => "A decision costs O(machine classes + log machines), and O(machines) at worst.",
             Score::SocialWhole | Score::SocialAsPrinted => "A decision costs O(machines) at worst.",
         }
@@ -119,7 +146,7 @@ fn sum_over_residents(
     // Not `sum()`: that of no floats is −0, and a division by it has the wrong sign.
     machine.counts().fold(0.0, |sum, (class, count)| {
         let count = count - u32::from(without == Some(class));
-        sum + f64::from(count) * of(grid.classes().seconds_per_op(class, machine.class()))
+        sum + f64::from(count) * of(grid.classes().seconds_per_op_in_parts(class, machine.class()))
     })
 }
 
@@ -134,13 +161,25 @@ pub(crate) fn placement(score: Score, grid: &Grid, class: TaskClassId, on: Machi
     let h = grid.classes().seconds_per_op(class, machine.class());
     let n = machine.count();
     match score {
-        Score::Greedy => machine.share(n + 1) / h,
+        Score::Greedy => next_share(grid, class, machine) / h,
         Score::Social | Score::SocialWhole => {
             -(f64::from(n + 1) * h + sum_of_times(grid, machine)) / (1.0 - machine.load())
         }
-        Score::SocialAsPrinted => social_as_printed(grid, machine, h),
+        Score::SocialAsPrinted => social_as_printed(grid, class, machine, h),
         Score::MinNum => -f64::from(n),
+        Score::Power => f64::from(machine.cores()) / h,
+        Score::PowerPerCore => 1.0 / h,
     }
+}
+
+fn cores(grid: &Grid, class: TaskClassId) -> u64 {
+    u64::from(grid.classes().task_class(class).needs.cores)
+}
+
+/// The share of a core that a newcomer gets for each core that it wants.
+#[inline]
+pub(crate) fn next_share(grid: &Grid, class: TaskClassId, machine: &Machine) -> f64 {
+    machine.share(machine.shares() + cores(grid, class))
 }
 
 /// What is less than this of the newcomer's own affinity is rounding, where the letter of the paper says 0.
@@ -148,14 +187,14 @@ const NOTHING: f64 = 1e-12;
 
 /// f(j, m) = τ(j, m) − Σ τ(k, m)/(n + 1). Exactly 0, and so a tie, where the residents take as long per operation as
 /// the newcomer.
-fn social_as_printed(grid: &Grid, machine: &Machine, h: f64) -> f64 {
+fn social_as_printed(grid: &Grid, class: TaskClassId, machine: &Machine, h: f64) -> f64 {
     let n = machine.count();
-    let own = machine.share(n + 1) / h;
+    let own = next_share(grid, class, machine) / h;
     if n == 0 {
         return own;
     }
     let inverse_times = sum_over_residents(grid, machine, None, |resident| 1.0 / resident);
-    let difference = own - machine.share(n) * inverse_times / f64::from(n + 1);
+    let difference = own - machine.share(machine.shares()) * inverse_times / f64::from(n + 1);
     if difference.abs() <= NOTHING * own { 0.0 } else { difference }
 }
 
@@ -165,14 +204,18 @@ pub(crate) fn gain(score: Score, grid: &Grid, class: TaskClassId, from: MachineI
     match score {
         Score::Greedy => {
             let (source, target) = (grid.machine(from), grid.machine(to));
-            let before = source.share(source.count()) / grid.seconds_per_op(class, from);
-            let after = target.share(target.count() + 1) / grid.seconds_per_op(class, to);
+            let before = source.share(source.shares()) / grid.seconds_per_op(class, from);
+            let after = next_share(grid, class, target) / grid.seconds_per_op(class, to);
             (after - before) / before
         }
         Score::Social => social_gain(grid, class, grid.machine(from), grid.machine(to)),
         Score::SocialWhole => social_gain_of_the_whole(grid, class, grid.machine(from), grid.machine(to)),
         Score::SocialAsPrinted => social_gain_as_printed(grid, class, grid.machine(from), grid.machine(to)),
         Score::MinNum => f64::from(grid.machine(from).count()) - f64::from(grid.machine(to).count()),
+        Score::Power | Score::PowerPerCore => {
+            let power = |on| placement(score, grid, class, on);
+            (power(to) - power(from)) / power(from)
+        }
     }
 }
 
@@ -213,17 +256,22 @@ fn social_gain_of_the_whole(grid: &Grid, class: TaskClassId, source: &Machine, t
 
 /// f(j, m, m') with the sums of affinities as printed; |J| counts the tasks before the move, and 0/0 = 0.
 fn social_gain_as_printed(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
-    let affinities = |machine: &Machine, tasks: u32, inverse_times: f64| match tasks {
+    let affinities = |machine: &Machine, shares: u64, inverse_times: f64| match shares {
         0 => 0.0,
-        _ => machine.share(tasks) * inverse_times,
+        _ => machine.share(shares) * inverse_times,
     };
+    let moved = cores(grid, class);
     let (n, target_n) = (source.count(), target.count());
-    let before = affinities(source, n, sum_over_residents(grid, source, None, |h| 1.0 / h));
-    let after = affinities(source, n - 1, sum_over_residents(grid, source, Some(class), |h| 1.0 / h));
+    let before = affinities(source, source.shares(), sum_over_residents(grid, source, None, |h| 1.0 / h));
+    let after = affinities(
+        source,
+        source.shares().saturating_sub(moved),
+        sum_over_residents(grid, source, Some(class), |h| 1.0 / h),
+    );
     let target_sum = sum_over_residents(grid, target, None, |h| 1.0 / h);
-    let target_before = affinities(target, target_n, target_sum);
+    let target_before = affinities(target, target.shares(), target_sum);
     let newcomer = 1.0 / grid.classes().seconds_per_op(class, target.class());
-    let target_after = affinities(target, target_n + 1, target_sum + newcomer);
+    let target_after = affinities(target, target.shares() + moved, target_sum + newcomer);
     let all = f64::from(n + target_n);
     let (own, other) = (f64::from(n) / all, f64::from(target_n) / all);
     let change = own * (after - before) + other * (target_after - target_before);

@@ -45,7 +45,7 @@ impl Choice for Nearness {
 
     fn about(&self) -> About {
         const FREE: &[Input] = &[Input::Room];
-        const ALL: &[Input] = &[Input::Room, Input::Speeds, Input::Lengths, Input::Data];
+        const ALL: &[Input] = &[Input::Room, Input::Speeds, Input::Lengths, Input::Files];
         match self {
             Nearness::Map => About {
                 name: "map",
@@ -66,7 +66,7 @@ impl Choice for Nearness {
             Nearness::Data => About {
                 name: "data",
                 meaning: "A job fills the sites in order of how soon its data would be there.",
-                reads: &[Input::Room, Input::Data],
+                reads: &[Input::Room, Input::Files],
             },
             Nearness::EarliestEnd => About {
                 name: "earliest-end",

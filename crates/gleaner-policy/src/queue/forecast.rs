@@ -10,10 +10,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What stands for the length of a task of which nothing is known: it ends at no moment that can be told.
 const UNKNOWN: f64 = 1e24;
+/// So many of those alike count, and so many must be there.
+const ALIKE_MOST: usize = 20;
+const ALIKE_LEAST: usize = 2;
 /// What ran for less counts as if it had run so long: nobody is believed to take no time.
 const SHORTEST_S: f64 = 1.0;
-/// So many of a user's runs are remembered.
-const RUNS_KEPT: usize = 64;
+/// So many are remembered: more than count, since those that ended at this very instant do not.
+const RUNS_KEPT: usize = 32;
 
 /// A run that came to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -35,13 +38,15 @@ pub(crate) struct Forecast {
     lengths: Lengths,
     /// By task; empty where what was declared is believed.
     believed: Vec<f64>,
-    /// The latest of each user, in order of end.
-    ran: BTreeMap<UserId, VecDeque<Ran>>,
+    /// By task that has not ended: what will be believed when that is over, one after the other. Only where there is any.
+    later: BTreeMap<TaskId, Vec<f64>>,
+    /// The latest of each user, and of each user and declared length, in order of end.
+    ran: BTreeMap<(UserId, Option<u64>), VecDeque<Ran>>,
 }
 
 impl Forecast {
     pub(crate) fn new(lengths: Lengths) -> Self {
-        Self { lengths, believed: Vec::new(), ran: BTreeMap::new() }
+        Self { lengths, believed: Vec::new(), later: BTreeMap::new(), ran: BTreeMap::new() }
     }
 
     /// Of a whole grid: what happened to its tasks happens again. Costs O(tasks·log tasks) where runs are looked at.
@@ -76,26 +81,35 @@ impl Forecast {
     /// A task was handed in; those before it were.
     pub(crate) fn submitted(&mut self, grid: &Grid, id: TaskId) {
         if self.is_learnt() && id.index() == self.believed.len() {
-            let believed = self.predict(grid, id);
-            self.believed.push(believed);
+            let declared = declared(grid, id);
+            let mut believed = self.predict(grid, id).into_iter().filter(|length| *length < declared);
+            self.believed.push(believed.next().unwrap_or(declared));
+            let later: Vec<f64> = believed.collect();
+            if !later.is_empty() {
+                self.later.insert(id, later);
+            }
         }
     }
 
     /// A task came to its end.
     pub(crate) fn ended(&mut self, grid: &Grid, id: TaskId) {
+        self.later.remove(&id);
         let task = grid.task(id);
         let TaskState::Finished(on) = task.state() else { return };
         if !self.is_learnt() || task.started() == Time::NEVER {
             return;
         }
         let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);
-        let ran = Ran { ended: task.ended(), task: id, ops: seconds / grid.seconds_per_op(task.class(), on) };
+        let ops = seconds / grid.seconds_per_op(task.class(), on);
+        let ran = Ran { ended: task.ended(), task: id, ops };
         let user = grid.classes().task_class(task.class()).payer;
-        let recent = self.ran.entry(user).or_default();
-        let at = recent.partition_point(|other| other.key() < ran.key());
-        recent.insert(at, ran);
-        if recent.len() > RUNS_KEPT {
-            recent.pop_front();
+        for like in [None, Some(declared(grid, id).to_bits())] {
+            let recent = self.ran.entry((user, like)).or_default();
+            let at = recent.partition_point(|other| other.key() < ran.key());
+            recent.insert(at, ran);
+            if recent.len() > RUNS_KEPT {
+                recent.pop_front();
+            }
         }
     }
 
@@ -110,19 +124,48 @@ impl Forecast {
         declared(grid, id)
     }
 
-    fn predict(&self, grid: &Grid, id: TaskId) -> f64 {
-        let declared = declared(grid, id);
+    /// What will be believed of a task when `ops` of it are done and it has not ended, by what it is like.
+    pub(crate) fn beyond(&self, id: TaskId, ops: f64) -> Option<f64> {
+        self.later.get(&id)?.iter().copied().find(|length| *length > ops)
+    }
+
+    /// What is believed of a task, and what after it when that is over, and so on; each is more than the one before.
+    fn predict(&self, grid: &Grid, id: TaskId) -> Vec<f64> {
         let user = grid.classes().task_class(grid.task(id).class()).payer;
-        let predicted = match self.lengths {
-            Lengths::Declared | Lengths::True => return declared,
-            Lengths::LastTwo => self.last_two(user, grid.task(id).submitted()),
+        let now = grid.task(id).submitted();
+        match self.lengths {
+            Lengths::Declared | Lengths::True => Vec::new(),
+            Lengths::LastTwo => self.last_two(user, now).into_iter().collect(),
+            Lengths::Learnt => self.alike(user, now, declared(grid, id)),
+        }
+    }
+
+    /// The median of the user's latest that are alike, then that of those that took longer, and so on.
+    fn alike(&self, user: UserId, now: Time, declared: f64) -> Vec<f64> {
+        let latest = |like: Option<u64>| -> Vec<f64> {
+            let recent = self.ran.get(&(user, like)).into_iter().flatten().rev();
+            recent.filter(|ran| ran.ended < now).take(ALIKE_MOST).map(|ran| ran.ops).collect()
         };
-        predicted.map_or(declared, |predicted| predicted.min(declared))
+        let mut sample = latest(Some(declared.to_bits()));
+        if sample.len() < ALIKE_LEAST {
+            sample = latest(None);
+        }
+        if sample.len() < ALIKE_LEAST {
+            return Vec::new();
+        }
+        sample.sort_by(f64::total_cmp);
+        let mut medians = Vec::new();
+        let mut longer = &sample[..];
+        while let Some(&median) = longer.get(longer.len() / 2) {
+            medians.push(median);
+            longer = &longer[longer.partition_point(|ops| *ops <= median)..];
+        }
+        medians
     }
 
     /// The mean of what the user's last two took; nothing before there were two.
     fn last_two(&self, user: UserId, now: Time) -> Option<f64> {
-        let mut recent = self.ran.get(&user)?.iter().rev().filter(|ran| ran.ended < now);
+        let mut recent = self.ran.get(&(user, None))?.iter().rev().filter(|ran| ran.ended < now);
         let (last, before) = (recent.next()?.ops, recent.next()?.ops);
         Some(f64::midpoint(before, last))
     }

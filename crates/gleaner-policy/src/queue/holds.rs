@@ -116,11 +116,18 @@ impl Holds {
             any = true;
             self.ends.pop_first();
             let hold = self.holds.get_mut(&id).expect("what ends is held");
-            let (believed, limit) = (
-                seconds(grid, forecast, id, hold.on),
-                Forecast::limit(grid, id.task) * grid.seconds_per_op(grid.task(id.task).class(), hold.on),
-            );
-            hold.until = corrected(self.correction, hold.since, now, (believed, limit));
+            let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), hold.on);
+            let believed = forecast.length(grid, id.task).amount() * seconds_per_op;
+            let limit = Forecast::limit(grid, id.task) * seconds_per_op;
+            let alike = || {
+                let ops = now.since(hold.since).seconds() / seconds_per_op;
+                forecast.beyond(id.task, ops).map(|ops| hold.since.after_seconds(ops * seconds_per_op))
+            };
+            hold.until = match self.correction {
+                Correction::Alike => alike().filter(|end| *end > now),
+                Correction::Estimate | Correction::Doubled | Correction::InTurn => None,
+            }
+            .unwrap_or_else(|| corrected(self.correction, hold.since, now, (believed, limit)));
             let Hold { on, cores, until: later, .. } = *hold;
             self.ends.insert((later, id));
             self.calendars[on.index()].take(until, later, cores.into());
@@ -153,6 +160,11 @@ impl Holds {
     /// The machines of a class that take tasks, in no order.
     pub(crate) fn open(&self, class: MachineClassId) -> impl Iterator<Item = MachineId> + '_ {
         self.rooms[class.index()].iter().map(|(_, machine)| *machine)
+    }
+
+    /// Whether there is but one machine that takes tasks.
+    pub(crate) fn is_one(&self) -> bool {
+        self.rooms.iter().map(BTreeSet::len).sum::<usize>() == 1
     }
 
     /// The most cores that are free on any machine. Costs O(machine classes).
@@ -207,7 +219,7 @@ const IN_TURN: [f64; 11] = [
 fn corrected(rule: Correction, since: Time, now: Time, (believed, limit): (f64, f64)) -> Time {
     let later = |seconds: f64| Some(since.after_seconds(seconds)).filter(|end| *end > now);
     let by_rule = match rule {
-        Correction::Estimate => None,
+        Correction::Estimate | Correction::Alike => None,
         Correction::Doubled => doublings(believed).find_map(|seconds| later(seconds.min(limit))),
         Correction::InTurn => IN_TURN.iter().find_map(|more| later((believed + more).min(limit))),
     };

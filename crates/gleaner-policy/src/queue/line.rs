@@ -27,6 +27,8 @@ pub(crate) struct Kind {
     /// The first class of that kind that was met.
     pub(crate) class: TaskClassId,
     shelf: Shelf,
+    /// How long its shortest is; of no meaning where nobody waits.
+    shortest: Size,
 }
 
 /// A place in the line: the least is the first.
@@ -38,8 +40,8 @@ pub(crate) struct Line {
     kinds: Vec<Kind>,
     of_class: Vec<usize>,
     known: BTreeMap<Like, usize>,
-    /// By cores, the fewest first.
-    by_cores: Vec<usize>,
+    /// Those with anybody, by cores, the fewest first.
+    waiting: Vec<(u32, usize)>,
     turns: BTreeSet<Turn>,
 }
 
@@ -55,27 +57,43 @@ impl Line {
         self.of_class.push(kind);
         if kind == next {
             let (needs, priority) = (class.needs, class.priority);
-            self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
-            let kinds = &self.kinds;
-            let at = self.by_cores.partition_point(|&other| kinds[other].needs.cores <= needs.cores);
-            self.by_cores.insert(at, next);
+            self.kinds.push(Kind {
+                needs,
+                priority,
+                class: id,
+                shelf: Shelf::default(),
+                shortest: Size::LEAST,
+            });
         }
     }
 
     /// A task of that length waits.
     pub(crate) fn add(&mut self, grid: &Grid, id: TaskId, length: Ops) {
-        let kind = self.kind_of_mut(grid, id);
-        let priority = kind.priority;
+        let number = self.number_of(grid, id);
+        let kind = &mut self.kinds[number];
+        self.turns.insert((Reverse(kind.priority), id));
+        if kind.shelf.is_empty() {
+            let entry = (kind.needs.cores, number);
+            let at = self.waiting.partition_point(|other| *other < entry);
+            self.waiting.insert(at, entry);
+        }
         kind.shelf.insert(Waiting { length, id });
-        self.turns.insert((Reverse(priority), id));
+        kind.measure();
     }
 
     /// A task, of the length with which it came, waits no more. Whether it did.
     pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: Ops) -> bool {
-        let kind = self.kind_of_mut(grid, id);
-        let priority = kind.priority;
-        kind.shelf.remove(Waiting { length, id });
-        self.turns.remove(&(Reverse(priority), id))
+        let number = self.number_of(grid, id);
+        let kind = &mut self.kinds[number];
+        if !kind.shelf.remove(Waiting { length, id }) {
+            return false;
+        }
+        kind.measure();
+        if kind.shelf.is_empty() {
+            let at = self.waiting.binary_search(&(kind.needs.cores, number));
+            self.waiting.remove(at.expect("a kind with somebody was listed"));
+        }
+        self.turns.remove(&(Reverse(kind.priority), id))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -97,15 +115,15 @@ impl Line {
     }
 
     pub(crate) fn kind_of(&self, grid: &Grid, id: TaskId) -> &Kind {
-        &self.kinds[self.of_class[grid.task(id).class().index()]]
+        &self.kinds[self.number_of(grid, id)]
     }
 
-    fn kind_of_mut(&mut self, grid: &Grid, id: TaskId) -> &mut Kind {
-        &mut self.kinds[self.of_class[grid.task(id).class().index()]]
+    fn number_of(&self, grid: &Grid, id: TaskId) -> usize {
+        self.of_class[grid.task(id).class().index()]
     }
 
     /// The task to fill a gap with: of those behind the head that are no longer than their kind may be, the first by that
-    /// order. Costs O(kinds that need no more cores than that), and O(√tasks) at most for each that may start.
+    /// order. Costs O(kinds that wait and need no more cores than that), and O(√tasks) at most for each that may start.
     pub(crate) fn filler(
         &self,
         fill: Fill,
@@ -114,15 +132,15 @@ impl Line {
         mut longest: impl FnMut(&Kind) -> Option<Size>,
     ) -> Option<TaskId> {
         let mut best: Option<(Rank, TaskId)> = None;
-        for &kind in &self.by_cores {
-            let kind = &self.kinds[kind];
-            if kind.needs.cores > cores_max {
+        for &(cores, kind) in &self.waiting {
+            if cores > cores_max {
                 break;
             }
-            if kind.shelf.is_empty() {
+            let kind = &self.kinds[kind];
+            let Some(longest) = longest(kind) else { continue };
+            if kind.shortest > longest {
                 continue;
             }
-            let Some(longest) = longest(kind) else { continue };
             let Some((rank, task)) = kind.first(fill, head, longest) else { continue };
             if best.is_none_or(|best| (rank, task) < best) {
                 best = Some((rank, task));
@@ -148,6 +166,10 @@ impl Line {
 type Rank = (Reverse<i32>, u64);
 
 impl Kind {
+    fn measure(&mut self) {
+        self.shortest = self.shelf.at(Place::FIRST).map_or(Size::LEAST, |shortest| shortest.size());
+    }
+
     fn first(&self, fill: Fill, head: TaskId, longest: Size) -> Option<(Rank, TaskId)> {
         let priority = Reverse(self.priority);
         match fill {

@@ -6,9 +6,11 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
+use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
+use crate::parts::rank::{Candidates, Rank, Until};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
@@ -28,9 +30,12 @@ impl Recipe {
         parts.extend([
             PartView::of("order", self.order),
             PartView::of("score", self.score),
-            PartView::of("choose", self.choose),
+            PartView { meaning: self.chooses(), ..PartView::of("choose", self.choose) },
             PartView::of("belief", self.belief),
         ]);
+        if let Goal::Rank(rank) = self.score {
+            parts.push(PartView::of("candidates", rank.candidates));
+        }
         if let Goal::Start(Queueing { backfill, fill, correction }) = self.score {
             parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
             parts.push(PartView::of("correction", correction));
@@ -51,7 +56,24 @@ impl Recipe {
             parts.push(PartView::of("level", self.level));
         }
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
+        if let Some(Peering { favours, queue, recall }) = self.peering {
+            parts.extend([
+                PartView::of("favours", favours),
+                PartView::of("queue", queue),
+                PartView::of("recall", recall),
+            ]);
+        }
         parts
+    }
+
+    fn chooses(&self) -> String {
+        let meaning = self.choose.about().meaning;
+        match self.choose {
+            Choose::Proportional { power } => format!("{meaning} The power is {power}."),
+            Choose::Best | Choose::BestLatest | Choose::BestByLot | Choose::First | Choose::TwoChoices => {
+                meaning.to_owned()
+            }
+        }
     }
 
     fn relocation(&self) -> PartView {
@@ -72,6 +94,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Goal>("score"))
         .chain(all::<Choose>("choose"))
         .chain(all::<Belief>("belief"))
+        .chain(all::<Candidates>("candidates"))
         .chain(all::<Lengths>("lengths"))
         .chain(all::<Fill>("fill"))
         .chain(all::<Correction>("correction"))
@@ -94,6 +117,9 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<AtSource>("sites.at_source"))
         .chain(all::<Direction>("sites.potential"))
         .chain(all::<Has>("sites.has"))
+        .chain(all::<Favours>("favours"))
+        .chain(all::<Overflow>("queue"))
+        .chain(all::<Recalling>("recall"))
         .collect()
 }
 
@@ -119,6 +145,7 @@ impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.score {
             Goal::Now(score) => self.fmt_placing(score, f),
+            Goal::Rank(rank) => self.fmt_brokering(rank, f),
             Goal::End(aim) => self.fmt_planning(aim, f),
             Goal::Start(queueing) => self.fmt_queueing(queueing, f),
             Goal::Sites(rule) => write!(f, "{rule}"),
@@ -129,11 +156,38 @@ impl fmt::Display for Recipe {
 impl Recipe {
     fn fmt_placing(&self, score: Score, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(score.name())?;
+        if self.choose != Choose::Best {
+            write!(f, ", {}", self.choose.name())?;
+        }
+        if let Some(Peering { favours, queue, recall }) = self.peering {
+            let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
+            return write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}");
+        }
         match &self.relocate {
             None => f.write_str(", no relocation")?,
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
         }
         if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
+    }
+
+    fn fmt_brokering(&self, rank: Rank, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rank { alpha, beta, until, candidates } = rank;
+        let until = match until {
+            Until::Begin => "",
+            Until::End => " with execution",
+        };
+        write!(f, "rank{until}, α = {alpha}, β = {beta}, {}", self.choose.name())?;
+        if let Choose::Proportional { power } = self.choose {
+            write!(f, " to its power {power}")?;
+        }
+        match candidates {
+            Candidates::All => {}
+            Candidates::MostFiles => f.write_str(", where most files are")?,
+        }
+        match self.belief {
+            Belief::AsPublished => f.write_str("; sites as published"),
+            Belief::OwnDispatches { brokers } => write!(f, "; sites with what was sent, times {brokers}"),
+        }
     }
 
     fn fmt_queueing(&self, queueing: Queueing, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,10 +205,12 @@ impl Recipe {
         f.write_str(match self.lengths {
             Lengths::Declared => "",
             Lengths::LastTwo => ", by each user's last two",
+            Lengths::Learnt => ", by what ran before",
             Lengths::True => ", by true lengths",
         })?;
         f.write_str(match correction {
             Correction::Estimate => "",
+            Correction::Alike => ", then by what ran longer",
             Correction::Doubled => ", doubled where that is short",
             Correction::InTurn => ", a minute more and so on where that is short",
         })

@@ -12,7 +12,7 @@ use super::running::{Running, sites_of};
 use super::split::fill;
 use super::{estimate, places};
 use crate::parts::sites::{Copies, GiveUp, Nearness, Queues, SiteRule, Split};
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId, Time};
 
 /// Gives jobs to sites.
@@ -118,7 +118,8 @@ impl Dispatcher {
 
     /// All that happens now is told first.
     fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        grid.wake_at().is_none_or(|at| now < at).then_some(Decision::Wake { at: now })
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
     }
 }
 
@@ -188,7 +189,8 @@ impl Policy for Dispatcher {
             | Change::Started(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
-            | Change::WakeChanged => {}
+            | Change::LoansChanged
+            | Change::AlarmChanged(_) => {}
         }
     }
 
@@ -205,6 +207,8 @@ impl Policy for Dispatcher {
             | Cause::Freed(_)
             | Cause::Vacated(_)
             | Cause::Published(_)
+            | Cause::Wanted
+            | Cause::NothingLent
             | Cause::RuleChanged => {
                 if self.line.is_empty() {
                     None

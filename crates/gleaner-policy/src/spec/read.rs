@@ -1,10 +1,15 @@
 //! From what is written to what it stands for.
 
+use super::brokering;
 use super::keys::{Key, Table};
 use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
+use crate::parts::favours::Peering;
+use crate::parts::lengths::Lengths;
+use crate::parts::queue::Correction;
+use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
@@ -22,15 +27,17 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     refuse_meaningless(&table, &preset)?;
     let mut recipe = preset.recipe;
     recipe.order = said(&table, "order", &preset, Part::Order, recipe.order)?;
-    recipe.score = said(&table, "score", &preset, Part::Score, recipe.score)?;
-    recipe.choose = chosen(&table, "choose", recipe.choose)?;
+    recipe.score = score(&table, &preset)?;
+    recipe.choose = said(&table, "choose", &preset, Part::Choose, recipe.choose)?;
     recipe.belief = chosen(&table, "belief", recipe.belief)?;
+    brokering::numbers(&table, &mut recipe)?;
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
     recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
-        queueing.correction = chosen(&table, "correction", queueing.correction)?;
+        let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };
+        queueing.correction = chosen(&table, "correction", own)?;
     }
     if let (Goal::Sites(rule), Some(key)) = (&mut recipe.score, table.find("sites")) {
         super::sites::read(&key, rule)?;
@@ -44,6 +51,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     if let Some(key) = table.find("relocate") {
         recipe.relocate = relocate(&key)?;
     }
+    recipe.peering = peering(&table, recipe.peering)?;
     let budget = match table.find("budget") {
         Some(key) => budget(&key, &preset, &mut recipe)?,
         None => None,
@@ -79,7 +87,9 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
     let meaningless: &[&str] = match (recipe.score, comes) {
         (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan", "sites"],
         (Goal::Sites(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "choose"],
-        (Goal::Now(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "sites"],
+        (Goal::Now(_) | Goal::Rank(_), _) => {
+            &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "sites"]
+        }
         (Goal::End(_), true) => &["period_s", "replan", "fill", "correction", "sites"],
         (Goal::End(_), false) => &["fill", "correction", "sites"],
     };
@@ -87,6 +97,20 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
         None => Ok(()),
     }
+}
+
+/// A score that judges sites keeps the numbers of a preset that does so too.
+fn score(table: &Table<'_>, preset: &Preset) -> Result<Goal, PolicyError> {
+    let own = preset.recipe.score;
+    let named = said(table, "score", preset, Part::Score, own)?;
+    if let (Goal::Rank(_), Goal::Now(_) | Goal::End(_), Some(key)) = (own, named, table.find("score")) {
+        return Err(contradicts(&key, "rank", preset));
+    }
+    Ok(match (own, named) {
+        (Goal::Rank(own), Goal::Rank(named)) => Goal::Rank(Rank { until: named.until, ..own }),
+        _ if named.name() == own.name() => own,
+        _ => named,
+    })
 }
 
 fn chosen<C: Choice>(table: &Table<'_>, name: &str, otherwise: C) -> Result<C, PolicyError> {
@@ -102,8 +126,8 @@ fn said<C: Choice>(
     own: C,
 ) -> Result<C, PolicyError> {
     let Some(key) = table.find(name) else { return Ok(own) };
-    let choice = key.choice()?;
-    if choice != own && preset.says.contains(&part) {
+    let choice: C = key.choice()?;
+    if choice.name() != own.name() && preset.says.contains(&part) {
         return Err(contradicts(&key, &own.name(), preset));
     }
     Ok(choice)
@@ -111,6 +135,17 @@ fn said<C: Choice>(
 
 fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
     key.wrong(format!("\"{own}\", or no such key: the name {} says it", preset.name))
+}
+
+/// A key of them makes a peer of what was none.
+fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, PolicyError> {
+    let is_said = ["favours", "queue", "recall"].iter().any(|key| table.find(key).is_some());
+    let Some(own) = own.or_else(|| is_said.then(Peering::default)) else { return Ok(None) };
+    Ok(Some(Peering {
+        favours: chosen(table, "favours", own.favours)?,
+        queue: chosen(table, "queue", own.queue)?,
+        recall: chosen(table, "recall", own.recall)?,
+    }))
 }
 
 fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {

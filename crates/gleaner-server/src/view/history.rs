@@ -145,7 +145,9 @@ impl<'a> Story<'a> {
             Decision::StartWide { task, ref parts } | Decision::ReplicateWide { task, ref parts } => {
                 (task, parts[0].on)
             }
-            Decision::Collect | Decision::Plan { .. } | Decision::Wake { .. } => return,
+            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                return;
+            }
         };
         if task != self.names.task {
             return;

@@ -1,7 +1,7 @@
 //! Why a task waits that some machine could take: what the rule in force, its batches and its budget have to do with it.
 
 use crate::ledger::Ledger;
-use gleaner_core::{Availability, Queue};
+use gleaner_core::{Alarm, Availability, Queue};
 use gleaner_units::{Credits, MachineId, TaskId, Time};
 
 /// In half a sentence.
@@ -18,7 +18,8 @@ pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
         }
         None => None,
     };
-    let batch = grid.wake_at().map_or(String::new(), |at| format!(", in {:.0} s", at.since(now).seconds()));
+    let alarms = [Alarm::Batch, Alarm::Recharge].into_iter().filter_map(|alarm| grid.alarm(alarm));
+    let batch = alarms.min().map_or(String::new(), |at| format!(", in {:.0} s", at.since(now).seconds()));
     match planned {
         Some(machine) => format!("it waits, planned for {machine}"),
         None if is_too_dear(ledger, now, task) => {

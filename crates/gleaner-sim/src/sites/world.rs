@@ -444,6 +444,7 @@ impl Outside for SitesWorld {
 
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Slip>) {
         match order {
+            Command::Lending(_) => unreachable!("nobody lends sites"),
             Command::Start { run, on } => {
                 let job = self.handed_in[party.index()][run.task.index()];
                 let cores = self.setup.jobs[job].processors;

@@ -167,9 +167,10 @@ impl Books {
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
             | Event::RunArrived(_)
+            | Event::Lending(_)
             | Event::RunStarted(_)
             | Event::RuleChanged
-            | Event::WokeUp => {}
+            | Event::WokeUp { .. } => {}
         }
     }
 
@@ -215,7 +216,7 @@ impl Books {
                 self.charge(task, class, paid);
             }
             Decision::Start { task, on } => self.started(now, task, on, charged),
-            Decision::Wake { .. } => {}
+            Decision::Lending(_) | Decision::Wake { .. } => {}
             Decision::Relocate { .. }
             | Decision::Replicate { .. }
             | Decision::StartWide { .. }

@@ -88,15 +88,16 @@ impl View<'_> {
     fn cores(&self, id: MachineId) -> Vec<f64> {
         let machine = self.grid.machine(id);
         let class = machine.class().index();
-        let share =
-            (f64::from(machine.cores()) * (1.0 - machine.load()) / f64::from(machine.count())).min(1.0);
+        let share = (f64::from(machine.cores()) * (1.0 - machine.load()) / self.taken(id) as f64).min(1.0);
         let mut cores = Vec::new();
         for (task_class, _) in machine.counts() {
             for run in machine.runs_of(task_class) {
                 let row = self.grid.classes().seconds_per_op_row(task_class);
                 let ops = self.length(run.task) - self.books.ops_done(run);
                 let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
-                cores.push(left);
+                for _ in 0..self.needed(run.task) {
+                    cores.push(left);
+                }
             }
         }
         while cores.len() < machine.cores() as usize {
@@ -104,6 +105,16 @@ impl View<'_> {
         }
         // Where a task stands still, nobody knows when another could begin.
         cores.into_iter().filter(|ready| ready.is_finite()).collect()
+    }
+
+    /// How many cores a task needs.
+    fn needed(&self, task: TaskId) -> usize {
+        self.grid.classes().task_class(self.grid.task(task).class()).needs.cores as usize
+    }
+
+    /// How many cores are taken on a machine.
+    fn taken(&self, id: MachineId) -> usize {
+        self.grid.machine(id).runs().map(|run| self.needed(run.task)).sum()
     }
 
     fn price(&self, class: usize) -> f64 {
@@ -132,8 +143,19 @@ impl View<'_> {
                 first
             };
             for task in self.ranked(Queue::Machine(id)) {
-                let core = first(&cores);
-                cores[core] += self.seconds(task, class);
+                // As many as it needs, from when the last of them is ready.
+                let mut having = Vec::new();
+                let mut start = 0.0;
+                while having.len() < self.needed(task).min(cores.len()) {
+                    let open: Vec<usize> = (0..cores.len()).filter(|core| !having.contains(core)).collect();
+                    let times: Vec<f64> = open.iter().map(|core| cores[*core]).collect();
+                    let core = open[first(&times)];
+                    start = cores[core];
+                    having.push(core);
+                }
+                for core in having {
+                    cores[core] = start + self.seconds(task, class);
+                }
             }
             let (price, queue) = (self.price(class), Queue::Machine(id));
             workers.push(Worker { rank: id.index(), queue, class, ready: cores[first(&cores)], price });
@@ -152,13 +174,13 @@ impl View<'_> {
             if cores.is_empty() {
                 continue;
             }
-            let running: usize = machines.iter().map(|id| self.grid.machine(*id).count() as usize).sum();
+            let running: usize = machines.iter().map(|id| self.taken(*id)).sum();
             let queue = Queue::Class(gleaner_units::MachineClassId::new(class));
             let mut ready = cores.iter().sum::<f64>() / cores.len() as f64;
             let mut assigned = 0;
             for task in self.ranked(queue) {
-                ready += self.seconds(task, class) / cores.len() as f64;
-                assigned += 1;
+                ready += self.needed(task) as f64 * self.seconds(task, class) / cores.len() as f64;
+                assigned += self.needed(task);
             }
             if running + assigned < cores.len() {
                 ready = 0.0;

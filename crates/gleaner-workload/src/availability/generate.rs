@@ -9,7 +9,7 @@
 //! 6.45·10⁶ / 101 are 128·10³ and 64·10³, with 89·10³ between them; a task of 8.5·10⁶ operations then takes about a
 //! period of two minutes, and ten minutes after the last arrival all can be done. So the months keep the workers that
 //! are counted and the cumulative speeds; [`Profile::MANY_SEPTEMBER`] and [`Profile::MANY_JUNE`] keep the speeds as
-//! printed and the cumulative ones, and have 1,348 and 725 machines there, each a fourteenth as fast.
+//! printed and the cumulative ones, and have 1,348 and 674 machines there, a fourteenth and a seventh as fast.
 //!
 //! # What was chosen, and why
 //!

@@ -18,6 +18,25 @@ pub enum Overrun {
     Kill,
 }
 
+/// How many processors a job takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Size {
+    /// As many as it was given: field 5, or else field 8.
+    #[default]
+    Allocated,
+    /// As many as it asked for: field 8, or else field 5.
+    Requested,
+}
+
+/// How a log is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Reading {
+    /// What becomes of a job that runs longer than its user said.
+    pub overrun: Overrun,
+    /// How many processors a job takes.
+    pub size: Size,
+}
+
 /// A log that is to run on one machine.
 #[derive(Clone, Debug)]
 pub struct LogExperiment {
@@ -31,9 +50,12 @@ pub struct LogExperiment {
 
 impl LogExperiment {
     /// The jobs of a log that fit on a machine of `cores` processors, under a policy. An operation takes a second.
-    pub fn of(log: &Log, cores: u32, policy: &PolicySpec, overrun: Overrun) -> Self {
-        let mut kept = log.kept(cores);
-        let killed = kept.jobs.iter_mut().map(|job| fit(job, overrun)).collect();
+    pub fn of(log: &Log, cores: u32, policy: &PolicySpec, reading: Reading) -> Self {
+        let mut kept = match reading.size {
+            Size::Allocated => log.kept(cores),
+            Size::Requested => as_requested(log, cores),
+        };
+        let killed = kept.jobs.iter_mut().map(|job| fit(job, reading.overrun)).collect();
         let mut task_names = Ids::default();
         for job in &kept.jobs {
             let number = log.jobs()[job.place].number.unwrap_or(job.place as u64 + 1);
@@ -51,6 +73,18 @@ impl LogExperiment {
         };
         Self { experiment, kept, killed }
     }
+}
+
+fn as_requested(log: &Log, cores: u32) -> Kept {
+    let mut kept = log.kept(u32::MAX);
+    for job in &mut kept.jobs {
+        let asked = log.jobs()[job.place].requested_processors.filter(|asked| *asked > 0);
+        job.processors = asked.unwrap_or(job.processors);
+    }
+    let all = kept.jobs.len();
+    kept.jobs.retain(|job| job.processors <= cores);
+    kept.left_out.too_large += (all - kept.jobs.len()) as u64;
+    kept
 }
 
 /// Whether it is stopped.

@@ -2,9 +2,10 @@
 //!
 //! The first line names the columns, in any order: `taskId`, `time`, `jobId`, `jobSize`, `runtime`, `user`, `peer`. A line
 //! is a task; those of a job share its number, and stand anywhere. **Users are closed loops**: a job comes a think time
-//! after the last one of its user ended, however long that took in whatever grid. The trace has when jobs came in the
-//! grid that it was made for, and how long their tasks run; a job there ended as soon as it came and its longest task had
-//! run, so that the think time before the next is what is left of the gap; where jobs overlap it is none.
+//! after the last one of its user ended, however long that took in whatever grid. The trace has no think times, but when
+//! jobs came: each is the one before and a gap that was drawn. Two readings: the gap is the think time, as in OurGrid's
+//! simulator ([`Job::gap`]); or it holds the job's own time as well, of a grid that ran all its tasks at once, and where
+//! jobs overlap there is none left ([`Job::think`]).
 
 use crate::InputError;
 use crate::error::{Place, quoted};
@@ -56,7 +57,9 @@ pub struct Job {
     pub user: usize,
     /// When it came in the trace.
     pub submit: Time,
-    /// How long after the end of the user's last job, or after the beginning, it comes.
+    /// How long after the user's last job, or the beginning, it came in the trace.
+    pub gap: Span,
+    /// How long after the end of the user's last job, or the beginning, had each of its tasks a machine at once.
     pub think: Span,
     /// Where its tasks begin in [`Workload::runs`].
     pub first: usize,
@@ -151,21 +154,18 @@ impl Reading {
         let peer = self.peer(field(PEER)?);
         let user = self.user(field(USER)?, peer);
         let name = field(JOB)?;
-        let bag = match self.bag_numbers.get(name) {
-            Some(&bag) => &mut self.bags[bag],
-            None => {
-                self.bag_numbers.insert(name.to_owned(), self.bags.len());
-                self.bags.push(Bag {
-                    name: name.to_owned(),
-                    user,
-                    submit: Time::from_nanos(submit.nanos()),
-                    size,
-                    runs: Vec::new(),
-                    place: place.clone(),
-                });
-                self.bags.last_mut().expect("it was just added")
-            }
-        };
+        let at = *self.bag_numbers.entry_ref(name).or_insert(self.bags.len());
+        if at == self.bags.len() {
+            self.bags.push(Bag {
+                name: name.to_owned(),
+                user,
+                submit: Time::from_nanos(submit.nanos()),
+                size,
+                runs: Vec::new(),
+                place: place.clone(),
+            });
+        }
+        let bag = &mut self.bags[at];
         let is_same = (bag.user, bag.submit.nanos(), bag.size) == (user, submit.nanos(), size);
         if !is_same {
             let found = format!("another time, size or user for the job {}", quoted(name));
@@ -211,6 +211,7 @@ impl Reading {
         }
         bags.sort_by_key(|bag| bag.submit);
         let mut ends = vec![Time::ZERO; users.len()];
+        let mut last = vec![Time::ZERO; users.len()];
         let mut jobs = Vec::with_capacity(bags.len());
         let mut runs = Vec::with_capacity(tasks);
         for bag in bags {
@@ -226,10 +227,12 @@ impl Reading {
                 name: bag.name,
                 user: bag.user,
                 submit: bag.submit,
+                gap: bag.submit.since(last[bag.user]),
                 think: bag.submit.since(*end),
                 first: runs.len(),
                 tasks: bag.size,
             });
+            last[bag.user] = bag.submit;
             *end = (bag.submit + longest).max(*end);
             runs.extend(bag.runs);
         }

@@ -59,7 +59,7 @@ fn columns() {
             (
                 "length",
                 "lenght",
-                "tasks.csv:1: lenght: found an unknown column; expected one of length, net, label, id, domain, …",
+                "tasks.csv:1: lenght: found an unknown column; expected one of length, net, label, id, cores, …",
             ),
             (
                 "net",
@@ -229,6 +229,50 @@ fn declared_lengths() {
         let expected = "operations as a finite number above 0, or nothing";
         let expected = format!("tasks.csv:2: declared: found {bad:?}; expected {expected}");
         Folder::new().with("tasks.csv", tasks(bad)).check_error(&[], &expected);
+    }
+}
+
+#[test]
+fn needs_and_room() {
+    let cores = "expected a whole number, 1 or more, below 2^32";
+    let size = "expected size, as 512M, 4GB or a number of bytes";
+    let priority = "expected a whole number from -2147483648 to 2147483647";
+    for (field, bad, expected) in [
+        ("cores", "0", cores),
+        ("memory_bytes", "much", size),
+        ("disk_bytes", "-1", size),
+        ("priority", "high", priority),
+        ("priority", "2147483648", priority),
+        ("checkpoint", "maybe", "expected yes or no"),
+    ] {
+        let tasks = format!("id,arrival_s,length,{field},cpu,disk,net\nt0,0,200,{bad},1,0,0\n");
+        let expected = format!("tasks.csv:2: {field}: found {bad:?}; {expected}");
+        Folder::new().with("tasks.csv", tasks).check_error(&[], &expected);
+        let machines = format!("id,{field},cpu,disk,net\nm2,{bad},1,0,0\n");
+        if ["memory_bytes", "disk_bytes"].contains(&field) {
+            Folder::new()
+                .with("machines.csv", machines)
+                .check_error(&[], &expected.replace("tasks.csv", "machines.csv"));
+        }
+    }
+}
+
+#[test]
+fn tasks_that_are_too_large_for_every_machine() {
+    let machines =
+        MACHINES.replace("net\n", "net,cores,memory_bytes,disk_bytes\n").replace("250\n", "250,2,100,100\n");
+    for (field, why) in [
+        ("cores", "3 of 3 machines have fewer than 101 cores for tasks"),
+        ("memory_bytes", "3 of 3 machines have less than 101 bytes of memory for tasks"),
+        ("disk_bytes", "3 of 3 machines have less than 101 bytes of disk for tasks"),
+    ] {
+        let tasks =
+            format!("id,arrival_s,length,{field},cpu,disk,net\nt0,0,200,,1,0,0\nt1,0,200,101,1,0,0\n");
+        let folder = Folder::new().with("machines.csv", &machines).with("tasks.csv", tasks);
+        let scenario = folder.load(&["grid.sharing=exclusive"]).unwrap_or_else(|error| panic!("{error}"));
+        let error = Experiment::of(scenario).expect_err("no room").to_string();
+        let found = format!("tasks.csv:3: {field}: found t1, which no machine could ever run: {why}");
+        assert!(error.contains(&found), "{error}");
     }
 }
 

@@ -1,10 +1,10 @@
 //! What a scenario reads as.
 
 use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
-use gleaner_core::{Budget, Charged, Scope};
+use gleaner_core::{Budget, Charged, Needs, Room, Scope};
 use gleaner_policy::{Relocate, Score, When};
 use gleaner_units::{Credits, Ops, Span, Time};
-use gleaner_workload::{InputError, Migration, Scenario, Sharing};
+use gleaner_workload::{Experiment, InputError, Migration, Scenario, Sharing};
 use std::collections::BTreeSet;
 
 #[track_caller]
@@ -47,6 +47,33 @@ fn a_declared_length_is_apart_from_the_true_one() {
     assert_eq!(declared(without), [Some(200.0), Some(50.0)]);
     let with = "id,arrival_s,length,declared,cpu,disk,net\nt0,0,200,1e3,1,0,0\nt1,0.5,50,,1,0,0\n";
     assert_eq!(declared(with), [Some(1000.0), None]);
+}
+
+#[test]
+fn what_tasks_take_and_machines_have() {
+    let machines =
+        "id,cpu,disk,net,cores,memory_bytes,disk_bytes\nm0,4,100,250,8,16GB,\nm1,2,100,250,,,1024\n";
+    let tasks = "id,arrival_s,length,cpu,disk,net,cores,memory_bytes,disk_bytes,priority,checkpoint\n\
+                 t0,0,200,1,0,0,4,1.5G,512M,-3,no\nt1,0,200,1,0,0,,,,,\nt2,0,200,1,0,0,1,0,0,0,yes\n";
+    let owners = "time_s,machine,load\n2,m1,0.95\n";
+    let folder =
+        Folder::new().with("machines.csv", machines).with("tasks.csv", tasks).with("owner_load.csv", owners);
+    let experiment = |sharing: &str| {
+        let scenario = folder.load(&[sharing]).unwrap_or_else(|error| panic!("{error}"));
+        Experiment::of(scenario).unwrap_or_else(|error| panic!("{error}")).setup
+    };
+    let setup = experiment("grid.sharing=exclusive");
+    let room = |machine: usize| setup.machine_classes[setup.machines[machine].index()].room;
+    assert_eq!(room(0), Room { slots: Some(8), memory: Some(16 << 30), disk: None });
+    assert_eq!(room(1), Room { slots: Some(1), memory: None, disk: Some(1024) });
+    let class = |task: usize| &setup.task_classes[setup.tasks.classes[task].index()];
+    assert_eq!(class(0).needs, Needs { cores: 4, memory: 3 << 29, disk: 512 << 20 });
+    assert_eq!((class(0).priority, class(0).restarts), (-3, true));
+    // What is not said is what the default would be, and so the same class.
+    assert_eq!((class(1).needs, class(1).priority, class(1).restarts), (Needs::default(), 0, false));
+    assert_eq!(setup.tasks.classes[1], setup.tasks.classes[2]);
+    let shared = experiment("grid.sharing=time");
+    assert_eq!(shared.machine_classes[0].room, Room { slots: None, memory: Some(16 << 30), disk: None });
 }
 
 #[test]

@@ -25,6 +25,8 @@ fn users_are_closed_loops() {
         ("9", 0, 400.0, 249.5, vec![5.0]),
     ];
     assert_eq!(told, expected);
+    let gaps: Vec<f64> = workload.jobs.iter().map(|job| job.gap.seconds()).collect();
+    assert_eq!(gaps, [90.0, 100.0, 20.0, 280.0]);
     let users: Vec<_> = workload.users.iter().map(|user| (user.peer, user.jobs.as_slice())).collect();
     assert_eq!(users, [(0, &[1, 2, 3][..]), (1, &[0][..])]);
 }
@@ -38,6 +40,7 @@ fn a_bad_line_is_named_with_its_column() {
         ("7 2 20 1 24", "7 2 20 1", "a.txt:3: peer: found 6 fields; expected a field for each column"),
         ("3 90 8 1", "3 90 8 2", "a.txt:5: jobSize: found 1 of the 2 tasks of the job \"8\""),
         ("3 90 8 1 10 1 9", "3 100 7 2 10 1 24", "a.txt:5: jobSize: found task 3 of the job, which has 2"),
+        ("3 90 8 1", "3 90 8 50000001", "a.txt:5: jobSize: found \"50000001\"; expected a number of tasks"),
         ("3 90 8 1", "3 90 8 0", "a.txt:5: jobSize: found \"0\"; expected a number of tasks"),
     ] {
         let error = Workload::parse("a.txt", TRACE.replace(from, to).into()).expect_err(to).to_string();
@@ -53,7 +56,7 @@ fn the_week_of_fifty_peers_is_read_in_full() {
     let counts = (workload.peers.len(), workload.users.len(), workload.jobs.len(), workload.runs.len());
     assert_eq!(counts, (50, 213, 1_807, 62_566));
     let overlapping = workload.jobs.iter().filter(|job| job.think.nanos() == 0).count();
-    eprintln!("{overlapping} jobs come before the last one could have ended");
+    assert_eq!(overlapping, 946, "jobs that came before the last one can have ended");
     for user in &workload.users {
         assert!(user.jobs.is_sorted());
     }

@@ -148,6 +148,30 @@ fn what_is_wrong_is_pointed_at() {
 }
 
 #[test]
+fn what_a_few_lines_stand_for_is_bounded() {
+    let name = "x".repeat(1_000);
+    let files = format!("job :\ntask :\ninit : {}", format!("put {name}{{1-9999}} {name}\n").repeat(4));
+    let error = jdf::read(&Source::new("a.jdf", files)).expect_err("80 MB of names").to_string();
+    assert!(
+        error.contains("names of files of more than 67108864 bytes; expected at most TRANSFER_BYTES_MAX"),
+        "{error}"
+    );
+    for (site, said) in [
+        (
+            "worker :\n username : w{1-60000}\n".repeat(2),
+            "more than 100000 workers; expected at most WORKERS_MAX",
+        ),
+        (
+            format!("workerdefaults :\n a : {}\nworker :\n username : w{{1-60000}}\n", "x".repeat(10_000)),
+            "over all workers; expected at most SITE_BYTES_MAX",
+        ),
+    ] {
+        let error = sdf::read(&Source::new("a.sdf", site)).expect_err(said).to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
 fn a_site_is_read_in_either_form() {
     let text = "# a site\nWORKERDEFAULTS :\n OS : linux\n copyTo : scp $localfile $machine:$remotefile\n\
                 worker :\n username : w{08-10}\n servername : x.org\n\nworker:\n os : solaris\n";

@@ -2,7 +2,7 @@
 
 use super::read_in;
 use gleaner_workload::submit::SubmitFileError;
-use gleaner_workload::submit::{Source, each_line, from_json, read_job_file};
+use gleaner_workload::submit::{Source, each_line, from_json, jdf, read_job_file};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -45,6 +45,21 @@ folder = true
 [tasks.sweep]
 rate = [0.1, 0.2]
 seed = [1, 2, 3]
+";
+const DESCRIPTION: &str = "\
+job :
+label : sort
+requirements : ( os == linux and mem >= 4 ) or not in_path perl
+init : put a-{1-3}.csv $PLAYPEN/a-{1-3}.csv
+final : get out-$JOB.$TASK out/$TASK
+task :
+init : if ( os == linux ) then
+  store \"lib x.so\" lib.so
+ endif
+remote : ./sort $TASK > out-$JOB.$TASK
+task :
+remote : ./sort '{seed}'
+check : true
 ";
 const ROWS: &str = "[{\"a\": \"x\", \"b\": 1}, {\"b\": 2.50, \"a\": true}]";
 /// What tends to upset readers.
@@ -119,6 +134,16 @@ proptest! {
         match read_job_file(&Source::new("job.toml", edited(JOB_FILE, edits))) {
             Err(error) => prop_assert!(!error.file.is_empty() && !error.expected.is_empty()),
             Ok(file) => drop(file.job.check_size()),
+        }
+    }
+
+    #[test]
+    fn no_job_description_makes_the_reader_panic(edits in edits()) {
+        let ignored = ["check".to_owned()];
+        match jdf::translate(&Source::new("job.jdf", edited(DESCRIPTION, edits)), Path::new("d"), &ignored) {
+            Err(SubmitFileError::Input(error)) => prop_assert!(!error.file.is_empty() && !error.expected.is_empty()),
+            Err(SubmitFileError::Unsupported { keys, .. }) => prop_assert!(!keys.is_empty()),
+            Ok(submission) => submission.jobs.iter().for_each(|job| drop(job.check_size())),
         }
     }
 

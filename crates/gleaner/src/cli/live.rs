@@ -106,15 +106,16 @@ variable in the task's environment as well.
 
 A job file (-f job.toml) has a key for each option here: command, name, label, composition,
 length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env,
-needs, checkpoint, tasks. Any other -f FILE is an HTCondor submit file; a key of it that Gleaner cannot
-honour is an error unless --ignore names it.
+needs, checkpoint, tasks. A file in .jdf is a job description of OurGrid, any other -f FILE an HTCondor
+submit file; what of them Gleaner cannot honour is an error unless --ignore names it.
 
 Examples:
   gleaner submit -- ./simulate --seed {GLEANER_INDEX}      # with --input simulate --array 1-1000
   gleaner submit --each-line urls.txt --wait -- curl -sO {GLEANER_LINE}      # with --network
   gleaner submit --sweep rate=0.1,0.2 --sweep seed=1,2,3 --output 'out/*.csv' -- ./run {rate} {seed}
   gleaner submit -f job.toml --dry-run
-  gleaner submit -f cluster.sub --ignore notify_user --set N=100";
+  gleaner submit -f cluster.sub --ignore notify_user --set N=100
+  gleaner submit -f bag.jdf --wait";
 
 /// `gleaner submit`.
 #[derive(Args, Debug)]
@@ -124,13 +125,13 @@ pub(crate) struct SubmitArguments {
     /// The program and its arguments
     #[arg(last = true, required_unless_present = "file", conflicts_with = "file")]
     pub(crate) command: Vec<String>,
-    /// A job file (*.toml) or an HTCondor submit file; - for a job file from standard input
+    /// A job file (*.toml), an OurGrid job description (*.jdf) or an HTCondor submit file; - for a job file from standard input
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Give a macro of a submit file this value; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "file")]
     pub(crate) macros: Vec<String>,
-    /// Go on without this key of a submit file; may be given several times
+    /// Go on without this key of a submit file or job description; may be given several times
     #[arg(long, value_name = "KEY", requires = "file")]
     pub(crate) ignore: Vec<String>,
 

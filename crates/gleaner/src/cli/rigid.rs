@@ -21,9 +21,21 @@ pub(crate) struct RigidArguments {
     /// What is believed of a job that runs longer than that: estimate, doubled or in-turn
     #[arg(long, value_name = "RULE", requires = "swf")]
     pub(crate) correction: Option<String>,
+    /// How many processors a job takes: as many as it was given (field 5 of the log), or as many as it asked for (field 8)
+    #[arg(long, value_name = "WHICH", requires = "swf", default_value = "allocated")]
+    pub(crate) size: SizeArgument,
     /// What becomes of a job that runs longer than its estimate
     #[arg(long, value_name = "RULE", requires = "swf", default_value = "lengthen")]
     pub(crate) overrun: OverrunArgument,
+}
+
+/// See [`gleaner_workload::Size`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum SizeArgument {
+    /// Field 5, or else field 8
+    Allocated,
+    /// Field 8, or else field 5
+    Requested,
 }
 
 /// See [`gleaner_workload::Overrun`].

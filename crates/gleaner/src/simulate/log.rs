@@ -7,7 +7,7 @@ mod tables;
 use super::results;
 use super::summary::Summary;
 use super::{Ended, advance, aligned, start, what_is_kept};
-use crate::cli::{OverrunArgument, SimulateArguments};
+use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
@@ -15,7 +15,7 @@ use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
 use gleaner_workload::swf::{LeftOut, Log, Served, Services};
-use gleaner_workload::{LogExperiment, Overrun, PolicySource, read_policy};
+use gleaner_workload::{LogExperiment, Overrun, PolicySource, Reading, Size, read_policy};
 use serde::Serialize;
 use std::path::Path;
 
@@ -60,11 +60,7 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     }
     let mut runs = Vec::new();
     for policy in &policies {
-        let overrun = match arguments.log.overrun {
-            OverrunArgument::Lengthen => Overrun::Lengthen,
-            OverrunArgument::Kill => Overrun::Kill,
-        };
-        let experiment = LogExperiment::of(&log, cores, policy, overrun);
+        let experiment = LogExperiment::of(&log, cores, policy, reading(arguments));
         let dir = arguments.out.as_ref().map(|dir| match one {
             true => dir.clone(),
             false => dir.join(policy.name().replace('/', "-")),
@@ -86,6 +82,18 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
             }
         }
     }
+}
+
+fn reading(arguments: &SimulateArguments) -> Reading {
+    let overrun = match arguments.log.overrun {
+        OverrunArgument::Lengthen => Overrun::Lengthen,
+        OverrunArgument::Kill => Overrun::Kill,
+    };
+    let size = match arguments.log.size {
+        SizeArgument::Allocated => Size::Allocated,
+        SizeArgument::Requested => Size::Requested,
+    };
+    Reading { overrun, size }
 }
 
 fn policies(arguments: &SimulateArguments) -> Result<Vec<PolicySpec>, Failure> {

@@ -21,6 +21,7 @@ mod kills;
 mod machine;
 mod network;
 mod one_slot;
+mod ourgrid;
 mod processes;
 mod quota;
 mod too_much;

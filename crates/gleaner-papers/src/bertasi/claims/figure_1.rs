@@ -1,6 +1,6 @@
 //! N and θ hardly matter.
 
-use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
+use super::{ALL_READINGS, NO_SOCIAL, id, percent, percent_of_all, reading};
 use crate::bertasi::figure_1::{Samples, level_s, sweep};
 use crate::bertasi::scheme;
 use crate::statistics::{range, share};
@@ -12,10 +12,11 @@ pub fn claims(samples: &Samples) -> Vec<Claim> {
     let mut claims = vec![
         fluctuation(samples, Score::Greedy),
         fluctuation(samples, Score::Social),
+        fluctuation(samples, Score::SocialWhole),
         fluctuation(samples, Score::SocialAsPrinted),
         fluctuation(samples, Score::MinNum),
     ];
-    for social in READINGS {
+    for social in ALL_READINGS {
         claims.push(equivalent(samples, social));
         claims.push(min_num_close(samples, social));
         claims.push(any_pair_constant(samples, social));
@@ -37,6 +38,7 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
         Score::SocialWhole => ("social-whole", reading(score)),
         Score::SocialAsPrinted => ("social-as-printed", reading(score)),
         Score::MinNum => ("minnum", "a difference of at least 2 tasks"),
+        Score::Power | Score::PowerPerCore => unreachable!("another paper's score"),
     };
     Claim {
         id: format!("figure-1/fluctuation-{name}"),

@@ -1,20 +1,30 @@
 //! What the relocators do when an owner comes back.
 
-use super::{NO_SOCIAL, READINGS, id, percent, percent_of_all, reading};
-use crate::bertasi::figure_2::{Measures, Samples};
+use super::{ALL_READINGS, NO_SOCIAL, id, percent, percent_of_all, reading};
+use crate::bertasi::figure_2::{Measures, PAPER_END_S, PAPER_PEAK, Samples};
 use crate::bertasi::scheme::name;
 use crate::statistics::{Estimate, mean};
 use crate::{Claim, Condition, Rule};
 use gleaner_policy::Score;
 
-/// All claims of figure 2.
-pub fn claims(samples: &Samples) -> Vec<Claim> {
+const FITTED: &str = "lengths × 0.30; SOCIAL by execution times";
+
+/// All claims of figure 2, with lengths as printed and with those that fit its axes.
+pub fn claims(printed: &Samples, fitted: &Samples) -> Vec<Claim> {
+    let by_lengths = |claim: Claim| Claim { id: claim.id + "-lengths-0.3", reading: FITTED, ..claim };
+    let fitted = with_lengths(fitted, &[Score::Social]).into_iter().map(by_lengths);
+    with_lengths(printed, &ALL_READINGS).into_iter().chain(fitted).collect()
+}
+
+fn with_lengths(samples: &Samples, readings: &[Score]) -> Vec<Claim> {
     let mut claims = vec![
         leaves(samples, Score::Greedy),
         others_grow(samples, Score::Greedy),
         data_on_s3(samples, Score::Greedy),
+        axis_x(samples),
+        axis_y(samples),
     ];
-    for social in READINGS {
+    for &social in readings {
         claims.push(leaves(samples, social));
         claims.push(others_grow(samples, social));
         claims.push(alike(samples, social));
@@ -40,11 +50,50 @@ fn named(what: &str, score: Score) -> String {
             id(&format!("figure-2/social-{what}"), score)
         }
         Score::MinNum => format!("figure-2/minnum-{what}"),
+        Score::Power | Score::PowerPerCore => unreachable!("another paper's score"),
     }
 }
 
 fn reading_of(score: Score) -> &'static str {
     if score == Score::Greedy { NO_SOCIAL } else { reading(score) }
+}
+
+/// Of the two schemes that the figure shows, the larger.
+fn larger(samples: &Samples, of: impl Fn(&Measures) -> f64) -> Estimate {
+    let [social, min_num] = [Score::Social, Score::MinNum].map(|score| values(samples, score, &of));
+    Estimate::of(&social.into_iter().zip(min_num).map(|(one, other)| one.max(other)).collect::<Vec<f64>>())
+}
+
+fn axis_x(samples: &Samples) -> Claim {
+    Claim {
+        id: "figure-2/axis-x".to_owned(),
+        claim: "the x-axis reports the elapsed time (range [0, 6500] s)",
+        paper: "6,500 s",
+        quantity: "when the last task ends, under SOCIAL or under MIN-NUM, whichever is later".to_owned(),
+        besides: None,
+        measured: larger(samples, |measures| measures.run.makespan_s),
+        unit: "s",
+        rule: Rule::Near { value: PAPER_END_S as f64, holds: 650.0, partly: 1_950.0 },
+        condition: None,
+        reading: "lengths as printed; SOCIAL by execution times",
+    }
+}
+
+fn axis_y(samples: &Samples) -> Claim {
+    Claim {
+        id: "figure-2/axis-y".to_owned(),
+        claim: "the y-axis the number of jobs on the machine (range [0, 310])",
+        paper: "310 tasks",
+        quantity:
+            "the most tasks on a machine until 6500 s, under SOCIAL or under MIN-NUM, whichever are more"
+                .to_owned(),
+        besides: None,
+        measured: larger(samples, |measures| measures.peak),
+        unit: "tasks",
+        rule: Rule::Near { value: PAPER_PEAK, holds: 31.0, partly: 93.0 },
+        condition: None,
+        reading: "lengths as printed; SOCIAL by execution times",
+    }
 }
 
 fn leaves(samples: &Samples, score: Score) -> Claim {

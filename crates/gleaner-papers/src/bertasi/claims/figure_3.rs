@@ -1,6 +1,6 @@
 //! The 24 orders of arrival, no owners; with what sections 2.2, 2.3 and 4 say of them.
 
-use super::{NO_SOCIAL, READINGS, guard, id, percent, percent_of_all, reading};
+use super::{NO_SOCIAL, READINGS, guard, id, percent, percent_of_all, reading, ties};
 use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::{Parameters, Scheme, name};
 use crate::statistics::{Estimate, mean, range, share};
@@ -31,7 +31,20 @@ pub fn claims(samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> 
         ]);
         claims.extend(variations.map(|variations| any_allocator(variations, social)));
     }
+    let whole = Score::SocialWhole;
+    claims.extend([
+        relocators_similar(samples, whole),
+        min_num_loss(samples, whole),
+        near_optimum(samples, whole),
+    ]);
+    claims.extend(
+        [Score::Greedy, Score::Social, Score::SocialWhole, Score::SocialAsPrinted]
+            .into_iter()
+            .flat_map(|score| [fair(samples, score), balanced(samples, score)]),
+    );
+    claims.extend(variations.map(|variations| any_allocator(variations, whole)));
     claims.extend(variations.map(guard::figure_3));
+    claims.extend(variations.into_iter().flat_map(ties::claims));
     claims
 }
 
@@ -267,6 +280,55 @@ fn near_optimum(samples: &Samples, score: Score) -> Claim {
         measured: percent(samples.over_all(|case, seed| samples.gap(Scheme::relocating(score), case, seed))),
         unit: "%",
         rule: Rule::AtMost { holds: 20.0, partly: 100.0 },
+        condition: None,
+        reading,
+    }
+}
+
+/// Its name for a score whose own the statement does not say.
+fn of_scheme(name: &str, score: Score) -> (String, &'static str) {
+    match score {
+        Score::Greedy => (format!("{name}-greedy"), NO_SOCIAL),
+        _ => (id(&format!("{name}-social"), score), reading(score)),
+    }
+}
+
+fn fair(samples: &Samples, score: Score) -> Claim {
+    let (id, reading) = of_scheme("conclusion/fair", score);
+    let scheme = Scheme::relocating(score);
+    Claim {
+        id,
+        claim: "our strategy results in a proper, fair, and balanced allocation of the jobs: fair",
+        paper: "fair",
+        quantity: format!(
+            "{}: Jain's index of the jobs' slowdowns with relocation, on figure 3",
+            name(score)
+        ),
+        besides: None,
+        measured: percent(samples.over_all(|case, seed| samples.run(scheme, case, seed).fairness)),
+        unit: "% of 100",
+        rule: Rule::AtLeast { holds: 80.0, partly: 50.0 },
+        condition: None,
+        reading,
+    }
+}
+
+fn balanced(samples: &Samples, score: Score) -> Claim {
+    let (id, reading) = of_scheme("conclusion/balanced", score);
+    let scheme = Scheme::relocating(score);
+    Claim {
+        id,
+        claim: "our strategy results in a proper, fair, and balanced allocation of the jobs: balanced",
+        paper: "balanced",
+        quantity: format!(
+            "{}: part of the machines' time until the makespan in which they have something to run, with relocation, on \
+             figure 3",
+            name(score)
+        ),
+        besides: None,
+        measured: percent(samples.over_all(|case, seed| samples.run(scheme, case, seed).busy)),
+        unit: "%",
+        rule: Rule::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
         reading,
     }

@@ -19,7 +19,13 @@ pub fn claims(away: &Samples, samples: &Samples, variations: Option<&Variations>
             min_num_hugest(samples, social),
         ]
     });
-    of_readings.chain(variations.map(guard::figure_4)).collect()
+    let whole = Score::SocialWhole;
+    let of_whole = [
+        like_figure_3(away, samples, whole),
+        relocators_similar(samples, whole),
+        min_num_loss(samples, whole),
+    ];
+    of_readings.chain(of_whole).chain(variations.map(guard::figure_4)).collect()
 }
 
 const SIMILAR: &str = "with relocation, performances are similar to those described above regarding Figure 3";

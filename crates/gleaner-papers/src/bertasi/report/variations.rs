@@ -2,8 +2,10 @@
 
 use super::{count, percent, seconds};
 use crate::Trials;
-use crate::bertasi::permutations::{Variations, guarded, matrix, periodic, periods};
+use crate::bertasi::claims::ties::excess;
+use crate::bertasi::permutations::{ORDERS, Variations, guarded, matrix, periodic, periods};
 use crate::bertasi::scheme::{Parameters, Scheme, name};
+use crate::bertasi::setups::MachineOrder;
 use gleaner_policy::{Recipe, Score};
 use gleaner_report::{Block, Cell, Report, Table};
 
@@ -14,6 +16,9 @@ const GUARD: &str = "As written, the paper's MIN-NUM relocator may move a task b
     here, rules that out. With one there are far more moves, and each is to a machine where a task has just ended, \
     which favours the fast. MIN-NUM's \
     losses are judged with it too.";
+const TIES: &str = "As printed SOCIAL's score is 0 on every machine that runs tasks of the newcomer's type alone, and ties go to \
+    the first machine: the paper lists the slowest first. What remains where they go to the fastest, or to machines in \
+    any order, is not due to ties.";
 const PERIODS: &str = "The paper relocates at events and sets that against “periodic rescheduling”, in words only. \
     At a period any task may move to any machine; since periods are rarer than events, GREEDY is also tried with \
     up to 70 moves each time, one for each machine.";
@@ -27,6 +32,9 @@ pub(super) fn section(report: Report, variations: &Variations) -> Report {
         .with(Block::subheading("MIN-NUM's guard"))
         .with(Block::text(GUARD))
         .with(guards(variations))
+        .with(Block::subheading("Ties of SOCIAL as printed"))
+        .with(Block::text(TIES))
+        .with(ties(variations))
         .with(Block::subheading("Events against periods"))
         .with(Block::text(PERIODS))
         .with(periods_table(&variations.away))
@@ -62,6 +70,29 @@ fn guards(variations: &Variations) -> Table {
         }
     }
     table
+}
+
+fn ties(variations: &Variations) -> Table {
+    let header = ["Ties go to", "Allocator", "Longer than GREEDY", "With the relocator, longer than GREEDY"];
+    ORDERS.into_iter().fold(
+        Table::new("SOCIAL as printed, by which of equal machines is taken", header),
+        |table, order| {
+            let longer = |scheme: fn(Score) -> Scheme| {
+                let schemes = [scheme(Score::SocialAsPrinted), scheme(Score::Greedy)];
+                percent(variations.ties.over_seeds(|seed| excess(variations, order, schemes, seed)))
+            };
+            table.row([
+                Cell::text(match order {
+                    MachineOrder::SlowestFirst => "the slowest, as the paper lists them",
+                    MachineOrder::FastestFirst => "the fastest",
+                    MachineOrder::Shuffled => "any, another order for each seed",
+                }),
+                Cell::text(name(Score::SocialAsPrinted)),
+                longer(Scheme::alone),
+                longer(Scheme::relocating),
+            ])
+        },
+    )
 }
 
 fn periods_table(trials: &Trials<Recipe>) -> Table {

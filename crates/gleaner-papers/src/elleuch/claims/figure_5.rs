@@ -48,11 +48,8 @@ fn ended(findings: &Findings, read: Variant) -> impl Iterator<Item = Case> + '_ 
 }
 
 /// That no run was given up.
-fn all_ended(findings: &Findings, read: Variant) -> Option<Condition> {
-    Some(Condition {
-        what: "every run came to its end",
-        met: ended(findings, read).eq(budgeted(findings, read)),
-    })
+fn all_ended(findings: &Findings, read: Variant) -> Condition {
+    Condition { what: "every run came to its end", met: ended(findings, read).eq(budgeted(findings, read)) }
 }
 
 fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
@@ -71,7 +68,7 @@ fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
         measured: percent(findings.over_seeds(difference)),
         unit: "percentage points",
         rule: Judge::Negative,
-        condition: all_ended(findings, read),
+        condition: Some(all_ended(findings, read)),
         reading: reading(read),
     }
 }
@@ -95,7 +92,7 @@ fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
         measured: findings.over_seeds(correlation).within(-1.0, 1.0),
         unit: "",
         rule: Judge::Negative,
-        condition: all_ended(findings, read),
+        condition: Some(all_ended(findings, read)),
         reading: reading(read),
     }
 }

@@ -1,0 +1,181 @@
+//! The report for people, and all files that go with it.
+
+use super::case::{Case, Variant, Work};
+use super::experiments::{Findings, Part, TTLS, corners, slow};
+use super::readings::READINGS;
+use super::rule::Rule;
+use super::{ages, claims, plots};
+use crate::statistics::Estimate;
+use crate::{Claim, claim_tables};
+use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
+use std::fmt::Write as _;
+
+const NOTE: &str = "All rules of a seed are given the same jobs and the same sites. Intervals hold the true mean over seeds \
+    with 95 % confidence (Student's t). Network, sites, files and everything else that the paper leaves open were chosen, and \
+    the rules that judge claims were written, before the first comparison; docs/cavalieri.md has the choices with their \
+    reasons.";
+
+impl Findings {
+    /// The claims of the parts asked for, judged.
+    pub fn claims(&self) -> Vec<Claim> {
+        claims::claims(self)
+    }
+
+    /// Every file but `claims.json`: plots, lifetimes as CSV, and last the report.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let plots = plots::all(self).into_iter();
+        let mut files: Vec<(String, String)> =
+            plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
+        files.push(("lifetimes.csv".to_owned(), self.csv()));
+        files.push(("report.html".to_owned(), self.report().html()));
+        files
+    }
+
+    fn csv(&self) -> String {
+        let mut text = "work,inter_s,ttl_s,brokers,variant,rule,seed,lifetime_s\n".to_owned();
+        for (case, rule, lives) in self.all() {
+            for (seed, life) in (1..).zip(lives) {
+                let Case { work, inter_s, brokers, variant, .. } = case;
+                let [work, variant, rule] =
+                    [work.name(), variant.name(), &rule.name()].map(|name| name.replace(", ", " "));
+                let ttl_s = case.ttl_s();
+                writeln!(text, "{work},{inter_s},{ttl_s},{brokers},{variant},{rule},{seed},{life:.3}")
+                    .expect("a string takes all");
+            }
+        }
+        text
+    }
+
+    fn report(&self) -> Report {
+        let claims = self.claims();
+        let report = Report::new("Cavalieri et al.: brokering over an index that is out of date, run again")
+            .lead(self.lead(&claims))
+            .with(Block::text(NOTE))
+            .with(Block::heading("Claims"))
+            .with(claim_tables::table(
+                "The paper's statements, and two sketches'",
+                &claims.iter().collect::<Vec<_>>(),
+            ));
+        let plots = plots::all(self).into_iter();
+        let report = plots
+            .fold(report, |report, (_, caption, svg)| report.with(Block::from(Figure::new(caption, svg))));
+        let mut tables = Vec::new();
+        if self.has(Part::Figures) {
+            let works = [Work::Balanced, Work::Unbalanced, Work::Heavy, Work::HeavyScaled];
+            tables.extend(works.map(|work| figure(self, work)));
+        }
+        if self.has(Part::Readings) {
+            tables.push(variants(self));
+        }
+        if self.has(Part::Ages) {
+            tables.push(standings(self));
+            tables.extend(
+                ages::WORKS.iter().flat_map(|work| ages::BROKERS.map(|brokers| by_age(self, *work, brokers))),
+            );
+        }
+        let report = tables.into_iter().fold(report.with(Block::heading("Numbers")), Report::with);
+        report.with(Block::heading("How the paper was read")).with(readings())
+    }
+
+    fn lead(&self, claims: &[Claim]) -> String {
+        let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
+        let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
+        format!(
+            "“Proposing and Evaluating Allocation Algorithms in a Grid Environment”, simulated with the seeds 1 to {}. Of \
+             {} claims {hold} hold, {partly} hold in part, {not} do not.",
+            self.seeds(),
+            claims.len()
+        )
+    }
+}
+
+fn cell(estimate: Estimate, places: usize) -> Cell {
+    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
+    Cell::number(format!("{mean} ± {reach}"))
+}
+
+/// The two new rules' gains.
+fn gains(findings: &Findings, case: Case) -> [Cell; 2] {
+    [Rule::DETERMINISTIC, Rule::STOCHASTIC].map(|rule| cell(findings.gain(&[case], rule, Rule::CURRENT), 1))
+}
+
+fn figure(findings: &Findings, work: Work) -> Table {
+    let mut header = vec![
+        "Interarrival (s)",
+        "Current (s)",
+        "Deterministic (s)",
+        "Stochastic (s)",
+        "Deterministic (%)",
+        "Stochastic (%)",
+    ];
+    if !work.is_light() {
+        header.push("Stochastic, slow update (s)");
+    }
+    let table = Table::new(format!("Lifetimes and improvements: {}", work.name()), header);
+    work.loads_s().iter().fold(table, |table, load| {
+        let case = Case::of(work, *load);
+        let lives = Rule::FIGURES.map(|rule| cell(findings.life(case, rule), 0));
+        let slow = (!work.is_light()).then(|| cell(findings.life(slow(case), Rule::STOCHASTIC), 0));
+        let head = Cell::number(numbers::decimals(*load, 0));
+        table.row(std::iter::once(head).chain(lives).chain(gains(findings, case)).chain(slow))
+    })
+}
+
+/// What hangs on each reading.
+fn variants(findings: &Findings) -> Table {
+    let header =
+        ["Jobs", "Reading", "Interarrival (s)", "Current (s)", "Deterministic (%)", "Stochastic (%)"];
+    let mut table =
+        Table::new("Improvements under other readings, at both ends and the middle of the figures", header);
+    for work in [Work::Balanced, Work::Unbalanced, Work::HeavyScaled] {
+        let others = Variant::ALL.map(|variant| (variant.name().to_owned(), variant, work.ttl()));
+        let ttls = TTLS.into_iter().filter(|_| work.is_light());
+        let ttls = ttls.map(|ttl| (format!("index {ttl:?}").to_lowercase(), Variant::None, ttl));
+        for (name, variant, ttl) in others.into_iter().chain(ttls) {
+            for load in corners(work) {
+                let case = Case::of(work, load).but(variant).with_ttl(ttl);
+                let head =
+                    [Cell::text(work.name()), Cell::text(&*name), Cell::number(numbers::decimals(load, 0))];
+                let current = cell(findings.life(case, Rule::CURRENT), 0);
+                table = table.row(head.into_iter().chain([current]).chain(gains(findings, case)));
+            }
+        }
+    }
+    table
+}
+
+fn standings(findings: &Findings) -> Table {
+    let header = ["Rule", "Beaten in", "Above the best, mean (%)", "At worst (%)"];
+    let caption = format!(
+        "Every choice and belief over {} settings: age of the index, jobs, brokers",
+        ages::cases().len()
+    );
+    ages::standings(findings).into_iter().fold(Table::new(caption, header), |table, standing| {
+        table.row([
+            Cell::text(standing.rule.name()),
+            Cell::number(standing.beaten.to_string()),
+            Cell::number(numbers::decimals(standing.mean, 1)),
+            Cell::number(numbers::decimals(standing.worst, 1)),
+        ])
+    })
+}
+
+fn by_age(findings: &Findings, work: (Work, f64), brokers: u32) -> Table {
+    let header = std::iter::once("Rule".to_owned()).chain(ages::AGES.iter().map(|age| format!("{age}")));
+    let caption = format!(
+        "Lifetimes (s) by the time to live of the index in interarrival times: {}, {} s, brokers: {brokers}",
+        work.0.name(),
+        work.1
+    );
+    ages::rules().into_iter().fold(Table::new(caption, header), |table, rule| {
+        let lives = ages::row(work, brokers).map(|case| cell(findings.life(case, rule), 0));
+        table.row(std::iter::once(Cell::text(rule.name())).chain(lives))
+    })
+}
+
+fn readings() -> Table {
+    let table = Table::new("Where the paper leaves a choice", ["What", "The paper", "Taken as", "Because"]);
+    READINGS.iter().fold(table, |table, reading| {
+        table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
+    })
+}

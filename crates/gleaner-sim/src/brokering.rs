@@ -1,0 +1,238 @@
+//! Brokers and computing elements: each broker and each element's queue is a [`Scheduler`], and all that a broker knows of an
+//! element is what that published, as old as the index is.
+//!
+//! A job is handed in to a broker, which sends it to an element. The submission service keeps it until its input files are
+//! there; then it stands in the element's queue, first come, first served.
+//!
+//! # Invariants
+//! - **Within an instant**: jobs end, then files arrive, then the index is refreshed, from below, then jobs are handed in.
+//! - **A saved run that goes on is the run that was not saved**: what a broker draws depends on the seed and the task alone.
+
+mod element;
+mod index;
+mod market;
+mod replicas;
+mod setup;
+mod ways;
+
+pub use market::JobRecord;
+pub use setup::{
+    BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model, RankSource, Storage,
+};
+
+use crate::clock::Clock;
+use crate::mail::{Mail, Way};
+use crate::parties::Parties;
+use gleaner_core::explain::words;
+use gleaner_core::{
+    Event, Explanation, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags, TaskClass,
+};
+use gleaner_policy::{AnyPolicy, Recipe, Score};
+use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time, UserId};
+use market::{Market, State, Word};
+use serde::{Deserialize, Serialize};
+
+/// A run of a setup under one rule.
+pub struct Brokerage<'a> {
+    parties: Parties<'a, AnyPolicy, Market<'a>>,
+}
+
+/// All that it takes to go on, beside the setup, the rule and the seed.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    grids: Vec<Grid>,
+    state: State,
+    mail: Mail<Word>,
+    clock: Clock,
+}
+
+impl<'a> Brokerage<'a> {
+    /// At the start.
+    pub fn new(setup: &'a BrokeringSetup, rule: Recipe, seed: u64) -> Result<Self, BrokeringError> {
+        setup.check()?;
+        setup.check_runnable()?;
+        let market = Market::new(setup);
+        let opening = opening(&market);
+        let brokers = (0..setup.brokers).map(|_| Scheduler::new(empty_grid(), rule.build_seeded(seed)));
+        let elements = setup.elements.iter().map(|_| Scheduler::new(empty_grid(), queue()));
+        let mail = Mail::new(seed, Way { delay: setup.model.delay, loss: 0.0 });
+        let mut parties = Parties::new(brokers.chain(elements).collect(), market, mail);
+        for broker in (0..setup.brokers).map(PartyId::new) {
+            opening.iter().for_each(|event| parties.tell(broker, event.clone()));
+        }
+        for (number, element) in setup.elements.iter().enumerate() {
+            let party = PartyId::new(setup.brokers + number);
+            queue_opening(element).into_iter().for_each(|event| parties.tell(party, event));
+        }
+        Ok(Self { parties })
+    }
+
+    /// One event and what follows from it at once; false when nothing more can happen.
+    pub fn step(&mut self) -> bool {
+        self.parties.step()
+    }
+
+    /// To the end.
+    pub fn run(&mut self) {
+        self.parties.run();
+    }
+
+    /// The simulated moment.
+    pub fn now(&self) -> Time {
+        self.parties.now()
+    }
+
+    /// What became of each job so far.
+    pub fn records(&self) -> &[JobRecord] {
+        self.parties.outside().state().records()
+    }
+
+    /// How many jobs are done.
+    pub fn finished(&self) -> usize {
+        self.parties.outside().state().finished()
+    }
+
+    /// What a broker knows.
+    pub fn broker(&self, number: usize) -> &Scheduler<AnyPolicy> {
+        self.parties.scheduler(PartyId::new(number))
+    }
+
+    /// Everything needed to go on later.
+    pub fn save(&self) -> Vec<u8> {
+        let setup = self.parties.outside().setup();
+        let all = (0..setup.brokers + setup.elements.len()).map(PartyId::new);
+        let kept = Kept {
+            grids: all.map(|party| self.parties.scheduler(party).grid().clone()).collect(),
+            state: self.parties.outside().state().clone(),
+            mail: self.parties.mail().clone(),
+            clock: self.parties.clock().clone(),
+        };
+        postcard::to_stdvec(&kept).expect("plain data can always be written to memory")
+    }
+
+    /// Goes on where a run of the same setup, rule and seed was saved.
+    pub fn restore(
+        setup: &'a BrokeringSetup,
+        rule: Recipe,
+        seed: u64,
+        kept: &[u8],
+    ) -> Result<Self, postcard::Error> {
+        let Kept { grids, state, mail, clock } = postcard::from_bytes(kept)?;
+        let policy = |party: usize| if party < setup.brokers { rule.build_seeded(seed) } else { queue() };
+        let schedulers = grids.into_iter().enumerate();
+        let schedulers = schedulers.map(|(party, grid)| Scheduler::new(grid, policy(party))).collect();
+        Ok(Self { parties: Parties::at(schedulers, Market::at(setup, state), mail, clock) })
+    }
+}
+
+/// First come, first served: what waits is started in order, and an element has but one machine to start it on.
+fn queue() -> AnyPolicy {
+    Recipe::by(Score::MinNum).build()
+}
+
+fn empty_grid() -> Grid {
+    Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
+}
+
+/// What an element's own queue is told: one machine that runs a job on each of its processors.
+fn queue_opening(element: &Element) -> [Event; 3] {
+    let class = MachineClass {
+        speeds: vec![element.ops_per_s],
+        cores: element.cpus,
+        room: Room { slots: Some(element.cpus), ..Room::default() },
+        price: 0.0,
+        provides: Tags::new(),
+        ad: None,
+    };
+    let job = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: false,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
+    };
+    let joined = Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST };
+    [Event::MachineClassMet(class), Event::TaskClassMet(job), joined]
+}
+
+/// What each broker is told before anything happens.
+fn opening(market: &Market<'_>) -> Vec<Event> {
+    let setup = market.setup();
+    let mut events = Vec::new();
+    for (file, of) in setup.files.iter().enumerate() {
+        let file = FileId::new(file);
+        events.push(Event::FileMet { file, bytes: of.bytes });
+        events.extend(of.at.iter().map(|&site| Event::FileStored { file, site }));
+    }
+    for (class, of) in setup.classes.iter().enumerate() {
+        events.push(Event::TaskClassMet(of.task.clone()));
+        events.push(Event::InputsNamed { class: TaskClassId::new(class), files: of.inputs.clone() });
+    }
+    let sites = || (0..setup.storage.len()).map(SiteId::new);
+    for (from, to) in sites().flat_map(|from| sites().map(move |to| (from, to))) {
+        let bytes_per_s = if from == to {
+            Some(setup.storage[from.index()].bytes_per_s)
+        } else {
+            market.bytes_per_s(from, to)
+        };
+        events.extend(bytes_per_s.map(|bytes_per_s| Event::LinkMeasured { from, to, bytes_per_s }));
+    }
+    let mut met: Vec<MachineClass> = Vec::new();
+    for (element, of) in setup.elements.iter().enumerate() {
+        let machine = MachineId::new(element);
+        let class = as_machine(of);
+        let number = met.iter().position(|other| *other == class).unwrap_or_else(|| {
+            events.push(Event::MachineClassMet(class.clone()));
+            met.push(class);
+            met.len() - 1
+        });
+        events.push(Event::MachineSited { machine, site: of.site });
+        events.push(Event::MachineJoined { machine, class: MachineClassId::new(number) });
+    }
+    events
+}
+
+/// An element as a broker sees it: a machine that takes whatever comes.
+fn as_machine(element: &Element) -> MachineClass {
+    MachineClass {
+        speeds: vec![element.ops_per_s],
+        cores: element.cpus,
+        room: Room::default(),
+        price: 0.0,
+        provides: element.provides.clone(),
+        ad: element.ad.clone(),
+    }
+}
+
+impl BrokeringSetup {
+    /// Refuses a job that no element could ever run: it would wait for ever.
+    ///
+    /// # Panics
+    /// Where the setup was not [checked](Self::check).
+    pub fn check_runnable(&self) -> Result<(), BrokeringError> {
+        let setup = self;
+        let mut broker = Scheduler::new(empty_grid(), queue());
+        for event in opening(&Market::new(setup)) {
+            broker.apply(Time::ZERO, &event);
+        }
+        let grid = broker.grid();
+        let used = |class: &TaskClassId| setup.jobs.iter().any(|job| job.class == *class);
+        for class in (0..setup.classes.len()).map(TaskClassId::new).filter(used) {
+            let elements = || (0..setup.elements.len()).map(MachineId::new);
+            let able = elements().filter(|element| grid.seconds_per_op(class, *element).is_finite());
+            let sites: Vec<SiteId> = able.map(|element| setup.elements[element.index()].site).collect();
+            if sites.is_empty() {
+                let why = words::sentence(&Explanation::of(grid, class), &["cpu".to_owned()]);
+                return Err(BrokeringError::Stuck { class: class.index(), why });
+            }
+            let comes = |site: &SiteId| grid.catalogue().seconds_to_bring(class, *site).is_finite();
+            if !sites.iter().any(comes) {
+                let why = "no way leads there for its files from any site that holds them".to_owned();
+                return Err(BrokeringError::Stuck { class: class.index(), why });
+            }
+        }
+        Ok(())
+    }
+}

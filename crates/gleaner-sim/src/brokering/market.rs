@@ -1,0 +1,343 @@
+//! What surrounds brokers and elements: users, the submission service, transfers, processors, the index. It knows jobs by
+//! their positions in the setup, and each party by what that calls them.
+
+use super::element::Station;
+use super::index::Index;
+use super::replicas::Replicas;
+use super::setup::{BrokeringSetup, RankSource};
+use super::ways::Ways;
+use crate::mail::Letter;
+use crate::network::{Network, TransferId};
+use crate::parties::{Out, Outside};
+use gleaner_core::{Command, Event, RunEnd, SiteState};
+use gleaner_units::{FileId, MachineId, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What happens by itself, in the order in which things of one instant happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Happening {
+    /// A job ends.
+    End(u32),
+    /// A file is where it goes.
+    Transfer(TransferId),
+    /// A part of the index takes in what is below it.
+    Refresh,
+    /// The next job is handed in.
+    Arrival,
+}
+
+/// What brokers and elements say to each other about a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Word {
+    /// All that it needs is there.
+    Job(u32),
+    /// It stands in the queue.
+    Arrived(u32),
+    /// It runs.
+    Started(u32),
+    /// It is done.
+    Ended(u32),
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Where it was sent.
+    pub element: Option<u32>,
+    /// When its files were there, and it stood in the queue.
+    pub queued: Option<Time>,
+    /// When it began.
+    pub started: Option<Time>,
+    /// When it was done.
+    pub finished: Option<Time>,
+}
+
+/// A job between its broker and its element.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Way {
+    /// As its broker calls it.
+    run: RunId,
+    /// As its element does.
+    local: Option<RunId>,
+    files_left: u32,
+}
+
+/// All that changes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    network: Network,
+    next_job: usize,
+    records: Vec<JobRecord>,
+    ways: BTreeMap<u32, Way>,
+    stations: Vec<Station>,
+    /// By broker and task: which job.
+    of_broker: Vec<Vec<u32>>,
+    ends: BTreeSet<(Time, u32)>,
+    transfers: BTreeMap<TransferId, (u32, FileId)>,
+    index: Index,
+    replicas: Replicas,
+    finished: usize,
+    /// How often parts of the index were refreshed since anything else happened.
+    quiet: usize,
+}
+
+pub(super) struct Market<'a> {
+    setup: &'a BrokeringSetup,
+    ways: Ways,
+    state: State,
+}
+
+impl<'a> Market<'a> {
+    pub(super) fn new(setup: &'a BrokeringSetup) -> Self {
+        let (ways, network) = Ways::of(setup);
+        let state = State {
+            network,
+            next_job: 0,
+            records: vec![JobRecord::default(); setup.jobs.len()],
+            ways: BTreeMap::new(),
+            stations: vec![Station::default(); setup.elements.len()],
+            of_broker: vec![Vec::new(); setup.brokers],
+            ends: BTreeSet::new(),
+            transfers: BTreeMap::new(),
+            index: Index::new(setup),
+            replicas: Replicas::new(setup),
+            finished: 0,
+            quiet: 0,
+        };
+        Self { setup, ways, state }
+    }
+
+    /// In the middle of a run.
+    pub(super) fn at(setup: &'a BrokeringSetup, state: State) -> Self {
+        Self { setup, ways: Ways::of(setup).0, state }
+    }
+
+    pub(super) fn setup(&self) -> &'a BrokeringSetup {
+        self.setup
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// How fast data goes from one site to another at best; nothing where no way leads there.
+    pub(super) fn bytes_per_s(&self, from: SiteId, to: SiteId) -> Option<f64> {
+        self.ways.route(from, to).map(|route| self.state.network.capacity(route))
+    }
+
+    fn party_of(&self, element: usize) -> PartyId {
+        PartyId::new(self.setup.brokers + element)
+    }
+
+    fn broker_of(&self, job: u32) -> PartyId {
+        PartyId::new(self.setup.jobs[job as usize].broker)
+    }
+
+    fn element_of(&self, job: u32) -> usize {
+        self.state.records[job as usize].element.expect("a job that was sent") as usize
+    }
+
+    fn site_state(&self, now: Time, element: usize) -> SiteState {
+        let (of, station) = (&self.setup.elements[element], &self.state.stations[element]);
+        SiteState {
+            cores_free: of.cpus - u32::try_from(station.running.len()).expect("no more than processors"),
+            memory_free: 0,
+            disk_free: self.state.replicas.free(self.setup, of.site),
+            waiting: u32::try_from(station.waiting.len()).unwrap_or(u32::MAX),
+            traversal_s: station.traversal_s(now, of.cpus, self.setup.model.transfers_seen),
+        }
+    }
+
+    fn arrive(&mut self, now: Time, out: &mut Out<Word>) {
+        let number = self.state.next_job;
+        self.state.next_job += 1;
+        let job = &self.setup.jobs[number];
+        let broker = PartyId::new(job.broker);
+        if self.setup.model.rank_source == RankSource::Element {
+            for element in 0..self.setup.elements.len() {
+                out.tell(broker, publication(element, self.site_state(now, element), now));
+            }
+        }
+        let own = &mut self.state.of_broker[job.broker];
+        let (first, class) = (TaskId::new(own.len()), job.class);
+        own.push(u32::try_from(number).expect("fewer than 2^32 jobs"));
+        out.tell(broker, Event::TasksSubmitted { first, count: 1, class, length: Some(job.length) });
+    }
+
+    fn refresh(&mut self, now: Time, out: &mut Out<Word>) {
+        let part = self.state.index.due();
+        let elements = self.setup.elements.iter().enumerate();
+        let published: Vec<Option<SiteState>> =
+            elements.map(|(element, of)| (of.index == part).then(|| self.site_state(now, element))).collect();
+        let news = self.state.index.refresh(self.setup, now, &published);
+        if self.setup.model.rank_source == RankSource::Element {
+            return;
+        }
+        for (element, (state, known_at)) in news {
+            for broker in 0..self.setup.brokers {
+                out.tell(PartyId::new(broker), publication(element, state, known_at));
+            }
+        }
+    }
+
+    /// A broker sent a job to an element: what is not there yet is brought.
+    fn send(&mut self, now: Time, broker: PartyId, (run, element): (RunId, usize), out: &mut Out<Word>) {
+        let number = self.state.of_broker[broker.index()][run.task.index()];
+        let job = &self.setup.jobs[number as usize];
+        let site = self.setup.elements[element].site;
+        self.state.records[number as usize].element = Some(u32::try_from(element).expect("few elements"));
+        let seconds = self.setup.service_s(number as usize, element);
+        self.state.stations[element].coming.push((number, seconds));
+        let mut files_left = 0;
+        for &file in &self.setup.classes[job.class.index()].inputs {
+            let holders = self.state.replicas.holders(file);
+            if holders.contains(&site) {
+                continue;
+            }
+            let rate = |from: SiteId| self.bytes_per_s(from, site).unwrap_or(0.0);
+            let nearest = holders
+                .iter()
+                .copied()
+                .max_by(|one, other| rate(*one).total_cmp(&rate(*other)).then(other.cmp(one)));
+            let route = nearest.and_then(|from| self.ways.route(from, site));
+            let route = route.expect("a broker sends no job where its files cannot come");
+            let bytes = self.setup.files[file.index()].bytes as f64;
+            let transfer = self.state.network.start(now, route, bytes);
+            self.state.transfers.insert(transfer, (number, file));
+            files_left += 1;
+        }
+        self.state.ways.insert(number, Way { run, local: None, files_left });
+        if files_left == 0 {
+            out.send(broker, self.party_of(element), Word::Job(number));
+        }
+    }
+
+    fn brought(&mut self, now: Time, transfer: TransferId, out: &mut Out<Word>) {
+        self.state.network.end(now, transfer);
+        let (job, file) = self.state.transfers.remove(&transfer).expect("a transfer of a job's file");
+        let element = self.element_of(job);
+        let site = self.setup.elements[element].site;
+        let stored = self.state.replicas.brought(self.setup, file, site);
+        for broker in (0..self.setup.brokers).map(PartyId::new) {
+            stored.gone.iter().for_each(|&file| out.tell(broker, Event::FileRemoved { file, site }));
+            if stored.kept {
+                out.tell(broker, Event::FileStored { file, site });
+            }
+        }
+        let way = self.state.ways.get_mut(&job).expect("a job whose files are on their way");
+        way.files_left -= 1;
+        if way.files_left == 0 {
+            out.send(self.broker_of(job), self.party_of(element), Word::Job(job));
+        }
+    }
+
+    /// An element starts a job that it has.
+    fn begin(&mut self, now: Time, element: usize, run: RunId, out: &mut Out<Word>) {
+        let station = &mut self.state.stations[element];
+        let job = station.jobs[run.task.index()];
+        let at = station.waiting.iter().position(|(other, _)| *other == job).expect("a job in the queue");
+        let (_, seconds) = station.waiting.remove(at).expect("it was just found");
+        let end = now.after_seconds(seconds);
+        station.running.insert((end, job));
+        self.state.ends.insert((end, job));
+        self.state.ways.get_mut(&job).expect("a job that was sent").local = Some(run);
+        self.state.records[job as usize].started = Some(now);
+        out.tell(self.party_of(element), Event::RunStarted(run));
+        out.send(self.party_of(element), self.broker_of(job), Word::Started(job));
+    }
+
+    fn end(&mut self, now: Time, job: u32, out: &mut Out<Word>) {
+        let element = self.element_of(job);
+        self.state.ends.remove(&(now, job));
+        self.state.stations[element].running.remove(&(now, job));
+        self.state.records[job as usize].finished = Some(now);
+        self.state.finished += 1;
+        let run = self.state.ways[&job].local.expect("a job that runs");
+        out.tell(self.party_of(element), Event::RunEnded { run, end: RunEnd::Finished });
+        out.send(self.party_of(element), self.broker_of(job), Word::Ended(job));
+    }
+}
+
+fn publication(element: usize, state: SiteState, known_at: Time) -> Event {
+    Event::StatePublished { machine: MachineId::new(element), state, known_at }
+}
+
+impl Outside for Market<'_> {
+    type Happening = Happening;
+    type Letter = Word;
+
+    /// Also where nothing is left but jobs that found no element, and all that is known is known.
+    fn is_over(&self) -> bool {
+        let State { finished, next_job, records, quiet, .. } = &self.state;
+        *finished == records.len() || (*next_job == records.len() && *quiet > 2 * self.setup.index.len())
+    }
+
+    fn next(&self) -> Option<(Time, Happening)> {
+        let State { ends, network, index, next_job, .. } = &self.state;
+        let end = ends.first().map(|&(at, job)| (at, Happening::End(job)));
+        let transfer = network.next().map(|(at, transfer)| (at, Happening::Transfer(transfer)));
+        let refresh = index.next().map(|at| (at, Happening::Refresh));
+        let arrival = self.setup.jobs.get(*next_job).map(|job| (job.arrival, Happening::Arrival));
+        [end, transfer, refresh, arrival].into_iter().flatten().min()
+    }
+
+    fn take(&mut self, now: Time, happening: Happening, out: &mut Out<Word>) {
+        match happening {
+            Happening::End(job) => self.end(now, job, out),
+            Happening::Transfer(transfer) => self.brought(now, transfer, out),
+            Happening::Refresh => self.refresh(now, out),
+            Happening::Arrival => self.arrive(now, out),
+        }
+        let moves = !self.state.ends.is_empty() || !self.state.transfers.is_empty();
+        self.state.quiet = if moves || happening != Happening::Refresh { 0 } else { self.state.quiet + 1 };
+    }
+
+    fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Word>) {
+        let Command::Start { run, on } = order else {
+            panic!("{party} stops a run, which neither brokers nor elements do");
+        };
+        match party.index().checked_sub(self.setup.brokers) {
+            None => self.send(now, party, (run, on.index()), out),
+            Some(element) => self.begin(now, element, run, out),
+        }
+    }
+
+    fn deliver(&mut self, now: Time, letter: Letter<Word>, out: &mut Out<Word>) {
+        self.state.quiet = 0;
+        match letter.body {
+            Word::Job(job) => {
+                let element = self.element_of(job);
+                let station = &mut self.state.stations[element];
+                let at = station
+                    .coming
+                    .iter()
+                    .position(|(other, _)| *other == job)
+                    .expect("a job that was sent here");
+                station.waiting.push_back(station.coming.remove(at));
+                let first = TaskId::new(station.jobs.len());
+                station.jobs.push(job);
+                self.state.records[job as usize].queued = Some(now);
+                let (count, class) = (1, TaskClassId::FIRST);
+                out.tell(letter.to, Event::TasksSubmitted { first, count, class, length: None });
+                out.send(letter.to, letter.from, Word::Arrived(job));
+            }
+            Word::Arrived(job) => out.tell(letter.to, Event::RunArrived(self.state.ways[&job].run)),
+            Word::Started(job) => out.tell(letter.to, Event::RunStarted(self.state.ways[&job].run)),
+            Word::Ended(job) => {
+                let way = self.state.ways.remove(&job).expect("a job that was sent");
+                out.tell(letter.to, Event::RunEnded { run: way.run, end: RunEnd::Finished });
+            }
+        }
+    }
+}
+
+impl State {
+    pub(super) fn records(&self) -> &[JobRecord] {
+        &self.records
+    }
+
+    pub(super) fn finished(&self) -> usize {
+        self.finished
+    }
+}

@@ -1,0 +1,73 @@
+//! Where copies of files are: those that stay, and those that were brought and are kept while there is room.
+
+use super::setup::BrokeringSetup;
+use gleaner_units::{FileId, SiteId};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, VecDeque};
+
+/// The copies that there are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Replicas {
+    /// By file.
+    at: Vec<BTreeSet<SiteId>>,
+    /// By site: what was brought and is kept, the oldest first.
+    kept: Vec<VecDeque<FileId>>,
+    /// By site: the bytes of all that is there.
+    stored: Vec<u64>,
+}
+
+/// What became of a file that was brought.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Stored {
+    /// Whether it stays.
+    pub(super) kept: bool,
+    /// What went for it.
+    pub(super) gone: Vec<FileId>,
+}
+
+impl Replicas {
+    pub(super) fn new(setup: &BrokeringSetup) -> Self {
+        let sites = setup.storage.len();
+        Self {
+            at: setup.files.iter().map(|file| file.at.iter().copied().collect()).collect(),
+            kept: vec![VecDeque::new(); sites],
+            stored: (0..sites).map(|site| setup.stored_at(SiteId::new(site))).collect(),
+        }
+    }
+
+    /// The sites that hold a file, in order.
+    pub(super) fn holders(&self, file: FileId) -> &BTreeSet<SiteId> {
+        &self.at[file.index()]
+    }
+
+    /// What there is room for at a site.
+    pub(super) fn free(&self, setup: &BrokeringSetup, site: SiteId) -> u64 {
+        let quota = setup.storage[site.index()].quota.unwrap_or(u64::MAX);
+        quota - self.stored[site.index()]
+    }
+
+    /// A file was brought to a site: it stays if there is room, or would be without older ones that were brought too.
+    pub(super) fn brought(&mut self, setup: &BrokeringSetup, file: FileId, site: SiteId) -> Stored {
+        let bytes = |file: FileId| setup.files[file.index()].bytes;
+        let mut outcome = Stored::default();
+        if !setup.model.keeps_replicas || self.at[file.index()].contains(&site) {
+            return outcome;
+        }
+        let quota = setup.storage[site.index()].quota.unwrap_or(u64::MAX);
+        let brought: u64 = self.kept[site.index()].iter().map(|file| bytes(*file)).sum();
+        if self.stored[site.index()] - brought + bytes(file) > quota {
+            return outcome;
+        }
+        while self.stored[site.index()] + bytes(file) > quota {
+            let oldest = self.kept[site.index()].pop_front().expect("what was brought makes the difference");
+            self.at[oldest.index()].remove(&site);
+            self.stored[site.index()] -= bytes(oldest);
+            outcome.gone.push(oldest);
+        }
+        self.kept[site.index()].push_back(file);
+        self.at[file.index()].insert(site);
+        self.stored[site.index()] += bytes(file);
+        outcome.kept = true;
+        outcome
+    }
+}

@@ -1,0 +1,266 @@
+use gleaner_core::{Tags, TaskClass};
+use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time};
+use thiserror::Error;
+
+/// Sites, what they compute and store on, how they are joined, who sends what there, and how that is known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BrokeringSetup {
+    /// What runs jobs.
+    pub elements: Vec<Element>,
+    /// What stores files, in order of the sites.
+    pub storage: Vec<Storage>,
+    /// In order of their ids.
+    pub files: Vec<File>,
+    /// Between sites, and between sites and places where links meet.
+    pub links: Vec<Link>,
+    /// Levels and more of the index; the last above all others.
+    pub index: Vec<IndexNode>,
+    /// Kinds of jobs.
+    pub classes: Vec<JobClass>,
+    /// In order of time.
+    pub jobs: Vec<Job>,
+    /// How many brokers there are.
+    pub brokers: usize,
+    /// How the rest is taken.
+    pub model: Model,
+}
+
+/// A computing element: processors behind one queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Element {
+    /// Where it is.
+    pub site: SiteId,
+    /// How many jobs it runs at a time.
+    pub cpus: u32,
+    /// How fast each of them is.
+    pub ops_per_s: f64,
+    /// Groups that it takes jobs of, and whatever else jobs may require.
+    pub provides: Tags,
+    /// What it says of itself.
+    pub ad: Option<gleaner_core::Ad>,
+    /// The part of the index that it publishes to.
+    pub index: usize,
+}
+
+/// A storage element.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Storage {
+    /// How fast jobs at the site read from it.
+    pub bytes_per_s: f64,
+    /// What it holds at most, where there is a limit.
+    pub quota: Option<u64>,
+}
+
+/// A logical file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct File {
+    /// Its size.
+    pub bytes: u64,
+    /// Where copies of it are, from the beginning to the end.
+    pub at: Vec<SiteId>,
+}
+
+/// A link between two places, each way. The first places are the sites.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Link {
+    /// Its ends.
+    pub between: (usize, usize),
+    /// What it carries each way.
+    pub bytes_per_s: f64,
+}
+
+/// A part of the information index: it takes in what is below it once a period, and knows it until then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IndexNode {
+    /// The time to live of what it knows.
+    pub ttl: Span,
+    /// What takes it in; nothing for the one that brokers ask.
+    pub above: Option<usize>,
+}
+
+/// Jobs that brokers cannot tell apart but for their lengths.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobClass {
+    /// As brokers are told it.
+    pub task: TaskClass,
+    /// What it reads.
+    pub inputs: Vec<FileId>,
+}
+
+/// A job, handed in to a broker.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Job {
+    /// When.
+    pub arrival: Time,
+    /// How long, and as long as its user says.
+    pub length: Ops,
+    /// What it is like.
+    pub class: TaskClassId,
+    /// Which broker.
+    pub broker: usize,
+}
+
+/// How things go that are not in the tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Model {
+    /// Where brokers have the traversal time from.
+    pub rank_source: RankSource,
+    /// Whether transfers that meet on a link share it.
+    pub links: crate::Division,
+    /// Whether a processor is held while a job reads its files.
+    pub reading_holds_cpu: bool,
+    /// Whether the traversal time counts jobs whose files are on their way.
+    pub transfers_seen: bool,
+    /// Whether files that were brought stay within the quota.
+    pub keeps_replicas: bool,
+    /// How long a letter takes, each way.
+    pub delay: Span,
+}
+
+/// Where brokers have the traversal time from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RankSource {
+    /// From the index, as old as that is.
+    Index,
+    /// From each element, when a job comes.
+    Element,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            rank_source: RankSource::Index,
+            links: crate::Division::Fair,
+            reading_holds_cpu: true,
+            transfers_seen: false,
+            keeps_replicas: false,
+            delay: Span::ZERO,
+        }
+    }
+}
+
+/// Why a setup makes no sense; numbers are positions in its lists.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum BrokeringError {
+    /// Nothing there to run jobs or to place them.
+    #[error("no {0}; expected at least one")]
+    Nothing(&'static str),
+    /// A copy at a site that is not there.
+    #[error("file {file} has a copy at site {site}, which is not there; there are {sites}")]
+    UnknownSite {
+        /// Which file.
+        file: usize,
+        /// Where it is said to be.
+        site: usize,
+        /// How many there are.
+        sites: usize,
+    },
+    /// No copy of a file that is read.
+    #[error("no site holds file {file}, which jobs of class {class} read")]
+    NobodyHolds {
+        /// Which file.
+        file: usize,
+        /// Who reads it.
+        class: usize,
+    },
+    /// What is above a part of the index has it above itself.
+    #[error("part {0} of the index is above itself")]
+    Cycle(usize),
+    /// Brokers ask one part.
+    #[error("{0} parts of the index have nothing above them; expected one, which brokers ask")]
+    Tops(usize),
+    /// A storage element holds more than it can from the beginning.
+    #[error("site {site} stores {stored} bytes, and has room for {quota}: fewer copies, or a larger quota")]
+    Full {
+        /// Which site.
+        site: usize,
+        /// What it stores.
+        stored: u64,
+        /// What it could.
+        quota: u64,
+    },
+    /// No element can ever run jobs of a class, or their data cannot come to one that can.
+    #[error("no element can run jobs of class {class}: {why}")]
+    Stuck {
+        /// Which class.
+        class: usize,
+        /// What stands in the way.
+        why: String,
+    },
+}
+
+impl BrokeringSetup {
+    /// Refuses what makes no sense.
+    pub fn check(&self) -> Result<(), BrokeringError> {
+        for (what, count) in [
+            ("element", self.elements.len()),
+            ("broker", self.brokers),
+            ("part of the index", self.index.len()),
+        ] {
+            if count == 0 {
+                return Err(BrokeringError::Nothing(what));
+            }
+        }
+        self.check_files()?;
+        self.check_index()
+    }
+
+    fn check_files(&self) -> Result<(), BrokeringError> {
+        let sites = self.storage.len();
+        for (file, at) in
+            self.files.iter().enumerate().flat_map(|(file, of)| of.at.iter().map(move |at| (file, at)))
+        {
+            if at.index() >= sites {
+                return Err(BrokeringError::UnknownSite { file, site: at.index(), sites });
+            }
+        }
+        for (class, of) in self.classes.iter().enumerate() {
+            let lost = of.inputs.iter().find(|file| self.files[file.index()].at.is_empty());
+            if let Some(file) = lost {
+                return Err(BrokeringError::NobodyHolds { file: file.index(), class });
+            }
+        }
+        for (site, storage) in self.storage.iter().enumerate() {
+            let stored = self.stored_at(SiteId::new(site));
+            if let Some(quota) = storage.quota.filter(|quota| stored > *quota) {
+                return Err(BrokeringError::Full { site, stored, quota });
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes that stay at a site.
+    pub(super) fn stored_at(&self, site: SiteId) -> u64 {
+        self.files.iter().filter(|file| file.at.contains(&site)).map(|file| file.bytes).sum()
+    }
+
+    fn check_index(&self) -> Result<(), BrokeringError> {
+        for start in 0..self.index.len() {
+            let (mut at, mut steps) = (start, 0);
+            while let Some(above) = self.index[at].above {
+                (at, steps) = (above, steps + 1);
+                if steps > self.index.len() {
+                    return Err(BrokeringError::Cycle(start));
+                }
+            }
+        }
+        match self.index.iter().filter(|node| node.above.is_none()).count() {
+            1 => Ok(()),
+            tops => Err(BrokeringError::Tops(tops)),
+        }
+    }
+
+    /// The seconds for which a job has a processor of an element.
+    pub(super) fn service_s(&self, job: usize, element: usize) -> f64 {
+        let (job, on) = (&self.jobs[job], &self.elements[element]);
+        let computing = job.length.amount() / on.ops_per_s;
+        if self.model.reading_holds_cpu { computing + self.reading_s(job.class, on.site) } else { computing }
+    }
+
+    /// The seconds that a job reads before it computes.
+    pub(super) fn reading_s(&self, class: TaskClassId, at: SiteId) -> f64 {
+        let inputs = self.classes[class.index()].inputs.iter();
+        let bytes: u64 = inputs.map(|file| self.files[file.index()].bytes).sum();
+        bytes as f64 / self.storage[at.index()].bytes_per_s
+    }
+}

@@ -1,0 +1,61 @@
+//! Sites that lend each other workers: each a scheduler of its own, with a discovery service, and mail between them.
+//!
+//! - [`PeersSetup`] is all that a run is given; [`peers`] makes the parties of it.
+//! - [`letters`] is what they say to each other; [`discovery`] is who knows of whom.
+//! - A [`desk`] stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
+//!   and nowhere else**. What it refuses is shown in [`Refused`].
+//! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
+
+mod accounts;
+mod desk;
+mod discovery;
+mod letters;
+mod post;
+mod results;
+mod setup;
+mod workers;
+mod world;
+
+pub use accounts::worth;
+pub use desk::{REFUSED_MAX, Refused};
+pub use letters::{Loan, Word};
+pub use results::{Outcome, PeerOutcome};
+pub use setup::{Forged, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Unrelated};
+pub use world::World;
+
+use crate::mail::Mail;
+use crate::parties::Parties;
+use gleaner_core::{Event, Grid, GridConfig, Migration, Policy, Scheduler};
+use gleaner_units::{MachineClassId, MachineId, PartyId, Time};
+
+/// A run before anything happened, where each peer follows the policy that is made for it.
+///
+/// # Panics
+/// Where the setup is not whole: see [`PeersSetup::check`].
+pub fn peers<'a, P: Policy>(setup: &'a PeersSetup, policy: impl Fn(usize) -> P) -> Parties<'a, P, World<'a>> {
+    if let Err(broken) = setup.check() {
+        panic!("no run can be made of this setup: {broken}");
+    }
+    let schedulers = setup.peers.iter().enumerate();
+    let schedulers = schedulers.map(|(index, site)| {
+        let config = GridConfig { weights: setup.weights.clone(), migration: Migration::default() };
+        let mut scheduler = Scheduler::new(Grid::new(config), policy(index));
+        let mut tell = |event: Event| {
+            scheduler.apply(Time::ZERO, &event);
+        };
+        // Every peer knows all kinds of workers from the beginning: their ids are the same everywhere.
+        setup.machine_classes.iter().cloned().map(Event::MachineClassMet).for_each(&mut tell);
+        setup.task_classes.iter().cloned().map(Event::TaskClassMet).for_each(&mut tell);
+        let joined = |(machine, class): (usize, &MachineClassId)| Event::MachineJoined {
+            machine: MachineId::new(machine),
+            class: *class,
+        };
+        site.workers.iter().enumerate().map(joined).for_each(&mut tell);
+        scheduler
+    });
+    let mail = Mail::new(setup.seed, setup.usual);
+    let mut parties = Parties::new(schedulers.collect(), World::new(setup), mail);
+    // They have workers to offer before any task comes.
+    (0..setup.peers.len()).for_each(|peer| parties.tell(PartyId::new(peer), Event::RuleChanged));
+    parties
+}

@@ -1,0 +1,188 @@
+//! What a run among peers is given.
+
+use super::letters::Word;
+use crate::mail::Way;
+use gleaner_core::{MachineClass, TaskClass};
+use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
+use thiserror::Error;
+
+/// A peer's own workers.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Site {
+    /// Each by its kind, in the order in which they joined.
+    pub workers: Vec<MachineClassId>,
+}
+
+/// A bag of tasks of one class that a user hands in at a peer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Job {
+    /// When it is handed in; never decreasing from job to job. If it comes after another: the earliest that it may come.
+    pub submitted: Time,
+    /// Where.
+    pub peer: PartyId,
+    /// What kind of tasks.
+    pub class: TaskClassId,
+    /// How many tasks.
+    pub tasks: u32,
+    /// The user's job before, with the time the user thinks after that ended: this one comes no earlier.
+    pub after: Option<(u32, Span)>,
+}
+
+/// A worker that is out of reach for a while.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outage {
+    /// Whose.
+    pub peer: PartyId,
+    /// Which of its workers.
+    pub worker: usize,
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+/// A peer that neither sends nor hears anything for a while.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Silence {
+    /// Which.
+    pub peer: PartyId,
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+/// A letter that nothing led to: what a liar sends.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Forged {
+    /// When.
+    pub at: Time,
+    /// Who says that it is from it.
+    pub from: PartyId,
+    /// To whom.
+    pub to: PartyId,
+    /// What it says.
+    pub word: Word,
+}
+
+/// How much longer or shorter a task takes on a worker than its power says: unrelated machines.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Unrelated {
+    /// Evenly from 1 less this to 1 more this; below 1.
+    pub spread: f64,
+    /// Of the draws.
+    pub seed: u64,
+}
+
+impl Unrelated {
+    /// By how much a task takes longer on a worker: the same whenever it is asked.
+    pub(super) fn factor(self, task: u32, worker: usize) -> f64 {
+        // SplitMix64's finish, on a number of task and worker.
+        let mut word =
+            self.seed ^ (u64::from(task) << 32 | worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^= word >> 31;
+        let unit = (word >> 11) as f64 / (1_u64 << 53) as f64;
+        1.0 + self.spread * (2.0 * unit - 1.0)
+    }
+}
+
+/// All that a run is given, besides the policies.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PeersSetup {
+    /// Of lost letters.
+    pub seed: u64,
+    /// W.
+    pub weights: Vec<f64>,
+    /// The kinds of workers.
+    pub machine_classes: Vec<MachineClass>,
+    /// The kinds of tasks.
+    pub task_classes: Vec<TaskClass>,
+    /// The peers, in the order in which they registered.
+    pub peers: Vec<Site>,
+    /// What users hand in.
+    pub jobs: Vec<Job>,
+    /// How long the tasks are, job after job, in logical operations.
+    pub lengths: Vec<Ops>,
+    /// How long the inputs of a task take to another peer's worker.
+    pub inputs: Span,
+    /// What letters meet with.
+    pub usual: Way,
+    /// How often peers say that they are here, and reconcile their loans; without it never.
+    pub heartbeat: Option<Span>,
+    /// Workers that are out of reach.
+    pub outages: Vec<Outage>,
+    /// Peers that fall silent.
+    pub silences: Vec<Silence>,
+    /// Letters of liars.
+    pub forged: Vec<Forged>,
+    /// Whether tasks take times of their own on workers.
+    pub unrelated: Option<Unrelated>,
+}
+
+/// Why no run can be made of a setup.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum InvalidSetup {
+    /// The tasks of the jobs are not the lengths.
+    #[error("the jobs have {tasks} tasks, and there are {lengths} lengths")]
+    Lengths {
+        /// Of all jobs.
+        tasks: u64,
+        /// As given.
+        lengths: usize,
+    },
+    /// A job names what is not there, comes before the one before it, or after one that is not before it.
+    #[error("job {0} is handed in at no peer, is of no class, has no tasks, or comes out of turn")]
+    Job(usize),
+    /// A worker is of no kind.
+    #[error("a worker of peer {0} is of no kind")]
+    Worker(usize),
+    /// A class has other than one kind of operation, or tasks take several cores.
+    #[error("there is one kind of operation among peers, and a task takes one core")]
+    Operations,
+    /// An outage or a silence names what is not there, or ends before it begins.
+    #[error("an outage or a silence is of nobody, or ends before it begins")]
+    Absence,
+}
+
+impl PeersSetup {
+    /// Refuses what no run can be made of.
+    pub fn check(&self) -> Result<(), InvalidSetup> {
+        let tasks: u64 = self.jobs.iter().map(|job| u64::from(job.tasks)).sum();
+        if tasks != self.lengths.len() as u64 {
+            return Err(InvalidSetup::Lengths { tasks, lengths: self.lengths.len() });
+        }
+        let one_kind = self.weights.len() == 1
+            && self.machine_classes.iter().all(|class| class.speeds.len() == 1)
+            && self.task_classes.iter().all(|class| class.composition.len() == 1 && class.needs.cores == 1);
+        if !one_kind {
+            return Err(InvalidSetup::Operations);
+        }
+        let kinds = self.machine_classes.len();
+        let stray = |site: &Site| site.workers.iter().any(|kind| kind.index() >= kinds);
+        if let Some(peer) = self.peers.iter().position(stray) {
+            return Err(InvalidSetup::Worker(peer));
+        }
+        for (index, job) in self.jobs.iter().enumerate() {
+            let in_turn = index == 0 || self.jobs[index - 1].submitted <= job.submitted;
+            let after = job.after.is_none_or(|(before, _)| (before as usize) < index);
+            let is_known = job.peer.index() < self.peers.len() && job.class.index() < self.task_classes.len();
+            if !(in_turn && after && is_known && job.tasks > 0) {
+                return Err(InvalidSetup::Job(index));
+            }
+        }
+        let known = |peer: PartyId| peer.index() < self.peers.len();
+        let outage = |outage: &Outage| {
+            known(outage.peer)
+                && outage.worker < self.peers[outage.peer.index()].workers.len()
+                && outage.from < outage.until
+        };
+        let silence = |silence: &Silence| known(silence.peer) && silence.from < silence.until;
+        if self.outages.iter().all(outage) && self.silences.iter().all(silence) {
+            Ok(())
+        } else {
+            Err(InvalidSetup::Absence)
+        }
+    }
+}

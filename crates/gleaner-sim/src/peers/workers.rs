@@ -1,0 +1,134 @@
+//! The true workers: what runs there, for whom, and when it ends.
+
+use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::letters::Loan;
+
+/// A run on a worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Running {
+    /// Whose scheduler named it.
+    pub(super) party: PartyId,
+    pub(super) run: RunId,
+    pub(super) worker: usize,
+    /// Where it is not the owner's own.
+    pub(super) loan: Option<Loan>,
+    pub(super) began: Time,
+    /// The same without what its inputs took.
+    pub(super) computes_from: Time,
+}
+
+/// A worker of a peer.
+#[derive(Clone, Debug)]
+pub(super) struct Worker {
+    pub(super) owner: PartyId,
+    /// Its owner's name for it.
+    pub(super) machine: MachineId,
+    pub(super) class: MachineClassId,
+    pub(super) cores: u32,
+    pub(super) is_up: bool,
+    /// Who has it.
+    pub(super) loan: Option<(PartyId, Loan)>,
+    /// Slots of what runs here.
+    runs: Vec<u32>,
+    /// What its owner sent that found no core free.
+    pub(super) queue: VecDeque<RunId>,
+    pub(super) busy_s: f64,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Workers {
+    pub(super) all: Vec<Worker>,
+    /// Nothing where it was stopped.
+    slots: Vec<Option<Running>>,
+    free: Vec<u32>,
+    /// When what ends; of one instant the lowest party's lowest task first. What was stopped stays until its moment.
+    ends: BinaryHeap<Reverse<(Time, PartyId, RunId, u32)>>,
+}
+
+impl Worker {
+    pub(super) fn new(owner: PartyId, machine: MachineId, class: MachineClassId, cores: u32) -> Self {
+        let (runs, queue) = (Vec::new(), VecDeque::new());
+        Self { owner, machine, class, cores, is_up: true, loan: None, runs, queue, busy_s: 0.0 }
+    }
+
+    pub(super) fn has_free_core(&self) -> bool {
+        self.is_up && (self.runs.len() as u32) < self.cores
+    }
+}
+
+impl Workers {
+    #[inline]
+    pub(super) fn next_end(&self) -> Option<(Time, u32)> {
+        self.ends.peek().map(|Reverse((time, .., slot))| (*time, *slot))
+    }
+
+    pub(super) fn begin(&mut self, running: Running, ends: Time) {
+        let slot = if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(running);
+            slot
+        } else {
+            self.slots.push(Some(running));
+            u32::try_from(self.slots.len() - 1).expect("fewer runs than 2^32 at a time")
+        };
+        self.all[running.worker].runs.push(slot);
+        self.ends.push(Reverse((ends, running.party, running.run, slot)));
+    }
+
+    /// The moment of a run came; nothing if it was stopped before.
+    pub(super) fn end(&mut self, now: Time, slot: u32) -> Option<Running> {
+        self.ends.pop();
+        self.free.push(slot);
+        self.take_off(now, slot)
+    }
+
+    fn take_off(&mut self, now: Time, slot: u32) -> Option<Running> {
+        let running = self.slots[slot as usize].take()?;
+        let worker = &mut self.all[running.worker];
+        worker.runs.retain(|other| *other != slot);
+        worker.busy_s += now.since(running.began).seconds();
+        Some(running)
+    }
+
+    /// Whatever runs there is over, and not done: how many that are.
+    pub(super) fn stop_all(&mut self, now: Time, worker: usize) -> usize {
+        let slots = self.all[worker].runs.clone();
+        slots.iter().filter_map(|slot| self.take_off(now, *slot)).count()
+    }
+
+    /// One run there is over, and not done; whether it was there.
+    pub(super) fn stop(&mut self, now: Time, worker: usize, (party, run): (PartyId, RunId)) -> bool {
+        let is_it = |slot: &&u32| {
+            let running = self.slots[**slot as usize];
+            running.is_some_and(|running| running.party == party && running.run == run)
+        };
+        let slot = self.all[worker].runs.iter().find(is_it).copied();
+        slot.and_then(|slot| self.take_off(now, slot)).is_some()
+    }
+
+    /// What runs on a worker.
+    pub(super) fn on(&self, worker: usize) -> impl Iterator<Item = &Running> + '_ {
+        self.all[worker].runs.iter().filter_map(|slot| self.slots[*slot as usize].as_ref())
+    }
+
+    /// Whether a worker runs no more than it can, and only for whoever has it.
+    pub(super) fn is_whole(&self, worker: usize) -> bool {
+        let there = &self.all[worker];
+        let fits = there.runs.len() as u32 <= there.cores && (there.is_up || there.runs.is_empty());
+        let loan = there.loan.map(|(_, loan)| loan);
+        fits && self.on(worker).all(|running| running.loan == loan && running.worker == worker)
+    }
+}
+
+impl Running {
+    pub(super) fn new(
+        (party, run): (PartyId, RunId),
+        (worker, loan): (usize, Option<Loan>),
+        (began, computes_from): (Time, Time),
+    ) -> Self {
+        Self { party, run, worker, loan, began, computes_from }
+    }
+}

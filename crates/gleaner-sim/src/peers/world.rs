@@ -1,0 +1,499 @@
+//! The world around the peers: what is true of workers and tasks, and what becomes of letters and orders.
+
+use super::accounts::OpenJob;
+use super::desk::{Desk, Lent, REFUSED_MAX, Refused, Unheard};
+use super::discovery::Discovery;
+use super::letters::{Loan, Word};
+use super::results::Outcome;
+use super::setup::PeersSetup;
+use super::workers::{Running, Worker, Workers};
+use crate::mail::Letter;
+use crate::parties::{Out, Outside};
+use gleaner_core::{Command, Event, LendingEvent, RunEnd};
+use gleaner_units::{MachineId, PartyId, RunId, Span, TaskId, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A peer of which nothing is heard for so many heartbeats is forgotten.
+const HEARTBEATS_MISSED: u64 = 3;
+
+/// What happens by itself. Of one instant, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Happening {
+    /// The end of a run, by where its books are.
+    End(u32),
+    /// A worker goes.
+    Down(u32),
+    /// A worker is back.
+    Up(u32),
+    /// A letter that nothing led to.
+    Forged(u32),
+    /// All say that they are here.
+    Heartbeat,
+    /// A job is handed in.
+    Arrival(u32),
+}
+
+/// Workers, tasks, the discovery service and each peer's desk.
+#[derive(Clone, Debug)]
+pub struct World<'a> {
+    pub(super) setup: &'a PeersSetup,
+    pub(super) workers: Workers,
+    /// By peer: its first worker.
+    first_worker: Vec<usize>,
+    pub(super) desks: Vec<Desk>,
+    discovery: Discovery,
+    /// When discovery heard of each peer, if it is not forgotten.
+    heard: Vec<Option<Time>>,
+    /// The next job that comes by itself, and those that come after another has ended.
+    next_job: usize,
+    next_arrivals: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The first of a job's tasks.
+    first_task: Vec<u32>,
+    followers: BTreeMap<u32, u32>,
+    open: BTreeMap<u32, OpenJob>,
+    /// Outages, forged letters and heartbeats to come.
+    dated: BinaryHeap<Reverse<(Time, Happening)>>,
+    tasks_left: u64,
+    outcome: Outcome,
+    refused: Vec<Refused>,
+}
+
+/// Letters and events that leave a deed.
+pub(super) type Leaves<'b> = &'b mut Out<Word>;
+
+impl<'a> World<'a> {
+    pub(super) fn new(setup: &'a PeersSetup) -> Self {
+        let mut workers = Workers::default();
+        let mut first_worker = Vec::new();
+        for (peer, site) in setup.peers.iter().enumerate() {
+            first_worker.push(workers.all.len());
+            for (index, class) in site.workers.iter().enumerate() {
+                let cores = setup.machine_classes[class.index()].cores;
+                let (owner, machine) = (PartyId::new(peer), MachineId::new(index));
+                workers.all.push(Worker::new(owner, machine, *class, cores));
+            }
+        }
+        let desks = setup.peers.iter().enumerate();
+        let desks = desks.map(|(peer, site)| Desk::new(PartyId::new(peer), site.workers.len())).collect();
+        let first_task = setup.jobs.iter().scan(0, |next, job| {
+            let first = *next;
+            *next += job.tasks;
+            Some(first)
+        });
+        let followers = setup.jobs.iter().zip(0..);
+        let followers = followers.filter_map(|(job, index)| Some((job.after?.0, index))).collect();
+        let mut dated = BinaryHeap::new();
+        for (outage, index) in setup.outages.iter().zip(0..) {
+            dated.push(Reverse((outage.from, Happening::Down(index))));
+            dated.push(Reverse((outage.until, Happening::Up(index))));
+        }
+        dated.extend(
+            setup
+                .forged
+                .iter()
+                .zip(0..)
+                .map(|(letter, index)| Reverse((letter.at, Happening::Forged(index)))),
+        );
+        dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
+        let outcome = Outcome { peers: vec![Default::default(); setup.peers.len()], ..Outcome::default() };
+        let mut world = Self {
+            setup,
+            workers,
+            first_worker,
+            desks,
+            discovery: Discovery::default(),
+            heard: vec![Some(Time::ZERO); setup.peers.len()],
+            next_job: 0,
+            next_arrivals: BinaryHeap::new(),
+            first_task: first_task.collect(),
+            followers,
+            open: BTreeMap::new(),
+            dated,
+            tasks_left: setup.lengths.len() as u64,
+            outcome,
+            refused: Vec::new(),
+        };
+        world.skip_followers();
+        world
+    }
+
+    /// Where letters to and from the discovery service go.
+    fn service(&self) -> PartyId {
+        PartyId::new(self.setup.peers.len())
+    }
+
+    /// Jobs that come after others do not come by themselves.
+    fn skip_followers(&mut self) {
+        while self.setup.jobs.get(self.next_job).is_some_and(|job| job.after.is_some()) {
+            self.next_job += 1;
+        }
+    }
+
+    pub(super) fn worker_of(&self, peer: PartyId, machine: MachineId) -> usize {
+        self.first_worker[peer.index()] + machine.index()
+    }
+
+    fn is_silent(&self, peer: PartyId, now: Time) -> bool {
+        let silences = &self.setup.silences;
+        silences.iter().any(|silence| silence.peer == peer && silence.from <= now && now < silence.until)
+    }
+
+    fn job_arrives(&mut self, now: Time, index: u32, out: Leaves<'_>) {
+        let job = self.setup.jobs[index as usize];
+        let desk = &mut self.desks[job.peer.index()];
+        let first = TaskId::new(desk.tasks.len());
+        let first_task = self.first_task[index as usize];
+        desk.tasks.extend((first_task..first_task + job.tasks).map(|task| (task, index)));
+        self.open.insert(index, OpenJob::new(now, job.tasks));
+        out.tell(job.peer, Event::TasksSubmitted { first, count: job.tasks, class: job.class, length: None });
+    }
+
+    /// The seconds that a task takes on a worker, inputs apart.
+    fn seconds(&self, task: u32, worker: usize) -> f64 {
+        let class = &self.setup.machine_classes[self.workers.all[worker].class.index()];
+        let seconds = self.setup.weights[0] * self.setup.lengths[task as usize].amount() / class.speeds[0];
+        match self.setup.unrelated {
+            None => seconds,
+            Some(unrelated) => seconds * unrelated.factor(task, worker),
+        }
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        (party, run): (PartyId, RunId),
+        worker: usize,
+        loan: Option<Loan>,
+    ) {
+        let (task, _) = self.desks[party.index()].tasks[run.task.index()];
+        let computes_from = if loan.is_some() { now + self.setup.inputs } else { now };
+        let ends = computes_from.after_seconds(self.seconds(task, worker));
+        self.workers.begin(Running::new((party, run), (worker, loan), (now, computes_from)), ends);
+    }
+
+    /// The next of what its owner sent a worker begins, if it can.
+    pub(super) fn begin_queued(&mut self, now: Time, worker: usize, out: Leaves<'_>) {
+        while self.workers.all[worker].has_free_core()
+            && let Some(run) = self.workers.all[worker].queue.pop_front()
+        {
+            let owner = self.workers.all[worker].owner;
+            self.begin(now, (owner, run), worker, None);
+            out.tell(owner, Event::RunStarted(run));
+        }
+    }
+
+    fn run_ends(&mut self, now: Time, slot: u32, out: Leaves<'_>) {
+        let Some(running) = self.workers.end(now, slot) else { return };
+        let Running { party, run, worker, loan, began, computes_from } = running;
+        let owner = self.workers.all[worker].owner;
+        let took = now.since(computes_from);
+        if let Some(loan) = loan {
+            out.tell(owner, Event::Lending(LendingEvent::FavourDone { to: party, worth: took }));
+            out.send(owner, party, Word::Ended { loan, run, finished: true });
+            return;
+        }
+        self.task_ends(now, (party, owner), run, (now.since(began), took), out);
+        out.tell(party, Event::RunEnded { run, end: RunEnd::Finished });
+        self.begin_queued(now, worker, out);
+    }
+
+    /// A task is done, as its peer knows from now on.
+    pub(super) fn task_ends(
+        &mut self,
+        now: Time,
+        (peer, lender): (PartyId, PartyId),
+        run: RunId,
+        (on_worker, computed): (Span, Span),
+        out: Leaves<'_>,
+    ) {
+        let (_, index) = self.desks[peer.index()].tasks[run.task.index()];
+        let job = self.open.get_mut(&index).expect("a job with a task left is open");
+        if lender == peer {
+            job.local(computed)
+        } else {
+            job.remote(lender, computed)
+        }
+        job.left -= 1;
+        self.tasks_left -= 1;
+        let parties = (peer.index(), lender.index());
+        self.outcome.finished(parties, (job.submitted, now), (on_worker, computed));
+        if job.left > 0 {
+            return;
+        }
+        let job = self.open.remove(&index).expect("it was there");
+        self.outcome.job_ended(peer.index(), now.since(job.submitted));
+        for (from, worth) in job.worth() {
+            out.tell(peer, Event::Lending(LendingEvent::FavourReceived { from, worth }));
+        }
+        if let Some(next) = self.followers.remove(&index) {
+            let (_, thinks) = self.setup.jobs[next as usize].after.expect("it follows");
+            let comes = self.setup.jobs[next as usize].submitted.max(now + thinks);
+            self.next_arrivals.push(Reverse((comes, next)));
+        }
+    }
+
+    /// A loan is over, and whatever ran there for it.
+    pub(super) fn end_loan(&mut self, now: Time, peer: PartyId, loan: Loan) -> Option<(PartyId, MachineId)> {
+        let Lent { to: holder, machine, .. } = self.desks[peer.index()].lent.remove(&loan)?;
+        let worker = self.worker_of(peer, machine);
+        self.workers.all[worker].loan = None;
+        self.outcome.stopped += self.workers.stop_all(now, worker) as u64;
+        Some((holder, machine))
+    }
+
+    fn loan_of(&self, worker: usize) -> Option<Loan> {
+        self.workers.all[worker].loan.map(|(_, loan)| loan)
+    }
+
+    fn goes_down(&mut self, now: Time, worker: usize, out: Leaves<'_>) {
+        let Worker { owner, machine, .. } = self.workers.all[worker];
+        if !self.workers.all[worker].is_up {
+            return;
+        }
+        self.workers.all[worker].is_up = false;
+        if let Some(loan) = self.loan_of(worker)
+            && let Some((holder, _)) = self.end_loan(now, owner, loan)
+        {
+            out.send(owner, holder, Word::Recalled(loan));
+        }
+        self.workers.all[worker].queue.clear();
+        self.outcome.stopped += self.workers.stop_all(now, worker) as u64;
+        out.tell(owner, Event::MachineLost { machine });
+    }
+
+    fn comes_up(&mut self, worker: usize, out: Leaves<'_>) {
+        let Worker { owner, machine, .. } = self.workers.all[worker];
+        if !self.workers.all[worker].is_up {
+            self.workers.all[worker].is_up = true;
+            out.tell(owner, Event::MachineReturned { machine });
+        }
+    }
+
+    /// A peer has what it had from others and lent to them no more.
+    pub(super) fn part(&mut self, now: Time, one: PartyId, other: PartyId, out: Leaves<'_>) {
+        let desk = &self.desks[one.index()];
+        let lent = desk.lent.iter().filter(|(_, lent)| lent.to == other);
+        let lent: Vec<Loan> = lent.map(|(loan, _)| *loan).collect();
+        let borrowed = desk.borrowed.iter().filter(|(_, borrowed)| borrowed.from == other);
+        let borrowed: Vec<MachineId> = borrowed.map(|(machine, _)| *machine).collect();
+        for loan in lent {
+            if let Some((_, machine)) = self.end_loan(now, one, loan) {
+                out.tell(one, Event::Lending(LendingEvent::Returned { machine }));
+            }
+        }
+        for machine in borrowed {
+            self.desks[one.index()].end_borrowed(machine);
+            out.tell(one, Event::MachineLost { machine });
+        }
+    }
+
+    /// Who is not silent says so; who was not heard of for too long is forgotten.
+    fn heartbeat(&mut self, now: Time, out: Leaves<'_>) {
+        let Some(period) = self.setup.heartbeat else { return };
+        self.dated.push(Reverse((now + period, Happening::Heartbeat)));
+        let service = self.service();
+        let patience = period.nanos() * HEARTBEATS_MISSED;
+        let is_over = |heard: Time| now.since(heard).nanos() > patience;
+        for peer in (0..self.desks.len()).map(PartyId::new) {
+            self.say_again(peer, out);
+            if is_over(self.desks[peer.index()].heard) {
+                // Nothing comes through: whatever it has of others, and they of it, is gone.
+                for other in (0..self.desks.len()).map(PartyId::new) {
+                    self.part(now, peer, other, out);
+                }
+            }
+            if self.heard[peer.index()].is_some_and(is_over) {
+                self.heard[peer.index()] = None;
+                self.discovery.forget_peer(peer, &mut |to, word| out.send(service, to, word));
+                for other in (0..self.desks.len()).map(PartyId::new).filter(|other| *other != peer) {
+                    out.send(service, other, Word::Gone(peer));
+                }
+            }
+        }
+    }
+
+    /// What came of it so far.
+    pub fn outcome(&self) -> Outcome {
+        let busy_s = self.workers.all.iter().map(|worker| worker.busy_s).collect();
+        Outcome { busy_s, ..self.outcome.clone() }
+    }
+
+    /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
+    pub fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+
+    /// Tasks that were not done yet.
+    pub fn tasks_left(&self) -> u64 {
+        self.tasks_left
+    }
+
+    /// Asserts that the desks' books and the workers agree. Costs O(workers).
+    pub fn check(&self) -> Result<(), String> {
+        for desk in &self.desks {
+            desk.check()?;
+        }
+        for (index, worker) in self.workers.all.iter().enumerate() {
+            let desk = &self.desks[worker.owner.index()];
+            let listed = desk.lent.iter().find(|(_, lent)| lent.machine == worker.machine);
+            if listed.map(|(loan, lent)| (lent.to, *loan)) != worker.loan {
+                return Err(format!("worker {index} is lent otherwise than its peer has it"));
+            }
+            if !self.workers.is_whole(index) {
+                return Err(format!("worker {index} runs what it should not"));
+            }
+        }
+        Ok(())
+    }
+
+    fn unheard(&mut self, now: Time, (by, from): (PartyId, PartyId), why: Unheard) {
+        match why {
+            Unheard::Late => self.outcome.late += 1,
+            Unheard::Senseless(why) => {
+                self.outcome.refused += 1;
+                if self.refused.len() < REFUSED_MAX {
+                    self.refused.push(Refused { at: now, by, from, why });
+                }
+            }
+        }
+    }
+
+    /// A letter to the discovery service.
+    fn hear(&mut self, now: Time, from: PartyId, word: Word, out: Leaves<'_>) -> Result<(), Unheard> {
+        let service = self.service();
+        let post: &mut dyn FnMut(PartyId, Word) = &mut |to, word| out.send(service, to, word);
+        match word {
+            Word::Wants { class, workers, received } => {
+                if class.index() >= self.setup.task_classes.len() {
+                    return Err(Unheard::Senseless("wants for tasks that do not exist"));
+                }
+                self.discovery.wants((from, class), (workers, received), post);
+            }
+            Word::Offers { any } => self.discovery.offers(from, any, post),
+            Word::Served(served) => self.discovery.served(from, &served, post),
+            Word::Here => {
+                self.heard[from.index()] = Some(now);
+                self.discovery.here(from, post);
+                post(from, Word::Here);
+            }
+            Word::Wanted(_)
+            | Word::NothingLent
+            | Word::Gone(_)
+            | Word::Lent { .. }
+            | Word::Recalled(_)
+            | Word::GivenBack(_)
+            | Word::Holds(_)
+            | Word::Run { .. }
+            | Word::Ended { .. } => return Err(Unheard::Senseless("not for the discovery service")),
+        }
+        Ok(())
+    }
+}
+
+impl Outside for World<'_> {
+    type Happening = Happening;
+    type Letter = Word;
+
+    fn is_over(&self) -> bool {
+        self.tasks_left == 0
+    }
+
+    #[inline]
+    fn next(&self) -> Option<(Time, Happening)> {
+        let end = self.workers.next_end().map(|(time, slot)| (time, Happening::End(slot)));
+        let dated = self.dated.peek().map(|Reverse(next)| *next);
+        let job = self.setup.jobs.get(self.next_job);
+        let job = job.map(|job| (job.submitted, Happening::Arrival(self.next_job as u32)));
+        let follower =
+            self.next_arrivals.peek().map(|Reverse((time, job))| (*time, Happening::Arrival(*job)));
+        // The first of equals: ends before what is dated before arrivals.
+        let next = [end, dated, job, follower].into_iter().flatten().min_by_key(|(time, _)| *time)?;
+        (next.0 < Time::NEVER).then_some(next)
+    }
+
+    fn take(&mut self, now: Time, happening: Happening, out: Leaves<'_>) {
+        match happening {
+            Happening::End(slot) => self.run_ends(now, slot, out),
+            Happening::Arrival(index) => {
+                if index as usize == self.next_job {
+                    self.next_job += 1;
+                    self.skip_followers();
+                } else {
+                    self.next_arrivals.pop();
+                }
+                self.job_arrives(now, index, out);
+            }
+            Happening::Down(index) | Happening::Up(index) => {
+                self.dated.pop();
+                let outage = self.setup.outages[index as usize];
+                let worker = self.first_worker[outage.peer.index()] + outage.worker;
+                if happening == Happening::Up(index) {
+                    self.comes_up(worker, out);
+                } else {
+                    self.goes_down(now, worker, out);
+                }
+            }
+            Happening::Forged(index) => {
+                self.dated.pop();
+                let letter = &self.setup.forged[index as usize];
+                out.send(letter.from, letter.to, letter.word.clone());
+            }
+            Happening::Heartbeat => {
+                self.dated.pop();
+                self.heartbeat(now, out);
+            }
+        }
+    }
+
+    fn obey(&mut self, now: Time, party: PartyId, order: Command, out: Leaves<'_>) {
+        match order {
+            Command::Start { run, on } if self.desks[party.index()].is_own(on) => {
+                let worker = self.worker_of(party, on);
+                self.workers.all[worker].queue.push_back(run);
+                self.begin_queued(now, worker, out);
+            }
+            Command::Start { run, on } => {
+                // Where the loan ended at this instant, the scheduler hears that its machine is lost, and the run with it.
+                if let Some(there) = self.desks[party.index()].borrowed.get_mut(&on) {
+                    there.runs.push((run, now));
+                    out.send(party, there.from, Word::Run { loan: there.loan, run });
+                }
+            }
+            Command::Stop { run, on, .. } => {
+                if self.desks[party.index()].is_own(on) {
+                    let worker = self.worker_of(party, on);
+                    self.workers.all[worker].queue.retain(|other| *other != run);
+                    self.outcome.stopped += u64::from(self.workers.stop(now, worker, (party, run)));
+                    self.begin_queued(now, worker, out);
+                } else if let Some(there) = self.desks[party.index()].borrowed.get_mut(&on) {
+                    there.runs.retain(|(other, _)| *other != run);
+                }
+                out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
+            }
+            // A setup whose tasks take more is refused.
+            Command::StartWide { .. } => unreachable!("a task among peers takes one core"),
+            Command::Lending(wish) => self.lend(now, party, wish, out),
+        }
+    }
+
+    fn deliver(&mut self, now: Time, letter: Letter<Word>, out: Leaves<'_>) {
+        let Letter { from, to, sent, body } = letter;
+        let service = self.service();
+        if (from != service && self.is_silent(from, sent)) || (to != service && self.is_silent(to, now)) {
+            return;
+        }
+        let heard = if from.index() > service.index() || (to != service && to.index() >= self.desks.len()) {
+            Err(Unheard::Senseless("from or to nobody"))
+        } else if to != service {
+            self.receive(now, (from, to), body, out)
+        } else if from == service {
+            Err(Unheard::Senseless("from itself"))
+        } else {
+            self.hear(now, from, body, out)
+        };
+        if let Err(why) = heard {
+            self.unheard(now, (to, from), why);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Brokers, elements and an index that is out of date: what comes of small setups, by hand, and of saved ones.
+
+use gleaner_core::{Ad, Needs, Tags, TaskClass};
+use gleaner_policy::{Belief, Choose, Rank, Recipe};
+use gleaner_sim::Division;
+use gleaner_sim::brokering::{
+    Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model,
+    RankSource, Storage,
+};
+use gleaner_testkit::random::Choices;
+use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time, UserId};
+
+fn seconds(seconds: f64) -> Span {
+    Span::from_seconds(seconds).expect("a span")
+}
+
+/// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
+fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetup {
+    let element = |(site, speed): (usize, &f64)| Element {
+        site: SiteId::new(site),
+        cpus: 1,
+        ops_per_s: *speed,
+        provides: Tags::new(),
+        ad: None,
+        index: 0,
+    };
+    let job = |&(arrival, length): &(f64, f64)| Job {
+        arrival: Time::from_seconds(arrival).expect("a moment"),
+        length: Ops::new(length).expect("a length"),
+        class: TaskClassId::FIRST,
+        broker: 0,
+    };
+    BrokeringSetup {
+        elements: speeds.iter().enumerate().map(element).collect(),
+        storage: vec![Storage { bytes_per_s: f64::INFINITY, quota: None }; speeds.len()],
+        files: Vec::new(),
+        links: (0..speeds.len()).map(|site| Link { between: (site, speeds.len()), bytes_per_s }).collect(),
+        index: vec![IndexNode { ttl: seconds(1e6), above: None }],
+        classes: vec![class("")],
+        jobs: jobs.iter().map(job).collect(),
+        brokers: 1,
+        model: Model::default(),
+    }
+}
+
+fn class(ad: &str) -> JobClass {
+    let task = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: false,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: (!ad.is_empty()).then(|| Ad::parse(ad).expect("an ad")),
+    };
+    JobClass { task, inputs: Vec::new() }
+}
+
+fn current() -> Recipe {
+    Recipe::brokering(Rank::default(), Choose::Best, Belief::AsPublished)
+}
+
+/// Where each job went, and how long it was there, from its arrival at the broker to its end.
+fn lives(setup: &BrokeringSetup, rule: Recipe) -> Vec<(u32, f64)> {
+    let mut run = Brokerage::new(setup, rule, 1).expect("a setup that makes sense");
+    while run.step() {
+        for broker in 0..setup.brokers {
+            run.broker(broker).check().expect("a whole grid");
+        }
+    }
+    let life = |(at, job): (usize, &gleaner_sim::brokering::JobRecord)| {
+        let finished = job.finished.expect("a job that ended");
+        (job.element.expect("an element"), finished.since(setup.jobs[at].arrival).seconds())
+    };
+    run.records().iter().enumerate().map(life).collect()
+}
+
+const BURST: [(f64, f64); 4] = [(1.0, 1e4), (2.0, 1e4), (3.0, 1e4), (4.0, 1e4)];
+
+#[test]
+fn a_burst_goes_to_one_element_where_the_index_is_old_and_is_spread_where_elements_are_asked() {
+    let mut setup = setup(&[200.0, 100.0], 1.0, &BURST);
+    assert_eq!(lives(&setup, current()), [(0, 50.0), (0, 99.0), (0, 148.0), (0, 197.0)]);
+    setup.model.rank_source = RankSource::Element;
+    // Waits 0 and 0; 49 and 0; 48 and 99; 97 and 98.
+    assert_eq!(lives(&setup, current()), [(0, 50.0), (1, 100.0), (0, 98.0), (0, 147.0)]);
+}
+
+#[test]
+fn what_a_broker_sent_itself_stands_for_news() {
+    let setup = setup(&[200.0, 100.0], 1.0, &BURST);
+    let own = Recipe::brokering(Rank::default(), Choose::Best, Belief::OwnDispatches { brokers: 1 });
+    // 0 and 0; 50 and 0; 50 and 100; 100 and 100.
+    assert_eq!(lives(&setup, own), [(0, 50.0), (1, 100.0), (0, 98.0), (0, 147.0)]);
+}
+
+/// Two fetches of 1000 bytes from site 1 to site 0, at 10 bytes a second, the second 50 s after the first.
+fn fetches() -> BrokeringSetup {
+    let mut setup = setup(&[100.0, 100.0], 10.0, &[(0.0, 1.0), (50.0, 1.0)]);
+    setup.files = vec![File { bytes: 1000, at: vec![SiteId::new(1)] }];
+    setup.classes[0].inputs = vec![FileId::FIRST];
+    setup
+}
+
+#[test]
+fn transfers_share_links_or_do_not() {
+    let first = Recipe::brokering(Rank::default(), Choose::First, Belief::AsPublished);
+    let mut setup = fetches();
+    assert_eq!(lives(&setup, first), [(0, 150.01), (0, 150.01)]);
+    setup.model.links = Division::Unshared;
+    assert_eq!(lives(&setup, first), [(0, 100.01), (0, 100.01)]);
+    // By rank, a job goes where its file is.
+    let files = Rank { alpha: 0.75, beta: 0.25, ..Rank::default() };
+    let deterministic = Recipe::brokering(files, Choose::Best, Belief::AsPublished);
+    assert_eq!(lives(&setup, deterministic), [(1, 0.01), (1, 0.01)]);
+}
+
+#[test]
+fn a_processor_is_held_while_a_job_reads() {
+    let mut setup = fetches();
+    setup.storage[1].bytes_per_s = 100.0;
+    let most = Rank { candidates: gleaner_policy::Candidates::MostFiles, ..Rank::default() };
+    let rule = Recipe::brokering(most, Choose::Best, Belief::AsPublished);
+    setup.jobs[1].arrival = Time::ZERO;
+    assert_eq!(lives(&setup, rule), [(1, 10.01), (1, 20.02)]);
+    setup.model.reading_holds_cpu = false;
+    assert_eq!(lives(&setup, rule), [(1, 0.01), (1, 0.02)]);
+}
+
+#[test]
+fn a_replica_stays_within_the_quota_and_the_oldest_goes_first() {
+    let mut setup =
+        setup(&[100.0, 100.0], 10.0, &[(0.0, 1.0), (200.0, 1.0), (400.0, 1.0), (600.0, 1.0), (800.0, 1.0)]);
+    setup.files = vec![File { bytes: 1000, at: vec![SiteId::new(1)] }; 3];
+    setup.classes = (0..3).map(|file| JobClass { inputs: vec![FileId::new(file)], ..class("") }).collect();
+    for (job, class) in setup.jobs.iter_mut().zip([0, 1, 2, 1, 0]) {
+        job.class = TaskClassId::new(class);
+    }
+    setup.model.keeps_replicas = true;
+    setup.storage[0].quota = Some(2500);
+    let first = Recipe::brokering(Rank::default(), Choose::First, Belief::AsPublished);
+    // The third takes the place of the first.
+    assert_eq!(lives(&setup, first), [100.01, 100.01, 100.01, 0.01, 100.01].map(|life| (0, life)));
+    setup.storage[0].quota = Some(500);
+    assert_eq!(
+        lives(&setup, first),
+        [(0, 100.01); 5],
+        "nothing fits, and every job has its file all the same"
+    );
+}
+
+#[test]
+fn groups_and_the_place_for_the_output_are_requirements_like_any_other() {
+    let mut setup = setup(&[300.0, 200.0, 100.0], 1.0, &BURST);
+    setup.elements[1].provides = ["cms".to_owned()].into();
+    setup.elements[2].ad = Some(Ad::parse("[ CloseSE = \"napoli\" ]").expect("an ad"));
+    setup.classes[0].task.requires = ["cms".to_owned()].into();
+    setup.classes.push(class("[ Requirements = TARGET.CloseSE == \"napoli\" ]"));
+    setup.jobs[2].class = TaskClassId::new(1);
+    let elements: Vec<u32> = lives(&setup, current()).into_iter().map(|(element, _)| element).collect();
+    assert_eq!(elements, [1, 1, 2, 1]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_reason() {
+    type Spoil = fn(&mut BrokeringSetup);
+    let rows: [(Spoil, &str); 8] = [
+        (|setup| setup.files[0].at.push(SiteId::new(7)), "a copy at site 7, which is not there; there are 2"),
+        (|setup| setup.files[0].at.clear(), "no site holds file 0, which jobs of class 0 read"),
+        (|setup| setup.index[0].above = Some(0), "part 0 of the index is above itself"),
+        (|setup| setup.index.push(setup.index[0]), "2 parts of the index have nothing above them"),
+        (|setup| setup.storage[1].quota = Some(10), "stores 1000 bytes, and has room for 10"),
+        (|setup| setup.elements.clear(), "no element; expected at least one"),
+        (|setup| setup.links.clear(), ""),
+        (
+            |setup| {
+                setup.classes[0] = JobClass {
+                    inputs: vec![FileId::FIRST],
+                    ..class("[ Requirements = TARGET.Memory >= 8 && TARGET.Os == \"plan9\" ]")
+                };
+            },
+            "no element can run jobs of class 0",
+        ),
+    ];
+    for (spoil, expected) in rows {
+        let mut setup = fetches();
+        spoil(&mut setup);
+        match Brokerage::new(&setup, current(), 1) {
+            Ok(_) => assert_eq!(expected, "", "the other site still has its file"),
+            Err(error) => assert!(!expected.is_empty() && error.to_string().contains(expected), "{error}"),
+        }
+    }
+    let mut setup = fetches();
+    setup.classes[0].task.ad = Some(Ad::parse("[ Requirements = TARGET.Memory >= 8 ]").expect("an ad"));
+    let Err(BrokeringError::Stuck { why, .. }) = Brokerage::new(&setup, current(), 1) else {
+        panic!("it can run")
+    };
+    assert!(why.contains("Memory >= 8") && why.contains('2'), "which clause excludes how many: {why}");
+}
+
+/// Sites, files, brokers and jobs drawn from a seed.
+fn random(seed: u64) -> (BrokeringSetup, Recipe) {
+    let draw = &mut Choices::seeded(seed ^ 0x6d61_726b);
+    let speeds: Vec<f64> = (0..2 + draw.below(5)).map(|_| [1.0, 2.0, 3.0][draw.below(3)]).collect();
+    let mut at = 0.0;
+    let jobs: Vec<(f64, f64)> = (0..40)
+        .map(|_| {
+            at += 4.0 * draw.unit();
+            (at, 5.0 + 20.0 * draw.unit())
+        })
+        .collect();
+    let mut setup = setup(&speeds, 20.0, &jobs);
+    setup.brokers = 1 + draw.below(3);
+    setup.files = (0..3)
+        .map(|_| File { bytes: 50 + draw.below(300) as u64, at: vec![SiteId::new(draw.below(speeds.len()))] })
+        .collect();
+    setup.classes[0].inputs = vec![FileId::new(0), FileId::new(2)];
+    setup.classes.push(JobClass { inputs: vec![FileId::new(1)], ..class("") });
+    for job in &mut setup.jobs {
+        job.class = TaskClassId::new(draw.below(2));
+        job.broker = draw.below(setup.brokers);
+    }
+    setup.elements.iter_mut().for_each(|element| element.cpus = 1 + draw.below(3) as u32);
+    setup.index = vec![
+        IndexNode { ttl: seconds(1.0 + 20.0 * draw.unit()), above: Some(1) },
+        IndexNode { ttl: seconds(1.0 + 20.0 * draw.unit()), above: None },
+    ];
+    setup.storage.iter_mut().for_each(|storage| {
+        *storage = Storage { bytes_per_s: 100.0, quota: Some(1500) };
+    });
+    setup.model = Model {
+        rank_source: if draw.one_in(3) { RankSource::Element } else { RankSource::Index },
+        keeps_replicas: draw.one_in(2),
+        delay: if draw.one_in(2) { Span::ZERO } else { seconds(0.3) },
+        ..Model::default()
+    };
+    let choose = [Choose::Proportional { power: 1 }, Choose::TwoChoices, Choose::BestByLot][draw.below(3)];
+    let belief = [Belief::AsPublished, Belief::OwnDispatches { brokers: 2 }][draw.below(2)];
+    (setup, Recipe::brokering(Rank { alpha: 0.75, beta: 0.25, ..Rank::default() }, choose, belief))
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
+    for seed in 1..=40 {
+        let (setup, rule) = random(seed);
+        let mut unbroken = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
+        unbroken.run();
+        assert_eq!(unbroken.finished(), setup.jobs.len(), "seed {seed}: every job ends");
+        let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
+        let draw = &mut Choices::seeded(seed);
+        loop {
+            let goes_on = (0..=draw.below(60)).all(|_| run.step());
+            run = Brokerage::restore(&setup, rule, seed, &run.save()).expect("what was saved");
+            for broker in 0..setup.brokers {
+                run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        assert_eq!(run.records(), unbroken.records(), "seed {seed}");
+    }
+}

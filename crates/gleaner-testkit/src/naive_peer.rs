@@ -1,0 +1,213 @@
+//! A peer's policy written straight from Da Silva and Nesmachnow's section 5 and the contract, by scans of everything at every
+//! question. It keeps nothing.
+
+use gleaner_core::{Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, TaskState, Want};
+use gleaner_units::{MachineId, PartyId, TaskClassId, TaskId, Time};
+
+/// The rule, said with words of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct NaivePeer {
+    /// Algorithm 1, or else the first that is discovered.
+    pub is_greedy: bool,
+    /// By one core rather than by all.
+    pub per_core: bool,
+    /// Who did most is lent to first.
+    pub by_favours: bool,
+    /// Fewer are lent while less comes back.
+    pub matches: bool,
+    /// Tasks queue on workers rather than at the peer.
+    pub on_workers: bool,
+    /// Lent workers are taken back.
+    pub takes_back: bool,
+}
+
+fn machines(grid: &Grid) -> impl Iterator<Item = MachineId> + '_ {
+    (0..grid.machines().len()).map(MachineId::new)
+}
+
+fn is_own(grid: &Grid, machine: MachineId) -> bool {
+    !grid.loans().is_borrowed(machine)
+}
+
+fn is_open(grid: &Grid, machine: MachineId) -> bool {
+    grid.machine(machine).availability() == Availability::Open
+}
+
+fn waiting(grid: &Grid) -> Vec<TaskId> {
+    let waits = grid.tasks().filter(|(_, task)| task.state() == TaskState::Waiting);
+    waits.map(|(id, _)| id).collect()
+}
+
+fn runs(grid: &Grid, class: TaskClassId, machine: MachineId) -> bool {
+    is_open(grid, machine) && grid.seconds_per_op(class, machine).is_finite()
+}
+
+impl NaivePeer {
+    fn power(&self, grid: &Grid, machine: MachineId) -> f64 {
+        let class = grid.classes().machine_class(grid.machine(machine).class());
+        if self.per_core { class.speeds[0] } else { class.speeds[0] * f64::from(class.cores) }
+    }
+
+    /// Algorithm 1, lines 6 to 24: each is put before the first that is no more powerful.
+    fn ordered(&self, grid: &Grid, possible: Vec<MachineId>) -> Vec<MachineId> {
+        if !self.is_greedy {
+            return possible;
+        }
+        let mut list: Vec<MachineId> = Vec::new();
+        for worker in possible {
+            let power = self.power(grid, worker);
+            let index = list.iter().position(|other| power >= self.power(grid, *other));
+            list.insert(index.unwrap_or(list.len()), worker);
+        }
+        list
+    }
+
+    fn first(&self, grid: &Grid, wanted: impl Fn(MachineId) -> bool) -> Option<MachineId> {
+        let possible = machines(grid).filter(|machine| wanted(*machine)).collect();
+        self.ordered(grid, possible).first().copied()
+    }
+
+    fn free(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+        self.first(grid, |machine| {
+            runs(grid, class, machine) && grid.machine(machine).count() < grid.machine(machine).cores()
+        })
+    }
+
+    fn lendable(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+        let is_empty = |machine| {
+            let machine = grid.machine(machine);
+            machine.count() == 0 && machine.stopping().is_empty()
+        };
+        self.first(grid, |machine| is_own(grid, machine) && runs(grid, class, machine) && is_empty(machine))
+    }
+
+    fn shortest(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+        let length = |machine: MachineId| {
+            f64::from(grid.machine(machine).count()) / f64::from(grid.machine(machine).cores())
+        };
+        let able = |machine: MachineId| is_own(grid, machine) && runs(grid, class, machine);
+        let least = machines(grid).filter(|machine| able(*machine)).map(length).fold(f64::INFINITY, f64::min);
+        self.first(grid, |machine| able(machine) && length(machine) == least)
+    }
+
+    fn place(grid: &Grid, place: impl Fn(TaskClassId) -> Option<MachineId>) -> Option<Decision> {
+        let found = waiting(grid).into_iter().find_map(|task| Some((task, place(grid.task(task).class())?)));
+        found.map(|(task, on)| Decision::Start { task, on })
+    }
+
+    fn may_lend(&self, grid: &Grid) -> bool {
+        let lent = machines(grid).filter(|m| grid.machine(*m).availability() == Availability::Lent).count();
+        let own = machines(grid).filter(|machine| is_own(grid, *machine)).count();
+        !self.matches || lent < grid.loans().favours().supply(own as u32) as usize
+    }
+
+    fn lend(&self, grid: &Grid) -> Option<Lending> {
+        let wants = grid.loans().wants();
+        if wants.is_empty() {
+            return None;
+        }
+        if !waiting(grid).is_empty() || !self.may_lend(grid) {
+            return Some(Lending::Refuse);
+        }
+        let mut left: Vec<Want> = wants.to_vec();
+        while !left.is_empty() {
+            let owed = |want: &Want| grid.loans().favours().owed_to(want.by);
+            let mut best = 0;
+            for (index, want) in left.iter().enumerate() {
+                if self.by_favours && owed(want) > owed(&left[best]) {
+                    best = index;
+                }
+            }
+            let want = left.remove(best);
+            if let Some(machine) = self.lendable(grid, want.class) {
+                return Some(Lending::Lend { machine, to: want.by });
+            }
+        }
+        Some(Lending::Refuse)
+    }
+
+    /// The newest of whoever holds most beyond the share that its favours earn.
+    fn to_recall(grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+        let loans = grid.loans();
+        let holders: Vec<(PartyId, Vec<(u64, MachineId)>)> =
+            loans.holders().map(|(peer, held)| (peer, held.iter().copied().collect())).collect();
+        let all: usize = holders.iter().map(|(_, held)| held.len()).sum();
+        let owed = |peer: PartyId| loans.favours().owed_to(peer).seconds();
+        let total: f64 = holders.iter().map(|(peer, _)| owed(*peer)).sum();
+        let mut best: Option<(f64, u64, MachineId)> = None;
+        for (peer, held) in &holders {
+            let part = if total > 0.0 { owed(*peer) / total } else { 1.0 / holders.len() as f64 };
+            let beyond = held.len() as f64 - all as f64 * part;
+            let able = |&&(_, machine): &&(u64, MachineId)| grid.seconds_per_op(class, machine).is_finite();
+            let Some(&(number, machine)) = held.iter().filter(able).max() else { continue };
+            if best.is_none_or(|(most, newest, _)| beyond > most || (beyond == most && number > newest)) {
+                best = Some((beyond, number, machine));
+            }
+        }
+        best.map(|(.., machine)| machine)
+    }
+
+    fn recall(&self, grid: &Grid) -> Option<Lending> {
+        let held: usize = grid.loans().holders().map(|(_, held)| held.len()).sum();
+        if !self.takes_back || held == 0 {
+            return None;
+        }
+        let comes = grid.loans().lent() - held;
+        let waits = waiting(grid);
+        let of = |class| waits.iter().filter(|task| grid.task(**task).class() == class).count();
+        let task = waits.iter().find(|task| of(grid.task(**task).class()) > comes)?;
+        Some(Lending::Recall { machine: Self::to_recall(grid, grid.task(*task).class())? })
+    }
+}
+
+impl Policy for NaivePeer {
+    fn observe(&mut self, _: &Grid, _: &Change) {}
+
+    fn propose(&mut self, grid: &Grid, _: Time, occasion: Occasion) -> Option<Decision> {
+        let gives_back = |machine: MachineId| {
+            let there = grid.machine(machine);
+            let is_done = there.count() == 0 && there.stopping().is_empty();
+            let gives = !is_own(grid, machine) && is_open(grid, machine) && is_done;
+            gives.then_some(Decision::Lending(Lending::GiveBack { machine }))
+        };
+        if let Cause::Freed(machine) | Cause::Vacated(machine) = occasion.cause
+            && let Some(back) = gives_back(machine)
+        {
+            return Some(back);
+        }
+        if let Some(start) = Self::place(grid, |class| self.free(grid, class)) {
+            return Some(start);
+        }
+        let then = match occasion.cause {
+            Cause::Joined(machine) | Cause::Opened(machine) => gives_back(machine),
+            Cause::Wanted => self.lend(grid).map(Decision::Lending),
+            Cause::NothingLent if self.on_workers => Self::place(grid, |class| self.shortest(grid, class)),
+            _ => None,
+        };
+        if then.is_some() {
+            return then;
+        }
+        if let Some(recall) = self.recall(grid) {
+            return Some(Decision::Lending(recall));
+        }
+        let held: usize = grid.loans().holders().map(|(_, held)| held.len()).sum();
+        let comes = grid.loans().lent() - held;
+        let waits = waiting(grid);
+        for class in (0..grid.classes().task_classes().len()).map(TaskClassId::new) {
+            let missing = waits.iter().filter(|task| grid.task(**task).class() == class).count();
+            let workers = missing.saturating_sub(comes) as u32;
+            if workers != grid.loans().asked(class) {
+                return Some(Decision::Lending(Lending::Ask { class, workers }));
+            }
+        }
+        let any =
+            waits.is_empty() && self.may_lend(grid) && self.lendable(grid, TaskClassId::FIRST).is_some();
+        (any != grid.loans().offers()).then_some(Decision::Lending(Lending::Offer { any }))
+    }
+
+    fn rebuild(&mut self, _: &Grid) {}
+
+    fn check(&self, _: &Grid) -> Result<(), String> {
+        Ok(())
+    }
+}

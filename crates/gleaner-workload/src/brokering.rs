@@ -1,0 +1,213 @@
+//! A scenario of brokers and sites: one with a section `[sites]`.
+//!
+//! ```toml
+//! [sites]
+//! elements = "elements.csv"   # id, site, cpus, ops_per_s; provides, ad, index
+//! storage = "storage.csv"     # site; bytes_per_s, quota
+//! links = "links.csv"         # from, to, bytes_per_s: between sites, and places of any other name
+//! files = "files.csv"         # id, bytes, sites
+//! keep_replicas = false       # what was brought stays within the quota
+//! reading_holds_cpu = true
+//! share_links = true
+//! [index]
+//! ttl_s = [30, 50]            # a level each, the lowest first; or parts = [{ name, ttl_s, above }]
+//! rank_source = "index"       # or "element"
+//! transfers_seen = false
+//! [work]
+//! jobs = "jobs.csv"           # id, arrival_s, length; inputs, requires, ad, broker
+//! brokers = 1
+//! delay_s = 0
+//! [policy]
+//! preset = "cavalieri/stochastic"
+//! [run]
+//! seed = 1
+//! ```
+
+mod tables;
+
+use crate::document;
+use crate::error::{Place, quoted};
+use crate::section::{Key, Section};
+use crate::{InputError, settings};
+use gleaner_policy::{PolicySpec, Recipe};
+use gleaner_sim::Division;
+use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Model, RankSource};
+use gleaner_units::Span;
+use std::path::Path;
+use tables::Tables;
+
+const SECTIONS: [&str; 5] = ["sites", "index", "work", "policy", "run"];
+/// More brokers than this are no scenario.
+const BROKERS_MAX: usize = 10_000;
+
+/// Such a scenario, ready to run.
+#[derive(Clone, Debug)]
+pub struct BrokeringScenario {
+    /// Sites, jobs, index.
+    pub setup: BrokeringSetup,
+    /// How brokers judge and choose.
+    pub recipe: Recipe,
+    /// The preset's name.
+    pub policy: String,
+    /// Of the draws.
+    pub seed: u64,
+    /// Elements, as the file calls them.
+    pub element_names: Vec<String>,
+    /// Jobs, as the file calls them.
+    pub job_names: Vec<String>,
+}
+
+/// Whether the document at `path` is about brokers and sites.
+pub fn is_brokering(path: &Path) -> Result<bool, InputError> {
+    let document = document::read(path, &[])?;
+    Ok(document::places(&document).contains_key("sites"))
+}
+
+impl BrokeringScenario {
+    /// Reads the scenario at `path` and the tables that it names; each of the `overrides` is `key=value` and is laid over it.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, InputError> {
+        let base = path.parent().unwrap_or(Path::new(""));
+        let document = document::read(path, overrides)?;
+        let root = Section::root(&document, &SECTIONS)?;
+        let keys =
+            ["elements", "storage", "links", "files", "keep_replicas", "reading_holds_cpu", "share_links"];
+        let sites = root.section("sites", &keys)?;
+        let work = root.section("work", &["jobs", "brokers", "delay_s"])?;
+        let index = root.section("index", &["ttl_s", "parts", "rank_source", "transfers_seen"])?;
+        let policy = settings::policy(&root, PolicySpec::read)?;
+        let seed = settings::seed(&root)?;
+        let (parts, part_names) = parts(&index)?;
+        let expected = format!("a whole number, from 1 to {BROKERS_MAX}");
+        let brokers = work.find("brokers").map_or(Ok(1), |key| {
+            let count: usize = key.integer(1, &expected)?;
+            if count <= BROKERS_MAX { Ok(count) } else { Err(key.wrong(&expected)) }
+        })?;
+        let tables = Tables::read(base, (&sites, &work), &part_names, brokers)?;
+        let flag =
+            |section: &Section<'_>, name, usual| section.find(name).map_or(Ok(usual), |key| key.flag());
+        let sources = [("index", RankSource::Index), ("element", RankSource::Element)];
+        let usual = Model::default();
+        let model = Model {
+            rank_source: index
+                .find("rank_source")
+                .map_or(Ok(usual.rank_source), |key| key.choice(&sources))?,
+            links: if flag(&sites, "share_links", true)? { Division::Fair } else { Division::Unshared },
+            reading_holds_cpu: flag(&sites, "reading_holds_cpu", true)?,
+            transfers_seen: flag(&index, "transfers_seen", false)?,
+            keeps_replicas: flag(&sites, "keep_replicas", false)?,
+            delay: delay(&work)?,
+        };
+        let setup = BrokeringSetup {
+            elements: tables.elements,
+            storage: tables.storage,
+            files: tables.files,
+            links: tables.links,
+            index: parts,
+            classes: tables.classes,
+            jobs: tables.jobs,
+            brokers,
+            model,
+        };
+        let names = Names { sites: &tables.site_names, files: &tables.file_names, parts: &part_names };
+        let refused = |error| names.refused(error, (&sites, &index), &tables.class_places);
+        setup.check().and_then(|()| setup.check_runnable()).map_err(refused)?;
+        Ok(Self {
+            setup,
+            recipe: policy.recipe(),
+            policy: policy.name().to_owned(),
+            seed,
+            element_names: tables.element_names,
+            job_names: tables.job_names,
+        })
+    }
+}
+
+fn delay(work: &Section<'_>) -> Result<Span, InputError> {
+    let Some(key) = work.find("delay_s") else { return Ok(Span::ZERO) };
+    let expected = "seconds, 0 or more, before the end of time";
+    Span::from_seconds(key.number(expected, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(expected))
+}
+
+/// The parts of the index and their names: a level each, or as they are listed.
+fn parts(index: &Section<'_>) -> Result<(Vec<IndexNode>, Vec<String>), InputError> {
+    if let Some(key) = index.find("parts") {
+        return listed_parts(&key);
+    }
+    let expected = "the seconds of each level, the lowest first, as [30, 50]";
+    let levels = index.key("ttl_s", expected)?.list(expected)?;
+    let last = levels.len().saturating_sub(1);
+    let node = |(at, key): (usize, &Key<'_>)| {
+        Ok(IndexNode { ttl: settings::period(key)?, above: (at < last).then_some(at + 1) })
+    };
+    let nodes: Vec<IndexNode> = levels.iter().enumerate().map(node).collect::<Result<_, InputError>>()?;
+    let names = (1..=nodes.len()).map(|level| format!("level {level}")).collect();
+    Ok((nodes, names))
+}
+
+fn listed_parts(key: &Key<'_>) -> Result<(Vec<IndexNode>, Vec<String>), InputError> {
+    let expected =
+        "a list of { name = \"top\", ttl_s = 50 } and { name = \"south\", ttl_s = 30, above = \"top\" }";
+    let parts = key.list(expected)?;
+    let tables = parts.iter().map(|part| part.section(&["name", "ttl_s", "above"]));
+    let tables: Vec<Section<'_>> = tables.collect::<Result<_, InputError>>()?;
+    let names = tables.iter().map(|part| part.key("name", "a name")?.text("a name").map(str::to_owned));
+    let names: Vec<String> = names.collect::<Result<_, InputError>>()?;
+    let mut nodes = Vec::new();
+    for part in &tables {
+        let above = part.find("above").map(|key| {
+            let name = key.text("the name of a part")?;
+            names.iter().position(|known| known == name).ok_or_else(|| key.wrong("the name of a part"))
+        });
+        let ttl = settings::period(&part.key("ttl_s", "seconds above 0")?)?;
+        nodes.push(IndexNode { ttl, above: above.transpose()? });
+    }
+    Ok((nodes, names))
+}
+
+/// What positions in lists are called.
+struct Names<'a> {
+    sites: &'a [String],
+    files: &'a [String],
+    parts: &'a [String],
+}
+
+impl Names<'_> {
+    fn refused(
+        &self,
+        error: BrokeringError,
+        (sites, index): (&Section<'_>, &Section<'_>),
+        classes: &[Place],
+    ) -> InputError {
+        match error {
+            BrokeringError::Nothing(what) => sites.error(format!("no {what}"), "at least one"),
+            BrokeringError::UnknownSite { file, site, .. } => {
+                let found = format!("a copy of {} at site {site}", quoted(&self.files[file]));
+                sites.error(found, "a site that is there")
+            }
+            BrokeringError::NobodyHolds { file, class } => {
+                let found = format!("{}, of which no site holds a copy", quoted(&self.files[file]));
+                classes[class].error("inputs", found, "files with a site in files.csv")
+            }
+            BrokeringError::Cycle(part) => {
+                let found = format!("{}, which is above itself", quoted(&self.parts[part]));
+                index.error(found, "parts without a circle, as each takes in what is below it")
+            }
+            BrokeringError::Tops(tops) => {
+                index.error(format!("{tops} parts with nothing above them"), "one, which brokers ask")
+            }
+            BrokeringError::Full { site, stored, quota } => {
+                let name = quoted(&self.sites[site]);
+                let found = format!("{stored} bytes of files at {name}, which has room for {quota}");
+                sites.error(found, "fewer copies there, or a larger quota")
+            }
+            BrokeringError::Stuck { class, why } => {
+                let found = format!("a job that no element can run: {why}");
+                classes[class].error(
+                    "",
+                    found,
+                    "a job that some element can run, and to which its files can come",
+                )
+            }
+        }
+    }
+}
