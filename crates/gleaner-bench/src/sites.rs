@@ -2,7 +2,7 @@
 
 use crate::processor_seconds;
 use gleaner_core::{
-    Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags, TaskClass,
+    Alarm, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags, TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_units::{FileId, MachineClassId, MachineId, Ops, SiteId, TaskClassId, TaskId, Time, UserId};
@@ -92,7 +92,7 @@ impl Idle {
         let took = processor_seconds(|| {
             scheduler.apply(now, &event);
             scheduler.decide(now, &mut decisions);
-            scheduler.apply(now, &Event::WokeUp { alarm: gleaner_core::Alarm::Batch });
+            scheduler.apply(now, &Event::WokeUp { alarm: Alarm::Batch });
             scheduler.decide(now, &mut decisions);
         });
         scheduler.take_orders().for_each(drop);

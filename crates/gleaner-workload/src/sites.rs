@@ -27,9 +27,12 @@ impl SitesScenario {
         read::scenario(&document::parse(text, &Place::whole(name))?, Path::new(""))
     }
 
-    /// Whether the document at `path` is such a scenario: it has a table `sites`.
+    /// Whether the document at `path` is such a scenario, whole or not: it has the tables `sites` and `jobs`.
     pub fn is_at(path: impl AsRef<Path>) -> bool {
-        document::read(path.as_ref(), &[]).is_ok_and(|root| read::has_sites(&root))
+        document::read(path.as_ref(), &[]).is_ok_and(|document| {
+            let places = document::places(&document);
+            places.contains_key("sites") && places.contains_key("jobs")
+        })
     }
 
     /// What is drawn for a seed.

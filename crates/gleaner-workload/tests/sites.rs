@@ -33,7 +33,7 @@ fn what_is_no_scenario_is_refused_with_line_and_key() {
     ];
     for (whole, broken, key, expected) in rows {
         assert!(WHOLE.contains(whole), "{whole}");
-        let error = parse(&WHOLE.replace(whole, broken)).expect_err(broken);
+        let error = parse(&WHOLE.replacen(whole, broken, 1)).expect_err(broken);
         let line = 1 + WHOLE[..WHOLE.find(whole).expect("it is there")].matches('\n').count();
         assert!(error.contains(key) && error.contains(expected), "{broken}: {error}");
         let is_placed = error.contains("sites.toml:")

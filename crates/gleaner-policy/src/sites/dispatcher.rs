@@ -11,7 +11,7 @@ use super::rooms::Rooms;
 use super::running::{Running, sites_of};
 use super::split::fill;
 use super::{estimate, places};
-use crate::parts::sites::{Copies, GiveUp, Nearness, Queues, SiteRule, Split};
+use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId, Time};
 
@@ -47,12 +47,11 @@ impl Dispatcher {
                 pass.todo.pop_front();
                 continue;
             };
-            let (is_strict, has_more) = (self.rule.extra == Copies::Strict, self.has_more_copies(grid, task));
-            if !(is_strict && has_more) {
+            // A job that is to have more copies is looked at again, and so is what is kept for others beside them.
+            if self.rule.copies == 1 {
                 pass.todo.pop_front();
+                self.pass = Some(pass);
             }
-            // Who has a first copy now stands among those that are to have another: they are looked at anew.
-            self.pass = (is_strict || !has_more).then_some(pass);
             let is_first = grid.task(task).state() == TaskState::Waiting;
             return Some(if is_first {
                 Decision::StartWide { task, parts }
@@ -61,12 +60,6 @@ impl Dispatcher {
             });
         }
         None
-    }
-
-    /// Whether a job is to have another copy once it has one more than now.
-    fn has_more_copies(&self, grid: &Grid, task: TaskId) -> bool {
-        self.rule.give_up == GiveUp::AtEnd
-            && grid.runs_of(task).filter(|run| run.counts()).count() + 1 < self.rule.copies as usize
     }
 
     /// Where a job waits: at no site in particular, or at those drawn for its copies that have not started.

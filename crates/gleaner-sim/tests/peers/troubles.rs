@@ -47,7 +47,7 @@ fn garbage_is_refused_and_hurts_nobody() {
         Word::Lent { loan: Loan(5), class: MachineClassId::new(900) },
         Word::Wants { class: TaskClassId::new(900), workers: 1, received: 0 },
     ];
-    let (outcome, refused) = run(&with_liar(words));
+    let (outcome, refused) = run(&with_liar(&words));
     let (without, nothing) =
         run(&setup(&[&[1.0], &[1.0, 1.0]], &[(0.0, 0, &[10.0; 4]), (30.0, 0, &[10.0; 4])]));
     assert!(nothing.is_empty());
@@ -70,7 +70,7 @@ fn garbage_is_refused_and_hurts_nobody() {
 
 #[test]
 fn a_worker_that_does_not_exist_costs_a_letter() {
-    let setup = with_liar(vec![Word::Lent { loan: Loan(50), class: MachineClassId::FIRST }]);
+    let setup = with_liar(&[Word::Lent { loan: Loan(50), class: MachineClassId::FIRST }]);
     let (outcome, refused) = run(&setup);
     assert_eq!(outcome.tasks, 8);
     assert!(refused.iter().any(|line| line.contains("a loan that never was")), "{refused:?}");
@@ -81,7 +81,8 @@ fn a_flood_of_wants_and_answers_leaves_others_their_workers() {
     let class = TaskClassId::FIRST;
     let wants = (1..3_000).map(|round| Word::Wants { class, workers: u32::MAX - round % 7, received: 0 });
     let served = (0..3_000).map(|_| Word::Served(vec![(peer(0), class, u32::MAX)]));
-    let setup = PeersSetup { heartbeat: Some(seconds(5.0)), ..with_liar(wants.chain(served).collect()) };
+    let setup =
+        PeersSetup { heartbeat: Some(seconds(5.0)), ..with_liar(&wants.chain(served).collect::<Vec<_>>()) };
     let (outcome, refused) = run(&setup);
     assert!(refused.len() <= REFUSED_MAX, "{}", refused.len());
     assert_eq!(outcome.jobs, 2);

@@ -35,10 +35,6 @@ const PROTOCOL: [&str; 4] = ["schedulers", "delay_s", "loss", "patience_s"];
 const ABOVE_0: &str = "a finite number above 0";
 const FROM_0: &str = "a finite number, 0 or more";
 
-pub(super) fn has_sites(root: &Node) -> bool {
-    Section::root(root, &SECTIONS).is_ok_and(|root| root.find("sites").is_some())
-}
-
 pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputError> {
     let root = Section::root(root, &SECTIONS)?;
     let network = root.section("network", &NETWORK)?;
