@@ -1,4 +1,4 @@
-//! Table 1: processors with their cores and the operations of SPECpower's benchmark that they do a second.
+//! Table 1: processors with their cores and the operations of `SPECpower`'s benchmark that they do a second.
 
 /// As printed, with the cores that rows 18, 19 and 40 must have.
 pub const PROCESSORS: &str = include_str!("table_1.csv");
