@@ -294,7 +294,7 @@ pub(crate) struct PaperArguments {
     /// Only this figure
     #[arg(long, value_name = "N")]
     pub(crate) figure: Option<u32>,
-    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch]
+    /// Runs for each point, each with a seed of its own [default: 50 for bertasi, 5 for elleuch, 30 for dasilva]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: Option<u64>,
     /// elleuch: only this part of the experiments

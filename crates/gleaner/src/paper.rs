@@ -75,7 +75,7 @@ fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
             "--days, --part, --figure: dasilva is run whole, with --full at its size".to_owned(),
         ));
     }
-    let experiments = dasilva::Experiments::new(arguments.seeds, arguments.full);
+    let experiments = dasilva::Experiments::new(arguments.seeds.unwrap_or(dasilva::SEEDS), arguments.full);
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
     let watch = || {
