@@ -58,11 +58,15 @@ impl<'a> Brokerage<'a> {
         let mail = Mail::new(seed, Way { delay: setup.model.delay, loss: 0.0 });
         let mut parties = Parties::new(brokers.chain(elements).collect(), market, mail);
         for broker in (0..setup.brokers).map(PartyId::new) {
-            opening.iter().for_each(|event| parties.tell(broker, event.clone()));
+            for event in &opening {
+                parties.tell(broker, event.clone());
+            }
         }
         for (number, element) in setup.elements.iter().enumerate() {
             let party = PartyId::new(setup.brokers + number);
-            queue_opening(element).into_iter().for_each(|event| parties.tell(party, event));
+            for event in queue_opening(element) {
+                parties.tell(party, event);
+            }
         }
         Ok(Self { parties })
     }

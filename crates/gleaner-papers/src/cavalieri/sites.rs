@@ -93,7 +93,9 @@ fn heavy(work: Work, seed: u64) -> Sites {
     if work == Work::HeavyScaled {
         let whole: f64 = powers.iter().map(|(cpus, mips)| f64::from(*cpus) * mips).sum();
         let factor = length(work) / SATURATES_S / whole;
-        powers.iter_mut().for_each(|(_, mips)| *mips *= factor);
+        for (_, mips) in &mut powers {
+            *mips *= factor;
+        }
     }
     let mut stream = Stream::new(seed, FILES);
     let files = [1_000_000, 300_000].map(|bytes| File { bytes, at: vec![SiteId::new(stream.below(5))] });
