@@ -233,16 +233,12 @@ fn cavalieris() -> [Preset; 3] {
 fn broker() -> Preset {
     Preset {
         name: "gleaner/broker".to_owned(),
-        summary: "each task to a site drawn by its rank, with what the broker sent there itself".to_owned(),
+        summary: "each task to the site with the best rank, with what the broker sent there itself".to_owned(),
         description: "The rank of Cavalieri, Monforte and Scibilia; what was sent since a site published is added to what it \
-                      said, times the number of brokers, and a site is drawn with a chance in proportion to |rank|⁻⁴. A \
-                      decision costs O(log sites) for each site that was heard of since the last."
+                      said, times the number of brokers. A decision costs O(log sites) for each site that was heard of since \
+                      the last."
             .to_owned(),
-        recipe: Recipe::brokering(
-            LIGHT,
-            Choose::Proportional { power: 4 },
-            Belief::OwnDispatches { brokers: 1 },
-        ),
+        recipe: Recipe::brokering(LIGHT, Choose::Best, Belief::OwnDispatches { brokers: 1 }),
         says: &[Part::When],
     }
 }

@@ -6,6 +6,10 @@ use gleaner_units::{MachineId, PartyId, TaskClassId, TaskId, Time};
 
 /// The rule, said with words of its own.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one choice of the rule, said apart from the policy's own words"
+)]
 pub struct NaivePeer {
     /// Algorithm 1, or else the first that is discovered.
     pub is_greedy: bool,

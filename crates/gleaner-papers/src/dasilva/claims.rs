@@ -16,6 +16,7 @@ pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let cells: Vec<&Case> = findings.cases.iter().filter(|case| case.reading == default).collect();
     let mut claims: Vec<Claim> = cells.iter().map(|case| of_cell(case)).collect();
     claims.extend(of_all(findings, &cells));
+    claims.extend(of_load_and_bands(findings, &cells));
     claims.extend(READINGS[1..].iter().map(|reading| {
         let cases = findings.cases.iter().filter(|case| case.reading == *reading);
         let cases: Vec<&Case> = cases.collect();
@@ -92,10 +93,6 @@ fn of_all(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
         let worst = cells.iter().map(|case| case.pairs[seed].improvement()).fold(f64::INFINITY, f64::min);
         (-worst).max(0.0)
     };
-    let deviation = |rule: usize| {
-        per_seed(&|seed| 100.0 * mean(cells.iter().map(|case| case.pairs[seed].deviations[rule])))
-    };
-    let [traditional, greedy] = [deviation(0).mean, deviation(1).mean];
     vec![
         Claim {
             id: "section-7/overall".to_owned(),
@@ -147,6 +144,18 @@ fn of_all(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
             rule: Rule::AtMost { holds: 2.5, partly: 5.0 },
             ..claim("shorter by less than 2.5 %", "2.5 %", per_seed(&loss), PERCENT)
         },
+    ]
+}
+
+/// Of the load, and of what heterogeneity does.
+fn of_load_and_bands(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
+    let seeds = 0..findings.seeds as usize;
+    let per_seed = |of: &dyn Fn(usize) -> f64| Estimate::of(&seeds.clone().map(of).collect::<Vec<f64>>());
+    let deviation = |rule: usize| {
+        per_seed(&|seed| 100.0 * mean(cells.iter().map(|case| case.pairs[seed].deviations[rule])))
+    };
+    let [traditional, greedy] = [deviation(0).mean, deviation(1).mean];
+    vec![
         Claim {
             id: "figure-3/load".to_owned(),
             quantity: "deviation of busy time relative to its mean, greedy less traditional, mean over cells"

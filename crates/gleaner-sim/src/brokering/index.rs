@@ -52,8 +52,8 @@ impl Index {
         let below: Vec<usize> =
             (0..setup.index.len()).filter(|other| setup.index[*other].above == Some(part)).collect();
         let mut news = Vec::new();
-        for (element, state) in published.iter().enumerate() {
-            let direct = state.map(|state| (state, now));
+        for (element, published) in published.iter().enumerate() {
+            let direct = published.map(|state| (state, now));
             let known = direct.or_else(|| below.iter().find_map(|other| self.known[*other][element]));
             if let Some(known) = known
                 && self.known[part][element].is_none_or(|before| before.1 < known.1)

@@ -104,7 +104,7 @@ impl Tables {
             file_names: file_numbers.names,
             classes: jobs.classes,
             class_places: jobs.places,
-            jobs: jobs.all,
+            jobs: jobs.rows,
             job_names: jobs.names.names,
         })
     }
@@ -208,7 +208,7 @@ fn links(mut table: Table, places: &mut Numbered) -> Result<Vec<Link>, InputErro
 /// Jobs, and the classes that they make.
 #[derive(Default)]
 struct Jobs {
-    all: Vec<Job>,
+    rows: Vec<Job>,
     names: Numbered,
     classes: Vec<JobClass>,
     places: Vec<Place>,
@@ -238,7 +238,7 @@ impl Jobs {
                     })?
                 }
             };
-            self.all.push(Job { arrival: last, length, class, broker });
+            self.rows.push(Job { arrival: last, length, class, broker });
         }
         table.check_not_empty()
     }
