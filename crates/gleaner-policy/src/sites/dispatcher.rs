@@ -108,12 +108,12 @@ impl Dispatcher {
         let may = pass.may_start((grid, rule, running), now, home, (task, &parts, end), rooms.free());
         may.then(|| parts.into())
     }
+}
 
-    /// All that happens now is told first.
-    fn wait_for_all(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        let earlier = grid.alarm(Alarm::Batch);
-        earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
-    }
+/// All that happens now is told first.
+fn wait_for_all(grid: &Grid, now: Time) -> Option<Decision> {
+    let earlier = grid.alarm(Alarm::Batch);
+    earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
 }
 
 /// A job's cores over sites in that order, in parts.
@@ -156,7 +156,7 @@ impl Policy for Dispatcher {
             | Change::ResidentsChanged(site)
             | Change::BeliefChanged(site) => rooms.update(grid, site),
             Change::MachineMeasured(_) | Change::TaskClassMeasured(_) | Change::MachineClassMet(_) => {
-                self.rebuild(grid)
+                self.rebuild(grid);
             }
             Change::CatalogueChanged => maps.forget(),
             Change::Wait { first, count } | Change::Withdrawn { first, count } => {
@@ -206,7 +206,7 @@ impl Policy for Dispatcher {
                 if self.line.is_empty() {
                     None
                 } else {
-                    self.wait_for_all(grid, now)
+                    wait_for_all(grid, now)
                 }
             }
         }

@@ -63,7 +63,7 @@ pub enum Direction {
     /// To the site, as where B is annotated: `B_ij = min(download_ij, upload_ji)`.
     #[default]
     Obtaining,
-    /// From the site, as where P is introduced: "the upload bandwidth from R_i to R_j".
+    /// From the site, as where P is introduced: "the upload bandwidth from `R_i` to `R_j`".
     Sending,
 }
 

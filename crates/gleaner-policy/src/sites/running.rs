@@ -19,7 +19,9 @@ impl Running {
         for (id, _) in grid.tasks() {
             let runs: Vec<RunId> =
                 grid.runs_of(id).filter(|run| run.stage() != Stage::Missing).map(Run::id).collect();
-            runs.into_iter().for_each(|run| running.take(grid, rule, run));
+            for run in runs {
+                running.take(grid, rule, run);
+            }
         }
         running
     }
