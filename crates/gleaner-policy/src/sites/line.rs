@@ -2,7 +2,7 @@
 
 use crate::parts::sites::{Copies, GiveUp, SiteRule, Turn};
 use gleaner_core::{Grid, TaskState};
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{Ops, TaskId, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -77,8 +77,7 @@ fn by_ratio(grid: &Grid, now: Time, tasks: impl Iterator<Item = TaskId>) -> Vec<
     let ratio = |task: TaskId| {
         let of = grid.task(task);
         let cores = grid.classes().task_class(of.class()).needs.cores;
-        let area =
-            f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, gleaner_units::Ops::amount);
+        let area = f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, Ops::amount);
         // What came just now is ordered by size too.
         (1.0 + now.since(of.submitted()).seconds()) / area
     };

@@ -4,7 +4,7 @@ use super::running::{Running, sites_of};
 use super::split::cores_that_fit;
 use crate::parts::sites::{Behind, SiteRule, Split};
 use gleaner_core::{Grid, Needs, Part, Room};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, TaskId, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A job has waited for long where that is so many times what it takes.
@@ -170,7 +170,7 @@ fn fits(grid: &Grid, rule: &SiteRule, task: TaskId, free: &[Room], excluded: &Ex
 }
 
 fn has_waited_long(grid: &Grid, now: Time, task: TaskId) -> bool {
-    let length = grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount);
+    let length = grid.declared_length(task).map_or(0.0, Ops::amount);
     now.since(grid.task(task).submitted()).seconds() > (PATIENCE * length).max(PATIENCE_MIN_S)
 }
 
