@@ -1,8 +1,8 @@
 //! Sites that lend each other workers: each a scheduler of its own, with a discovery service, and mail between them.
 //!
 //! - [`PeersSetup`] is all that a run is given; [`peers`] makes the parties of it.
-//! - [`letters`] is what they say to each other; [`discovery`] is who knows of whom.
-//! - A [`desk`] stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
+//! - `letters` is what they say to each other; `discovery` is who knows of whom.
+//! - A `desk` stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
 //!   and nowhere else**. What it refuses is shown in [`Refused`].
 //! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 

@@ -1,6 +1,6 @@
 //! Batches as a reader of figures 1 and 2 of the second paper would write them: for each assignment, each task looks at
 //! each machine, and every sum is taken afresh. They share no code with the policy under test, and read nothing that the
-//! grid works out: what is left of the budget and how far tasks are, they know from [`Books`] of their own.
+//! grid works out: what is left of the budget and how far tasks are, they know from `Books` of their own.
 //!
 //! A machine is ready when the first of its cores is.
 

@@ -1,4 +1,4 @@
-//! Logs of rigid jobs, in whatever format: each is read into a [`Log`](crate::swf::Log).
+//! Logs of rigid jobs, in whatever format: each is read into a [`Log`].
 
 use crate::swf::{Kept, Log};
 use crate::{InputError, batsim, gwf, packed};

@@ -29,7 +29,6 @@ const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     interrupt::listen();
-    check_places(arguments)?;
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
     }
@@ -41,6 +40,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
         return brokering::run(arguments, scenario, &overrides);
     }
     let experiment = Experiment::of(Scenario::load(scenario, &overrides)?)?;
+    check_places(arguments)?;
     match arguments.seeds {
         None => run_once(arguments, &experiment),
         Some(seeds) => run_seeds(arguments, &experiment, seeds),

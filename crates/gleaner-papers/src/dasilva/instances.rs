@@ -1,5 +1,6 @@
 //! Instances: sites drawn from table 1, and what their users hand in. `docs/dasilva.md` says why each is as it is.
 
+use super::band::Band;
 use super::table_1::{Processor, processors};
 use super::table_2::Cell;
 use crate::Stream;
@@ -7,40 +8,6 @@ use gleaner_core::{MachineClass, Needs, Room, Tags, TaskClass};
 use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
 use gleaner_sim::peers::{Job, PeersSetup, Site, Unrelated};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time, UserId};
-
-/// How different the workers of a site are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Band {
-    /// A deviation below 36 % of the mean.
-    Low,
-    /// From 36 to 44 %.
-    Medium,
-    /// Above 44 %.
-    High,
-    /// Each site another, and unrelated machines.
-    Mixed,
-}
-
-impl Band {
-    /// As the paper calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Band::Low => "low",
-            Band::Medium => "medium",
-            Band::High => "high",
-            Band::Mixed => "unrelated",
-        }
-    }
-
-    fn range(self) -> (f64, f64) {
-        match self {
-            Band::Low => (0.0, 0.36),
-            Band::Medium => (0.36, 0.44),
-            Band::High => (0.44, f64::INFINITY),
-            Band::Mixed => (0.0, f64::INFINITY),
-        }
-    }
-}
 
 /// What a worker is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Table 2: by how much the traditional rule takes longer than the greedy one, in per cent.
 
-use super::instances::Band;
+use super::band::Band;
 
 /// A cell.
 #[derive(Clone, Copy, PartialEq, Debug)]

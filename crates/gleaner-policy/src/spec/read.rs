@@ -151,7 +151,7 @@ fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, P
 fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {
     let expected = "\"none\", or a table with a score";
     let Some(table) = key.table("relocate", &RELOCATE_KEYS, expected)? else { return Ok(None) };
-    let known: Vec<&str> = Score::ALL.iter().map(|&score| Score::name(score)).collect();
+    let known: Vec<&str> = Score::ALL.into_iter().chain(Score::POWERS).map(Score::name).collect();
     let mut rule = Relocate::by(table.key("score", &one_of("", &known))?.choice()?);
     if let Some(key) = table.find("moves_max") {
         rule.moves_max = key.whole(0, COUNT)?;

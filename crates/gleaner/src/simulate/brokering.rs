@@ -44,6 +44,7 @@ pub(super) fn run(arguments: &SimulateArguments, path: &Path, overrides: &[Strin
         return Err(Failure::Usage(found.to_owned()));
     }
     let scenario = BrokeringScenario::load(path, overrides)?;
+    super::check_places(arguments)?;
     match arguments.seeds {
         None => {
             let summary = run_seed(&scenario, scenario.seed, arguments.out.as_deref())?;

@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
         let found = "--policy: found several where a run is saved or goes on; expected one";
         return Err(Failure::Usage(found.to_owned()));
     }
+    super::check_places(arguments)?;
     let mut runs = Vec::new();
     for policy in &policies {
         let experiment = LogExperiment::of(&log, cores, policy, reading(arguments));

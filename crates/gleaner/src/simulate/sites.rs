@@ -51,6 +51,7 @@ pub(super) fn run(arguments: &SimulateArguments) -> Outcome {
     let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
     let scenario = SitesScenario::load(scenario, &arguments.overrides)?;
     let policies = policies(arguments, &scenario)?;
+    super::check_places(arguments)?;
     let first = arguments.seed.unwrap_or(scenario.seed);
     let seeds = first..first.saturating_add(arguments.seeds.unwrap_or(1));
     let inputs: Vec<(&PolicySpec, u64)> =
