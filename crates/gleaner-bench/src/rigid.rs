@@ -1,11 +1,11 @@
 //! Rigid jobs on one machine: a log drawn from a seed, with as much work as is asked for.
 
 use crate::processor_seconds;
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_papers::Stream;
 use gleaner_policy::{Backfill, Recipe};
 use gleaner_sim::{Setup, Simulation, Tasks};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
+use gleaner_units::{Ops, TaskClassId, Time, UserId};
 use std::collections::BTreeMap;
 
 /// Tells this stream from others.
@@ -48,19 +48,7 @@ pub fn setup(jobs: usize, cores: u32, load: f64) -> Setup {
         tasks.push(Time::from_seconds(arrival).expect("not huge"), ops(run), TaskClassId::new(class));
         tasks.declared[index] = Some(ops(estimate));
     }
-    let room = Room { slots: Some(cores), ..Room::default() };
-    let machine =
-        MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
-    Setup {
-        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machine_classes: vec![machine],
-        machines: vec![MachineClassId::new(0)],
-        availability: None,
-        task_classes,
-        tasks,
-        loads: Vec::new(),
-        budget: None,
-    }
+    Setup::one_machine(cores, task_classes, tasks)
 }
 
 fn ops(seconds: f64) -> Ops {

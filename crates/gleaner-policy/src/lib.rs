@@ -34,6 +34,7 @@ pub mod relocation;
 pub mod sites;
 pub mod spec;
 mod spending;
+mod wait_for_all;
 
 pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;

@@ -17,6 +17,7 @@ mod plan;
 use crate::backlog::{Size, last_where};
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Queueing};
+use crate::wait_for_all::wait_for_all;
 use forecast::Forecast;
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
@@ -191,12 +192,6 @@ fn classes_for<'a>(grid: &'a Grid, kind: &Kind) -> impl Iterator<Item = (f64, Ma
     able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
 }
 
-/// All that happens now is told first.
-fn wait_for_all(grid: &Grid, now: Time) -> Option<Decision> {
-    let earlier = grid.alarm(Alarm::Batch);
-    earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
-}
-
 /// The longest that ends by `until` if it starts now.
 fn longest_until(now: Time, until: Time, seconds_per_op: f64) -> Size {
     let ends = |length: f64| now.after_seconds(length * seconds_per_op) <= until;
@@ -305,24 +300,13 @@ impl Policy for Backfiller {
             | Cause::Published(_)
             | Cause::Wanted
             | Cause::NothingLent
-            | Cause::RuleChanged
-                if !self.line.is_empty() =>
-            {
-                wait_for_all(grid, now)
+            | Cause::RuleChanged => {
+                if self.line.is_empty() {
+                    None
+                } else {
+                    wait_for_all(grid, now)
+                }
             }
-            Cause::Submitted(_)
-            | Cause::Joined(_)
-            | Cause::Opened(_)
-            | Cause::Closed(_)
-            | Cause::Lost(_)
-            | Cause::LoadRose(_)
-            | Cause::LoadFell(_)
-            | Cause::Freed(_)
-            | Cause::Vacated(_)
-            | Cause::Published(_)
-            | Cause::RuleChanged
-            | Cause::Wanted
-            | Cause::NothingLent => None,
         }
     }
 

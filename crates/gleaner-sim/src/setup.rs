@@ -1,5 +1,7 @@
 use crate::availability::Availability;
-use gleaner_core::{Budget, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, TaskClass};
+use gleaner_core::{
+    Budget, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Room, Tags, TaskClass,
+};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 
 /// An owner's load from a moment on.
@@ -73,6 +75,23 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// One machine that does an operation a second on each of so many cores, and gives them to one task at a time.
+    pub fn one_machine(cores: u32, task_classes: Vec<TaskClass>, tasks: Tasks) -> Self {
+        let room = Room { slots: Some(cores), ..Room::default() };
+        let machine =
+            MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
+        Self {
+            config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+            machine_classes: vec![machine],
+            machines: vec![MachineClassId::FIRST],
+            availability: None,
+            task_classes,
+            tasks,
+            loads: Vec::new(),
+            budget: None,
+        }
+    }
+
     /// Whether every class means something with these weights.
     pub fn check(&self) -> Result<(), InvalidClass> {
         let grid = Grid::new(self.config.clone());

@@ -292,7 +292,7 @@ impl NaiveProgress {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
             Decision::StartWide { .. } | Decision::ReplicateWide { .. } => {
-                unimplemented!("progress of runs of several parts")
+                panic!("this reference knows runs on one machine; `wide.rs` has exact rates for others")
             }
             Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
                 return;

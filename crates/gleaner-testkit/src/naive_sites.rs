@@ -138,7 +138,9 @@ impl NaiveSites {
                 }
                 order
             }
-            Nearness::Data | Nearness::EarliestEnd => unimplemented!("orders that are ours"),
+            Nearness::Data | Nearness::EarliestEnd => {
+                panic!("the paper has no such order: it is ours, and has no reference")
+            }
         }
     }
 
@@ -233,7 +235,9 @@ impl NaiveSites {
                             || (parts.iter().all(|part| take(&mut left, grid, task, *part, -1))
                                 && self.is_enough(grid, *first, &left))
                     }
-                    Behind::Patient => unimplemented!("ours"),
+                    Behind::Patient => {
+                        panic!("the paper has no such patience: it is ours, and has no reference")
+                    }
                 };
                 if !may {
                     continue;

@@ -12,7 +12,8 @@ use super::running::{Running, sites_of};
 use super::split::fill;
 use super::{estimate, places};
 use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
-use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
+use crate::wait_for_all::wait_for_all;
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId, Time};
 
 /// Gives jobs to sites.
@@ -108,12 +109,6 @@ impl Dispatcher {
         let may = pass.may_start((grid, rule, running), now, home, (task, &parts, end), rooms.free());
         may.then(|| parts.into())
     }
-}
-
-/// All that happens now is told first.
-fn wait_for_all(grid: &Grid, now: Time) -> Option<Decision> {
-    let earlier = grid.alarm(Alarm::Batch);
-    earlier.is_none_or(|at| now < at).then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
 }
 
 /// A job's cores over sites in that order, in parts.

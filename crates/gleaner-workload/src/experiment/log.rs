@@ -2,10 +2,10 @@
 
 use super::Experiment;
 use crate::swf::{Kept, KeptJob, Log};
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_policy::{Lengths, PolicySpec};
 use gleaner_sim::{Ids, Setup, Tasks};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, UserId};
+use gleaner_units::{Ops, TaskClassId, UserId};
 use std::collections::BTreeMap;
 
 /// What becomes of a job that runs longer than its user said.
@@ -117,19 +117,7 @@ fn setup(log: &Log, cores: u32, kept: &Kept, truly: bool) -> Setup {
             *tasks.declared.last_mut().expect("it was pushed") = Ops::new(job.estimate.seconds());
         }
     }
-    let room = Room { slots: Some(cores), memory: None, disk: None };
-    let machine =
-        MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
-    Setup {
-        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machine_classes: vec![machine],
-        machines: vec![MachineClassId::new(0)],
-        availability: None,
-        task_classes,
-        tasks,
-        loads: Vec::new(),
-        budget: None,
-    }
+    Setup::one_machine(cores, task_classes, tasks)
 }
 
 fn task_class(cores: u32, user: usize) -> TaskClass {
