@@ -167,6 +167,8 @@ pub enum Event {
     /// From now on this may be spent, or else running costs nothing. Accounts go on as far as they are the same
     /// people's; with new ones, what is on a machine already is not charged for its present run.
     BudgetSet(Option<Budget>),
+    /// What is left to chance goes by this seed from now on.
+    SeedDrawn(u64),
     /// Another policy is in force, or the same with other numbers.
     RuleChanged,
     /// The moment asked for by [`Decision::Wake`](crate::Decision::Wake) came, now or a while ago.

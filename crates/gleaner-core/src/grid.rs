@@ -35,10 +35,11 @@ pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
 use crate::alarm::{Alarm, Alarms};
+use crate::chance::{Chance, Purpose};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
-use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, RunId, TaskClassId, TaskId, Time, UserId};
 use pages::Pages;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,8 @@ pub struct GridConfig {
 pub struct Grid {
     classes: Classes,
     migration: Migration,
+    /// What is left to chance goes by it.
+    seed: u64,
     machines: Vec<Machine>,
     tasks: Pages<Task>,
     runs: Runs,
@@ -100,6 +103,7 @@ impl Grid {
         Self {
             classes: Classes::new(config.weights),
             migration: config.migration,
+            seed: 0,
             machines: Vec::new(),
             tasks: Pages::default(),
             runs: Runs::default(),
@@ -138,6 +142,21 @@ impl Grid {
         }
         grid.occasions.clear();
         grid
+    }
+
+    /// What is left to chance goes by it: 0 until the outside [says so](Event::SeedDrawn).
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What is drawn about a task's first run.
+    pub fn chance_of_first_run(&self, purpose: Purpose, task: TaskId) -> Chance {
+        Chance::of(self.seed, purpose, RunId::new(task, 1))
+    }
+
+    /// What is drawn about a task's next run: the same however often, and in whatever order, it is drawn.
+    pub fn chance_of_next_run(&self, purpose: Purpose, task: TaskId) -> Chance {
+        Chance::of(self.seed, purpose, RunId::new(task, self.task(task).runs() + 1))
     }
 
     /// The kinds of machines and tasks.

@@ -16,6 +16,7 @@
 
 mod ad;
 mod alarm;
+mod chance;
 mod change;
 mod classes;
 mod command;
@@ -35,6 +36,7 @@ mod ties;
 
 pub use ad::Ad;
 pub use alarm::Alarm;
+pub use chance::{Chance, Purpose};
 pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
 pub use command::{Command, StopReason};

@@ -42,10 +42,15 @@ pub use server_identity::{Renewal, ServerIdentity};
 pub use session::{SessionLimits, SessionStream, connect_session};
 pub use token::{JoinToken, Token, TokenError, TokenHash, TokenKind};
 
-/// The system gave no random bytes. Nothing secret can be made without them.
+/// The system gave no random bytes. Nothing secret, and no seed, can be made without them.
 #[derive(Debug, thiserror::Error)]
 #[error("the system has no random bytes to give: {0}")]
 pub struct NoRandomness(#[from] getrandom::Error);
+
+/// A seed for what is left to chance, another each time.
+pub fn random_seed() -> Result<u64, NoRandomness> {
+    random_bytes().map(u64::from_le_bytes)
+}
 
 /// Bytes nobody can guess.
 fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {

@@ -2,7 +2,7 @@
 //! of them as soon as any can take it.
 //!
 //! # Invariants
-//! - **What is drawn depends on the seed, the task and the ranks alone**, not on what was drawn before.
+//! - **What is drawn depends on the grid's seed, the run and the ranks alone**, not on what was drawn before.
 //! - **A site of which nothing was heard is taken for idle**, and so is a machine of the grid's own that has room.
 //! - **A site to which a task's data cannot come, or where its user's rank is no number, is no candidate.**
 //!
@@ -13,12 +13,11 @@
 
 mod board;
 
-use crate::lot::Lot;
 use crate::parts::belief::Belief;
 use crate::parts::choose::Choose;
 use crate::parts::rank::{Candidates, Rank, Until};
 use board::Board;
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, OwnRank, Policy};
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, OwnRank, Policy, Purpose};
 use gleaner_units::{MachineId, Ops, RunId, TaskClassId, TaskId, Time};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -35,7 +34,6 @@ pub(crate) struct Brokering {
 #[derive(Clone, Debug)]
 pub struct Broker {
     rule: Brokering,
-    seed: u64,
     boards: BTreeMap<TaskClassId, Boards>,
     /// The machines of which anything changed, in order; boards have seen a part of it.
     changed: Vec<MachineId>,
@@ -57,8 +55,8 @@ struct Boards {
 const LOG_TIMES: usize = 4;
 
 impl Broker {
-    pub(crate) fn new(rule: Brokering, seed: u64) -> Self {
-        Self { rule, seed, boards: BTreeMap::new(), changed: Vec::new() }
+    pub(crate) fn new(rule: Brokering) -> Self {
+        Self { rule, boards: BTreeMap::new(), changed: Vec::new() }
     }
 
     fn note(&mut self, grid: &Grid, machine: MachineId) {
@@ -88,7 +86,7 @@ impl Broker {
             Until::Begin => 0.0,
             Until::End => grid.declared_length(task).map_or(0.0, Ops::amount),
         };
-        let Self { rule, seed, boards, changed } = self;
+        let Self { rule, boards, changed } = self;
         match boards.get_mut(&class) {
             Some(boards) if boards.length.to_bits() == length.to_bits() => {
                 boards.catch_up(rule, grid, class, changed);
@@ -98,7 +96,7 @@ impl Broker {
             }
         }
         let candidates = boards[&class].by_files.values().find(|board| !board.is_empty())?;
-        candidates.choose(rule.choose, || Lot::of(*seed, task))
+        candidates.choose(rule.choose, || grid.chance_of_next_run(Purpose::Place, task))
     }
 
     fn start(&mut self, grid: &Grid, task: TaskId) -> Option<Decision> {

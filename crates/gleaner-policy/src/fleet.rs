@@ -98,11 +98,12 @@ impl Fleet {
         classes.filter(|(_, class)| class.open_count > 0).map(|(index, _)| MachineClassId::new(index))
     }
 
-    /// The machine classes of which some machine can take a task of `task` now.
+    /// The machine classes of which some machine, but for those of `apart`, can take a task of `task` now.
     pub fn classes_that_take<'a>(
         &'a self,
         grid: &'a Grid,
         task: TaskClassId,
+        apart: &'a [MachineId],
     ) -> impl Iterator<Item = MachineClassId> + 'a {
         let size = Size::from(grid.classes().task_class(task).needs);
         let takes = move |class: &OneClass| {
@@ -110,7 +111,9 @@ impl Fleet {
             let found = class.tournament.first(
                 0.0,
                 |summary| able(summary.may_take(size)),
-                |leaf| able(grid.can_run(task, class.machines[leaf])),
+                |leaf| {
+                    able(grid.can_run(task, class.machines[leaf]) && !apart.contains(&class.machines[leaf]))
+                },
             );
             found.is_some()
         };

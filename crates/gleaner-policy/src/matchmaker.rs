@@ -1,15 +1,19 @@
 //! The policy for time-shared and for exclusive machines: a task is placed when it arrives, or else as soon as a machine
 //! has room for it, and may be moved later.
 
+use crate::copies::Copies;
+use crate::drawing::draw;
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::parts::choose::Choose;
 use crate::parts::relocate::Relocate;
+use crate::parts::replicate::Replicate;
 use crate::parts::when::When;
-use crate::placement::{Means, place};
+use crate::placement::{Means, Within, place};
 use crate::relocation::View;
 use crate::{Score, Spending};
-use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Run};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use std::cmp::Reverse;
 
 /// Each task is placed by itself, as soon as there is a machine for it.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +24,8 @@ pub(crate) struct Matching {
     pub(crate) choose: Choose,
     /// Whether and how it may move later.
     pub(crate) relocate: Option<Relocate>,
+    /// How many runs each task has at a time.
+    pub(crate) replicate: Replicate,
     /// How the budget is spent, where the grid has one.
     pub(crate) spending: Spending,
 }
@@ -29,23 +35,26 @@ pub(crate) struct Matching {
 pub struct Matchmaker {
     recipe: Matching,
     fleet: Fleet,
+    copies: Copies,
 }
 
 impl Matchmaker {
     /// The policy that follows `recipe`.
     pub(crate) fn new(recipe: Matching) -> Self {
-        Self { recipe, fleet: Fleet::default() }
+        Self { recipe, fleet: Fleet::default(), copies: Copies::of_each(recipe.replicate.count()) }
     }
 
     fn place(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
         let means = Means::of(self.recipe.spending, (grid, &self.fleet), now, task);
-        place(
-            (self.recipe.place, self.recipe.choose),
-            grid,
-            &self.fleet,
-            grid.task(task).class(),
-            means.as_ref(),
-        )
+        self.place_apart(grid, task, Within { means: means.as_ref(), apart: &[] })
+    }
+
+    fn place_apart(&self, grid: &Grid, task: TaskId, within: Within<'_>) -> Option<MachineId> {
+        let Matching { place: score, choose, .. } = self.recipe;
+        if choose.draws() {
+            return draw((score, choose), grid, &self.fleet, task, within);
+        }
+        place((score, choose), grid, &self.fleet, grid.task(task).class(), within)
     }
 
     fn start(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Decision> {
@@ -72,6 +81,28 @@ impl Matchmaker {
             first.is_some_and(|task| self.place(grid, now, task).is_some())
         };
         self.start(grid, now, grid.longest_waiting(finds_place)?)
+    }
+
+    /// One more run of a task that is to have more: of those with the highest priority, and of these of the one that was
+    /// submitted first. Costs a search for each class that is short of runs, and for each task that is already wherever
+    /// there is room.
+    fn replicate(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let mut short = self.copies.short().peekable();
+        short.peek()?;
+        if self.start_anywhere(grid, now).is_some() {
+            return None;
+        }
+        let copies = short.filter_map(|(class, tasks)| {
+            self.fleet.classes_that_take(grid, class, &[]).next()?;
+            let (task, on) = tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, task)?)))?;
+            Some((Reverse(grid.classes().task_class(class).priority), task, on))
+        });
+        copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
+    }
+
+    fn place_copy(&self, grid: &Grid, task: TaskId) -> Option<MachineId> {
+        let apart: Vec<MachineId> = grid.runs_of(task).filter(|run| run.goes_on()).map(Run::on).collect();
+        self.place_apart(grid, task, Within { means: None, apart: &apart })
     }
 
     fn relocate(&self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
@@ -131,15 +162,16 @@ impl Matchmaker {
 
 impl Policy for Matchmaker {
     fn observe(&mut self, grid: &Grid, change: &Change) {
+        self.copies.observe(grid, change);
         match *change {
             Change::MachineJoined(machine) => self.fleet.join(grid, machine),
             Change::ResidentsChanged(machine)
             | Change::LoadChanged(machine)
             | Change::AvailabilityChanged(machine) => self.fleet.update(grid, machine),
             // Seldom: a measurement came out otherwise than the one before. Costs O(machines).
-            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.rebuild(grid),
+            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
             // The first classes have bounds of their own in the index. Costs O(machines), and that a few times ever.
-            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.rebuild(grid),
+            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.fleet = Fleet::of(grid),
             // The index is about machines; what a task does shows in its machine's residents.
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
@@ -178,14 +210,17 @@ impl Policy for Matchmaker {
             | Cause::Wanted
             | Cause::NothingLent => None,
         };
+        let placed = placed.or_else(|| self.replicate(grid, now));
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }
 
     fn rebuild(&mut self, grid: &Grid) {
         self.fleet = Fleet::of(grid);
+        self.copies = Copies::of(grid, self.recipe.replicate.count());
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
+        self.copies.check(grid)?;
         self.fleet.check(grid)
     }
 }

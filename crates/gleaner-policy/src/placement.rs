@@ -51,28 +51,47 @@ impl<'a> Means<'a> {
     }
 }
 
-/// The machine for a task of `class` now; none where no machine can take it that its means allow.
+/// What keeps a task from machines that could take it.
+#[derive(Clone, Copy, Default)]
+pub struct Within<'a> {
+    /// What it may be given, where that is limited.
+    pub means: Option<&'a Means<'a>>,
+    /// Where it is not to go.
+    pub apart: &'a [MachineId],
+}
+
+/// The machine for a task of `class` now; none where no machine can take it that it may go to.
 pub fn place(
     (score, choose): (Score, Choose),
     grid: &Grid,
     fleet: &Fleet,
     class: TaskClassId,
-    means: Option<&Means<'_>>,
+    within: Within<'_>,
 ) -> Option<MachineId> {
     let seconds_per_op = grid.classes().seconds_per_op_row(class);
     let size = Size::from(grid.classes().task_class(class).needs);
-    let liked = Liked::of(grid, fleet, class, means);
+    let liked = Liked::of(grid, fleet, class, within);
     search(choose, fleet, &Newcomer { score, choose, grid, class, size, seconds_per_op, liked })
+}
+
+/// The machines that can take a task of `class` now and that it likes best, of those that it may go to. Costs O(machines).
+pub(crate) fn able<'a>(
+    grid: &'a Grid,
+    fleet: &Fleet,
+    class: TaskClassId,
+    within: Within<'a>,
+) -> impl Iterator<Item = MachineId> + use<'a> {
+    let liked = Liked::of(grid, fleet, class, within);
+    let machines = (0..grid.machines().len()).map(MachineId::new);
+    let takes = move |on: MachineId| grid.can_run(class, on) && !within.apart.contains(&on);
+    machines.filter(move |&on| takes(on) && liked.holds(grid.machine(on).class()))
 }
 
 /// The score of each machine that can take a task of `class` now and is liked best, best first: what
 /// [`place`] chooses from. Costs O(machines): for explanations.
 pub fn ratings(score: Score, grid: &Grid, class: TaskClassId) -> Vec<(MachineId, f64)> {
     let fleet = Fleet::of(grid);
-    let liked = Liked::of(grid, &fleet, class, None);
-    let machines = (0..grid.machines().len()).map(MachineId::new);
-    let able = machines
-        .filter(|&machine| grid.can_run(class, machine) && liked.holds(grid.machine(machine).class()));
+    let able = able(grid, &fleet, class, Within::default());
     let mut ratings: Vec<_> =
         able.map(|machine| (machine, score::placement(score, grid, class, machine))).collect();
     ratings.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -85,23 +104,23 @@ pub fn ratings(score: Score, grid: &Grid, class: TaskClassId) -> Vec<(MachineId,
 struct Liked<'a> {
     ranks: Option<&'a [f64]>,
     best: f64,
-    means: Option<&'a Means<'a>>,
+    within: Within<'a>,
 }
 
 impl<'a> Liked<'a> {
-    fn of(grid: &'a Grid, fleet: &Fleet, class: TaskClassId, means: Option<&'a Means<'a>>) -> Self {
+    fn of(grid: &'a Grid, fleet: &Fleet, class: TaskClassId, within: Within<'a>) -> Self {
         let ranks = grid.classes().ranks(class);
         let best = ranks.map_or(0.0, |ranks| {
-            let able = fleet.classes_that_take(grid, class);
-            let able = able.filter(|&machine| means.is_none_or(|means| means.allow(machine)));
+            let able = fleet.classes_that_take(grid, class, within.apart);
+            let able = able.filter(|&machine| within.means.is_none_or(|means| means.allow(machine)));
             able.map(|machine| ranks[machine.index()]).fold(f64::NEG_INFINITY, f64::max)
         });
-        Self { ranks, best, means }
+        Self { ranks, best, within }
     }
 
     #[inline]
     fn holds(self, class: MachineClassId) -> bool {
-        self.means.is_none_or(|means| means.allow(class))
+        self.within.means.is_none_or(|means| means.allow(class))
             && self.ranks.is_none_or(|ranks| ranks[class.index()] == self.best)
     }
 }
@@ -139,7 +158,9 @@ impl Objective for Newcomer<'_> {
     #[inline]
     fn score(&self, machine: MachineId) -> f64 {
         match self.choose {
-            _ if !self.grid.can_run(self.class, machine) => f64::NEG_INFINITY,
+            _ if !self.grid.can_run(self.class, machine) || self.liked.within.apart.contains(&machine) => {
+                f64::NEG_INFINITY
+            }
             Choose::First => 0.0,
             Choose::Best
             | Choose::BestLatest

@@ -95,7 +95,7 @@ impl Recipe {
             deadline: None,
             replan: Replan::Unbegun,
             relocate: None,
-            replicate: Replicate::One,
+            replicate: Replicate::ONE,
             peering: None,
         }
     }
@@ -126,19 +126,11 @@ impl Recipe {
         Self { score: Goal::Sites(rule), ..Self::by(Score::Greedy) }
     }
 
-    /// Makes the policy, whose draws are those of the first seed if it draws.
-    ///
-    /// # Panics
-    /// Where the parts do not go together: see [`check`](Self::check).
-    pub fn build(self) -> AnyPolicy {
-        self.build_seeded(1)
-    }
-
     /// Makes the policy.
     ///
     /// # Panics
     /// Where the parts do not go together: see [`check`](Self::check).
-    pub fn build_seeded(self, seed: u64) -> AnyPolicy {
+    pub fn build(self) -> AnyPolicy {
         if let Err(refusal) = self.check() {
             panic!("no policy can be made of this recipe: {refusal}");
         }
@@ -153,17 +145,19 @@ impl Recipe {
             deadline,
             replan,
             relocate,
+            replicate,
             peering,
             ..
         } = self;
         match self.score {
-            Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief }, seed)),
+            Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief })),
             Goal::Now(score) => match peering {
                 Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
                     place: score,
                     choose,
                     relocate,
+                    replicate,
                     spending,
                 })),
             },
@@ -178,9 +172,11 @@ impl Recipe {
 
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
+        self.check_replicas()?;
         match self.score {
-            Goal::Now(_) => self
+            Goal::Now(score) => self
                 .check_own_machines()
+                .and_then(|()| self.check_drawing(score))
                 .and_then(|()| self.check_lengths())
                 .and_then(|()| self.check_placing()),
             Goal::End(aim) => {
@@ -205,19 +201,48 @@ impl Recipe {
         self.check_own_machines()
     }
 
-    /// Only what judges sites can draw one, or overlook what it did itself.
-    fn check_own_machines(&self) -> Result<(), PolicyError> {
-        let score = self.score.name();
-        let expected = |what: &str| format!("{what}: {score} knows how things are on machines of its own");
-        if !self.choose.is_for_machines() {
-            return Err(PolicyError::new(
-                "choose",
-                self.choose.name(),
-                expected("best, best-latest or first"),
-            ));
+    /// Copies are for what places each task by itself and leaves it where it is.
+    fn check_replicas(&self) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("replicate", self.replicate.name(), expected));
+        match self.score {
+            _ if self.replicate == Replicate::ONE => Ok(()),
+            Goal::Now(_) if self.peering.is_some() => {
+                wrong("1: a peer that lends a machine lends it for one run")
+            }
+            Goal::Now(_) if self.relocate.is_some() => {
+                wrong("1, or relocate = \"none\": a task with several runs stays where they are")
+            }
+            Goal::Now(_) if self.heeds_budget() => wrong(
+                "1, or budget.rule = \"none\": nobody knows before the first end what the copies will have cost",
+            ),
+            Goal::Now(_) => Ok(()),
+            Goal::End(_) => wrong("1: a batch plans one run of each task"),
+            Goal::Rank(_) => wrong("1: a broker sends a task to one site"),
+            Goal::Start(_) => wrong("1: what waits in a queue is one run"),
+            Goal::Sites(_) => wrong("1: sites.copies says how often a job runs at a time"),
         }
+    }
+
+    /// Only what judges sites can overlook what it did itself.
+    fn check_own_machines(&self) -> Result<(), PolicyError> {
         if self.belief != Belief::default() {
-            return Err(PolicyError::new("belief", self.belief.name(), expected("own-dispatches")));
+            let score = self.score.name();
+            let expected = format!("own-dispatches: {score} knows how things are on machines of its own");
+            return Err(PolicyError::new("belief", self.belief.name(), expected));
+        }
+        Ok(())
+    }
+
+    /// A share needs a score that is a gain everywhere, or a cost; and a peer's machines are looked for with no task in hand.
+    fn check_drawing(&self, score: Score) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("choose", self.choose.name(), expected));
+        if self.peering.is_some() && self.choose.draws() {
+            return wrong("best, best-latest or first: a peer does not draw");
+        }
+        if score == Score::SocialAsPrinted && matches!(self.choose, Choose::Proportional { .. }) {
+            return wrong(
+                "another choice: social-as-printed is above 0 on some machines and below on others",
+            );
         }
         Ok(())
     }

@@ -54,6 +54,8 @@ pub struct Past {
     pub policy: PolicySpec,
     /// What the simulator is given, but for what may be spent.
     pub setup: Setup,
+    /// What was left to chance went by it at the end.
+    pub seed: u64,
     /// Tasks that are no part of the comparison.
     pub left_out: LeftOut,
 }
@@ -188,7 +190,8 @@ impl Reading {
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
         let was = self.was(&compared);
-        Past { was, policy: self.ledger.policy().clone(), left_out, setup: self.setup(&compared) }
+        let (policy, seed) = (self.ledger.policy().clone(), self.ledger.grid().seed());
+        Past { was, policy, left_out, setup: self.setup(&compared), seed }
     }
 
     /// How much work a task was: what kept its machines busy for as long as it did.
@@ -244,7 +247,7 @@ impl Past {
     /// How it would have gone, by the simulator.
     pub fn under(&self, policy: &PolicySpec) -> Outcome {
         let setup = Setup { budget: policy.budget(), ..self.setup.clone() };
-        let mut run = Simulation::new(&setup, policy.recipe().build());
+        let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(self.seed);
         run.run();
         let history = run.history();
         let arrivals = &self.setup.tasks.arrivals;

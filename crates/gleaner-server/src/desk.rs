@@ -176,8 +176,8 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Opens on what was known; the start itself is the first fact.
-    pub fn new(ledger: Ledger, terms: Terms, now: Time, program: &str) -> Self {
+    /// Opens on what was known; the start itself is the first fact, with the seed that chance goes by from now on.
+    pub fn new(ledger: Ledger, terms: Terms, now: Time, (program, seed): (&str, u64)) -> Self {
         let mut leases = Leases::default();
         for (index, _) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost) {
             leases.renew(MachineId::new(index), now + terms.lease + terms.margin);
@@ -186,7 +186,7 @@ impl Desk {
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
         let (stored, reports, batch) = (BTreeMap::new(), Reports::default(), Batch::default());
         let mut desk = Self { ledger, terms, sessions, by_agent, leases, stored, reports, batch };
-        desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned() });
+        desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned(), seed });
         desk
     }
 

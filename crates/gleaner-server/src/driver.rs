@@ -62,6 +62,9 @@ pub enum DriverError {
     /// The journal leads nowhere.
     #[error(transparent)]
     Recovery(#[from] RecoveryError),
+    /// There is no seed for what is left to chance.
+    #[error(transparent)]
+    Seed(#[from] gleaner_net::NoRandomness),
     /// The operating system gave no thread.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
@@ -186,7 +189,7 @@ impl Driver {
         let Recovered { ledger, rows, .. } = recover(&*reader, &*snapshots)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
-        let desk = Desk::new(ledger, terms, clock.now(), program);
+        let desk = Desk::new(ledger, terms, clock.now(), (program, gleaner_net::random_seed()?));
         let began = desk.ledger().began();
         let outputs = Outputs::open(home, began);
         let (queue, inbox) = std::sync::mpsc::channel();

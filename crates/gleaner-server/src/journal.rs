@@ -33,6 +33,8 @@ pub enum Fact {
         epoch: u32,
         /// Which program.
         program: String,
+        /// What is left to chance goes by it from now on.
+        seed: u64,
     },
     /// Tasks are placed and moved by this policy from now on, and so much may be spent.
     PolicySet {

@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// See the module.
 #[derive(Clone)]
@@ -401,11 +401,12 @@ impl Ledger {
     fn write(&mut self, at: Time, fact: &Fact) {
         self.books.now = at;
         match fact {
-            Fact::CoordinatorStarted { epoch, .. } => {
+            Fact::CoordinatorStarted { epoch, seed, .. } => {
                 if self.books.epoch == 0 {
                     self.books.began = at;
                 }
                 self.books.epoch = *epoch;
+                self.tell(at, &Event::SeedDrawn(*seed));
             }
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),

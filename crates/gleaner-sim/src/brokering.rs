@@ -37,7 +37,7 @@ pub struct Brokerage<'a> {
     parties: Parties<'a, AnyPolicy, Market<'a>>,
 }
 
-/// All that it takes to go on, beside the setup, the rule and the seed.
+/// All that it takes to go on, beside the setup and the rule.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     grids: Vec<Grid>,
@@ -53,11 +53,12 @@ impl<'a> Brokerage<'a> {
         setup.check_runnable()?;
         let market = Market::new(setup);
         let opening = opening(&market);
-        let brokers = (0..setup.brokers).map(|_| Scheduler::new(empty_grid(), rule.build_seeded(seed)));
+        let brokers = (0..setup.brokers).map(|_| Scheduler::new(empty_grid(), rule.build()));
         let elements = setup.elements.iter().map(|_| Scheduler::new(empty_grid(), queue()));
         let mail = Mail::new(seed, Way { delay: setup.model.delay, loss: 0.0 });
         let mut parties = Parties::new(brokers.chain(elements).collect(), market, mail);
         for broker in (0..setup.brokers).map(PartyId::new) {
+            parties.tell(broker, Event::SeedDrawn(seed));
             for event in &opening {
                 parties.tell(broker, event.clone());
             }
@@ -114,15 +115,10 @@ impl<'a> Brokerage<'a> {
         postcard::to_stdvec(&kept).expect("plain data can always be written to memory")
     }
 
-    /// Goes on where a run of the same setup, rule and seed was saved.
-    pub fn restore(
-        setup: &'a BrokeringSetup,
-        rule: Recipe,
-        seed: u64,
-        kept: &[u8],
-    ) -> Result<Self, postcard::Error> {
+    /// Goes on where a run of the same setup and rule was saved.
+    pub fn restore(setup: &'a BrokeringSetup, rule: Recipe, kept: &[u8]) -> Result<Self, postcard::Error> {
         let Kept { grids, state, mail, clock } = postcard::from_bytes(kept)?;
-        let policy = |party: usize| if party < setup.brokers { rule.build_seeded(seed) } else { queue() };
+        let policy = |party: usize| if party < setup.brokers { rule.build() } else { queue() };
         let schedulers = grids.into_iter().enumerate();
         let schedulers = schedulers.map(|(party, grid)| Scheduler::new(grid, policy(party))).collect();
         Ok(Self { parties: Parties::at(schedulers, Market::at(setup, state), mail, clock) })

@@ -3,9 +3,8 @@
 //! - **Letters of one instant come in the order in which they were sent.**
 //! - **Whether the n-th letter is lost depends on the seed and on n**, and so not on what is drawn elsewhere.
 
+use gleaner_core::{Chance, Purpose};
 use gleaner_units::{PartyId, Span, Time};
-use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng as _, SeedableRng as _};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -74,7 +73,7 @@ impl<L> Mail<L> {
         let number = self.sent;
         self.sent += 1;
         let way = self.ways.get(&(from, to)).copied().unwrap_or(self.usual);
-        if way.loss > 0.0 && draw(self.seed, number) < way.loss {
+        if way.loss > 0.0 && Chance::of_nth(self.seed, Purpose::Letter, number).unit() < way.loss {
             self.lost += 1;
             return;
         }
@@ -93,13 +92,6 @@ impl<L> Mail<L> {
         let (from, to, sent, body) = self.on_the_way.remove(&number).expect("a letter that arrives was sent");
         Letter { from, to, sent, body }
     }
-}
-
-/// From 0 to 1, for the n-th letter.
-fn draw(seed: u64, number: u64) -> f64 {
-    let mut words = ChaCha8Rng::seed_from_u64(seed);
-    words.set_stream(number);
-    (words.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -90,6 +90,13 @@ impl<'a, P: Policy> Simulation<'a, P> {
         }
     }
 
+    /// What is left to chance goes by this seed, and not by 0.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.tell(Event::SeedDrawn(seed));
+        self
+    }
+
     /// Goes on where a run of the same setup was saved under a policy of the same name.
     pub fn restore(setup: &'a Setup, policy: P, name: &str, saved: Saved) -> Result<Self, RestoreError> {
         saved.check(setup, name)?;

@@ -250,7 +250,7 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
         let draw = &mut Choices::seeded(seed);
         loop {
             let goes_on = (0..=draw.below(60)).all(|_| run.step());
-            run = Brokerage::restore(&setup, rule, seed, &run.save()).expect("what was saved");
+            run = Brokerage::restore(&setup, rule, &run.save()).expect("what was saved");
             for broker in 0..setup.brokers {
                 run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
             }

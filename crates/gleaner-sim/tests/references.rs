@@ -2,11 +2,11 @@
 //! policy on purpose is noticed.
 
 use gleaner_core::Grid;
-use gleaner_policy::{Recipe, Relocate, Score};
+use gleaner_policy::{Choose, Recipe, Relocate, Replicate, Score};
 use gleaner_sim::Setup;
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive::{Naive, Relocation, Rule};
+use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 
@@ -19,6 +19,16 @@ const PAIRS: [Pair; 5] = [
     (Score::SocialWhole, Rule::SocialWhole),
     (Score::SocialAsPrinted, Rule::SocialAsPrinted),
     (Score::MinNum, Rule::MinNum),
+];
+
+const CHOICES: [(Choose, Choice); 7] = [
+    (Choose::Best, Choice::Best),
+    (Choose::BestLatest, Choice::Latest),
+    (Choose::BestByLot, Choice::Lot),
+    (Choose::First, Choice::First),
+    (Choose::Proportional { power: 1 }, Choice::Power(1)),
+    (Choose::Proportional { power: 3 }, Choice::Power(3)),
+    (Choose::TwoChoices, Choice::Two),
 ];
 
 /// Before anything happened, with what the seed says of weights and migration.
@@ -40,9 +50,18 @@ fn combination(seed: u64) -> (Recipe, Naive) {
         ..Relocate::by(score)
     };
     let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: f64::from(difference) };
+    // What is moved has no copies.
+    let runs = if relocate.is_some() { 1 } else { 1 + choices.below(3) };
+    let replicate = Replicate::runs(runs as u32).expect("few runs");
+    let either = |(choose, choice)| match (choose, score) {
+        // No share goes with a score of both signs.
+        (Choose::Proportional { .. }, Score::SocialAsPrinted) => (Choose::Best, Choice::Best),
+        _ => (choose, choice),
+    };
+    let (choose, choice) = either(CHOICES[choices.below(2 * CHOICES.len()).saturating_sub(CHOICES.len())]);
     (
-        Recipe { relocate: relocate.map(recipe), ..Recipe::by(score) },
-        Naive { place: rule, relocate: relocate.map(relocation) },
+        Recipe { choose, replicate, relocate: relocate.map(recipe), ..Recipe::by(score) },
+        Naive { place: rule, choice, runs, relocate: relocate.map(relocation) },
     )
 }
 
@@ -91,7 +110,7 @@ fn pair((score, rule): Pair, relocate: Option<Pair>) -> (Recipe, Naive) {
     let relocation = |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0 };
     (
         Recipe { relocate: relocate.map(|(score, _)| Relocate::by(score)), ..Recipe::by(score) },
-        Naive { place: rule, relocate: relocate.map(relocation) },
+        Naive { place: rule, choice: Choice::Best, runs: 1, relocate: relocate.map(relocation) },
     )
 }
 

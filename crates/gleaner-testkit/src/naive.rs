@@ -3,8 +3,8 @@
 
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Run, Stage,
-    TaskState,
+    Ad, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Purpose, Run,
+    Stage, TaskState,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;
@@ -42,18 +42,44 @@ pub struct Relocation {
 pub struct Naive {
     /// Where a new task goes.
     pub place: Rule,
+    /// Which of the machines that would do.
+    pub choice: Choice,
+    /// How many runs it has at a time.
+    pub runs: usize,
     /// How it moves later.
     pub relocate: Option<Relocation>,
+}
+
+/// Which of the machines that would do is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// The lowest of the best.
+    Best,
+    /// The highest of the best.
+    Latest,
+    /// Any of the best.
+    Lot,
+    /// The lowest.
+    First,
+    /// In proportion to the score, or to one over what is below 0, to this power.
+    Power(i32),
+    /// The better of two.
+    Two,
 }
 
 /// A candidate: its score, and what decides among equals.
 type Candidate = (f64, MachineId, TaskId);
 
 fn pick(candidates: &[Candidate]) -> Option<(MachineId, TaskId)> {
+    tied(candidates).into_iter().map(|(_, machine, task)| (machine, task)).min()
+}
+
+/// Those with the best score.
+fn tied(candidates: &[Candidate]) -> Vec<Candidate> {
     let best = candidates.iter().map(|candidate| candidate.0).fold(f64::NEG_INFINITY, f64::max);
     let tied =
         |score: f64| if best.is_infinite() { score == best } else { best - score <= 1e-12 * best.abs() };
-    candidates.iter().filter(|candidate| tied(candidate.0)).map(|&(_, machine, task)| (machine, task)).min()
+    candidates.iter().filter(|candidate| tied(candidate.0)).copied().collect()
 }
 
 /// More by a margin that no rounding explains.
@@ -152,11 +178,15 @@ impl Now<'_> {
 
     /// Those that wait, in the order in which they are to be started.
     fn waiting(&self) -> Vec<TaskId> {
-        let waiting = self.0.tasks().filter(|(_, task)| task.state() == TaskState::Waiting);
-        let mut waiting: Vec<TaskId> = waiting.map(|(id, _)| id).collect();
+        self.in_turn(TaskState::Waiting)
+    }
+
+    fn in_turn(&self, state: TaskState) -> Vec<TaskId> {
+        let those = self.0.tasks().filter(|(_, task)| task.state() == state);
+        let mut those: Vec<TaskId> = those.map(|(id, _)| id).collect();
         let priority = |task: &TaskId| self.0.classes().task_class(self.0.task(*task).class()).priority;
-        waiting.sort_by_key(|task| (Reverse(priority(task)), *task));
-        waiting
+        those.sort_by_key(|task| (Reverse(priority(task)), *task));
+        those
     }
 
     /// τ of a task on a machine with these tasks, itself among them.
@@ -260,14 +290,79 @@ fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
 
 impl Naive {
     fn start(&self, now: &Now<'_>, task: TaskId) -> Option<Decision> {
-        let possible = now.machines().filter(|&machine| now.possible(task, machine));
+        let on = self.place(now, task, &[])?;
+        Some(Decision::Start { task, on })
+    }
+
+    /// A copy of a task that has too few runs, once nothing that waits has a place.
+    fn copy(&self, now: &Now<'_>) -> Option<Decision> {
+        if now.waiting().into_iter().any(|task| self.start(now, task).is_some()) {
+            return None;
+        }
+        now.in_turn(TaskState::Placed).into_iter().find_map(|task| {
+            let runs = now.0.runs_of(task).filter(|run| run.stage() != Stage::Missing);
+            let (stages, machines): (Vec<Stage>, Vec<MachineId>) =
+                runs.map(|run| (run.stage(), run.on())).unzip();
+            if stages.len() >= self.runs
+                || stages.iter().any(|stage| !matches!(stage, Stage::Sent | Stage::Running))
+            {
+                return None;
+            }
+            let on = self.place(now, task, &machines)?;
+            Some(Decision::Replicate { task, on })
+        })
+    }
+
+    fn place(&self, now: &Now<'_>, task: TaskId, apart: &[MachineId]) -> Option<MachineId> {
+        let possible =
+            now.machines().filter(|machine| now.possible(task, *machine) && !apart.contains(machine));
         let possible: Vec<MachineId> = possible.collect();
         let rank = |machine: &MachineId| now.rank(task, *machine);
         let liked = possible.iter().map(rank).fold(f64::NEG_INFINITY, f64::max);
         let liked = possible.iter().filter(|machine| rank(machine) == liked);
         let candidates: Vec<Candidate> =
             liked.map(|&machine| (now.placement(self.place, task, machine), machine, task)).collect();
-        pick(&candidates).map(|(on, task)| Decision::Start { task, on })
+        self.choose(&candidates, now.0).map(|(on, _)| on)
+    }
+
+    fn choose(&self, all: &[Candidate], grid: &Grid) -> Option<(MachineId, TaskId)> {
+        let &(_, _, task) = all.first()?;
+        let (best, mut chance) = (pick(all)?, grid.chance_of_next_run(Purpose::Place, task));
+        let mut index = |count: usize| chance.below(u32::try_from(count).expect("few machines")) as usize;
+        let tied = tied(all);
+        Some(match self.choice {
+            Choice::Best => best,
+            Choice::Latest => (tied.last()?.1, task),
+            Choice::Lot => (tied[index(tied.len())].1, task),
+            Choice::First => (all[0].1, task),
+            Choice::Two => {
+                let mut left = all.to_vec();
+                let first = index(left.len());
+                let mut two = vec![left.remove(first)];
+                if !left.is_empty() {
+                    let second = index(left.len());
+                    two.push(left.remove(second));
+                }
+                pick(&two)?
+            }
+            Choice::Power(power) => {
+                // What costs nothing is infinitely more likely than what costs anything.
+                let free: Vec<Candidate> =
+                    all.iter().filter(|candidate| candidate.0 == 0.0).copied().collect();
+                let (among, weight): (&[Candidate], fn(f64) -> f64) = match &free[..] {
+                    [] => (all, |score| if score > 0.0 { score } else { 1.0 / -score }),
+                    free => (free, |_| 1.0),
+                };
+                let weight = |candidate: &Candidate| weight(candidate.0).powi(power);
+                let target = chance.unit() * among.iter().map(weight).sum::<f64>();
+                let mut so_far = 0.0;
+                let drawn = among.iter().find(|candidate| {
+                    so_far += weight(candidate);
+                    target < so_far
+                });
+                (drawn.unwrap_or(among.last()?).1, task)
+            }
+        })
     }
 
     fn relocate(&self, grid: &Grid, time: Time, occasion: Occasion) -> Option<Decision> {
@@ -360,7 +455,7 @@ impl Policy for Naive {
             | Cause::Wanted
             | Cause::NothingLent => None,
         };
-        start.or_else(|| self.relocate(grid, now, occasion))
+        start.or_else(|| self.copy(&view)).or_else(|| self.relocate(grid, now, occasion))
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -36,16 +36,14 @@ pub struct NaiveBroker {
     pub choice: Choice,
     /// How many brokers there are, where what was sent counts.
     pub brokers: Option<u32>,
-    /// Of the draws.
-    pub seed: u64,
 }
 
 struct Draws(ChaCha8Rng);
 
 impl Draws {
-    fn of(seed: u64, task: TaskId) -> Self {
-        let mut words = ChaCha8Rng::seed_from_u64(seed ^ u64::from_be_bytes(*b"\0\0broker"));
-        words.set_stream(task.index() as u64);
+    fn of(grid: &Grid, task: TaskId) -> Self {
+        let mut words = ChaCha8Rng::seed_from_u64(grid.seed() ^ u64::from_be_bytes(*b"\0\0broker"));
+        words.set_stream(u64::from(grid.task(task).runs()) << 32 | task.index() as u64);
         Self(words)
     }
 
@@ -114,7 +112,7 @@ impl NaiveBroker {
         let candidates = self.candidates(grid, task);
         let best = candidates.iter().map(|(_, rank)| *rank).fold(f64::NEG_INFINITY, f64::max);
         let good = |rank: f64| best - rank <= 1e-12 * best.abs();
-        let draws = &mut Draws::of(self.seed, task);
+        let draws = &mut Draws::of(grid, task);
         let first = candidates.first()?.0;
         Some(match self.choice {
             Choice::First => first,

@@ -161,6 +161,7 @@ impl NaiveProgress {
             | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
+            | Event::SeedDrawn(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
         }

@@ -27,7 +27,8 @@ pub fn first_difference(seed: u64, one: impl Policy, other: impl Policy) -> Opti
     let mut pair =
         Pair { one: Scheduler::new(grid(), one), other: Scheduler::new(grid(), other), live: Vec::new() };
     let mut now = Time::ZERO;
-    for event in beginning(choices, (sites, files, classes)) {
+    let seeded = Event::SeedDrawn(seed);
+    for event in std::iter::once(seeded).chain(beginning(choices, (sites, files, classes))) {
         if let Err(difference) = pair.tell(now, &event) {
             return Some(difference);
         }

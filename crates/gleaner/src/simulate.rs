@@ -102,7 +102,7 @@ fn start<'a>(
 ) -> Result<Simulation<'a, AnyPolicy>, Failure> {
     let policy = experiment.recipe.build();
     let Some(file) = &arguments.resume else {
-        let run = Simulation::new(&experiment.setup, policy);
+        let run = Simulation::new(&experiment.setup, policy).with_seed(experiment.seed);
         // A run that may be resumed keeps what the resumed run may be asked to write.
         let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
         return Ok(if keeps { run.with_timeline() } else { run });
@@ -204,7 +204,7 @@ fn run_seed(
     experiment: &Experiment,
     seed: u64,
 ) -> Result<Option<Summary>, Failure> {
-    let run = Simulation::new(&experiment.setup, experiment.recipe.build());
+    let run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);
     let mut run = if arguments.out.is_some() { run.with_timeline() } else { run };
     while run.step() {
         if run.progress().events.is_multiple_of(EVENTS_BETWEEN_LOOKS.into()) && interrupt::asked() {

@@ -72,6 +72,7 @@ impl Grid {
             Event::RunArrived(run) => self.run_arrived(now, run, effects),
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
+            Event::SeedDrawn(seed) => self.seed = seed,
             Event::RuleChanged => self.ask(Cause::RuleChanged),
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
             Event::WokeUp { alarm } => {

@@ -4,9 +4,8 @@
 //! **A sum is that of its two halves, whatever the order in which things changed**: an index that was kept and one that is
 //! derived afresh are equal to the bit, and so draw the same.
 
-use crate::lot::Lot;
 use crate::parts::choose::Choose;
-use gleaner_core::tie_threshold;
+use gleaner_core::{Chance, tie_threshold};
 use gleaner_units::MachineId;
 
 /// What a node knows of the machines below it.
@@ -77,7 +76,7 @@ impl Board {
 
     /// The candidate that is taken. Costs O(log machines), and with each of several that are equally good where one of them
     /// is drawn.
-    pub(crate) fn choose(&self, choose: Choose, lot: impl FnOnce() -> Lot) -> Option<MachineId> {
+    pub(crate) fn choose(&self, choose: Choose, chance: impl FnOnce() -> Chance) -> Option<MachineId> {
         let Node { best, weight, even } = self.root();
         if best == f64::NEG_INFINITY {
             return None;
@@ -87,22 +86,22 @@ impl Board {
             Choose::BestByLot => {
                 let mut ties = Vec::new();
                 self.collect_from(1, tie_threshold(best), &mut ties);
-                ties[lot().below(ties.len() as u32) as usize]
+                ties[chance().below(ties.len() as u32) as usize]
             }
             Choose::First => self.even(0),
-            Choose::Proportional { .. } if even > 0 => self.even(lot().below(even)),
-            Choose::Proportional { .. } => self.drawn(lot().unit() * weight),
-            Choose::TwoChoices => self.better_of_two(even, &mut lot()),
+            Choose::Proportional { .. } if even > 0 => self.even(chance().below(even)),
+            Choose::Proportional { .. } => self.drawn(chance().unit() * weight),
+            Choose::TwoChoices => self.better_of_two(even, &mut chance()),
         };
         Some(MachineId::new(leaf))
     }
 
-    fn better_of_two(&self, count: u32, lot: &mut Lot) -> usize {
-        let one = lot.below(count);
+    fn better_of_two(&self, count: u32, chance: &mut Chance) -> usize {
+        let one = chance.below(count);
         if count == 1 {
             return self.even(one);
         }
-        let other = lot.below(count - 1);
+        let other = chance.below(count - 1);
         let other = if other < one { other } else { other + 1 };
         let two = [one.min(other), one.max(other)].map(|nth| self.even(nth));
         let [low, high] = two.map(|leaf| self.nodes[self.width() + leaf].best);

@@ -32,11 +32,11 @@ impl Choose {
         self != Choose::BestLatest
     }
 
-    /// Whether what judges machines as they are can choose so.
-    pub(crate) fn is_for_machines(self) -> bool {
+    /// Whether chance has a say in it.
+    pub(crate) fn draws(self) -> bool {
         match self {
-            Choose::Best | Choose::BestLatest | Choose::First => true,
-            Choose::BestByLot | Choose::Proportional { .. } | Choose::TwoChoices => false,
+            Choose::Best | Choose::BestLatest | Choose::First => false,
+            Choose::BestByLot | Choose::Proportional { .. } | Choose::TwoChoices => true,
         }
     }
 }
@@ -78,8 +78,8 @@ impl Choice for Choose {
             },
             Choose::Proportional { .. } => About {
                 name: "proportional",
-                meaning: "A machine is drawn with a chance in proportion to 1/|score|, or to a power of it. Where scores are 0 \
-                           or more, and so cost nothing, those machines share the chance evenly.",
+                meaning: "A machine is drawn with a chance in proportion to its score, or to 1/|score| where that is a cost, \
+                           or to a power of it. What costs nothing shares the chance evenly, as do sites whose rank is 0 or more.",
                 reads: &[],
             },
             Choose::TwoChoices => About {

@@ -1,23 +1,48 @@
 //! How many runs of a task there are at a time.
 
 use super::{About, Choice};
+use std::borrow::Cow;
 
-/// How often a task runs at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Replicate {
-    /// Once.
-    #[default]
-    One,
+/// How often a task runs at a time, at least once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Replicate(u32);
+
+impl Replicate {
+    /// One run at a time.
+    pub const ONE: Self = Self(1);
+    /// The most that may be wished.
+    pub const MAX: u32 = 16;
+
+    /// So many runs at a time, from 1 to [`MAX`](Self::MAX).
+    pub fn runs(count: u32) -> Option<Self> {
+        (1..=Self::MAX).contains(&count).then_some(Self(count))
+    }
+
+    /// How many.
+    pub fn count(self) -> u32 {
+        self.0
+    }
 }
 
 impl Choice for Replicate {
     fn all() -> Vec<Self> {
-        vec![Replicate::One]
+        vec![Self::ONE, Self(2)]
     }
 
     fn about(&self) -> About {
-        match self {
-            Replicate::One => About { name: "one", meaning: "A task has one run at a time.", reads: &[] },
+        match self.0 {
+            1 => About { name: "1", meaning: "A task has one run at a time.", reads: &[] },
+            _ => About {
+                name: "n",
+                meaning: "A task has so many runs at a time, on different machines, as far as machines have room that nothing \
+                          which waits could have. The first to come to its end counts; the others are stopped, and what they \
+                          did is waste.",
+                reads: &[],
+            },
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        self.0.to_string().into()
     }
 }

@@ -163,6 +163,9 @@ impl Recipe {
             let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
             return write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}");
         }
+        if self.replicate != Replicate::ONE {
+            write!(f, ", {} runs of each task", self.replicate.name())?;
+        }
         match &self.relocate {
             None => f.write_str(", no relocation")?,
             Some(relocate) => write!(f, ", relocation by {relocate}")?,

@@ -3,7 +3,7 @@
 use super::estimate;
 use super::split::{cores_that_fit, fill};
 use crate::parts::sites::{Queues, SiteRule, Split};
-use gleaner_core::{Grid, Part};
+use gleaner_core::{Chance, Grid, Part, Purpose};
 use gleaner_units::{MachineId, TaskId};
 
 /// Those that could take the most of a job first, of equals the lowest.
@@ -69,8 +69,8 @@ pub(super) fn earliest_end(grid: &Grid, rule: &SiteRule, task: TaskId, fitting: 
     best.map(|(_, _, parts)| parts)
 }
 
-/// The sites that the copies of a job wait at, as many as there are to be if there are so many. What is drawn depends on the
-/// job's id alone.
+/// The sites that the copies of a job wait at, as many as there are to be if there are so many. What is drawn depends on
+/// the grid's seed and the job alone.
 pub(super) fn homes(grid: &Grid, rule: &SiteRule, task: TaskId) -> Vec<MachineId> {
     let class = grid.task(task).class();
     let needs = grid.classes().task_class(class).needs;
@@ -80,8 +80,7 @@ pub(super) fn homes(grid: &Grid, rule: &SiteRule, task: TaskId) -> Vec<MachineId
             && grid.classes().seconds_per_op_in_parts(class, on).is_finite()
     };
     let mut sites: Vec<MachineId> = (0..grid.machines().len()).map(MachineId::new).filter(able).collect();
-    let key = |site: &MachineId| scrambled((task.index() as u64) << 32 | site.index() as u64);
-    sites.sort_by_key(key);
+    shuffle(&mut sites, &mut grid.chance_of_first_run(Purpose::Home, task));
     if rule.queues == Queues::AtData {
         sites.sort_by_key(|site| bring_s(grid, task, *site) > 0.0);
     }
@@ -89,10 +88,9 @@ pub(super) fn homes(grid: &Grid, rule: &SiteRule, task: TaskId) -> Vec<MachineId
     sites
 }
 
-/// `SplitMix64`'s finish: one number for another, and none like its neighbours'.
-fn scrambled(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+/// Every order is as likely as the others.
+fn shuffle(sites: &mut [MachineId], chance: &mut Chance) {
+    for left in (2..=sites.len()).rev() {
+        sites.swap(left - 1, chance.below(left as u32) as usize);
+    }
 }

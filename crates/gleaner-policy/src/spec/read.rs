@@ -11,6 +11,7 @@ use crate::parts::lengths::Lengths;
 use crate::parts::queue::Correction;
 use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
+use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::when::When;
 use crate::presets::{Part, Preset};
@@ -32,7 +33,11 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.belief = chosen(&table, "belief", recipe.belief)?;
     brokering::numbers(&table, &mut recipe)?;
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
-    recipe.replicate = chosen(&table, "replicate", recipe.replicate)?;
+    if let Some(key) = table.find("replicate") {
+        let expected = format!("a whole number, from 1 to {}", Replicate::MAX);
+        let runs = Replicate::runs(key.whole(1, &expected)?);
+        recipe.replicate = runs.ok_or_else(|| key.wrong(expected))?;
+    }
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;

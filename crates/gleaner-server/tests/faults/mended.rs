@@ -50,7 +50,7 @@ fn only(task: u32) -> Choice {
 impl Small {
     pub(crate) fn running() -> Self {
         let now = Time::from_nanos(1);
-        let desk = Desk::new(Ledger::new(), Terms::default(), now, "test");
+        let desk = Desk::new(Ledger::new(), Terms::default(), now, ("test", 1));
         let mut small = Self { desk, now, effects: Vec::new(), facts: Vec::new(), sessions: 0 };
         small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER });
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile() };

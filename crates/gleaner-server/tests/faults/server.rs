@@ -75,7 +75,7 @@ impl Server {
         let ledger = recovered.ledger;
         ledger.check()?;
         let clock = wall.max(ledger.now());
-        let desk = Desk::new(ledger, Terms::default(), clock, "faults");
+        let desk = Desk::new(ledger, Terms::default(), clock, ("faults", self.number));
         self.number += 1;
         self.process = Some(Process { desk, store, batch: None, started: (clock, now) });
         self.inbox.clear();

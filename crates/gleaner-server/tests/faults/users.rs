@@ -201,7 +201,8 @@ fn policy(chance: &mut Chance) -> PolicyKeys {
     let period_s = if chance.one_in(3) { json!(7.0) } else { Value::Null };
     let relocate = json!({ "score": "greedy", "gain_min": 0.01, "period_s": period_s });
     let relocate = if chance.one_in(4) { json!("none") } else { relocate };
-    keys(json!({ "preset": preset, "relocate": relocate }))
+    let choose = ["best", "two-choices", "best-by-lot"][chance.below(3) as usize];
+    keys(json!({ "preset": preset, "relocate": relocate, "choose": choose }))
 }
 
 fn keys(written: Value) -> PolicyKeys {

@@ -90,7 +90,7 @@ pub struct SitesSetup {
     pub schedulers: usize,
     /// How they talk with sites.
     pub protocol: Protocol,
-    /// Which letters are lost.
+    /// Which letters are lost, and at which sites jobs wait where that is drawn.
     pub seed: u64,
 }
 
@@ -112,7 +112,7 @@ impl SitesSetup {
 
     /// What a meta-scheduler is told of the sites.
     pub(super) fn introductions(&self) -> Vec<Event> {
-        let mut events = Vec::new();
+        let mut events = vec![Event::SeedDrawn(self.seed)];
         for (index, site) in self.sites.iter().enumerate() {
             let (machine, at) = (MachineId::new(index), SiteId::new(index));
             let room =

@@ -169,6 +169,7 @@ impl Books {
             | Event::Lending(_)
             | Event::RunArrived(_)
             | Event::RunStarted(_)
+            | Event::SeedDrawn(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
         }

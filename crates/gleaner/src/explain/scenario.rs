@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
         let scenario = scenario.display();
         return Err(Failure::Usage(format!("{scenario} has no task called \"{task}\"")));
     };
-    let mut run = Simulation::new(&experiment.setup, experiment.recipe.build());
+    let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(experiment.seed);
     run.run_until_submission(TaskId::new(position));
     let before = run.scheduler().grid().clone();
     run.step();

@@ -80,7 +80,7 @@ fn begin_with(grid: &Grid, spec: JobSpec) {
     let mut store = SqliteStore::open(&home).expect("a new journal");
     let submitted =
         Fact::JobSubmitted { job: JobId(1), user: USER.to_owned(), spec: Arc::new(spec), key: None };
-    let started = Fact::CoordinatorStarted { epoch: 1, program: "another".to_owned() };
+    let started = Fact::CoordinatorStarted { epoch: 1, program: "another".to_owned(), seed: 1 };
     let fact = |fact, tasks| row(&Recorded { entry: Entry { at: Time::from_nanos(1), fact }, tasks });
     let rows = [fact(started, Vec::new()), fact(submitted, vec![TaskRange::one(TaskId::new(0))])];
     store.commit(&rows).expect("two rows");
