@@ -13,7 +13,7 @@ use crate::error::PolicyError;
 use crate::parts::lengths::Lengths;
 use crate::parts::when::When;
 use crate::presets::Preset;
-use crate::recipe::Recipe;
+use crate::recipe::{Goal, Recipe};
 use gleaner_core::Budget;
 use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
@@ -175,8 +175,13 @@ impl PolicySpec {
         Ok(())
     }
 
-    /// Refuses to go by what only a simulator knows.
-    pub fn check_known(&self) -> Result<(), PolicyError> {
+    /// Refuses what only a simulator knows, or has.
+    pub fn check_live(&self) -> Result<(), PolicyError> {
+        if matches!(self.recipe.score, Goal::Sites(_)) {
+            let expected =
+                "another policy: agents run no parts of a task, so that sites are for the simulator only";
+            return Err(PolicyError::new("preset", format!("\"{}\"", self.preset), expected));
+        }
         if self.recipe.lengths == Lengths::True {
             let expected = "declared, last-two or learnt: only the simulator knows how long tasks will be";
             return Err(PolicyError::new("lengths", "\"true\"", expected));

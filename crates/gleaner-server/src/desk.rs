@@ -217,7 +217,7 @@ impl Desk {
         if let Some((fact, tasks)) = self.ledger.decide(now) {
             self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks: ranges(tasks) });
         }
-        self.pass_on_orders();
+        self.pass_on_orders(now);
         std::mem::take(&mut self.batch)
     }
 

@@ -25,9 +25,9 @@ pub fn with_budget(in_force: &PolicySpec, budget: Option<PolicyKeys>) -> Result<
     bearable(in_force.with_budget(budget.map(|keys| keys.0))?)
 }
 
-/// A coordinator has more to do than to decide, and does not know what will be.
+/// A coordinator has more to do than to decide, does not know what will be, and its agents run no parts of a task.
 fn bearable(spec: PolicySpec) -> Result<PolicySpec, PolicyError> {
-    spec.check_known()?;
+    spec.check_live()?;
     spec.check_periods(Span::from_seconds(PERIOD_MIN_S).expect("a span"))?;
     Ok(spec)
 }
@@ -69,6 +69,14 @@ mod tests {
         let error = asked(keys(written), &default_policy()).expect_err("nobody knows");
         assert_eq!(error.key, "lengths");
         spec(json!({ "preset": "queue/easy", "lengths": "learnt", "fill": "shortest" }));
+    }
+
+    #[test]
+    fn what_starts_tasks_in_parts_is_refused() {
+        for preset in ["khoo/mrs", "khoo/rep", "khoo/backfill", "gleaner/sites"] {
+            let error = asked(keys(json!({ "preset": preset })), &default_policy()).expect_err(preset);
+            assert_eq!((&*error.key, &*error.found), ("preset", &*format!("\"{preset}\"")));
+        }
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Desk {
     }
 
     /// Tells the agents what is ordered; those that are away hear it when they are back.
-    pub(super) fn pass_on_orders(&mut self) {
+    pub(super) fn pass_on_orders(&mut self, now: Time) {
         for order in self.ledger.take_orders() {
             if let Command::Start { run, .. } = order {
                 self.batch.ordered.push(run);
@@ -90,8 +90,12 @@ impl Desk {
                 // It may have been given up again since.
                 Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
                 Command::Start { run, on } => self.tell_to_run(run, on),
-                Command::StartWide { .. } => {
-                    unreachable!("no recipe starts runs of several parts on a live grid")
+                // No policy that may be set orders it; one that an older journal has might.
+                Command::StartWide { run, parts } => {
+                    let why =
+                        "agents run no parts of a task; set a policy that gives each task to one machine";
+                    let end = Box::new(End::of(Outcome::NotStarted { why: why.to_owned() }));
+                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end });
                 }
                 Command::Stop { run, on, .. } => {
                     let cause = self.stop_cause(run.task);
