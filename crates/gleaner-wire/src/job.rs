@@ -5,8 +5,10 @@
 //! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
 
 mod filling;
+mod own;
 
 pub use filling::fill_in;
+pub use own::OwnInputs;
 
 use crate::limits::{LENGTH_MAX, LENGTHS_PER_JOB_MAX};
 use crate::{BlobHash, Words};
@@ -44,6 +46,9 @@ pub struct JobSpec {
     /// Files that lie in the task's folder before it starts.
     #[serde(default)]
     pub inputs: Vec<Input>,
+    /// Files of which each task finds its own there.
+    #[serde(default)]
+    pub own_inputs: Vec<OwnInputs>,
     /// Files in the task's folder, or patterns of them, that are kept when it ends.
     #[serde(default)]
     pub outputs: Vec<String>,
@@ -100,6 +105,8 @@ pub enum TaskList {
         /// At least 1.
         step: u32,
     },
+    /// One task for each of these numbers, which rise; a task's number is its own.
+    Numbers(Vec<u32>),
     /// One task for each row of a table; numbered from 0.
     Rows {
         /// The names of the columns, which are the parameters.
@@ -186,7 +193,8 @@ pub enum Confinement {
 impl JobSpec {
     /// The files that its tasks read.
     pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
-        self.inputs.iter().map(|input| &input.blob).chain(&self.stdin)
+        let own = self.own_inputs.iter().flat_map(|own| own.files.values().flatten());
+        self.inputs.iter().chain(own).map(|input| &input.blob).chain(&self.stdin)
     }
 
     /// How long its tasks are, where that is known: how many in a row are of one length. A task's own [`LENGTH`] goes
@@ -231,7 +239,11 @@ impl JobSpec {
                     add(in_a_row, &values[stretch % values.len()])?;
                 }
             }
-            TaskList::One | TaskList::Array { .. } | TaskList::Rows { .. } | TaskList::Sweep { .. } => {
+            TaskList::One
+            | TaskList::Array { .. }
+            | TaskList::Numbers(_)
+            | TaskList::Rows { .. }
+            | TaskList::Sweep { .. } => {
                 return Ok(vec![(count, self.length)]);
             }
         }
@@ -248,6 +260,7 @@ impl JobSpec {
             cwd: None,
             stdin: None,
             inputs: Vec::new(),
+            own_inputs: Vec::new(),
             outputs: Vec::new(),
             label: None,
             composition: None,
@@ -287,7 +300,7 @@ impl TaskList {
     /// Whether its tasks have a parameter of that name, besides those that all tasks have.
     pub fn has(&self, name: &str) -> bool {
         match self {
-            Self::One | Self::Array { .. } => false,
+            Self::One | Self::Array { .. } | Self::Numbers(_) => false,
             Self::Rows { names, .. } => names.iter().any(|other| other == name),
             Self::Sweep { axes } => axes.iter().any(|(other, _)| other == name),
         }
@@ -296,7 +309,7 @@ impl TaskList {
     /// The names of its tasks' parameters, [`INDEX`] among them.
     pub fn names(&self) -> Vec<&str> {
         let own: Vec<&str> = match self {
-            Self::One | Self::Array { .. } => Vec::new(),
+            Self::One | Self::Array { .. } | Self::Numbers(_) => Vec::new(),
             Self::Rows { names, .. } => names.iter().map(String::as_str).collect(),
             Self::Sweep { axes } => axes.iter().map(|(name, _)| name.as_str()).collect(),
         };
@@ -311,6 +324,7 @@ impl TaskList {
                 u64::from((last - first) / (*step).max(1)) + 1
             }
             Self::Array { .. } => 0,
+            Self::Numbers(numbers) => numbers.len() as u64,
             Self::Rows { names, values } => (values.len() / names.len().max(1)) as u64,
             Self::Sweep { axes } => {
                 axes.iter().fold(1, |all: u64, (_, values)| all.saturating_mul(values.len() as u64))
@@ -323,6 +337,7 @@ impl TaskList {
     pub fn number(&self, position: u32) -> u32 {
         match self {
             Self::Array { first, step, .. } => first + position * step,
+            Self::Numbers(numbers) => numbers[position as usize],
             Self::One | Self::Rows { .. } | Self::Sweep { .. } => position,
         }
     }
@@ -334,6 +349,7 @@ impl TaskList {
                 let offset = number.checked_sub(*first)?;
                 (offset % step == 0).then(|| offset / step)?
             }
+            Self::Numbers(numbers) => numbers.binary_search(&number).ok()? as u32,
             Self::One | Self::Rows { .. } | Self::Sweep { .. } => number,
         };
         (position < self.count()).then_some(position)
@@ -343,7 +359,7 @@ impl TaskList {
     pub fn parameters(&self, position: u32) -> Vec<(&str, String)> {
         let mut parameters = vec![(INDEX, self.number(position).to_string())];
         match self {
-            Self::One | Self::Array { .. } => {}
+            Self::One | Self::Array { .. } | Self::Numbers(_) => {}
             Self::Rows { names, values } => {
                 let row = position as usize * names.len();
                 let pairs = names.iter().zip(row..);
@@ -381,7 +397,13 @@ mod tests {
             values: ["", "b", "", "", "e", "f"].into_iter().collect(),
         };
         let array = TaskList::Array { first: 3, last: 10, step: 3 };
-        for (list, numbers) in [(TaskList::One, vec![0]), (array, vec![3, 6, 9]), (rows, vec![0, 1, 2])] {
+        let listed = TaskList::Numbers(vec![1, 3, 11]);
+        for (list, numbers) in [
+            (TaskList::One, vec![0]),
+            (array, vec![3, 6, 9]),
+            (listed, vec![1, 3, 11]),
+            (rows, vec![0, 1, 2]),
+        ] {
             assert_eq!(list.count() as usize, numbers.len());
             let found: Vec<u32> = (0..list.count()).map(|position| list.number(position)).collect();
             assert_eq!(found, numbers);

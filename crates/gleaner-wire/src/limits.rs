@@ -46,6 +46,8 @@ pub const LENGTHS_PER_JOB_MAX: usize = 100_000;
 pub const PARAMETERS_MAX: usize = 256;
 /// Arguments, variables, inputs or outputs of a job, each.
 pub const ITEMS_MAX: usize = 4_096;
+/// Input files of a job of which each task gets its own, all tasks' together.
+pub const OWN_INPUTS_MAX: usize = 100_000;
 /// Bytes of requirements or of a rank.
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 /// Bytes of what an agent says for people: why a machine is closed, or a run failed, what its sandbox is made of.

@@ -2,8 +2,9 @@
 
 use crate::error::quoted;
 
-const SHOWN: usize = 5;
-const LISTED: usize = 20;
+/// All of them where they are no more than that, as keys are; else, as with machines, the nearest.
+const LISTED: usize = 40;
+const NEAREST: usize = 5;
 /// Comparing with more takes longer than it helps.
 const COMPARED: usize = 10_000;
 const COMPARED_CHARS: usize = 64;
@@ -14,9 +15,8 @@ pub(crate) fn one_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -
     let mut nearest: Vec<(usize, &str)> =
         known.into_iter().take(COMPARED).map(|known| (distance(&name, known), known)).collect();
     nearest.sort_by_key(|&(distance, _)| distance);
-    let shown: Vec<String> = nearest.iter().take(SHOWN).map(|(_, known)| plain(known)).collect();
-    let more = if nearest.len() > SHOWN { ", …" } else { "" };
-    format!("one of {}{more}", shown.join(", "))
+    let shown = if nearest.len() > LISTED { NEAREST } else { nearest.len() };
+    format!("one of {}", cut(nearest.iter().map(|(_, known)| *known), shown))
 }
 
 /// `name` as it is if it is a word, in quotes if not.
@@ -27,10 +27,16 @@ pub(crate) fn plain(name: &str) -> String {
 
 /// The first of `names` one after the other, for a sentence.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let mut names = names.into_iter();
-    let mut shown: Vec<String> = names.by_ref().take(LISTED).map(plain).collect();
-    shown.extend(names.next().map(|_| "…".to_owned()));
-    shown.join(", ")
+    cut(names.into_iter(), LISTED)
+}
+
+/// The first few, and how many there are besides.
+fn cut<'a>(mut names: impl Iterator<Item = &'a str>, few: usize) -> String {
+    let shown = names.by_ref().take(few).map(plain).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => shown,
+        others => format!("{shown} and {others} more"),
+    }
 }
 
 fn distance(name: &str, known: &str) -> usize {
@@ -48,7 +54,11 @@ mod tests {
     }
 
     #[test]
-    fn few_are_shown() {
-        assert_eq!(one_of("f", ["a", "b", "c", "d", "e", "f"]), "one of f, a, b, c, d, …");
+    fn all_keys_are_shown_and_of_many_names_the_nearest() {
+        assert_eq!(one_of("f", ["a", "b", "c", "d", "e", "f"]), "one of f, a, b, c, d, e");
+        let names: Vec<String> = (0..100).map(|number| format!("lab-{number:02}")).collect();
+        let names = || names.iter().map(String::as_str);
+        assert_eq!(one_of("lab-07x", names()), "one of lab-07, lab-00, lab-01, lab-02, lab-03 and 95 more");
+        assert!(list(names()).ends_with("lab-39 and 60 more"));
     }
 }

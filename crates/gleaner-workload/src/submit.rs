@@ -2,7 +2,7 @@
 //!
 //! - [`read_job_file`]: a `job.toml`.
 //! - [`TaskList`](gleaner_wire::job::TaskList)s for a command: [`array()`], [`each_line`], [`from_json`],
-//!   [`sweep`].
+//!   [`from_csv`], [`sweep`].
 //! - [`condor::read`]: an `HTCondor` submit file.
 //! - [`jdf::translate`]: an OurGrid job description.
 //!
@@ -11,6 +11,7 @@
 //! key wherever there are some.
 
 pub mod condor;
+mod csv;
 mod fold;
 pub mod jdf;
 mod job_file;
@@ -20,6 +21,7 @@ mod source;
 mod submission;
 mod tasks;
 
+pub use csv::from_csv;
 pub use job_file::{JobFile, TaskSource, read_job_file};
 pub use pattern::{is_pattern, matching};
 pub use quantity::{InvalidQuantity, duration_s, operations, size_bytes};

@@ -1,11 +1,11 @@
 //! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
 
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Confinement, JobSpec, TaskList, is_length};
+use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, TaskList, is_length};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
-    PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
-    TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX,
+    SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
@@ -105,6 +105,11 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
             refuse_if(axes.is_empty(), || "tasks.sweep has no parameter; expected at least one".to_owned())?;
             check_parameters(axes.len(), axes.iter().map(|(name, _)| name))?;
         }
+        TaskList::Numbers(numbers) => {
+            refuse_if(!numbers.is_sorted_by(|one, next| one < next), || {
+                "tasks.numbers do not rise; expected each number once, in order".to_owned()
+            })?;
+        }
         TaskList::One | TaskList::Array { .. } => {}
     }
     let count = tasks.count();
@@ -148,6 +153,13 @@ fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
     ] {
         refuse_if(count > ITEMS_MAX, || format!("{key} has {count} items; at most {ITEMS_MAX} are taken"))?;
     }
+    let own: usize = spec.own_inputs.iter().map(OwnInputs::count).sum();
+    refuse_if(own > OWN_INPUTS_MAX, || {
+        format!("own_inputs has {own} files; at most {OWN_INPUTS_MAX} are taken, of all tasks together")
+    })?;
+    refuse_if(spec.own_inputs.len() > ITEMS_MAX, || {
+        format!("own_inputs has {} items; at most {ITEMS_MAX} are taken", spec.own_inputs.len())
+    })?;
     spec.env.keys().try_for_each(|name| check_variable(name))
 }
 
@@ -161,6 +173,7 @@ fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
     let texts = spec.command.iter().map(|word| ("command", word));
     let texts = texts.chain(spec.env.values().map(|value| ("env", value)));
     let texts = texts.chain(spec.cwd.iter().map(|folder| ("cwd", folder)));
+    let texts = texts.chain(spec.own_inputs.iter().map(|own| ("own_inputs", &own.of)));
     let mut texts = texts.chain(spec.outputs.iter().map(|pattern| ("outputs", pattern)));
     let bad = texts.find(|(_, text)| text.len() > WORD_BYTES_MAX || text.contains('\0'));
     bad.map_or(Ok(()), |(key, _)| {
@@ -229,7 +242,8 @@ fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {
 }
 
 fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
-    for path in spec.inputs.iter().map(|input| &input.path).chain(&spec.outputs) {
+    let own = spec.own_inputs.iter().flat_map(|own| own.files.values().flatten());
+    for path in spec.inputs.iter().chain(own).map(|input| &input.path).chain(&spec.outputs) {
         refuse_if(!stays_inside(path), || {
             format!("\"{path}\" is no name within the task's folder: expected a relative path without \"..\"")
         })?;

@@ -48,6 +48,11 @@ impl RunOrder {
         }
         let parameters = spec.tasks.parameters(self.position);
         let fill = |text: &String| fill_in(text, &parameters);
+        let mut inputs: Vec<&Input> = spec.inputs.iter().collect();
+        for own in &spec.own_inputs {
+            let files = own.of_task(&parameters);
+            inputs.extend(files.ok_or_else(|| format!("its job has no file {:?}", fill(&own.of)))?);
+        }
         let mut env: BTreeMap<String, String> =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         env.extend(spec.env.iter().map(|(name, value)| (name.clone(), fill(value))));
@@ -60,9 +65,8 @@ impl RunOrder {
             env,
             cwd: spec.cwd.as_ref().map(fill),
             stdin: spec.stdin.clone(),
-            inputs: spec
-                .inputs
-                .iter()
+            inputs: inputs
+                .into_iter()
                 .map(|input| Input { path: fill(&input.path), ..input.clone() })
                 .collect(),
             outputs: spec.outputs.iter().map(fill).collect(),
@@ -78,7 +82,7 @@ impl RunOrder {
 mod tests {
     use super::*;
     use gleaner_units::{RunId, TaskId};
-    use gleaner_wire::job::{LENGTH, TaskList};
+    use gleaner_wire::job::{LENGTH, OwnInputs, TaskList};
     use gleaner_wire::limits::{FRAME_BYTES_MAX, ITEMS_MAX};
     use gleaner_wire::session::{ToAgent, encode};
 
@@ -109,6 +113,28 @@ mod tests {
         files.inputs = vec![Input { path: "x".repeat(100), blob, executable: true }; ITEMS_MAX];
         files.tasks = TaskList::Sweep { axes: vec![(LENGTH.to_owned(), vec!["7".to_owned()])] };
         assert!(message_bytes(files) <= FRAME_BYTES_MAX / 2);
+    }
+
+    #[test]
+    fn each_task_gets_its_own_files() {
+        let file = |digit: &str, path: &str| Input {
+            path: path.to_owned(),
+            blob: digit.repeat(64).try_into().expect("a hash"),
+            executable: false,
+        };
+        let mut spec = JobSpec::new(["run"]);
+        spec.tasks = TaskList::Array { first: 1, last: 3, step: 1 };
+        spec.inputs = vec![file("0", "common")];
+        let files = ["1", "2"]
+            .map(|task| (format!("in/{task}"), vec![file(task, "in"), file(task, "n{GLEANER_INDEX}")]));
+        spec.own_inputs =
+            vec![OwnInputs { of: "in/{GLEANER_INDEX}".to_owned(), files: BTreeMap::from(files) }];
+        let inputs =
+            |position: u32| RunOrder { position, ..order(spec.clone()) }.filled_in().map(|run| run.inputs);
+        assert_eq!(inputs(0), Ok(vec![file("0", "common"), file("1", "in"), file("1", "n1")]));
+        assert_eq!(inputs(1), Ok(vec![file("0", "common"), file("2", "in"), file("2", "n2")]));
+        assert_eq!(inputs(2), Err("its job has no file \"in/3\"".to_owned()));
+        assert_eq!(spec.files().count(), 5);
     }
 
     #[test]

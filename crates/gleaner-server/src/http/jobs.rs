@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Submitted};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX};
+use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX, OWN_INPUTS_MAX};
 use gleaner_wire::{BlobHash, JobId};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -100,8 +100,7 @@ fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
 /// The files it needs that are not here for its user. Those that are stay at least until the job is recorded.
 async fn missing_blobs(api: &Api, by: &Requester, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
     // Where there are more, the desk refuses the job anyway.
-    let inputs = spec.inputs.iter().take(ITEMS_MAX).map(|input| &input.blob);
-    let needed: BTreeSet<BlobHash> = inputs.chain(&spec.stdin).cloned().collect();
+    let needed: BTreeSet<BlobHash> = spec.files().take(ITEMS_MAX + OWN_INPUTS_MAX + 1).cloned().collect();
     if needed.is_empty() {
         return Ok(Vec::new());
     }

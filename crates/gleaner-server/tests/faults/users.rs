@@ -234,6 +234,7 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         cwd: None,
         stdin: None,
         inputs: Vec::new(),
+        own_inputs: Vec::new(),
         outputs: Vec::new(),
         composition: (label.is_none() && chance.one_in(2)).then_some([0.5, 0.25, 0.25]),
         label,

@@ -1,8 +1,8 @@
 //! Texts with a task's parameters filled in, and how long they come to be. **The length is known without the text**:
 //! whoever takes a job in asks for it first, and never builds what is too long.
 
-use super::{INDEX, JobSpec, TaskList};
-use crate::limits::NAME_BYTES_MAX;
+use super::{INDEX, Input, JobSpec, OwnInputs, TaskList};
+use crate::limits::{NAME_BYTES_MAX, ORDER_BYTES_MAX};
 use std::collections::BTreeMap;
 
 /// What each item of an order to run costs besides its text: its length, a file's hash, the names of fields.
@@ -79,7 +79,11 @@ impl<'a> Measure<'a> {
             *uses += 1;
         }
         let texts = spec.command.iter().chain(spec.env.values()).chain(&spec.cwd).chain(&spec.outputs);
-        texts.chain(spec.inputs.iter().map(|input| &input.path)).for_each(|text| measure.add(text));
+        let own = spec.own_inputs.iter().map(|own| &own.of);
+        texts
+            .chain(spec.inputs.iter().map(|input| &input.path))
+            .chain(own)
+            .for_each(|text| measure.add(text));
         measure.plain += spec.env.keys().map(|name| name.len() as u64).sum::<u64>();
         measure
     }
@@ -110,7 +114,9 @@ impl<'a> Measure<'a> {
         let index = (INDEX, u32::MAX.to_string().len());
         let longest = |values: &[String]| values.iter().map(String::len).max().unwrap_or(0);
         let most = match tasks {
-            TaskList::One | TaskList::Array { .. } => self.with(std::iter::once(index)),
+            TaskList::One | TaskList::Array { .. } | TaskList::Numbers(_) => {
+                self.with(std::iter::once(index))
+            }
             TaskList::Sweep { axes } => {
                 let axes = axes.iter().map(|(name, values)| (name.as_str(), longest(values)));
                 self.with(axes.chain(std::iter::once(index)))
@@ -133,13 +139,25 @@ impl JobSpec {
     /// How many bytes an order to run the task at a position has, or somewhat more. Costs O(texts of the job).
     pub fn order_bytes(&self, position: u32) -> u64 {
         let parameters = self.tasks.parameters(position);
-        Measure::of(self).with(parameters.iter().map(|(name, value)| (*name, value.len())))
+        let bytes = Measure::of(self).with(parameters.iter().map(|(name, value)| (*name, value.len())));
+        // What is too long already is not filled in to find whose files are meant.
+        if bytes > ORDER_BYTES_MAX {
+            return bytes;
+        }
+        let own = self.own_inputs.iter().filter_map(|own| own.of_task(&parameters));
+        bytes + own.map(|files| self.listed_bytes(files)).sum::<u64>()
     }
 
     /// The most bytes that an order to run one of its tasks has, or somewhat more; and no less than the texts have
     /// before anything is filled in. Costs O(size of the description), however many tasks it stands for.
     pub fn order_bytes_max(&self) -> u64 {
-        Measure::of(self).most(&self.tasks)
+        let most = |own: &OwnInputs| own.files.values().map(|files| self.listed_bytes(files)).max();
+        Measure::of(self).most(&self.tasks) + self.own_inputs.iter().filter_map(most).sum::<u64>()
+    }
+
+    /// The most that these files make of an order.
+    fn listed_bytes(&self, files: &[Input]) -> u64 {
+        files.iter().map(|input| self.tasks.filled_bytes_max(&input.path)).sum()
     }
 }
 
@@ -155,7 +173,6 @@ impl TaskList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::ORDER_BYTES_MAX;
     use crate::words::Words;
 
     #[test]

@@ -54,6 +54,8 @@ pub enum TaskSource {
     EachLine(String),
     /// In this file, as JSON.
     FromJson(String),
+    /// In this file, as CSV.
+    FromCsv(String),
 }
 
 /// Reads a `job.toml`.
@@ -78,6 +80,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         cwd: text(&root, "cwd")?,
         stdin: None,
         inputs: Vec::new(),
+        own_inputs: Vec::new(),
         outputs: texts(&root, "outputs")?,
         label: text(&root, "label")?,
         composition: composition(&root)?,
@@ -110,7 +113,7 @@ fn input(key: &Key<'_>) -> Result<LocalFile, InputError> {
 }
 
 fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
-    let ways = ["array", "each_line", "from_json", "sweep"];
+    let ways = ["array", "each_line", "from_json", "from_csv", "sweep"];
     let section = root.section("tasks", &ways)?;
     let mut given = section.keys();
     let Some((way, key)) = given.next() else { return Ok((TaskList::One, TaskSource::Here)) };
@@ -120,13 +123,14 @@ fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
     let file = || key.text("the name of a file").map(str::to_owned);
     Ok(match way {
         "array" => {
-            let text = key.text("numbers, as \"1-1000\"")?;
+            let text = key.text("numbers, as \"1-1000\" or \"1,3,7-9\"")?;
             let tasks = tasks::array(key.path(), text)
                 .map_err(|error| key.error_found(error.found, error.expected))?;
             (tasks, TaskSource::Here)
         }
         "each_line" => (TaskList::One, TaskSource::EachLine(file()?)),
         "from_json" => (TaskList::One, TaskSource::FromJson(file()?)),
+        "from_csv" => (TaskList::One, TaskSource::FromCsv(file()?)),
         _ => (sweep(&key)?, TaskSource::Here),
     })
 }
@@ -247,7 +251,7 @@ mod tests {
         let inside = lines.skip_while(|line| *line != "```toml").skip(1).take_while(|line| *line != "```");
         inside
             .filter(|line| {
-                !line.contains("each_line =") && !line.contains("from_json =") && !line.contains("sweep ")
+                !["each_line =", "from_json =", "from_csv ", "sweep "].iter().any(|way| line.contains(way))
             })
             .map(|line| format!("{}\n", line.trim_start()))
             .collect()

@@ -13,10 +13,28 @@ pub const LINE: &str = "GLEANER_LINE";
 /// The parameter that holds a task's value, where a list in JSON holds plain values.
 pub const ITEM: &str = "GLEANER_ITEM";
 
-/// `FIRST-LAST`, `FIRST-LAST:STEP`, or one number; as `option` or `key` gave it.
+/// `FIRST-LAST`, `FIRST-LAST:STEP`, or one number, several of them parted by commas; as `option` or `key` gave it.
 pub fn array(given_as: &str, text: &str) -> Result<TaskList, InputError> {
-    let wrong = |expected: &str| Place::whole(given_as).error("", quoted(text), expected);
-    let expected = "FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10";
+    let place = Place::whole(given_as);
+    let Some((first, rest)) = text.split_once(',') else { return counted(range(&place, text)?, &place) };
+    let mut numbers = Vec::new();
+    for part in std::iter::once(first).chain(rest.split(',')) {
+        let part = counted(range(&place, part)?, &place)?;
+        numbers.extend((0..part.count()).map(|position| part.number(position)));
+        if numbers.len() > TASKS_PER_JOB_MAX as usize {
+            return Err(too_many(&place, numbers.len() as u64));
+        }
+    }
+    numbers.sort_unstable();
+    match numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(place.error("", format!("{} twice", pair[0]), "each number once")),
+        None => Ok(TaskList::Numbers(numbers)),
+    }
+}
+
+fn range(place: &Place, text: &str) -> Result<TaskList, InputError> {
+    let wrong = |expected: &str| place.error("", quoted(text), expected);
+    let expected = "FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10, or several such as 1,3,7-9";
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong(expected));
     let (range, step) = match text.split_once(':') {
         Some((range, step)) => (range, number(step)?),
@@ -32,7 +50,7 @@ pub fn array(given_as: &str, text: &str) -> Result<TaskList, InputError> {
     if first > last {
         return Err(wrong("a first number that is not above the last"));
     }
-    counted(TaskList::Array { first, last, step }, &Place::whole(given_as))
+    Ok(TaskList::Array { first, last, step })
 }
 
 /// One task for each line, an empty one too; the last line may do without its end.
@@ -183,13 +201,13 @@ fn kind(value: &Value) -> &'static str {
 pub(super) fn counted(tasks: TaskList, place: &Place) -> Result<TaskList, InputError> {
     let count = tasks.count();
     if count > TASKS_PER_JOB_MAX {
-        return Err(place.error(
-            "",
-            format!("{count} tasks"),
-            format!("at most {TASKS_PER_JOB_MAX} in a job"),
-        ));
+        return Err(too_many(place, u64::from(count)));
     }
     Ok(tasks)
+}
+
+fn too_many(place: &Place, count: u64) -> InputError {
+    place.error("", format!("{count} tasks"), format!("at most {TASKS_PER_JOB_MAX} in a job"))
 }
 
 #[cfg(test)]
@@ -217,7 +235,21 @@ mod tests {
             ("7", "7"),
             ("3-1", "--array: found \"3-1\"; expected a first number that is not above the last"),
             ("1-3:0", "--array: found \"1-3:0\"; expected a step of at least 1"),
-            ("a-3", "--array: found \"a-3\"; expected FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10"),
+            (
+                "a-3",
+                "--array: found \"a-3\"; expected FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10, or several such as 1,3,7-9",
+            ),
+            ("1,3,7-9", "1 3 7 8 9"),
+            ("8,2-6:2", "2 4 6 8"),
+            ("1,1-3", "--array: found 1 twice; expected each number once"),
+            (
+                "1,",
+                "--array: found \"\"; expected FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10, or several such as 1,3,7-9",
+            ),
+            (
+                "0-9999999,10000001-10000002",
+                "--array: found 10000002 tasks; expected at most 10000000 in a job",
+            ),
             ("0-4294967295", "--array: found 4294967295 tasks; expected at most 10000000 in a job"),
         ] {
             assert_eq!(shown(array("--array", text)), expected);

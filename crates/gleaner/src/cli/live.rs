@@ -101,7 +101,7 @@ fn shares(text: &str) -> Result<Composition, String> {
 const SUBMIT_HELP: &str = "\
 In the command, in --env and in file names, {NAME} stands for a task's value of a parameter:
 {GLEANER_INDEX} is its number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value
-(--from-json with plain values), and columns and swept parameters go by their own names. Each is a
+(--from-json with plain values), and columns (--from-csv, --from-json) and swept parameters go by their own names. Each is a
 variable in the task's environment as well.
 
 A job file (-f job.toml) has a key for each option here: command, name, label, composition,
@@ -135,8 +135,8 @@ pub(crate) struct SubmitArguments {
     #[arg(long, value_name = "KEY", requires = "file")]
     pub(crate) ignore: Vec<String>,
 
-    /// A task for each of these numbers, as 1-1000 or 0-90:10
-    #[arg(long, value_name = "FIRST-LAST[:STEP]", group = "many", help_heading = "Tasks")]
+    /// A task for each of these numbers, as 1-1000, 0-90:10 or 1,3,7-9
+    #[arg(long, value_name = "FIRST-LAST[:STEP],…", group = "many", help_heading = "Tasks")]
     pub(crate) array: Option<String>,
     /// A task for each line of the file; - for standard input
     #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
@@ -144,6 +144,9 @@ pub(crate) struct SubmitArguments {
     /// A task for each entry of a list in JSON, objects or plain values; - for standard input
     #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
     pub(crate) from_json: Option<PathBuf>,
+    /// A task for each row of a CSV file, whose header names the parameters; - for standard input
+    #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
+    pub(crate) from_csv: Option<PathBuf>,
     /// A task for each value; several combine
     #[arg(long, value_name = "NAME=V1,V2,…", group = "many", help_heading = "Tasks")]
     pub(crate) sweep: Vec<String>,

@@ -3,11 +3,11 @@
 use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
+use gleaner_wire::job::{Confinement, JobSpec, TaskList};
 use gleaner_workload::submit::condor::{self, Surroundings};
 use gleaner_workload::submit::{
-    JobDescription, JobFile, LocalFile, Note, Source, Submission, TaskSource, array, each_line, from_json,
-    jdf, read_job_file, sweep,
+    JobDescription, JobFile, LocalFile, Note, Source, Submission, TaskSource, array, each_line, from_csv,
+    from_json, jdf, read_job_file, sweep,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The jobs that the arguments describe. Options lie over what a file says.
 pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, Failure> {
     let mut jobs = match &arguments.file {
-        None => vec![JobDescription::new(of_command(&arguments.command))],
+        None => vec![JobDescription::new(JobSpec::new(arguments.command.iter().map(String::as_str)))],
         Some(file) if file == Path::new("-") || file.extension().is_some_and(|end| end == "toml") => {
             vec![job_file(file)?]
         }
@@ -36,30 +36,6 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, F
     Ok(jobs)
 }
 
-fn of_command(command: &[String]) -> JobSpec {
-    JobSpec {
-        name: String::new(),
-        command: command.to_vec(),
-        tasks: TaskList::One,
-        env: BTreeMap::new(),
-        cwd: None,
-        stdin: None,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        label: None,
-        composition: None,
-        length: None,
-        needs: Needs::default(),
-        requirements: None,
-        rank: None,
-        priority: 0,
-        retries: 0,
-        checkpoint: Checkpointing::default(),
-        hold: false,
-        confinement: Confinement::default(),
-    }
-}
-
 fn job_file(path: &Path) -> Result<JobDescription, Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let near = |name: &str| folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
@@ -68,6 +44,7 @@ fn job_file(path: &Path) -> Result<JobDescription, Failure> {
         TaskSource::Here => {}
         TaskSource::EachLine(name) => job.spec.tasks = each_line(&source(&near(&name))?)?,
         TaskSource::FromJson(name) => job.spec.tasks = from_json(&source(&near(&name))?)?,
+        TaskSource::FromCsv(name) => job.spec.tasks = from_csv(&source(&near(&name))?)?,
     }
     let as_text = |name: &str| near(name).display().to_string();
     for input in &mut job.inputs {
@@ -121,6 +98,8 @@ fn task_list(arguments: &SubmitArguments) -> Result<Option<TaskList>, Failure> {
         each_line(&source(path)?)?
     } else if let Some(path) = &arguments.from_json {
         from_json(&source(path)?)?
+    } else if let Some(path) = &arguments.from_csv {
+        from_csv(&source(path)?)?
     } else if !arguments.sweep.is_empty() {
         sweep("--sweep", &arguments.sweep)?
     } else {
@@ -208,6 +187,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use clap::Parser;
+    use gleaner_wire::job::Needs;
 
     fn described(line: &str) -> Result<JobDescription, String> {
         let words = std::iter::once("gleaner").chain(line.split(' '));

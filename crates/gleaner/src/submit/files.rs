@@ -1,24 +1,36 @@
 //! The files that a job sends along: found, hashed, and uploaded where the coordinator does not have them.
 //!
-//! A name that differs from task to task stands for the files of all tasks: each finds them all in its folder, under
-//! their own names, and picks its own.
+//! Where a name differs from task to task, each task gets the files that the name stands for with its own parameters.
 
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::progress;
 use gleaner_wire::BlobHash;
-use gleaner_wire::job::{Input, JobSpec, fill_in};
-use gleaner_wire::limits::{BLOB_BYTES_MAX, ITEMS_MAX};
+use gleaner_wire::job::{Input, JobSpec, OwnInputs, fill_in};
+use gleaner_wire::limits::{BLOB_BYTES_MAX, ITEMS_MAX, OWN_INPUTS_MAX};
 use gleaner_workload::submit::{JobDescription, LocalFile, is_pattern, matching};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 /// The files of one job, hashed.
 pub(super) struct Sending {
-    /// By their names in a task's folder.
-    inputs: BTreeMap<String, Hashed>,
+    inputs: Files,
+    /// Of which each task gets its own.
+    own: Vec<OwnFiles>,
     stdin: Option<Hashed>,
+}
+
+/// Files by their names in a task's folder.
+#[derive(Default)]
+struct Files(BTreeMap<String, Hashed>);
+
+/// Files that differ from task to task.
+struct OwnFiles {
+    /// Their name as the user gave it, with parameters.
+    of: String,
+    /// By that name, with a task's parameters filled in.
+    files: BTreeMap<String, Files>,
 }
 
 struct Hashed {
@@ -31,10 +43,15 @@ struct Hashed {
 impl Sending {
     /// Finds and hashes all that `job` names.
     pub(super) fn of(job: &JobDescription) -> Result<Self, Failure> {
-        let mut sending = Self { inputs: BTreeMap::new(), stdin: None };
+        let mut sending = Self { inputs: Files::default(), own: Vec::new(), stdin: None };
         for file in &job.inputs {
-            sending.add_all(file, &job.spec)?;
+            if differs(&file.source, &job.spec) {
+                sending.own.push(OwnFiles::of(file, &job.spec)?);
+            } else {
+                sending.inputs.add_all(&file.source, file)?;
+            }
         }
+        sending.check_names(&job.spec)?;
         if let Some(name) = &job.stdin {
             if differs(name, &job.spec) {
                 return Err(Failure::Usage(format!(
@@ -49,19 +66,18 @@ impl Sending {
 
     /// The job with the hashes in it.
     pub(super) fn spec(&self, spec: &JobSpec) -> JobSpec {
-        let inputs = self.inputs.iter().map(|(path, file)| Input {
-            path: path.clone(),
-            blob: file.blob.clone(),
-            executable: file.executable,
+        let own_inputs = self.own.iter().map(|own| OwnInputs {
+            of: own.of.clone(),
+            files: own.files.iter().map(|(name, files)| (name.clone(), files.inputs())).collect(),
         });
         let stdin = self.stdin.as_ref().map(|file| file.blob.clone());
-        JobSpec { inputs: inputs.collect(), stdin, ..spec.clone() }
+        JobSpec { inputs: self.inputs.inputs(), own_inputs: own_inputs.collect(), stdin, ..spec.clone() }
     }
 
     /// Likewise, when the coordinator has all that they stand for.
     pub(super) fn upload(&self, grid: &Grid, spec: &JobSpec) -> Result<JobSpec, Failure> {
         let files: BTreeMap<&BlobHash, &Hashed> =
-            self.inputs.values().chain(&self.stdin).map(|file| (&file.blob, file)).collect();
+            self.all().chain(&self.stdin).map(|file| (&file.blob, file)).collect();
         let bar = progress::bar(files.values().map(|file| file.size).sum(), "bytes");
         for file in files.into_values() {
             if !grid.has_blob(&file.blob)? {
@@ -75,26 +91,103 @@ impl Sending {
         Ok(self.spec(spec))
     }
 
-    fn add_all(&mut self, file: &LocalFile, spec: &JobSpec) -> Result<(), Failure> {
-        for source in sources(file, spec)? {
-            let found = if is_pattern(&source) && !Path::new(&source).exists() {
-                matching(Path::new(""), &source, "an input")?
-            } else {
-                vec![source.clone()]
-            };
-            if found.is_empty() {
-                return Err(Failure::Usage(format!("no file matches the input \"{source}\"")));
-            }
-            if found.len() > 1 && file.target.is_some() {
-                let why = format!("\"{source}\" is {} files, which cannot all have one name", found.len());
-                return Err(Failure::Usage(why));
-            }
-            for name in found {
-                let target = file.target.clone().map_or_else(|| own_name(&name), Ok)?;
-                self.add(Path::new(&name), target, file.executable)?;
+    fn all(&self) -> impl Iterator<Item = &Hashed> {
+        let own = self.own.iter().flat_map(|own| own.files.values());
+        std::iter::once(&self.inputs).chain(own).flat_map(|files| files.0.values())
+    }
+
+    /// No two files of one task may go by one name.
+    fn check_names(&self, spec: &JobSpec) -> Result<(), Failure> {
+        for (position, own) in self.own.iter().enumerate() {
+            own.files.values().try_for_each(|files| self.inputs.check_beside(files))?;
+            for other in &self.own[..position] {
+                // Most jobs have no two names alike, and need no look at each task.
+                if !own.names().any(|name| other.names().any(|other| other == name)) {
+                    continue;
+                }
+                for task in 0..spec.tasks.count() {
+                    let parameters = spec.tasks.parameters(task);
+                    let of = |own: &OwnFiles| fill_in(&own.of, &parameters);
+                    other.files[&of(other)].check_beside(&own.files[&of(own)])?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl OwnFiles {
+    fn of(file: &LocalFile, spec: &JobSpec) -> Result<Self, Failure> {
+        let mut files: BTreeMap<String, Files> = BTreeMap::new();
+        let mut count = 0;
+        for position in 0..spec.tasks.count() {
+            let source = fill_in(&file.source, &spec.tasks.parameters(position));
+            if files.contains_key(&source) {
+                continue;
+            }
+            let mut found = Files::default();
+            found.add_all(&source, file)?;
+            count += found.0.len();
+            if count > OWN_INPUTS_MAX {
+                return Err(Failure::Usage(format!(
+                    "the input \"{}\" is more than {OWN_INPUTS_MAX} files, which is too many for one job",
+                    file.source
+                )));
+            }
+            files.insert(source, found);
+        }
+        Ok(Self { of: file.source.clone(), files })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.files.values().flat_map(|files| files.0.keys())
+    }
+}
+
+impl Files {
+    fn inputs(&self) -> Vec<Input> {
+        let input = |(path, file): (&String, &Hashed)| Input {
+            path: path.clone(),
+            blob: file.blob.clone(),
+            executable: file.executable,
+        };
+        self.0.iter().map(input).collect()
+    }
+
+    /// What `source` names: a file, a folder, or a pattern of them.
+    fn add_all(&mut self, source: &str, file: &LocalFile) -> Result<(), Failure> {
+        let found = if is_pattern(source) && !Path::new(source).exists() {
+            matching(Path::new(""), source, "an input")?
+        } else {
+            vec![source.to_owned()]
+        };
+        if found.is_empty() {
+            return Err(Failure::Usage(format!("no file matches the input \"{source}\"")));
+        }
+        if found.len() > 1 && file.target.is_some() {
+            let why = format!("\"{source}\" is {} files, which cannot all have one name", found.len());
+            return Err(Failure::Usage(why));
+        }
+        for name in found {
+            let target = file.target.clone().map_or_else(|| own_name(&name), Ok)?;
+            self.add(Path::new(&name), target, file.executable)?;
+        }
+        Ok(())
+    }
+
+    fn check_beside(&self, others: &Self) -> Result<(), Failure> {
+        others.0.iter().try_for_each(|(name, file)| self.check_name(name, file))
+    }
+
+    fn check_name(&self, target: &str, file: &Hashed) -> Result<(), Failure> {
+        match self.0.get(target) {
+            Some(other) if other.from != file.from => Err(Failure::Usage(format!(
+                "{} and {} would both be \"{target}\" in the task's folder",
+                other.from.display(),
+                file.from.display()
+            ))),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// A file, or all that is in a folder.
@@ -117,16 +210,9 @@ impl Sending {
     }
 
     fn insert(&mut self, target: String, file: Hashed) -> Result<(), Failure> {
-        if let Some(other) = self.inputs.get(&target)
-            && other.from != file.from
-        {
-            let (one, other) = (other.from.display(), file.from.display());
-            return Err(Failure::Usage(format!(
-                "{one} and {other} would both be \"{target}\" in the task's folder"
-            )));
-        }
-        self.inputs.insert(target, file);
-        if self.inputs.len() > ITEMS_MAX {
+        self.check_name(&target, &file)?;
+        self.0.insert(target, file);
+        if self.0.len() > ITEMS_MAX {
             let why = format!("more than {ITEMS_MAX} input files: pack them into an archive");
             return Err(Failure::Usage(why));
         }
@@ -137,30 +223,6 @@ impl Sending {
 /// Whether `text` contains a parameter.
 fn differs(text: &str, spec: &JobSpec) -> bool {
     spec.tasks.count() > 0 && fill_in(text, &spec.tasks.parameters(0)) != text
-}
-
-/// What the file is called for each of the tasks, once each.
-fn sources(file: &LocalFile, spec: &JobSpec) -> Result<Vec<String>, Failure> {
-    if !differs(&file.source, spec) {
-        return Ok(vec![file.source.clone()]);
-    }
-    if let Some(target) = &file.target {
-        return Err(Failure::Usage(format!(
-            "the input \"{}\" differs from task to task, so it cannot be called \"{target}\" in all their folders: \
-             leave the name away, and let each task pick its own by {{…}} in its command",
-            file.source
-        )));
-    }
-    let mut names = BTreeSet::new();
-    for position in 0..spec.tasks.count() {
-        names.insert(fill_in(&file.source, &spec.tasks.parameters(position)));
-        if names.len() > ITEMS_MAX {
-            let why =
-                format!("the input \"{}\" is more than {ITEMS_MAX} files, which is too many", file.source);
-            return Err(Failure::Usage(why));
-        }
-    }
-    Ok(names.into_iter().collect())
 }
 
 /// The last part of a path; nothing for a folder that ends in `/`, whose contents are meant.
@@ -225,7 +287,15 @@ mod tests {
             })
             .collect();
         match Sending::of(&job) {
-            Ok(sending) => sending.inputs.into_keys().collect::<Vec<_>>().join(" "),
+            Ok(Sending { inputs, own, .. }) => {
+                let names = |files: Files| files.0.into_keys().collect::<Vec<_>>().join(" ");
+                let own = own.into_iter().flat_map(|own| own.files.into_values().map(names));
+                std::iter::once(names(inputs))
+                    .filter(|names| !names.is_empty())
+                    .chain(own)
+                    .collect::<Vec<_>>()
+                    .join(" | ")
+            }
             Err(failure) => failure.to_string().replace(&root, ""),
         }
     }
@@ -238,7 +308,12 @@ mod tests {
             (vec![("data", None)], "data/c.bin data/in/d.bin"),
             (vec![("data/", None)], "c.bin in/d.bin"),
             (vec![("data", Some("e"))], "e/c.bin e/in/d.bin"),
-            (vec![("in.{GLEANER_INDEX}", None)], "in.1 in.2 in.3"),
+            (vec![("run", None), ("in.{GLEANER_INDEX}", None)], "run | in.1 | in.2 | in.3"),
+            (vec![("in.{GLEANER_INDEX}", Some("in"))], "in | in | in"),
+            (
+                vec![("in.{GLEANER_INDEX}", Some("part-{GLEANER_INDEX}"))],
+                ["part-{GLEANER_INDEX}"; 3].join(" | ").as_str(),
+            ),
             (
                 vec![("missing", None)],
                 "cannot read the input missing: No such file or directory (os error 2)",
@@ -250,9 +325,12 @@ mod tests {
                 "a.csv and b.csv would both be \"a.csv\" in the task's folder",
             ),
             (
-                vec![("in.{GLEANER_INDEX}", Some("in"))],
-                "the input \"in.{GLEANER_INDEX}\" differs from task to task, so it cannot be called \"in\" in all \
-                 their folders: leave the name away, and let each task pick its own by {…} in its command",
+                vec![("a.csv", Some("in")), ("in.{GLEANER_INDEX}", Some("in"))],
+                "a.csv and in.1 would both be \"in\" in the task's folder",
+            ),
+            (
+                vec![("in.{GLEANER_INDEX}", Some("in")), ("../{GLEANER_INDEX}/in", Some("in"))],
+                "cannot read the input ../1/in: No such file or directory (os error 2)",
             ),
         ] {
             assert_eq!(sent(&inputs), expected);

@@ -50,6 +50,7 @@ impl Translation<'_> {
             cwd: None,
             stdin: None,
             inputs: Vec::new(),
+            own_inputs: Vec::new(),
             outputs: self.list("transfer_output_files").unwrap_or_else(|| vec!["*".to_owned()]),
             label: None,
             composition: None,
