@@ -19,6 +19,8 @@
 
 mod past;
 mod source;
+mod what_if;
 
-pub use past::{LeftOut, Outcome, Past, Reading};
+pub use past::{LeftOut, Outcome, Past, Placed, Reading};
 pub use source::{SourceError, read};
+pub use what_if::what_if;

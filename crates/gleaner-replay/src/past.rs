@@ -6,6 +6,7 @@ use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::{Ledger, ReplayError};
 use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
 use gleaner_units::{MachineId, Ops, TaskId, Time};
+use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::End;
 use serde::Serialize;
@@ -29,6 +30,8 @@ struct Noted {
     started: Option<Time>,
     ended: Option<Time>,
     moves: u32,
+    /// Where it ran last.
+    on: Option<MachineId>,
     /// When the move that is under way was ordered.
     moving: Option<Time>,
     /// Where work was done that was not lost, and for how many seconds.
@@ -58,6 +61,25 @@ pub struct Past {
     pub seed: u64,
     /// Tasks that are no part of the comparison.
     pub left_out: LeftOut,
+    /// Which tasks the setup's are, in its order.
+    pub tasks: Vec<(JobId, u32)>,
+    /// The machines, by name.
+    pub machines: Vec<String>,
+    /// Where each task was.
+    pub placed: Vec<Option<Placed>>,
+    /// When the setup's time begins.
+    pub begun: Time,
+}
+
+/// A task on the machine where it ended, from its first start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Placed {
+    /// Where.
+    pub on: MachineId,
+    /// On the setup's clock.
+    pub from: Time,
+    /// Likewise.
+    pub to: Time,
 }
 
 /// How it went.
@@ -121,6 +143,7 @@ impl Reading {
     fn ended(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
         let noted = &mut self.tasks[task.index()];
         noted.machine_s += end.usage.elapsed_s;
+        noted.on = Some(on);
         let phase = self.ledger.record(task).phase;
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
@@ -171,11 +194,21 @@ impl Reading {
     }
 
     /// What it came to.
-    pub fn end(mut self) -> Past {
+    pub fn end(self) -> Past {
+        self.end_since(Time::ZERO, usize::MAX)
+    }
+
+    /// The same of the latest tasks that came since a moment.
+    pub fn end_since(mut self, since: Time, tasks_max: usize) -> Past {
+        let begun = self.begun.unwrap_or(Time::ZERO);
+        let since = Time::from_nanos(since.since(begun).nanos());
         let mut left_out = LeftOut::default();
         let mut compared: Vec<(TaskId, Ops)> = Vec::new();
         for (index, noted) in self.tasks.iter().enumerate() {
             let task = TaskId::new(index);
+            if noted.came < since {
+                continue;
+            }
             if self.ledger.record(task).phase == TaskPhase::Cancelled {
                 left_out.cancelled += 1;
             } else if noted.ended.is_none() {
@@ -187,11 +220,25 @@ impl Reading {
             }
         }
         compared.sort_by_key(|(task, _)| (self.tasks[task.index()].came, *task));
+        compared.drain(..compared.len().saturating_sub(tasks_max));
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
         let was = self.was(&compared);
-        let (policy, seed) = (self.ledger.policy().clone(), self.ledger.grid().seed());
-        Past { was, policy, left_out, setup: self.setup(&compared), seed }
+        let tasks = compared.iter().map(|&(task, _)| {
+            let (id, job) = self.ledger.job_of(task);
+            (id, job.number(task))
+        });
+        Past {
+            was,
+            policy: self.ledger.policy().clone(),
+            seed: self.ledger.grid().seed(),
+            left_out,
+            setup: self.setup(&compared),
+            tasks: tasks.collect(),
+            machines: self.ledger.agents().iter().map(|agent| agent.name.clone()).collect(),
+            placed: compared.iter().map(|(task, _)| self.tasks[task.index()].placed()).collect(),
+            begun,
+        }
     }
 
     /// How much work a task was: what kept its machines busy for as long as it did.
@@ -243,9 +290,20 @@ impl Reading {
     }
 }
 
+impl Noted {
+    fn placed(&self) -> Option<Placed> {
+        Some(Placed { on: self.on?, from: self.started?, to: self.ended? })
+    }
+}
+
 impl Past {
     /// How it would have gone, by the simulator.
     pub fn under(&self, policy: &PolicySpec) -> Outcome {
+        self.schedule_under(policy).0
+    }
+
+    /// The same, and where each task would have been.
+    pub fn schedule_under(&self, policy: &PolicySpec) -> (Outcome, Vec<Option<Placed>>) {
         let setup = Setup { budget: policy.budget(), ..self.setup.clone() };
         let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(self.seed);
         run.run();
@@ -254,13 +312,19 @@ impl Past {
         let started = history.tasks().iter().zip(arrivals).filter(|(task, _)| task.started != Time::NEVER);
         let waits = started.map(|(task, came)| task.started.since(*came).seconds());
         let machines = (0..self.setup.machines.len()).map(MachineId::new);
-        Outcome {
+        let placed = history.tasks().iter().map(|task| {
+            let has_ended = task.finished != Time::NEVER;
+            task.machine.filter(|_| has_ended).map(|on| Placed { on, from: task.started, to: task.finished })
+        });
+        let placed = placed.collect();
+        let outcome = Outcome {
             makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
             moves: history.moves(),
             machine_s: machines.map(|machine| run.busy_seconds(machine)).sum(),
             unfinished: history.unfinished() as u64,
             ..waits_of(waits)
-        }
+        };
+        (outcome, placed)
     }
 }
 

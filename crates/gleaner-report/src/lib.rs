@@ -8,8 +8,8 @@
 //! called; **a value that cannot be drawn is left out and counted in a note below the plot**, and never reaches
 //! the file as `NaN`; **colour is never the only difference** between two series.
 //!
-//! What is deliberately not here: reading results (callers bring points), scripts, fonts (a viewer's own are
-//! used, and widths are estimated), and interaction.
+//! What is deliberately not here: reading results (callers bring points), fonts (a viewer's own are used, and widths are
+//! estimated), and scripts but for one: a [`Gantt`] brings the page's own chart, and the page's policy lets that alone run.
 //!
 //! ```
 //! use gleaner_report::{Axis, Block, Figure, Plot, Report, Series, Style};
@@ -31,4 +31,4 @@ mod report;
 
 pub use histogram::histogram;
 pub use plot::{Axis, Plot, PlotGrid, Series, Style, Svg};
-pub use report::{Block, Cell, Figure, Report, Table, Verdict};
+pub use report::{Bar, Block, Cell, Figure, Gantt, Report, Table, Verdict};

@@ -1,6 +1,6 @@
 //! Pages from any text: well-formed, self-contained, the same every time.
 
-use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, Verdict};
+use gleaner_report::{Axis, Bar, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Table, Verdict};
 use roxmltree::{Document, Node, ParsingOptions};
 
 const NASTY: &str = "<script>alert(\"x\")</script>&'\u{0}";
@@ -103,4 +103,15 @@ fn a_verdict_is_said_in_words_and_a_sign() {
 fn the_same_report_gives_the_same_bytes() {
     assert_eq!(full().html(), full().html());
     parse(&Report::new("").html());
+}
+
+#[test]
+fn a_schedule_brings_the_one_script_that_may_run() {
+    let bar = Bar { row: 0, from_s: 0.0, to_s: 1.0, group: 0, name: NASTY.to_owned() };
+    let html = Report::new("r").with(Gantt::new(NASTY, NASTY, [NASTY.to_owned()], [bar])).html();
+    let document = parse(&html);
+    assert_eq!(count(&document, "script"), 2, "the data and the chart");
+    assert!(html.contains("style-src 'unsafe-inline'; script-src 'sha256-"));
+    assert!(!html.contains("alert(\""), "{html}");
+    assert!(!full().html().contains("script-src"), "who needs none may run none");
 }

@@ -3,6 +3,7 @@
 use crate::blobs::Blobs;
 use crate::driver::Handle;
 use crate::store::{Home, ReadError, Reader};
+use crate::study::Study;
 use gleaner_net::{Fingerprint, Token, TokenHash};
 use gleaner_units::MachineId;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct App {
     pub address: String,
     /// Host names and addresses under which it may be asked: those of its certificate.
     pub names: Vec<String>,
+    /// What says what would have been under another policy, if there is one.
+    pub study: Option<Study>,
 }
 
 /// Readers of the journal, opened when needed and used again.

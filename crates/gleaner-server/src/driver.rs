@@ -4,6 +4,7 @@
 //! fails ends the thread**, and with it the coordinator: what was acknowledged is on the disk, and nothing else left.
 
 use crate::clock::Clock;
+use crate::day::Day;
 use crate::desk::{
     Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder, SessionId,
 };
@@ -86,6 +87,7 @@ pub struct Handle {
     live: broadcast::Sender<Arc<LiveEvent>>,
     clock: Clock,
     began: Time,
+    day: Arc<RwLock<Day>>,
 }
 
 impl Handle {
@@ -140,6 +142,11 @@ impl Handle {
     /// What happens from now on.
     pub fn live(&self) -> broadcast::Receiver<Arc<LiveEvent>> {
         self.live.subscribe()
+    }
+
+    /// Looks at the last day. Blocks: not for the threads that serve connections.
+    pub fn day<T>(&self, look: impl FnOnce(&Day) -> T) -> T {
+        look(&self.day.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// When the grid began.
@@ -197,7 +204,8 @@ impl Driver {
         let (live, _) = broadcast::channel(LIVE_BACKLOG_MAX);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
         let ended = Arc::new(Semaphore::new(0));
-        let handle = Handle { queue, room, ended, people, live, clock, began };
+        let day = Arc::new(RwLock::new(Day::new(clock.now())));
+        let handle = Handle { queue, room, ended, people, live, clock, began, day };
         let work = Work {
             desk,
             store,
@@ -302,6 +310,11 @@ impl Work {
             // Nobody may be watching.
             drop(self.shared.live.send(Arc::new(event)));
         });
+        self.shared.day.write().unwrap_or_else(PoisonError::into_inner).note(
+            &self.desk,
+            now,
+            &batch.recorded,
+        );
         // A run waits for what goes to its agent; whoever handed it in has time.
         let (replies, others): (Vec<_>, Vec<_>) =
             batch.effects.into_iter().partition(|effect| matches!(effect, Effect::Reply(..)));

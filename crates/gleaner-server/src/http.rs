@@ -15,6 +15,7 @@ mod agents;
 mod blobs;
 mod body;
 mod caller;
+mod day;
 mod document;
 mod events;
 mod extract;
@@ -38,6 +39,7 @@ mod tokens;
 mod uploads;
 mod users;
 mod waiting;
+mod what_if;
 
 pub(crate) use site::own_site;
 
@@ -150,6 +152,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(jobs::hold))
         .routes(routes!(jobs::release))
         .routes(routes!(jobs::rerun))
+        .routes(routes!(day::failures))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::one))
         .routes(routes!(tasks::history))
@@ -169,6 +172,14 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(quotas::list, quotas::set))
         .routes(routes!(grid::labels))
         .routes(routes!(grid::grid))
+        .routes(routes!(day::me))
+        .routes(routes!(day::waits))
+        .routes(routes!(day::day))
+        .routes(routes!(day::machines))
+        .routes(routes!(day::runs))
+        .routes(routes!(day::usages))
+        .routes(routes!(what_if::presets))
+        .routes(routes!(what_if::what_if))
         .routes(routes!(tokens::join))
         .routes(routes!(tokens::user))
         .routes(routes!(users::list))

@@ -13,6 +13,7 @@
 pub mod app;
 pub mod blobs;
 pub mod clock;
+pub mod day;
 pub mod desk;
 pub mod driver;
 pub mod http;
@@ -28,6 +29,7 @@ pub mod serve;
 pub mod sessions;
 mod snapshotter;
 pub mod store;
+pub mod study;
 pub mod tidying;
 mod uploads;
 pub mod verify;

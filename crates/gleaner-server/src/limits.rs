@@ -39,6 +39,26 @@ pub(crate) const JOBS_LISTED_MAX: usize = 1_000;
 pub(crate) const TASKS_LISTED_MAX: usize = 10_000;
 /// Steps of a task's life that are told at most.
 pub(crate) const HISTORY_TOLD_MAX: usize = 10_000;
+/// Machines in one answer about the last day.
+pub(crate) const MACHINES_LISTED_MAX: usize = 1_000;
+/// Runs in one answer about the last day.
+pub(crate) const RUNS_LISTED_MAX: usize = 20_000;
+/// Runs that are over and remembered for the last day: some 100 bytes each.
+pub(crate) const RUNS_KEPT: usize = 20_000;
+/// Samples of the queue that are remembered, one a minute: a day.
+pub(crate) const QUEUE_SAMPLES_KEPT: usize = 1_440;
+/// Samples of each machine that are remembered, one for ten minutes: a day.
+pub(crate) const MACHINE_SAMPLES_KEPT: usize = 144;
+/// Jobs of which it is remembered what their runs used: the newest.
+pub(crate) const JOBS_USED_KEPT: usize = 1_000;
+/// Users of whom it is remembered what their runs used in the last day.
+pub(crate) const USERS_USED_KEPT: usize = 4_096;
+/// Jobs with waiting tasks that are looked at to say why things wait: the newest.
+pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
+/// Reasons for waiting that are told, each with an explanation that costs a look at all machines.
+pub(crate) const WAITS_TOLD_MAX: usize = 20;
+/// Tasks of a job that are looked at to say why some failed; those that are alike count as one.
+pub(crate) const FAILURES_READ_MAX: usize = 100_000;
 /// Seconds for which a join token is good: thirty days.
 pub(crate) const JOIN_TOKEN_MAX_S: u32 = 2_592_000;
 /// Seconds that a request waits for something to happen.

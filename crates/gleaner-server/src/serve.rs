@@ -8,6 +8,7 @@ use crate::http;
 use crate::listener::{self, Peer};
 use crate::sessions::{self, Lobby};
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
+use crate::study::Study;
 use crate::tidying::keep_tidy;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
@@ -59,6 +60,8 @@ pub struct ServeOptions {
     pub user: String,
     /// How long agents may be silent.
     pub terms: Terms,
+    /// What says what would have been under another policy, if there is one.
+    pub study: Option<Study>,
 }
 
 /// How a coordinator is reached, as its folder says.
@@ -199,6 +202,7 @@ async fn listen<F: Future<Output = ()>>(
         authority,
         address: reached.address.clone(),
         names: identity.names().to_vec(),
+        study: options.study,
     };
     let tls = identity.server_config()?;
     let renewed = tokio::spawn(renew(identity));

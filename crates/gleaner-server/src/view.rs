@@ -4,6 +4,7 @@ mod budget;
 mod explain;
 mod history;
 mod machines;
+mod pending;
 mod tasks;
 mod waits;
 
@@ -11,6 +12,7 @@ pub use budget::budget;
 pub use explain::{explain, explain_past, preview};
 pub use history::{HistoryNames, Story, history_names};
 pub use machines::{machines, state_name};
+pub use pending::{failures, waits};
 pub use tasks::{job, jobs, task, tasks};
 
 use crate::desk::{Desk, Requester};

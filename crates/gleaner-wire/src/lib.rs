@@ -6,6 +6,7 @@
 
 pub mod api;
 mod bytes;
+pub mod day;
 pub mod job;
 pub mod limits;
 pub mod session;

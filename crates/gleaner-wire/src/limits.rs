@@ -4,6 +4,8 @@
 pub const QUOTA_TASKS: u64 = 20_000_000;
 /// Requests of one user in a second, on average, unless an administrator says otherwise; twice as many at once.
 pub const QUOTA_REQUESTS_PER_S: u32 = 2_000;
+/// Tasks that are compared when it is asked what the last day would have been: the latest.
+pub const WHAT_IF_TASKS_MAX: usize = 20_000;
 /// Tasks of one job.
 pub const TASKS_PER_JOB_MAX: u32 = 10_000_000;
 /// Bytes of a job's description as JSON.

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Status(StatusArguments),
     /// What happens, as it happens
     Watch(WatchArguments),
+    /// Machines, jobs, and what waits and why, on a screen of their own; with --json once, as numbers
+    Top(PlainArguments),
     /// Wait until jobs are over; exits with 1 if a task failed or was cancelled
     Wait(WaitArguments),
     /// What tasks wrote

@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetView, Choice, ExplanationView, History, JobList, JobView, LabelList, MachineList,
-    MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview, PriceSpec, QuotaList, QuotaSetting,
-    Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
+    BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobView, LabelList,
+    MachineList, MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview, PriceSpec, QuotaList,
+    QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
+use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::Stored;
@@ -157,6 +158,18 @@ impl Grid {
     /// `order` is one of cancel, hold, release and rerun.
     pub(crate) fn order(&self, job: JobId, order: &str, choice: &Choice) -> Answer<Ordered> {
         Ok(self.client.post(&format!("/api/v1/jobs/{job}/{order}"), choice)?)
+    }
+
+    pub(crate) fn overview(&self) -> Answer<GridView> {
+        Ok(self.client.get("/api/v1/grid")?)
+    }
+
+    pub(crate) fn waits(&self) -> Answer<WaitList> {
+        Ok(self.client.get("/api/v1/waits")?)
+    }
+
+    pub(crate) fn failures(&self, job: JobId) -> Answer<FailureList> {
+        Ok(self.client.get(&format!("/api/v1/jobs/{job}/failures"))?)
     }
 
     pub(crate) fn machines(&self) -> Answer<MachineList> {

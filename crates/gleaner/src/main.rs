@@ -38,6 +38,7 @@ mod status;
 mod stdout;
 mod submit;
 mod token;
+mod top;
 mod trace;
 mod up;
 mod user;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),
         Command::Watch(arguments) => (arguments.grid.json, watch::run(&arguments)),
+        Command::Top(arguments) => (arguments.grid.json, top::run(&arguments)),
         Command::Wait(arguments) => (arguments.grid.json, wait::run(&arguments)),
         Command::Logs(arguments) => (arguments.grid.json, logs::run(&arguments)),
         Command::Cancel(arguments) => (arguments.grid.json, orders::cancel(&arguments)),

@@ -91,6 +91,7 @@ pub(crate) fn serve_options(home: PathBuf, arguments: &ServeArguments) -> Result
     }
     let network = if settings.network_folder { NetworkFolder::Accept } else { NetworkFolder::Refuse };
     Ok(ServeOptions {
+        study: Some(gleaner_replay::what_if),
         home,
         listen: settings.listen,
         names: settings.names,

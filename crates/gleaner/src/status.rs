@@ -105,7 +105,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
     aligned(&headings, &rows.collect::<Vec<_>>())
 }
 
-fn ending(outcome: &Ending) -> String {
+pub(crate) fn ending(outcome: &Ending) -> String {
     match outcome {
         Ending::Exited { code } => format!("exit code {code}"),
         Ending::Signalled { signal } => format!("signal {signal}"),

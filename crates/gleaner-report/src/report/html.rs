@@ -1,17 +1,31 @@
 //! A report as one HTML page: semantic, well-formed as XML, with its style inline and nothing loaded or run.
 
-use super::{Block, Cell, Figure, Report, Table, Verdict};
+use super::{Block, Cell, Figure, Gantt, Report, Table, Verdict};
 use crate::escape::escape;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
 
 /// Fewer headings than this are seen at a glance and need no table of contents.
 const CONTENTS_MIN: usize = 4;
 
 const STYLE: &str = include_str!("report.css");
+const GANTT_STYLE: &str = include_str!("gantt.css");
+/// Built from `web/` and committed.
+const GANTT_SCRIPT: &str = include_str!("../../../../web/dist/report.js");
 
 /// The whole page.
 pub(super) fn page(report: &Report) -> String {
     let title = escape(&report.title);
     let mut page = String::new();
+    let is_drawn = report.blocks.iter().any(|block| matches!(block, Block::Gantts(_)));
+    // XML would read markup where HTML does not: both see the same text.
+    let script = if is_drawn { format!("/*<![CDATA[*/{GANTT_SCRIPT}/*]]>*/") } else { String::new() };
+    let lets_run = if is_drawn {
+        format!("; script-src 'sha256-{}'", STANDARD.encode(Sha256::digest(&script)))
+    } else {
+        String::new()
+    };
     // The policy makes sure that a page with foreign names in it can load and run nothing, even by our mistake.
     put(
         &mut page,
@@ -20,13 +34,16 @@ pub(super) fn page(report: &Report) -> String {
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
 <head>
 <meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"#,
+            &lets_run,
+            r#""/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta name="color-scheme" content="light dark"/>
 <title>"#,
             &title,
             "</title>\n<style>\n",
             STYLE,
+            if is_drawn { GANTT_STYLE } else { "" },
             "</style>\n</head>\n<body>\n<header>\n<h1>",
             &title,
             "</h1>\n",
@@ -39,7 +56,11 @@ pub(super) fn page(report: &Report) -> String {
     contents(&mut page, &report.blocks);
     page.push_str("<main>\n");
     blocks(&mut page, &report.blocks);
-    page.push_str("</main>\n</body>\n</html>\n");
+    page.push_str("</main>\n");
+    if is_drawn {
+        put(&mut page, &["<script>", &script, "</script>\n"]);
+    }
+    page.push_str("</body>\n</html>\n");
     page
 }
 
@@ -51,7 +72,12 @@ fn contents(page: &mut String, blocks: &[Block]) {
     let headings = blocks.iter().filter_map(|block| match block {
         Block::Heading(text) => Some(("section", text)),
         Block::Subheading(text) => Some(("part", text)),
-        Block::Text(_) | Block::Note(_) | Block::Table(_) | Block::Figure(_) | Block::Figures(_) => None,
+        Block::Text(_)
+        | Block::Note(_)
+        | Block::Table(_)
+        | Block::Figure(_)
+        | Block::Figures(_)
+        | Block::Gantts(_) => None,
     });
     let headings: Vec<_> = headings.collect();
     if headings.len() < CONTENTS_MIN {
@@ -87,8 +113,22 @@ fn blocks(page: &mut String, blocks: &[Block]) {
                 }
                 page.push_str("</div>\n");
             }
+            Block::Gantts(gantts) => {
+                page.push_str("<div class=\"figures\">\n");
+                for gantt in gantts {
+                    self::gantt(page, gantt);
+                }
+                page.push_str("</div>\n");
+            }
         }
     }
+}
+
+/// Without the script there is the caption only; the plots around it say the most.
+fn gantt(page: &mut String, gantt: &Gantt) {
+    put(page, &["<figure>\n<div class=\"gantt-place\"><script type=\"application/json\">", &gantt.json()]);
+    let caption = escape(&gantt.caption());
+    put(page, &["</script></div>\n<figcaption>", &caption, "</figcaption>\n</figure>\n"]);
 }
 
 fn heading(page: &mut String, tag: &str, text: &str, headings: &mut usize) {

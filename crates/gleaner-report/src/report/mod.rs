@@ -1,8 +1,10 @@
 //! What a report says: a title and blocks in reading order. How they become a page is in [`html`].
 
+mod gantt;
 mod html;
 mod table;
 
+pub use gantt::{Bar, Gantt};
 pub use table::{Cell, Table, Verdict};
 
 use crate::Svg;
@@ -58,6 +60,8 @@ pub enum Block {
     Figure(Figure),
     /// Plots side by side where the page is wide enough.
     Figures(Vec<Figure>),
+    /// Schedules that can be looked into, side by side where the page is wide enough.
+    Gantts(Vec<Gantt>),
 }
 
 impl Block {
@@ -85,6 +89,12 @@ impl Block {
 impl From<Table> for Block {
     fn from(table: Table) -> Self {
         Self::Table(table)
+    }
+}
+
+impl From<Gantt> for Block {
+    fn from(gantt: Gantt) -> Self {
+        Self::Gantts(vec![gantt])
     }
 }
 

@@ -11,26 +11,31 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
-const SOURCE: &str = include_str!("page.html");
+/// Built from `web/` and committed: one file, with its style and its script inside.
+const SOURCE: &str = include_str!("../../../../web/dist/index.html");
 
-/// The page and the one script that may run in it.
+/// The page, and what its browser lets it do.
 pub(super) struct Page {
-    html: String,
     policy: String,
 }
 
 impl Page {
     pub(super) fn new() -> Self {
-        let html = SOURCE.replace("{version}", env!("CARGO_PKG_VERSION"));
-        let (_, rest) = html.split_once("<script>").expect("the page has a script");
-        let (script, _) = rest.split_once("</script>").expect("the script has an end");
-        let hash = STANDARD.encode(Sha256::digest(script));
+        let [style, script] = ["style", "script"].map(|tag| hash_of(SOURCE, tag));
         let policy = format!(
-            "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; connect-src 'self'; \
+            "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; connect-src 'self'; \
              base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         );
-        Self { html, policy }
+        Self { policy }
     }
+}
+
+/// Of what stands in the only element of that name.
+fn hash_of(html: &str, tag: &str) -> String {
+    let (_, rest) = html.split_once(&format!("<{tag}")).expect("the page has one");
+    let (_, rest) = rest.split_once('>').expect("it begins");
+    let (text, _) = rest.split_once(&format!("</{tag}>")).expect("it ends");
+    STANDARD.encode(Sha256::digest(text))
 }
 
 /// A page that shows the grid to who has a token.
@@ -46,7 +51,7 @@ pub(super) async fn page(State(api): State<Arc<Api>>) -> Response {
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CACHE_CONTROL, "no-store"),
     ];
-    (headers, Html(api.page.html.clone())).into_response()
+    (headers, Html(SOURCE)).into_response()
 }
 
 /// Whether the coordinator works.

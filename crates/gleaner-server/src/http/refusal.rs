@@ -52,6 +52,11 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "expired", message)
     }
 
+    /// It cannot be done as things stand.
+    pub(super) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "conflict", message)
+    }
+
     /// Who asks may not.
     pub(super) fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
@@ -166,7 +171,7 @@ impl From<Rejection> for Refusal {
             Kind::Forbidden => Self::forbidden(message),
             Kind::NotFound => Self::not_found(message),
             Kind::Quota => Self::new(StatusCode::FORBIDDEN, "quota", message),
-            Kind::Conflict => Self::new(StatusCode::CONFLICT, "conflict", message),
+            Kind::Conflict => Self::conflict(message),
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::world::{World, request};
 use axum::body::Body;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::Path;
 use tower::ServiceExt as _;
 
 const METHODS: [&str; 4] = ["get", "put", "post", "head"];
@@ -35,7 +36,7 @@ async fn each_operation_is_a_route_and_no_other_method_is() {
     let world = World::new().await;
     let document = document(&world).await;
     let operations = operations(&document);
-    assert_eq!(operations.len(), 44);
+    assert_eq!(operations.len(), 53);
     let documented: BTreeSet<(&str, &str)> =
         operations.iter().map(|&(method, path, _)| (method, path)).collect();
     for path in document["paths"].as_object().unwrap().keys() {
@@ -100,4 +101,21 @@ async fn what_a_job_is_made_of_is_no_page_of_tasks() {
     assert_eq!(schemas["JobSpec"]["properties"]["tasks"]["$ref"], "#/components/schemas/JobTasks");
     assert!(schemas["JobTasks"]["oneOf"].to_string().contains("array"), "{}", schemas["JobTasks"]);
     assert!(schemas["TaskList"]["properties"]["next"].is_object(), "{}", schemas["TaskList"]);
+}
+
+/// The page's types are generated from the file: `GLEANER_WRITE=1` writes it anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_is_made_for_this_document() {
+    let world = World::new().await;
+    let mut written = serde_json::to_string_pretty(&document(&world).await).unwrap();
+    written.push('\n');
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/openapi.json");
+    if std::env::var_os("GLEANER_WRITE").is_some() {
+        std::fs::write(&path, &written).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        kept == written,
+        "web/openapi.json is another: GLEANER_WRITE=1 cargo test -p gleaner-server, then web/build"
+    );
 }

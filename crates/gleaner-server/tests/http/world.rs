@@ -85,6 +85,7 @@ impl World {
             authority: Fingerprint::of_der(b"authority"),
             address: format!("https://{NAME}:1"),
             names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
+            study: None,
         });
         let router = router(Arc::clone(&app));
         let [root, alice, bob] = [root, alice, bob].map(|(_, _, token)| token.reveal());

@@ -3,9 +3,9 @@
 use super::figures::Figures;
 use super::summary::Summary;
 use gleaner_core::Policy;
-use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
+use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
 use gleaner_sim::Simulation;
-use gleaner_units::MachineId;
+use gleaner_units::{MachineId, Time};
 use gleaner_workload::Experiment;
 
 /// A longer table is for `machines.csv`.
@@ -21,11 +21,32 @@ pub(super) fn of_run<P: Policy>(
         .lead(lead(experiment, summary))
         .with(Block::heading("Summary"))
         .with(summary_table(experiment, summary))
+        .with(Block::heading("Schedule"))
+        .with(schedule(experiment, run))
         .with(Block::heading("Over time"));
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }
     report.with(Block::heading("Machines")).with(machines(experiment, run)).html()
+}
+
+/// Each task where it ended, from its first start on.
+fn schedule<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Gantt {
+    let classes = &experiment.setup.tasks.classes;
+    let bars = run.history().tasks().iter().zip(classes).enumerate().filter_map(|(index, (task, class))| {
+        let on = task.machine.filter(|_| task.finished != Time::NEVER)?;
+        let moved = if task.moves > 0 { format!(", moved {} times", task.moves) } else { String::new() };
+        Some(Bar {
+            row: on.index(),
+            from_s: task.started.seconds(),
+            to_s: task.finished.seconds(),
+            group: class.index(),
+            name: format!("{}{moved}", experiment.task_names.id(index)),
+        })
+    });
+    let caption = "Tasks on the machines where they ended, from their first start on; tasks of one kind have one colour. \
+                   Zoom with the buttons, or with + and -; point at a task for what is known of it.";
+    Gantt::new(caption, experiment.policy.clone(), experiment.machine_names.iter().cloned(), bars)
 }
 
 fn lead(experiment: &Experiment, summary: &Summary) -> String {

@@ -1,0 +1,135 @@
+//! A schedule that a reader can look into: machine × time, with zoom, and a task's facts under the pointer. The chart is the
+//! page's own (`web/src/parts/gantt.tsx`), built and committed; its data lie beside it as JSON.
+
+use std::fmt::Write as _;
+
+/// Bars in one chart; more take long to open, and cannot be told apart.
+const BARS_MAX: usize = 50_000;
+/// Colours for what belongs together.
+const HUES: usize = 8;
+
+/// What ran where, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gantt {
+    caption: String,
+    label: String,
+    rows: Vec<String>,
+    bars: Vec<Bar>,
+    left_out: usize,
+}
+
+/// A task on a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// The machine's place among the rows.
+    pub row: usize,
+    /// In seconds.
+    pub from_s: f64,
+    /// Likewise.
+    pub to_s: f64,
+    /// What belongs together has the same number, and colour.
+    pub group: usize,
+    /// What it is called.
+    pub name: String,
+}
+
+impl Gantt {
+    /// A chart of these rows and bars. Bars without a length, or of no row, are left out; of too many the first are shown.
+    pub fn new(
+        caption: impl Into<String>,
+        label: impl Into<String>,
+        rows: impl IntoIterator<Item = String>,
+        bars: impl IntoIterator<Item = Bar>,
+    ) -> Self {
+        let rows: Vec<String> = rows.into_iter().collect();
+        let is_drawn = |bar: &Bar| {
+            bar.row < rows.len() && bar.from_s.is_finite() && bar.to_s.is_finite() && bar.from_s <= bar.to_s
+        };
+        let mut bars: Vec<Bar> = bars.into_iter().collect();
+        let all = bars.len();
+        bars.retain(is_drawn);
+        bars.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
+        bars.truncate(BARS_MAX);
+        let left_out = all - bars.len();
+        Self { caption: caption.into(), label: label.into(), rows, bars, left_out }
+    }
+
+    /// The sentence below it.
+    pub(super) fn caption(&self) -> String {
+        match self.left_out {
+            0 => self.caption.clone(),
+            left_out => format!("{} {left_out} more are not shown.", self.caption),
+        }
+    }
+
+    /// As the chart reads it, safe within a `script` of HTML and of XML.
+    pub(super) fn json(&self) -> String {
+        let end = self.bars.iter().fold(0.0, |end, bar| f64::max(end, bar.to_s));
+        let begin = self.bars.first().map_or(0.0, |bar| bar.from_s).min(end);
+        let mut json = String::from("{\"label\":");
+        text(&mut json, &self.label);
+        json.push_str(",\"rows\":[");
+        for (index, row) in self.rows.iter().enumerate() {
+            comma(&mut json, index);
+            text(&mut json, row);
+        }
+        json.push_str("],\"bars\":[");
+        for (index, bar) in self.bars.iter().enumerate() {
+            comma(&mut json, index);
+            let Bar { row, from_s, to_s, group, name } = bar;
+            put(&mut json, format_args!("[{row},{from_s},{to_s},\"hue-{}\",", group % HUES));
+            text(&mut json, name);
+            json.push(']');
+        }
+        put(&mut json, format_args!("],\"from\":{begin},\"to\":{end}}}"));
+        json
+    }
+}
+
+fn put(json: &mut String, text: std::fmt::Arguments<'_>) {
+    json.write_fmt(text).expect("a String takes all that is written");
+}
+
+fn comma(json: &mut String, index: usize) {
+    if index > 0 {
+        json.push(',');
+    }
+}
+
+/// A string of JSON in which nothing is markup.
+fn text(json: &mut String, text: &str) {
+    json.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' | '<' | '>' | '&' | '\'' | '\u{fffe}' | '\u{ffff}' => {
+                put(json, format_args!("\\u{:04x}", u32::from(c)));
+            }
+            c if c.is_control() => put(json, format_args!("\\u{:04x}", u32::from(c))),
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(row: usize, from_s: f64, to_s: f64) -> Bar {
+        Bar { row, from_s, to_s, group: 9, name: "</script>\"\\\u{0}".to_owned() }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_left_out_and_counted() {
+        let bars =
+            [bar(0, 3.0, 4.0), bar(1, 0.0, 1.0), bar(0, 0.5, f64::NAN), bar(0, 2.0, 1.0), bar(0, 1.0, 1.5)];
+        let gantt = Gantt::new("Runs.", "runs", ["m<1>".to_owned()], bars);
+        assert_eq!(gantt.caption(), "Runs. 3 more are not shown.");
+        assert_eq!(
+            gantt.json(),
+            "{\"label\":\"runs\",\"rows\":[\"m\\u003c1\\u003e\"],\"bars\":[\
+             [0,1,1.5,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\\u0000\"],\
+             [0,3,4,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\\u0000\"]],\"from\":1,\"to\":4}"
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! Each machine's day: what its owner used, and what the grid did.
+
+use crate::desk::Desk;
+use crate::limits::MACHINE_SAMPLES_KEPT;
+use gleaner_units::{MachineId, Span, Time};
+use gleaner_wire::VERSION;
+use gleaner_wire::day::{MachineDay, MachineDayList};
+use std::collections::VecDeque;
+
+/// From one sample of a machine to the next; the machine is looked at several times within.
+const STEP: Span = Span::from_nanos(600_000_000_000);
+
+#[derive(Debug, Default)]
+pub(super) struct Machines {
+    machines: Vec<Machine>,
+}
+
+#[derive(Debug)]
+struct Machine {
+    name: String,
+    from: Time,
+    samples: VecDeque<Sample>,
+    now: Looks,
+}
+
+/// What it came to, in percent; none while the machine was not connected.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    shares: Option<(u8, u8)>,
+    moved_away: u16,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Looks {
+    looks: u32,
+    owner: f64,
+    grid: f64,
+    moved_away: u16,
+}
+
+impl Machines {
+    pub(super) fn count(&self) -> usize {
+        self.machines.len()
+    }
+
+    pub(super) fn moved_away(&mut self, from: MachineId) {
+        if let Some(machine) = self.machines.get_mut(from.index()) {
+            machine.now.moved_away = machine.now.moved_away.saturating_add(1);
+        }
+    }
+
+    /// Costs O(machines).
+    pub(super) fn sample(&mut self, desk: &Desk, now: Time) {
+        let ledger = desk.ledger();
+        for (index, agent) in ledger.agents().iter().enumerate() {
+            if self.machines.len() == index {
+                let name = agent.name.clone();
+                self.machines.push(Machine {
+                    name,
+                    from: now,
+                    samples: VecDeque::new(),
+                    now: Looks::default(),
+                });
+            }
+            let (id, machine) = (MachineId::new(index), &mut self.machines[index]);
+            machine.close_until(now);
+            if desk.is_connected(id) {
+                let measured = desk.heard(id).and_then(|(sample, _)| sample.map(|sample| sample.load));
+                let slots = f64::from(agent.profile.slots.max(1));
+                let tasks = f64::from(ledger.grid().machine(id).count());
+                machine.now.looks += 1;
+                machine.now.owner += measured.unwrap_or(agent.load).clamp(0.0, 1.0);
+                // What stands still uses nothing.
+                machine.now.grid += if agent.is_suspended() { 0.0 } else { (tasks / slots).min(1.0) };
+            }
+        }
+    }
+
+    pub(super) fn view(&self, from: usize, limit: usize) -> MachineDayList {
+        let machines: Vec<MachineDay> =
+            self.machines.iter().skip(from).take(limit).map(Machine::view).collect();
+        let end = from.saturating_add(machines.len());
+        let next = (end < self.machines.len()).then_some(end as u32);
+        MachineDayList { version: VERSION, step_s: STEP.seconds(), machines, next }
+    }
+}
+
+impl Machine {
+    /// Finishes the samples that are over.
+    fn close_until(&mut self, now: Time) {
+        let behind = now.since(self.from).nanos() / STEP.nanos();
+        // After a day without a look there is nothing to keep.
+        if behind > 2 * MACHINE_SAMPLES_KEPT as u64 {
+            (self.from, self.samples, self.now) = (now, VecDeque::new(), Looks::default());
+            return;
+        }
+        while (self.samples.len() as u64) < now.since(self.from).nanos() / STEP.nanos() {
+            let sample = std::mem::take(&mut self.now).close();
+            self.samples.push_back(sample);
+            if self.samples.len() > MACHINE_SAMPLES_KEPT {
+                self.samples.pop_front();
+                self.from += STEP;
+            }
+        }
+    }
+
+    fn view(&self) -> MachineDay {
+        let all: Vec<Sample> = self.samples.iter().copied().chain([self.now.close()]).collect();
+        MachineDay {
+            machine: self.name.clone(),
+            from_s: self.from.seconds(),
+            owner: all.iter().map(|sample| sample.shares.map(|(owner, _)| owner)).collect(),
+            grid: all.iter().map(|sample| sample.shares.map(|(_, grid)| grid)).collect(),
+            moved_away: all.iter().map(|sample| sample.moved_away).collect(),
+        }
+    }
+}
+
+impl Looks {
+    fn close(self) -> Sample {
+        let percent = |sum: f64| (100.0 * sum / f64::from(self.looks)).round() as u8;
+        let shares = (self.looks > 0).then(|| (percent(self.owner), percent(self.grid)));
+        Sample { shares, moved_away: self.moved_away }
+    }
+}

@@ -1,0 +1,129 @@
+//! The latest runs: what ran where, and when.
+
+use crate::ledger::Ledger;
+use crate::limits::RUNS_KEPT;
+use gleaner_units::{MachineId, RunId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::day::{RunState, RunView};
+use gleaner_wire::session::Outcome;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    /// In order of their ends.
+    over: VecDeque<Told>,
+    going_on: BTreeMap<RunId, Told>,
+    left_out: u64,
+    /// By machine.
+    names: BTreeMap<MachineId, Arc<str>>,
+}
+
+#[derive(Clone, Debug)]
+struct Told {
+    user: Arc<str>,
+    job: JobId,
+    task: u32,
+    run: u32,
+    on: MachineId,
+    machine: Arc<str>,
+    from_s: f64,
+    to_s: Option<f64>,
+    state: RunState,
+}
+
+/// How a run ended.
+pub(super) fn state(outcome: &Outcome) -> RunState {
+    match outcome {
+        Outcome::Exited { code: 0 } => RunState::Done,
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::TimedOut
+        | Outcome::OverLimit { .. } => RunState::Failed,
+        Outcome::Stopped => RunState::Stopped,
+        Outcome::Abandoned { .. } | Outcome::NotStarted { .. } => RunState::Lost,
+    }
+}
+
+impl Runs {
+    pub(super) fn started(&mut self, ledger: &Ledger, at: Time, run: RunId, on: MachineId) {
+        let told = self.told(ledger, run, on, at.seconds());
+        self.going_on.insert(run, told);
+    }
+
+    pub(super) fn ended(
+        &mut self,
+        ledger: &Ledger,
+        at: Time,
+        (run, on): (RunId, MachineId),
+        (state, elapsed_s): (RunState, f64),
+    ) {
+        let told = match self.going_on.remove(&run) {
+            Some(told) => told,
+            // It never ran: nothing to show.
+            None if elapsed_s <= 0.0 => return,
+            None => self.told(ledger, run, on, at.seconds() - elapsed_s),
+        };
+        self.keep(Told { to_s: Some(at.seconds()), state, ..told });
+    }
+
+    /// Whatever ran on a machine has ended.
+    pub(super) fn lost(&mut self, at: Time, on: MachineId) {
+        let gone: Vec<RunId> =
+            self.going_on.iter().filter(|(_, told)| told.on == on).map(|(run, _)| *run).collect();
+        for run in gone {
+            let told = self.going_on.remove(&run).expect("it was just there");
+            self.keep(Told { to_s: Some(at.seconds()), state: RunState::Lost, ..told });
+        }
+    }
+
+    fn keep(&mut self, told: Told) {
+        if self.over.len() == RUNS_KEPT {
+            self.over.pop_front();
+            self.left_out += 1;
+        }
+        self.over.push_back(told);
+    }
+
+    fn told(&mut self, ledger: &Ledger, run: RunId, on: MachineId, from_s: f64) -> Told {
+        let (id, job) = ledger.job_of(run.task);
+        let machine = self.names.entry(on).or_insert_with(|| ledger.agent(on).name.as_str().into());
+        Told {
+            user: job.user.as_str().into(),
+            job: id,
+            task: job.number(run.task),
+            run: run.number,
+            on,
+            machine: Arc::clone(machine),
+            from_s,
+            to_s: None,
+            state: RunState::Running,
+        }
+    }
+
+    /// The latest, and how many were left out.
+    pub(super) fn view(&self, user: Option<&str>, limit: usize) -> (Vec<RunView>, u64) {
+        let is_shown = |told: &&Told| user.is_none_or(|user| *told.user == *user);
+        // What goes on is shown first of all: there are at most as many as the grid has slots.
+        let latest = self.going_on.values().chain(self.over.iter().rev()).filter(is_shown);
+        let mut runs: Vec<RunView> = latest.clone().take(limit).map(Told::view).collect();
+        let hidden = latest.skip(limit).count() as u64;
+        runs.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
+        // How many runs there are of others is theirs.
+        (runs, hidden + if user.is_none() { self.left_out } else { 0 })
+    }
+}
+
+impl Told {
+    fn view(&self) -> RunView {
+        RunView {
+            job: self.job,
+            task: self.task,
+            run: self.run,
+            machine: self.machine.to_string(),
+            from_s: self.from_s,
+            to_s: self.to_s,
+            state: self.state,
+        }
+    }
+}

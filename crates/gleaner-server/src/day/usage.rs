@@ -1,0 +1,213 @@
+//! What users used in the last day, and what each job asked for beside what its runs used.
+
+use crate::ledger::{Job, Ledger};
+use crate::limits::{JOBS_USED_KEPT, USERS_USED_KEPT};
+use gleaner_units::{TaskId, Time};
+use gleaner_wire::JobId;
+use gleaner_wire::day::{JobUse, RunState, UserUse};
+use gleaner_wire::session::Usage;
+use std::collections::{BTreeMap, VecDeque};
+
+const HOUR_NS: u64 = 3_600_000_000_000;
+const HOURS: u64 = 24;
+/// Lengths of runs are told by powers of two, from an eighth of a second on: up to twelve days.
+const TIMES: usize = 24;
+const SHORTEST_S: f64 = 0.125;
+/// Characters of a command that stand for a job without a name.
+const NAME_CHARS: usize = 60;
+/// So many runs tell something about a job.
+const TELLING: u64 = 5;
+
+#[derive(Debug, Default)]
+pub(super) struct Usages {
+    users: BTreeMap<String, VecDeque<(u64, UserUse)>>,
+    jobs: BTreeMap<JobId, JobSum>,
+}
+
+#[derive(Debug)]
+struct JobSum {
+    shown: JobUse,
+    starts: u64,
+    elapsed_s: f64,
+    cpu_s: f64,
+    overhead_s: f64,
+}
+
+impl Usages {
+    pub(super) fn started(&mut self, ledger: &Ledger, task: TaskId, overhead_s: Option<f64>) {
+        let Some(overhead_s) = overhead_s else { return };
+        let sum = self.job(ledger, task);
+        sum.starts += 1;
+        sum.overhead_s += overhead_s;
+    }
+
+    pub(super) fn ended(
+        &mut self,
+        ledger: &Ledger,
+        at: Time,
+        task: TaskId,
+        (state, usage): (RunState, &Usage),
+    ) {
+        let failed = u64::from(matches!(state, RunState::Failed | RunState::Lost));
+        let sum = self.job(ledger, task);
+        sum.shown.runs += 1;
+        sum.elapsed_s += usage.elapsed_s;
+        sum.cpu_s += usage.cpu_s;
+        sum.shown.time_max_s = sum.shown.time_max_s.max(usage.elapsed_s);
+        sum.shown.memory_used = sum.shown.memory_used.max(usage.memory_bytes);
+        sum.shown.times[place(usage.elapsed_s)] += 1;
+        let user = &ledger.job_of(task).1.user;
+        if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(user) {
+            return;
+        }
+        let hours = self.users.entry(user.clone()).or_default();
+        let hour = at.nanos() / HOUR_NS;
+        while hours.front().is_some_and(|(first, _)| first + HOURS <= hour) {
+            hours.pop_front();
+        }
+        if hours.back().is_none_or(|(last, _)| *last != hour) {
+            hours.push_back((hour, UserUse::default()));
+        }
+        let (_, used) = hours.back_mut().expect("there is this hour");
+        used.runs += 1;
+        used.failed += failed;
+        used.machine_s += usage.elapsed_s;
+        used.cpu_s += usage.cpu_s;
+    }
+
+    fn job(&mut self, ledger: &Ledger, task: TaskId) -> &mut JobSum {
+        let (id, job) = ledger.job_of(task);
+        if self.jobs.len() >= JOBS_USED_KEPT && !self.jobs.contains_key(&id) {
+            self.jobs.pop_first();
+        }
+        self.jobs.entry(id).or_insert_with(|| JobSum::of(id, job))
+    }
+
+    /// By who used most; newest jobs first.
+    pub(super) fn view(&self, user: Option<&str>, now: Time) -> (Vec<UserUse>, Vec<JobUse>) {
+        let hour = now.nanos() / HOUR_NS;
+        let users = self.users.iter().filter(|(name, _)| user.is_none_or(|user| user == name.as_str()));
+        let summed = users.map(|(name, hours)| {
+            let mut all = UserUse { user: name.clone(), ..UserUse::default() };
+            for (_, used) in hours.iter().filter(|(of, _)| of + HOURS > hour) {
+                all.runs += used.runs;
+                all.failed += used.failed;
+                all.machine_s += used.machine_s;
+                all.cpu_s += used.cpu_s;
+            }
+            all
+        });
+        let mut users: Vec<UserUse> = summed.filter(|all| all.runs > 0).collect();
+        users.sort_by(|one, other| other.machine_s.total_cmp(&one.machine_s));
+        let jobs = self.jobs.values().rev().filter(|sum| sum.shown.runs > 0);
+        let jobs = jobs.filter(|sum| user.is_none_or(|user| user == sum.shown.user));
+        (users, jobs.map(JobSum::view).collect())
+    }
+}
+
+fn place(elapsed_s: f64) -> usize {
+    let doublings = (elapsed_s / SHORTEST_S).log2();
+    if doublings < 0.0 || doublings.is_nan() { 0 } else { (doublings as usize + 1).min(TIMES - 1) }
+}
+
+impl JobSum {
+    fn of(id: JobId, job: &Job) -> Self {
+        let spec = &job.spec;
+        let name = if spec.name.is_empty() { spec.command.join(" ") } else { spec.name.clone() };
+        let shown = JobUse {
+            job: id,
+            user: job.user.clone(),
+            name: name.chars().take(NAME_CHARS).collect(),
+            runs: 0,
+            cores_asked: spec.needs.cores,
+            cores_used: 0.0,
+            memory_asked: spec.needs.memory,
+            memory_used: 0,
+            time_asked_s: spec.needs.time_limit_s,
+            time_mean_s: 0.0,
+            time_max_s: 0.0,
+            overhead_s: 0.0,
+            times: vec![0; TIMES],
+            hints: Vec::new(),
+        };
+        Self { shown, starts: 0, elapsed_s: 0.0, cpu_s: 0.0, overhead_s: 0.0 }
+    }
+
+    fn view(&self) -> JobUse {
+        let mut shown = self.shown.clone();
+        shown.cores_used = if self.elapsed_s > 0.0 { self.cpu_s / self.elapsed_s } else { 0.0 };
+        shown.time_mean_s = self.elapsed_s / shown.runs.max(1) as f64;
+        shown.overhead_s = self.overhead_s / self.starts.max(1) as f64;
+        shown.hints = hints(&shown);
+        shown
+    }
+}
+
+fn hints(job: &JobUse) -> Vec<String> {
+    let mut hints = Vec::new();
+    if job.runs < TELLING {
+        return hints;
+    }
+    if job.time_mean_s < job.overhead_s {
+        hints.push(format!(
+            "its tasks take {:.2} s, and to start one takes {:.2} s: put several into one",
+            job.time_mean_s, job.overhead_s
+        ));
+    }
+    if job.cores_asked > 1 && job.cores_used < 0.5 * f64::from(job.cores_asked) {
+        let (asked, used) = (job.cores_asked, job.cores_used);
+        hints.push(format!("its tasks ask for {asked} cores and use {used:.1}: fewer would start sooner"));
+    }
+    if job.memory_used > 0 && job.memory_asked > 4 * job.memory_used {
+        let mib = |bytes: u64| bytes >> 20;
+        hints.push(format!(
+            "its tasks ask for {} MiB of memory and use {} MiB at most: less would start sooner",
+            mib(job.memory_asked),
+            mib(job.memory_used)
+        ));
+    }
+    hints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_double_from_one_place_to_the_next() {
+        for (elapsed_s, expected) in
+            [(0.0, 0), (0.124, 0), (0.125, 1), (0.249, 1), (0.25, 2), (1.0, 4), (1e12, TIMES - 1)]
+        {
+            assert_eq!(place(elapsed_s), expected, "{elapsed_s} s");
+        }
+    }
+
+    fn job(cores: (u32, f64), memory: (u64, u64), times: (f64, f64)) -> JobUse {
+        JobUse {
+            job: JobId(1),
+            user: "ada".to_owned(),
+            name: String::new(),
+            runs: TELLING,
+            cores_asked: cores.0,
+            cores_used: cores.1,
+            memory_asked: memory.0,
+            memory_used: memory.1,
+            time_asked_s: 0.0,
+            time_mean_s: times.0,
+            time_max_s: times.0,
+            overhead_s: times.1,
+            times: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn who_asks_for_much_more_than_they_use_is_told_so() {
+        assert!(hints(&job((1, 0.1), (0, 1 << 30), (1.0, 0.5))).is_empty(), "nothing is wrong");
+        assert!(hints(&job((1, 1.0), (0, 0), (0.1, 0.5)))[0].contains("put several into one"));
+        assert!(hints(&job((4, 1.0), (0, 0), (9.0, 0.5)))[0].contains("4 cores and use 1.0"));
+        assert!(hints(&job((1, 1.0), (1 << 30, 1 << 20), (9.0, 0.5)))[0].contains("1024 MiB"));
+        let few = JobUse { runs: TELLING - 1, ..job((4, 0.0), (0, 0), (0.1, 0.5)) };
+        assert!(hints(&few).is_empty(), "a few runs tell nothing");
+    }
+}

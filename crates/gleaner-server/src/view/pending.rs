@@ -1,0 +1,121 @@
+//! Why tasks wait, and why they failed, for those that are alike together.
+
+use super::explain::explain;
+use crate::desk::Desk;
+use crate::ledger::Job;
+use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
+use gleaner_units::{TaskId, Time};
+use gleaner_wire::api::{ExplanationView, TaskPhase};
+use gleaner_wire::day::{FailureGroup, FailureList, WaitGroup, WaitList};
+use gleaner_wire::session::Outcome;
+use gleaner_wire::{JobId, VERSION};
+use std::collections::{BTreeMap, HashMap};
+
+/// Jobs that are named for each reason.
+const JOBS_NAMED: usize = 20;
+/// Machines that are named for each reason.
+const MACHINES_NAMED: usize = 5;
+/// Stretches of alike tasks that are looked at to find one that waits.
+const STRETCHES_MAX: usize = 1_000;
+
+/// Why the tasks of one user wait, or all. Costs O(machines) for each class of tasks among them.
+pub fn waits(desk: &Desk, now: Time, user: Option<&str>) -> WaitList {
+    let ledger = desk.ledger();
+    let wanted = |job: &Job| job.tally.waiting > 0 && user.is_none_or(|user| job.user == user);
+    let mut waiting = ledger.jobs().filter(|(_, job)| wanted(job));
+    let mut groups: Vec<WaitGroup> = Vec::new();
+    // What holds for a class holds for all its jobs, as long as they wait for a machine.
+    let mut of_class: HashMap<_, usize> = HashMap::new();
+    let mut left_out = 0;
+    for (id, job) in waiting.by_ref().take(WAITING_JOBS_READ_MAX) {
+        let Some(task) = find_waiting(desk, job) else { continue };
+        let rests = ledger.record(task).rests_until().is_some() || ledger.is_live(task);
+        let found = of_class.get(&(job.class, rests)).copied();
+        let group = match found {
+            Some(group) => &mut groups[group],
+            None if groups.len() == WAITS_TOLD_MAX => {
+                left_out += 1;
+                continue;
+            }
+            None => {
+                let explanation = explain(desk, now, task);
+                let same = groups.iter().position(|group| is_same(&group.explanation, &explanation));
+                let place = same.unwrap_or(groups.len());
+                of_class.insert((job.class, rests), place);
+                let (task, since_s) = (job.number(task), job.submitted.seconds());
+                if same.is_none() {
+                    let (tasks, job_count, jobs) = (0, 0, Vec::new());
+                    groups.push(WaitGroup { tasks, job_count, jobs, task, since_s, explanation });
+                }
+                &mut groups[place]
+            }
+        };
+        group.tasks += u64::from(job.tally.waiting);
+        group.job_count += 1;
+        group.since_s = group.since_s.min(job.submitted.seconds());
+        if group.jobs.len() < JOBS_NAMED {
+            group.jobs.push(id);
+        }
+    }
+    left_out += waiting.count() as u32;
+    groups.sort_by_key(|group| std::cmp::Reverse(group.tasks));
+    WaitList { version: VERSION, groups, left_out }
+}
+
+/// Whether it says the same of another class of tasks.
+fn is_same(one: &ExplanationView, other: &ExplanationView) -> bool {
+    (&one.summary, &one.ruled_out, &one.remedies) == (&other.summary, &other.ruled_out, &other.remedies)
+}
+
+fn find_waiting(desk: &Desk, job: &Job) -> Option<TaskId> {
+    let mut stretches = desk.ledger().stretches(job.range()).take(STRETCHES_MAX);
+    let found = stretches.find(|(_, record)| record.phase == TaskPhase::Waiting);
+    found.map(|(tasks, _)| tasks.first())
+}
+
+/// Why tasks of a job failed; nothing if there is no such job.
+pub fn failures(desk: &Desk, id: JobId) -> Option<FailureList> {
+    let ledger = desk.ledger();
+    let job = ledger.find_job(id)?;
+    let mut groups: BTreeMap<String, (FailureGroup, BTreeMap<String, u32>)> = BTreeMap::new();
+    let mut read = 0;
+    for (tasks, record) in ledger.stretches(job.range()).take(FAILURES_READ_MAX) {
+        if record.phase != TaskPhase::Failed {
+            continue;
+        }
+        let reason = record.last.as_ref().map_or("it is not known".to_owned(), |last| reason(&last.outcome));
+        let example = job.number(tasks.first());
+        let (group, machines) = groups.entry(reason.clone()).or_insert_with(|| {
+            (FailureGroup { reason, tasks: 0, example, machines: Vec::new() }, BTreeMap::new())
+        });
+        read += tasks.count();
+        group.tasks += tasks.count();
+        if let Some(on) = record.machine {
+            *machines.entry(ledger.agent(on).name.clone()).or_default() += tasks.count();
+        }
+    }
+    let mut failures: Vec<FailureGroup> = groups
+        .into_values()
+        .map(|(group, machines)| {
+            let mut machines: Vec<_> = machines.into_iter().collect();
+            machines.sort_by_key(|(_, tasks)| std::cmp::Reverse(*tasks));
+            let machines = machines.into_iter().take(MACHINES_NAMED).map(|(name, _)| name).collect();
+            FailureGroup { machines, ..group }
+        })
+        .collect();
+    failures.sort_by_key(|group| std::cmp::Reverse(group.tasks));
+    let left_out = job.tally.failed.saturating_sub(read);
+    Some(FailureList { version: VERSION, failures, left_out })
+}
+
+fn reason(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Exited { code } => format!("its program ended with exit code {code}"),
+        Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
+        Outcome::Stopped => "its run was stopped".to_owned(),
+        Outcome::TimedOut => "it took longer than its time limit".to_owned(),
+        Outcome::OverLimit { what } => format!("it used more than it may: {what}"),
+        Outcome::Abandoned { why } => format!("its run was given up: {why}"),
+        Outcome::NotStarted { why } => format!("it could not be started: {why}"),
+    }
+}

@@ -1,0 +1,66 @@
+// Asks the coordinator, in the words of its OpenAPI document; in a saved page, what was saved.
+import type { components } from "./schema.d.ts";
+import { saved } from "./saved.ts";
+
+type Schemas = components["schemas"];
+export type Job = Schemas["JobView"];
+export type Task = Schemas["TaskView"];
+export type Machine = Schemas["MachineView"];
+export type Phase = Schemas["TaskPhase"];
+export type Tally = Schemas["Tally"];
+export type Run = Schemas["RunView"];
+export type LiveEvent = Schemas["LiveEvent"];
+export type Explanation = Schemas["ExplanationView"];
+export type { Schemas };
+
+/** What the coordinator said no to. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const KEY = "token";
+
+// Typed once, and kept in this tab's session only.
+export const token = {
+  find: () => sessionStorage.getItem(KEY),
+  set: (value: string) => sessionStorage.setItem(KEY, value),
+  forget: () => sessionStorage.removeItem(KEY),
+};
+
+export function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("Authorization", `Bearer ${token.find() ?? ""}`);
+  return fetch(path, { ...init, headers, cache: "no-store" });
+}
+
+/** What the coordinator answers. */
+export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  if (saved) {
+    const kept = saved.answers[path];
+    if (kept === undefined) {
+      throw new Refused(404, "This was not saved.");
+    }
+    return kept as T;
+  }
+  const response = await request(path, init);
+  const body: unknown = await response.json();
+  if (!response.ok) {
+    throw new Refused(response.status, (body as Schemas["Problem"]).error.message);
+  }
+  return body as T;
+}
+
+/** Has something done. */
+export function order<T>(path: string, body?: unknown, method = "POST"): Promise<T> {
+  const init: RequestInit = { method };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { "Content-Type": "application/json" };
+  }
+  return ask<T>(path, init);
+}

@@ -1,0 +1,200 @@
+// The frame around all views: who is signed in, where one may go, and what just happened.
+import { useEffect, useState } from "preact/hooks";
+import { ask, Refused, token, type Schemas } from "./api.ts";
+import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
+import { useRoute } from "./route.ts";
+import { saved } from "./saved.ts";
+import { clock, plain } from "./text.ts";
+import { JobPage } from "./views/job.tsx";
+import { MachinePage, Machines } from "./views/machines.tsx";
+import { Overview } from "./views/overview.tsx";
+import { Stream } from "./views/stream.tsx";
+import { TaskPage } from "./views/task.tsx";
+import { Use } from "./views/use.tsx";
+import { WhatIf } from "./views/whatif.tsx";
+
+export type Me = Schemas["Me"];
+
+export interface Frame {
+  me: Me;
+  /** Whether they may give orders at all. */
+  mayAct: boolean;
+  isAdmin: boolean;
+  tell: (news: string) => void;
+}
+
+const VIEWS: [string, string][] = [
+  ["/", "Grid"],
+  ["/machines", "Machines"],
+  ["/stream", "Task stream"],
+  ["/use", "Use"],
+  ["/what-if", "What if"],
+];
+
+export function App() {
+  const [me, setMe] = useState<Me>();
+  const [isSignedIn, setSignedIn] = useState(saved !== null || token.find() !== null);
+  const [problem, setProblem] = useState<string>();
+  const signOut = () => {
+    token.forget();
+    unfollow();
+    setMe(undefined);
+    setSignedIn(false);
+  };
+  onSignOut(signOut);
+  useEffect(() => {
+    if (!isSignedIn) {
+      return;
+    }
+    ask<Me>("/api/v1/me").then(
+      (found) => {
+        setMe(found);
+        setProblem(undefined);
+        void follow();
+      },
+      (error: unknown) => {
+        setProblem(error instanceof Refused ? error.message : "The coordinator cannot be reached.");
+        if (error instanceof Refused && error.status === 401) {
+          signOut();
+        }
+      },
+    );
+  }, [isSignedIn]);
+  if (!isSignedIn) {
+    return <SignIn problem={problem} done={() => setSignedIn(true)} />;
+  }
+  if (!me) {
+    return (
+      <main>
+        <p class="muted" role="status">
+          {problem ?? "…"}
+        </p>
+      </main>
+    );
+  }
+  return <Signed me={me} signOut={signOut} />;
+}
+
+function SignIn({ problem, done }: { problem: string | undefined; done: () => void }) {
+  const [typed, setTyped] = useState("");
+  return (
+    <main class="sign-in">
+      <h1>Gleaner</h1>
+      <p>
+        This is the coordinator of a grid: it runs programs on machines that others leave idle. Its users submit with{" "}
+        <code>gleaner submit -- PROGRAM</code>.
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          token.set(typed.trim());
+          done();
+        }}
+      >
+        <label for="token">
+          Your token. It lies in the coordinator’s folder, or <code>gleaner token user NAME</code> makes one. It is kept
+          in this tab only.
+        </label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          placeholder="glu_…"
+          required
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <button class="strong">Sign in</button>
+      </form>
+      {problem && (
+        <p class="trouble" role="alert">
+          {plain(problem)}
+        </p>
+      )}
+    </main>
+  );
+}
+
+function Signed({ me, signOut }: { me: Me; signOut: () => void }) {
+  const route = useRoute();
+  const isConnected = useConnected();
+  const [news, setNews] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setNews(""), 8_000);
+    return () => clearTimeout(timer);
+  }, [news]);
+  const frame: Frame = {
+    me,
+    mayAct: saved === null && me.role !== "reader",
+    isAdmin: saved === null && me.role === "admin",
+    tell: setNews,
+  };
+  const here = `/${route.split("/")[1] ?? ""}`;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="brand" href="#/">
+          Gleaner
+        </a>
+        <nav aria-label="Views">
+          {VIEWS.filter(([path]) => isOffered(path, me)).map(([path, name]) => (
+            <a key={path} href={`#${path}`} aria-current={here === path || (path === "/" && here === "/jobs") ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <span class="who">
+          {saved ? (
+            <span>saved {clock(saved.at_s)}</span>
+          ) : (
+            <>
+              <span class={isConnected ? "muted" : "lost"} role="status">
+                {isConnected ? "live" : "reconnecting…"}
+              </span>{" "}
+              <span title={me.role}>{plain(me.user)}</span> <button onClick={signOut}>Sign out</button>
+            </>
+          )}
+        </span>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <View route={route} frame={frame} />
+      </main>
+      <div class="news" role="status" aria-live="polite">
+        {news && <p>{plain(news)}</p>}
+      </div>
+    </>
+  );
+}
+
+function isOffered(path: string, me: Me): boolean {
+  if (saved) {
+    return saved.route === "/stream" ? path !== "/what-if" : false;
+  }
+  return path !== "/what-if" || me.role !== "user";
+}
+
+function View({ route, frame }: { route: string; frame: Frame }) {
+  const [, first, second, third, fourth] = route.split("/");
+  const number = (text: string | undefined) => Number.parseInt(text ?? "", 10);
+  switch (first) {
+    case "jobs":
+      return third === "tasks" ? (
+        <TaskPage key={route} job={number(second)} task={number(fourth)} frame={frame} />
+      ) : (
+        <JobPage key={route} job={number(second)} frame={frame} />
+      );
+    case "machines":
+      return second ? <MachinePage key={route} name={decodeURIComponent(second)} frame={frame} /> : <Machines frame={frame} />;
+    case "stream":
+      return <Stream frame={frame} />;
+    case "use":
+      return <Use />;
+    case "what-if":
+      return <WhatIf />;
+    default:
+      return <Overview frame={frame} />;
+  }
+}

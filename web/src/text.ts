@@ -1,0 +1,84 @@
+// How numbers, times and foreign texts are written.
+
+/** Characters that would not be seen, or that would reorder or restyle what stands beside them. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+/** What terminals take for colours and movements. */
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
+
+/** A name or a reason as it is shown: on one line, each hidden character as a sign. */
+export function plain(text: string): string {
+  return text.replace(/[\t\n\r]+/g, " ").replace(HIDDEN, "\ufffd");
+}
+
+const LINE_MAX = 2_000;
+const LINES_MAX = 5_000;
+
+/** What a program wrote: the end of it, without colours, and each line only so long. */
+export function output(text: string): string {
+  const lines = text.replace(ESCAPES, "").replace(/\r\n/g, "\n").split("\n");
+  const shown = lines.slice(-LINES_MAX).map((line) => {
+    // A progress bar overwrites itself.
+    const last = line.slice(line.lastIndexOf("\r") + 1);
+    const cut = last.length > LINE_MAX ? `${last.slice(0, LINE_MAX)} … and ${grouped(last.length - LINE_MAX)} more` : last;
+    return cut.replace(HIDDEN, "\ufffd");
+  });
+  const before = lines.length - shown.length;
+  return (before > 0 ? `… ${grouped(before)} lines before\n` : "") + shown.join("\n");
+}
+
+export function grouped(number: number): string {
+  return Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+export function span(seconds: number): string {
+  if (!Number.isFinite(seconds)) {
+    return "–";
+  }
+  const s = Math.max(0, seconds);
+  if (s < 10) {
+    return `${s.toFixed(s < 1 ? 2 : 1)} s`;
+  }
+  if (s < 120) {
+    return `${Math.round(s)} s`;
+  }
+  if (s < 7_200) {
+    return `${Math.round(s / 60)} min`;
+  }
+  return s < 172_800 ? `${(s / 3_600).toFixed(1)} h` : `${(s / 86_400).toFixed(1)} d`;
+}
+
+export function bytes(count: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let [value, unit] = [count, 0];
+  while (value >= 1_024 && unit < units.length - 1) {
+    value /= 1_024;
+    unit += 1;
+  }
+  return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}
+
+const two = (number: number) => number.toString().padStart(2, "0");
+
+/** The hour and minute, for an axis. */
+export function hour(at_s: number): string {
+  const at = new Date(at_s * 1_000);
+  return `${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** Counts of bytes in a sentence, as people read them. */
+export function sized(text: string): string {
+  return plain(text).replace(/\b(\d{4,}) bytes\b/g, (_, count: string) => bytes(Number(count)));
+}
+
+/** The time of day; with the date where it is not today. */
+export function clock(at_s: number, seconds = false): string {
+  const at = new Date(at_s * 1_000);
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}${seconds ? `:${two(at.getSeconds())}` : ""}`;
+  const isToday = at.toDateString() === new Date().toDateString();
+  return isToday ? time : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}
+
+export function plural(count: number, one: string, more = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : more}`;
+}

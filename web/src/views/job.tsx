@@ -1,0 +1,181 @@
+// A job: how it stands, why tasks failed, and its tasks.
+import { useState } from "preact/hooks";
+import { ask, order, type Job, type Phase, type Schemas, type Task } from "../api.ts";
+import { useLive } from "../live.ts";
+import { Act, Badge, Facts, Loading, PhaseBar, PhaseKey, PHASES, Section, Trouble } from "../parts/basics.tsx";
+import { Rows, type Column } from "../parts/rows.tsx";
+import { toMachine, toTask } from "../route.ts";
+import { download, file, saved } from "../saved.ts";
+import { clock, grouped, plain, plural, span } from "../text.ts";
+import type { Frame } from "../app.tsx";
+import { nameOf } from "./overview.tsx";
+import { RunChart } from "./stream.tsx";
+
+type Order = "cancel" | "hold" | "release" | "rerun";
+
+export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
+  const path = `/api/v1/jobs/${id}`;
+  const [phase, setPhase] = useState<Phase | "">("");
+  const concerns = (event: { job?: number | null }) => event.job === id;
+  const job = useLive<Job>(path, { concerns });
+  const failures = useLive<Schemas["FailureList"]>((job.data?.tasks.failed ?? 0) > 0 ? `${path}/failures` : null, { concerns });
+  const tasks = useLive<Schemas["TaskList"]>(`${path}/tasks?limit=10000${phase && `&phase=${phase}`}`, {
+    concerns: (event) => event.job === id,
+    patch: (list, events) => {
+      const changed = new Map(events.filter((event) => event.task !== null && event.phase).map((event) => [event.task, event]));
+      return {
+        ...list,
+        tasks: list.tasks.map((task) => {
+          const event = changed.get(task.task);
+          return event?.phase ? { ...task, phase: event.phase, machine: event.machine ?? task.machine } : task;
+        }),
+      };
+    },
+  });
+  const view = job.data;
+  if (!view) {
+    return <Loading live={job} />;
+  }
+  const act = (what: Order, choice: Schemas["Choice"]) => async () => {
+    const { tasks } = await order<Schemas["Ordered"]>(`${path}/${what}`, choice);
+    job.again();
+    return `${what}: ${plural(tasks, "task")} of job ${id}`;
+  };
+  const all = { tasks: [], failed: false };
+  const { held, failed, done, cancelled } = view.tasks;
+  const open = view.tasks.waiting + view.tasks.running + view.tasks.suspended + held;
+  return (
+    <>
+      <nav class="crumbs" aria-label="Where this is">
+        <a href="#/">Grid</a> › job {id}
+      </nav>
+      <div class="title">
+        <h1>
+          Job {id} <span class="name">{nameOf(view)}</span>
+        </h1>
+        {frame.mayAct && (
+          <span class="acts">
+            {open > held && <Act label="Hold" act={act("hold", all)} tell={frame.tell} />}
+            {held > 0 && <Act label="Release" act={act("release", all)} tell={frame.tell} />}
+            {failed > 0 && <Act label="Rerun failed" act={act("rerun", { tasks: [], failed: true })} tell={frame.tell} />}
+            {open === 0 && done + failed + cancelled > 0 && (
+              <Act label="Rerun all" confirm={`Run all ${grouped(done + failed + cancelled)} tasks of job ${id} again?`} act={act("rerun", all)} tell={frame.tell} />
+            )}
+            {open > 0 && (
+              <Act label="Cancel" confirm={`Stop ${plural(open, "task")} of job ${id} for good?`} act={act("cancel", all)} tell={frame.tell} />
+            )}
+            <Act label="Save" act={() => save(id, view, frame)} tell={frame.tell} />
+          </span>
+        )}
+        {saved === null && frame.me.role === "reader" && <Act label="Save" act={() => save(id, view, frame)} tell={frame.tell} />}
+      </div>
+      <Trouble error={job.error} />
+      <Section title="How it stands">
+        <PhaseBar tally={view.tasks} />
+        <PhaseKey tally={view.tasks} />
+        {view.waits_for && <p class="why">It waits: {plain(view.waits_for)}</p>}
+        <Facts
+          facts={[
+            ["State", <Badge state={view.state} />],
+            ["User", plain(view.user)],
+            ["Submitted", clock(view.submitted_s, true)],
+            ["Ended", view.ended_s == null ? "–" : `${clock(view.ended_s, true)}, after ${span(view.ended_s - view.submitted_s)}`],
+            ["Label", plain(view.label ?? "–")],
+            ["Command", <code>{plain(view.command.join(" ")).slice(0, 500)}</code>],
+          ]}
+        />
+      </Section>
+      {failures.data && failures.data.failures.length > 0 && (
+        <Section title="Why tasks failed">
+          <ol class="failures">
+            {failures.data.failures.map((group) => (
+              <li key={group.reason}>
+                <b>{plural(group.tasks, "task")}</b>: {plain(group.reason)}.{" "}
+                <a href={toTask(id, group.example)}>task {group.example}</a>
+                {group.machines.length > 0 && <span class="muted"> on {group.machines.map(plain).join(", ")}</span>}
+              </li>
+            ))}
+          </ol>
+        </Section>
+      )}
+      <Section
+        title="Tasks"
+        aside={
+          <label class="pick">
+            Phase{" "}
+            <select value={phase} onChange={(event) => setPhase(event.currentTarget.value as Phase | "")}>
+              <option value="">all</option>
+              {PHASES.map((phase) => (
+                <option key={phase}>{phase}</option>
+              ))}
+            </select>
+          </label>
+        }
+      >
+        <Loading live={tasks} />
+        {tasks.data && <TaskRows job={id} tasks={tasks.data.tasks} />}
+        {tasks.data?.next != null && <p class="muted">The first {grouped(tasks.data.tasks.length)}; <code>gleaner status {id} --tasks</code> has more.</p>}
+      </Section>
+      <RunChart job={id} />
+    </>
+  );
+}
+
+export function outcomeOf(task: Task): string {
+  const outcome = task.outcome;
+  if (!outcome) {
+    return "";
+  }
+  if (typeof outcome === "string") {
+    return outcome;
+  }
+  const [[kind, detail] = ["", {}]] = Object.entries(outcome as Record<string, Record<string, unknown>>);
+  const [value] = Object.values(detail ?? {});
+  const words: Record<string, string> = {
+    exited: "exit code",
+    signalled: "signal",
+    over_limit: "more than it may use:",
+    abandoned: "given up:",
+    not_started: "not started:",
+  };
+  return `${words[kind] ?? kind} ${String(value ?? "")}`.trim();
+}
+
+function TaskRows({ job, tasks }: { job: number; tasks: Task[] }) {
+  const columns: Column<Task>[] = [
+    { name: "Task", width: "4.5rem", isNumber: true, cell: (task) => <a href={toTask(job, task.task)}>{task.task}</a> },
+    { name: "Phase", width: "7rem", cell: (task) => <Badge state={task.phase} /> },
+    { name: "Machine", width: "minmax(6rem, 1fr)", cell: (task) => (task.machine ? <a href={toMachine(task.machine)}>{plain(task.machine)}</a> : "–") },
+    { name: "Runs", width: "3.5rem", isNumber: true, isMinor: true, cell: (task) => task.runs },
+    { name: "Took", width: "5rem", isNumber: true, cell: (task) => (task.usage ? span(task.usage.elapsed_s) : "–") },
+    { name: "Last run", width: "minmax(8rem, 2fr)", isMinor: true, cell: (task) => <span class="muted">{plain(outcomeOf(task))}</span> },
+  ];
+  return <Rows label={`Tasks of job ${job}`} columns={columns} rows={tasks} keyOf={(task) => task.task} empty="No tasks in this phase." />;
+}
+
+/** The page with this job in it, as a file. */
+async function save(id: number, view: Job, frame: Frame): Promise<string> {
+  const path = `/api/v1/jobs/${id}`;
+  const answers: Record<string, unknown> = { "/api/v1/me": frame.me };
+  const wanted = [path, `${path}/tasks?limit=10000`, "/api/v1/day/runs?limit=20000", "/api/v1/day/use"];
+  if (view.tasks.failed > 0) {
+    wanted.push(`${path}/failures`);
+  }
+  for (const each of wanted) {
+    answers[each] = await ask(each);
+  }
+  const runs = answers["/api/v1/day/runs?limit=20000"] as Schemas["RunList"];
+  answers["/api/v1/day/runs?limit=20000"] = { ...runs, runs: runs.runs.filter((run) => run.job === id), left_out: 0 };
+  const uses = answers["/api/v1/day/use"] as Schemas["UseList"];
+  answers["/api/v1/day/use"] = { ...uses, users: [], jobs: uses.jobs.filter((use) => use.job === id) };
+  // Those that are looked at when something went wrong: some failed ones.
+  const { tasks } = answers[`${path}/tasks?limit=10000`] as Schemas["TaskList"];
+  for (const task of tasks.filter((task) => task.phase === "failed").slice(0, 20)) {
+    const one = `${path}/tasks/${task.task}`;
+    for (const each of [one, `${one}/history`, `${one}/explain`]) {
+      answers[each] = await ask(each);
+    }
+  }
+  download(`gleaner-job-${id}.html`, await file({ at_s: Date.now() / 1_000, user: frame.me.user, route: `/jobs/${id}`, answers }));
+  return `job ${id} is saved as a file that opens without a server`;
+}

@@ -1,0 +1,208 @@
+// The first view: why things wait, what the grid does, and the jobs.
+import type { Job, Schemas } from "../api.ts";
+import { useLive } from "../live.ts";
+import { Badge, inWords, Loading, PhaseBar, PhaseKey, Section, useNarrow } from "../parts/basics.tsx";
+import { Lines } from "../parts/lines.tsx";
+import { Rows, type Column } from "../parts/rows.tsx";
+import { toJob, toMachine, toTask } from "../route.ts";
+import { clock, grouped, plain, plural, sized, span } from "../text.ts";
+import type { Frame } from "../app.tsx";
+
+export const nameOf = (job: Job) => plain(job.name || job.command.join(" "));
+
+export function Overview({ frame }: { frame: Frame }) {
+  const grid = useLive<Schemas["GridView"]>("/api/v1/grid");
+  const jobs = useLive<Schemas["JobList"]>("/api/v1/jobs?limit=1000", {
+    concerns: (event) => event.job !== null,
+  });
+  return (
+    <>
+      <h1 class="hidden">The grid</h1>
+      <Waits />
+      <Section title="Now" class="now">
+        <Loading live={grid} />
+        {grid.data && (
+          <>
+            <PhaseBar tally={grid.data.tasks} />
+            <PhaseKey tally={grid.data.tasks} />
+            <p class="muted">
+              Machines:{" "}
+              {Object.entries(grid.data.machines)
+                .map(([state, count]) => `${grouped(count)} ${state}`)
+                .join(", ") || "none has joined; `gleaner token join` shows how one does"}
+              . Policy: {plain(grid.data.policy)}.
+            </p>
+          </>
+        )}
+      </Section>
+      <Section title="Jobs" aside={jobs.data && <span class="muted">{plural(jobs.data.jobs.length, "job")}, newest first</span>}>
+        <Loading live={jobs} />
+        {jobs.data && <JobRows jobs={jobs.data.jobs} frame={frame} />}
+      </Section>
+      <Queue />
+    </>
+  );
+}
+
+function JobRows({ jobs, frame }: { jobs: Job[]; frame: Frame }) {
+  const columns: Column<Job>[] = [
+    { name: "Job", width: "3.5rem", isNumber: true, cell: (job) => <a href={toJob(job.job)}>{job.job}</a> },
+    { name: "Name", width: "minmax(7rem, 2fr)", cell: (job) => <a href={toJob(job.job)} title={nameOf(job)}>{nameOf(job) || "–"}</a> },
+    ...(frame.me.role === "user"
+      ? []
+      : [{ name: "User", width: "minmax(4rem, 1fr)", isMinor: true, cell: (job: Job) => plain(job.user) }]),
+    { name: "Tasks", width: "minmax(6rem, 2fr)", cell: (job) => <PhaseBar tally={job.tasks} /> },
+    { name: "State", width: "6.5rem", cell: (job) => <Badge state={job.state} /> },
+    { name: "", width: "minmax(8rem, 2fr)", isMinor: true, cell: (job) => <span class="muted">{inWords(job.tasks)}</span> },
+    { name: "Submitted", width: "8.5rem", isMinor: true, cell: (job) => clock(job.submitted_s) },
+  ];
+  return <Rows label="Jobs" columns={columns} rows={jobs} keyOf={(job) => job.job} empty="No jobs. Submit one with: gleaner submit -- PROGRAM" />;
+}
+
+/** Reasons that are seen at once. */
+const REASONS = 3;
+
+function Waits() {
+  const waits = useLive<Schemas["WaitList"]>("/api/v1/waits", { every_ms: 10_000 });
+  const groups = waits.data?.groups ?? [];
+  return (
+    <Section title="Why it waits" class="waits">
+      <Loading live={waits} />
+      {waits.data && groups.length === 0 && <p class="good">Nothing waits.</p>}
+      <ol>
+        {groups.slice(0, REASONS).map((group) => (
+          <Wait key={`${group.jobs[0]}/${group.task}`} group={group} />
+        ))}
+      </ol>
+      {groups.length > REASONS && (
+        <details>
+          <summary>{plural(groups.length - REASONS, "more reason")}</summary>
+          <ol>
+            {groups.slice(REASONS).map((group) => (
+              <Wait key={`${group.jobs[0]}/${group.task}`} group={group} />
+            ))}
+          </ol>
+        </details>
+      )}
+      {(waits.data?.left_out ?? 0) > 0 && (
+        <p class="muted">{plural(waits.data!.left_out, "older job")} with waiting tasks not looked at.</p>
+      )}
+    </Section>
+  );
+}
+
+function Wait({ group }: { group: Schemas["WaitGroup"] }) {
+  const [first] = group.jobs;
+  const isNarrow = useNarrow();
+  return (
+    <li>
+      <p>
+        <b>{plural(group.tasks, "task")}</b> of{" "}
+        {group.jobs.slice(0, isNarrow ? 3 : 6).map((job, index) => (
+          <>
+            {index > 0 && ", "}
+            <a href={toJob(job)}>job {job}</a>
+          </>
+        ))}
+        {group.job_count > (isNarrow ? 3 : 6) && ` and ${grouped(group.job_count - (isNarrow ? 3 : 6))} more jobs`},{" "}
+        since {clock(group.since_s)} ({span(Date.now() / 1_000 - group.since_s)}): {sized(group.explanation.summary)}.
+      </p>
+      <Explained explanation={group.explanation} />
+      {first !== undefined && (
+        <p class="muted">
+          As <a href={toTask(first, group.task)}>task {first}/{group.task}</a> has it.
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** What ruled machines out, and what would help. */
+export function Explained({ explanation }: { explanation: Schemas["ExplanationView"] }) {
+  const { ruled_out, remedies, ratings } = explanation;
+  return (
+    <div class="explained">
+      {ruled_out.length > 0 && (
+        <div>
+          <h3>What rules machines out</h3>
+          <ul>
+            {ruled_out.map((ruled) => (
+              <li key={ruled.rule}>
+                <b>{grouped(ruled.count)}</b> {sized(ruled.rule)}{" "}
+                <span class="muted">
+                  (
+                  {ruled.machines.map((name, index) => (
+                    <>
+                      {index > 0 && ", "}
+                      <a href={toMachine(name)}>{plain(name)}</a>
+                    </>
+                  ))}
+                  {ruled.count > ruled.machines.length && ", …"})
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {remedies.length > 0 && (
+        <div class="help">
+          <h3>What would help</h3>
+          <ul>
+            {remedies.map((remedy) => (
+              <li key={remedy}>{sized(remedy)}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {ratings.length > 0 && (
+        <div>
+          <h3>Best machines</h3>
+          <ul>
+            {ratings.slice(0, 3).map((rating) => (
+              <li key={rating.machine}>
+                <a href={toMachine(rating.machine)}>{plain(rating.machine)}</a>{" "}
+                <span class="muted">score {rating.score.toPrecision(4)}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function Queue() {
+  const day = useLive<Schemas["DayView"]>("/api/v1/day", { concerns: () => false, every_ms: 60_000 });
+  const queue = day.data?.queue ?? [];
+  const at_s = queue.map((sample) => sample.at_s);
+  return (
+    <Section
+      title="Queue and waits"
+      aside={day.data && <span class="muted">since {clock(day.data.began_s)}, a day at most</span>}
+    >
+      <Loading live={day} />
+      {queue.length > 0 && (
+        <div class="two">
+          <Lines
+            label="Tasks that wait and run"
+            at_s={at_s}
+            curves={[
+              { name: "waiting", class: "fill-waiting", values: queue.map((sample) => sample.waiting) },
+              { name: "running", class: "fill-running", values: queue.map((sample) => sample.running) },
+              { name: "suspended", class: "fill-suspended", values: queue.map((sample) => sample.suspended) },
+            ]}
+          />
+          <Lines
+            label="How long tasks waited that started"
+            at_s={at_s}
+            show={span}
+            curves={[
+              { name: "mean wait", class: "fill-running", isSparse: true, values: queue.map((sample) => (sample.started > 0 ? sample.wait_mean_s : null)) },
+              { name: "longest", class: "fill-failed", isSparse: true, values: queue.map((sample) => (sample.started > 0 ? sample.wait_max_s : null)) },
+            ]}
+          />
+        </div>
+      )}
+    </Section>
+  );
+}
