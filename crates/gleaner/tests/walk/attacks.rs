@@ -10,3 +10,4 @@ mod folders;
 mod guests;
 mod loopback;
 mod senders;
+mod walls;
