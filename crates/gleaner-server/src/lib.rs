@@ -29,6 +29,7 @@ pub mod sessions;
 mod snapshotter;
 pub mod store;
 pub mod tidying;
+pub mod told;
 mod uploads;
 pub mod verify;
 pub mod view;
