@@ -63,6 +63,8 @@ pub struct Join {
     pub token: JoinToken,
     /// What it would be called.
     pub name: String,
+    /// Whether it takes that name from an agent that is gone.
+    pub replace: bool,
 }
 
 /// Whether the agent is to stop.

@@ -171,7 +171,9 @@ impl Reading {
         let machine = &mut self.machines[agent.index()];
         match fact {
             Fact::AgentReturned { .. } | Fact::AgentStarted { .. } => machine.is_there = true,
-            Fact::LeaseExpired { .. } | Fact::AgentRevoked { .. } => machine.is_there = false,
+            Fact::LeaseExpired { .. } | Fact::AgentRevoked { .. } | Fact::AgentForgotten { .. } => {
+                machine.is_there = false;
+            }
             Fact::MachineOpened { open, .. } => machine.is_open = *open,
             Fact::OwnerLoadReported { load, .. } => machine.owner = *load,
             _ => {}
@@ -336,6 +338,7 @@ fn machine_of(fact: &Fact) -> Option<MachineId> {
         | Fact::AgentStarted { agent, .. }
         | Fact::LeaseExpired { agent }
         | Fact::AgentRevoked { agent, .. }
+        | Fact::AgentForgotten { agent, .. }
         | Fact::MachineOpened { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(*agent),
         _ => None,

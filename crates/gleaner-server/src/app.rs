@@ -37,6 +37,11 @@ pub struct Readers {
     idle: Mutex<Vec<Box<dyn Reader>>>,
 }
 
+/// The line with which another machine joins.
+pub fn join_line(address: &str, token: &str) -> String {
+    format!("gleaner work --join {address} --token {token}")
+}
+
 impl Readers {
     /// Readers that come from `open`.
     pub fn new(open: impl Fn() -> Result<Box<dyn Reader>, ReadError> + Send + Sync + 'static) -> Self {

@@ -16,6 +16,7 @@ use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, RecoveryError, recover};
 use crate::snapshotter::Snapshotter;
 use crate::store::{CommitError, Home, Row, Store};
+use crate::told;
 use gleaner_units::Time;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
@@ -306,6 +307,7 @@ impl Work {
             let people = Arc::new(self.desk.ledger().people().clone());
             *self.shared.people.write().unwrap_or_else(PoisonError::into_inner) = people;
         }
+        told::log(self.desk.ledger(), &batch.recorded);
         live::events(self.desk.ledger(), &batch.recorded, |event| {
             // Nobody may be watching.
             drop(self.shared.live.send(Arc::new(event)));
@@ -412,6 +414,7 @@ fn is_about_people(fact: &Fact) -> bool {
             | Fact::QuotaSet { .. }
             | Fact::UserRemoved { .. }
             | Fact::JoinTokenIssued { .. }
+            | Fact::JoinTokenRemoved { .. }
             | Fact::AgentEnrolled { .. }
     )
 }

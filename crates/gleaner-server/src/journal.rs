@@ -81,12 +81,21 @@ pub enum Fact {
         /// By whose order.
         by: Actor,
     },
-    /// Whoever has this token may enrol one agent.
+    /// Whoever has this token may enrol so many agents.
     JoinTokenIssued {
         /// SHA-256 of the token.
         token: String,
         /// When it is of no use any more.
         expires: Time,
+        /// How many.
+        uses: u32,
+        /// By whose order.
+        by: Actor,
+    },
+    /// No agent may be enrolled with this token any more.
+    JoinTokenRemoved {
+        /// SHA-256 of the token.
+        token: String,
         /// By whose order.
         by: Actor,
     },
@@ -114,6 +123,13 @@ pub enum Fact {
     },
     /// An agent may not come back.
     AgentRevoked {
+        /// Which.
+        agent: MachineId,
+        /// By whose order.
+        by: Actor,
+    },
+    /// An agent may not come back, is listed no more, and another may bear its name.
+    AgentForgotten {
         /// Which.
         agent: MachineId,
         /// By whose order.

@@ -21,7 +21,7 @@ mod tries;
 pub use agent::Agent;
 pub use job::Job;
 pub use label::Label;
-pub use people::{People, User};
+pub use people::{JoinPermit, People, User};
 pub use record::{Last, Record, Wish};
 pub use shown::Shown;
 pub(crate) use tasks::OPERATIONS_EACH;
@@ -262,9 +262,9 @@ impl Ledger {
         &self.books.agents[id.index()]
     }
 
-    /// The agent of that name.
+    /// The agent of that name that was not forgotten.
     pub fn find_agent(&self, name: &str) -> Option<MachineId> {
-        let place = self.books.agents.iter().position(|agent| agent.name == name)?;
+        let place = self.books.agents.iter().position(|agent| agent.name == name && !agent.forgotten)?;
         Some(MachineId::new(place))
     }
 
@@ -393,6 +393,11 @@ impl Ledger {
         &self.books.tally
     }
 
+    /// How many tasks of each user are in which phase.
+    pub fn tallies(&self) -> impl Iterator<Item = (&String, &Tally)> {
+        self.books.tallies.iter()
+    }
+
     /// How many tasks of a user are not over.
     pub fn open_tasks(&self, user: &str) -> u64 {
         self.books.tallies.get(user).map_or(0, |tally| u64::from(tally.open()))
@@ -416,12 +421,17 @@ impl Ledger {
                 self.books.people.add(user, token.clone());
             }
             Fact::UserRemoved { user, .. } => self.books.people.remove(user),
-            Fact::JoinTokenIssued { token, expires, .. } => self.books.people.issue(token.clone(), *expires),
+            Fact::JoinTokenIssued { token, expires, uses, .. } => {
+                let permit = JoinPermit { expires: *expires, uses: *uses };
+                self.books.people.issue(token.clone(), permit);
+            }
+            Fact::JoinTokenRemoved { token, .. } => self.books.people.withdraw(token),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {
-                self.books.people.use_up(token.clone(), *agent);
+                self.books.people.joins(token.clone(), *agent);
                 self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
             }
             Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),
+            Fact::AgentForgotten { agent, .. } => self.forgotten(at, *agent),
             Fact::SpeedDoubted { agent, share, why } => self.doubted(at, *agent, *share, why),
             Fact::AgentStarted { agent, incarnation, profile } => {
                 self.started_afresh(at, *agent, *incarnation, profile);

@@ -31,6 +31,7 @@ mod snapshotter;
 pub mod store;
 pub mod study;
 pub mod tidying;
+pub mod told;
 mod uploads;
 pub mod verify;
 pub mod view;

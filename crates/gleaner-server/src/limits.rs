@@ -33,10 +33,6 @@ pub(crate) const CONNECTIONS_MAX: usize = 16_384;
 pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Bytes of address and headers together.
 pub(crate) const HEAD_MAX: usize = 16 << 10;
-/// Jobs in one answer.
-pub(crate) const JOBS_LISTED_MAX: usize = 1_000;
-/// Tasks in one answer.
-pub(crate) const TASKS_LISTED_MAX: usize = 10_000;
 /// Steps of a task's life that are told at most.
 pub(crate) const HISTORY_TOLD_MAX: usize = 10_000;
 /// Machines in one answer about the last day.
@@ -59,8 +55,6 @@ pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
 pub(crate) const WAITS_TOLD_MAX: usize = 20;
 /// Tasks of a job that are looked at to say why some failed; those that are alike count as one.
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
-/// Seconds for which a join token is good: thirty days.
-pub(crate) const JOIN_TOKEN_MAX_S: u32 = 2_592_000;
 /// Seconds that a request waits for something to happen.
 pub(crate) const WAIT_MAX_S: u64 = 60;
 /// Bytes of output in one answer.

@@ -45,10 +45,12 @@ fn of_task(ledger: &Ledger, task: TaskId, blank: LiveEvent) -> LiveEvent {
     LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(record.phase), ..blank }
 }
 
-fn machine(fact: &Fact) -> Option<MachineId> {
+/// The machine that a fact is about.
+pub(crate) fn machine(fact: &Fact) -> Option<MachineId> {
     match *fact {
         Fact::AgentEnrolled { agent, .. }
         | Fact::AgentRevoked { agent, .. }
+        | Fact::AgentForgotten { agent, .. }
         | Fact::SpeedDoubted { agent, .. }
         | Fact::AgentStarted { agent, .. }
         | Fact::MachineProfiled { agent, .. }
@@ -61,7 +63,8 @@ fn machine(fact: &Fact) -> Option<MachineId> {
     }
 }
 
-fn text(fact: &Fact) -> &'static str {
+/// What happened, for people.
+pub(crate) fn text(fact: &Fact) -> &'static str {
     match fact {
         Fact::CoordinatorStarted { .. } => "the coordinator started",
         Fact::PolicySet { .. } => "another policy was set",
@@ -70,8 +73,10 @@ fn text(fact: &Fact) -> &'static str {
         Fact::UserAdded { .. } => "a user was added",
         Fact::UserRemoved { .. } => "a user was removed",
         Fact::JoinTokenIssued { .. } => "a join token was issued",
+        Fact::JoinTokenRemoved { .. } => "a join token was removed",
         Fact::AgentEnrolled { .. } => "the machine was enrolled",
         Fact::AgentRevoked { .. } => "the machine was revoked",
+        Fact::AgentForgotten { .. } => "the machine was forgotten",
         Fact::AgentStarted { .. } => "the machine joined",
         Fact::SpeedDoubted { .. } => "the machine's tasks show another speed than it says",
         Fact::MachineProfiled { .. } => "the machine was measured",

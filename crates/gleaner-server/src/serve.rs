@@ -1,6 +1,6 @@
 //! The coordinator as a program: everything in one folder, one address to listen on.
 
-use crate::app::{AgentTokens, App, Readers};
+use crate::app::{AgentTokens, App, Readers, join_line};
 use crate::blobs::{BlobError, FolderBlobs};
 use crate::desk::{Order, Requester, Terms};
 use crate::driver::{Driver, DriverError, Handle, Stopped};
@@ -139,11 +139,16 @@ pub enum ServeError {
 }
 
 impl Ready {
+    /// The line with which another machine joins.
+    pub async fn join_line(&self) -> Result<String, ServeError> {
+        Ok(join_line(&self.reached.address, &self.join_token().await?))
+    }
+
     /// A new token with which one agent may join.
     pub async fn join_token(&self) -> Result<String, ServeError> {
         let token = Token::generate(TokenKind::Join)?;
         let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
-        let order = Order::IssueJoinToken { token: hash_text(&token), expires };
+        let order = Order::IssueJoinToken { token: hash_text(&token), expires, uses: 1 };
         // An order of the coordinator's own is not refused.
         let _ = self.desk.order(operator(), order).await?;
         Ok(JoinToken::new(token, self.authority)?.reveal())

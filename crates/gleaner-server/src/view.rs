@@ -21,7 +21,7 @@ use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyKeys, PolicyView, 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The grid at a glance. Costs O(machines).
-pub fn grid(desk: &Desk) -> GridView {
+pub fn grid(desk: &Desk, by: Requester) -> GridView {
     let ledger = desk.ledger();
     let mut machines = BTreeMap::new();
     for view in self::machines(desk).machines {
@@ -29,6 +29,8 @@ pub fn grid(desk: &Desk) -> GridView {
     }
     GridView {
         version: VERSION,
+        user: by.user,
+        role: by.role,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         epoch: ledger.epoch(),
         tasks: *ledger.tally(),

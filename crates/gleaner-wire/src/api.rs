@@ -454,6 +454,8 @@ pub struct NewToken {
     pub token: String,
     /// When it is of no use any more, if ever.
     pub expires_s: Option<f64>,
+    /// The command that uses it: on the machine that joins, or on the user's.
+    pub line: String,
 }
 
 /// What a user may do.
@@ -468,6 +470,8 @@ pub enum Role {
     User,
     /// See everything, and change nothing.
     Reader,
+    /// Read the numbers at `/metrics`, and nothing else.
+    Metrics,
 }
 
 impl Role {
@@ -477,6 +481,7 @@ impl Role {
             Self::Admin => "admin",
             Self::User => "user",
             Self::Reader => "reader",
+            Self::Metrics => "metrics",
         }
     }
 
@@ -494,8 +499,20 @@ pub struct UserList {
     pub version: u32,
     /// By name.
     pub users: Vec<UserView>,
-    /// When each join token ends that is still good.
-    pub join_tokens_expire_s: Vec<f64>,
+    /// The join tokens that are still good.
+    pub join_tokens: Vec<JoinTokenView>,
+}
+
+/// A join token, without its secret.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JoinTokenView {
+    /// What it is called: the beginning of its hash.
+    pub id: String,
+    /// How many machines may still join with it.
+    pub uses: u32,
+    /// When it is of no use any more.
+    pub expires_s: f64,
 }
 
 /// A user.
@@ -521,6 +538,9 @@ pub struct Enrolment {
     pub key: String,
     /// What the machine is.
     pub profile: Profile,
+    /// Whether the machine was set up anew: it takes its name from an agent that is not connected, which is forgotten.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// An agent's number.
@@ -551,6 +571,10 @@ pub struct Swallowed {
 pub struct GridView {
     /// 1.
     pub version: u32,
+    /// Who asks.
+    pub user: String,
+    /// What they may do.
+    pub role: Role,
     /// Which program.
     pub program: String,
     /// How often the coordinator started.

@@ -56,6 +56,10 @@ pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 pub const REASON_BYTES_MAX: usize = 500;
 /// Seconds that a user's token with an end is good for, at most: ten years.
 pub const USER_TOKEN_SECONDS_MAX: u32 = 315_360_000;
+/// Seconds that a join token is good for, at most: thirty days.
+pub const JOIN_SECONDS_MAX: u32 = 2_592_000;
+/// Machines that may join with one token.
+pub const JOIN_TOKEN_USES_MAX: u32 = 10_000;
 /// Agents of one grid.
 pub const AGENTS_MAX: usize = 100_000;
 /// Machines' slots, tags or attributes, each.
@@ -84,3 +88,7 @@ pub const NOTES_MAX: usize = 4;
 pub const REPORTS_AT_ONCE: u32 = 5_000;
 /// Reports that one agent may have recorded each second after that.
 pub const REPORTS_PER_S: u32 = 50;
+/// Jobs in one answer.
+pub const JOBS_LISTED_MAX: u32 = 1_000;
+/// Tasks in one answer.
+pub const TASKS_LISTED_MAX: u32 = 10_000;

@@ -105,7 +105,7 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 static DOCUMENTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let choice = Choice { tasks: vec![1, 2], failed: true };
-    let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile() };
+    let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
     let relocate = serde_json::json!({ "score": "greedy" });
     let policy = PolicyKeys([("relocate".to_owned(), relocate)].into_iter().collect());
     vec![json(&job()), json(&choice), json(&enrolment), json(&policy)]

@@ -3,6 +3,7 @@
 mod hosting;
 mod live;
 mod measuring;
+mod people;
 mod quota;
 mod rigid;
 mod rule;
@@ -13,6 +14,7 @@ mod workload;
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
+pub(crate) use people::*;
 pub(crate) use quota::*;
 pub(crate) use rigid::*;
 pub(crate) use rule::*;
@@ -89,7 +91,11 @@ pub(crate) enum Command {
     Machine(MachineArguments),
     /// What was learnt of the labels: how their tasks divide over CPU, disk and network
     Labels(PlainArguments),
-    /// Make a token, for a machine that joins or for a user
+    /// Sign in to a grid, with the line that its administrator gave you
+    Login(LoginArguments),
+    /// Who did what: orders, joinings and submissions, from a coordinator's journal
+    Audit(AuditArguments),
+    /// Make a token, for a machine that joins or for a user; list and remove join tokens
     #[command(subcommand)]
     Token(TokenArguments),
     /// See who may sign in, and remove users

@@ -1,10 +1,12 @@
 //! How a command fails: what it prints and which code it exits with.
 
 use anstyle::{AnsiColor, Style};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gleaner_net::ClientError;
 use gleaner_workload::InputError;
 use gleaner_workload::submit::SubmitFileError;
 use serde_json::json;
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -114,6 +116,22 @@ impl Failure {
     }
 }
 
+/// What `gleaner submit WORD` most likely was to be.
+fn hint(error: &clap::Error) -> Option<String> {
+    let is_submit = std::env::args().nth(1).as_deref() == Some("submit");
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    if !is_submit || error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
+        return None;
+    }
+    let is_description =
+        Path::new(word).extension().is_some_and(|end| ["toml", "sub", "jdf"].map(OsStr::new).contains(&end));
+    Some(if is_description {
+        format!("to submit what a file describes: gleaner submit -f {word}")
+    } else {
+        format!("a program and its arguments come behind two dashes: gleaner submit -- {word} …")
+    })
+}
+
 /// Help, the version, or wrong arguments, as clap prints them; with `--json` among the arguments, as JSON.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let wanted_json = std::env::args_os().any(|argument| argument == "--json");
@@ -124,5 +142,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     }
     // A closed pipe is no reason to fail again.
     let _ = error.print();
+    if let Some(hint) = hint(error) {
+        anstream::eprintln!("\n{hint}");
+    }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }

@@ -129,11 +129,12 @@ impl Grid {
         Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks/{task}/explain{at}"))?)
     }
 
-    /// What the last run of a task wrote from `offset` on; waits so long for something to be written.
+    /// What a run of a task, the last one if none is named, wrote from `offset` on; waits so long for something to be written.
     pub(crate) fn output(
         &self,
         (job, task): (JobId, u32),
         stream: Stream,
+        run: Option<u32>,
         offset: u64,
         wait_s: u32,
     ) -> Answer<Piece> {
@@ -141,8 +142,10 @@ impl Grid {
             Stream::Stdout => "stdout",
             Stream::Stderr => "stderr",
         };
-        let path =
-            format!("/api/v1/jobs/{job}/tasks/{task}/output?stream={stream}&offset={offset}&wait_s={wait_s}");
+        let run = run.map_or(String::new(), |run| format!("&run={run}"));
+        let path = format!(
+            "/api/v1/jobs/{job}/tasks/{task}/output?stream={stream}&offset={offset}&wait_s={wait_s}{run}"
+        );
         let (headers, bytes) = self.client.piece(&path, OUTPUT_PIECE_MAX)?;
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
@@ -176,7 +179,7 @@ impl Grid {
         Ok(self.client.get("/api/v1/machines")?)
     }
 
-    /// `order` is one of pause, resume, drain, measure and revoke.
+    /// `order` is one of pause, resume, drain, measure, revoke and forget.
     pub(crate) fn machine(&self, name: &str, order: &str) -> Answer<Value> {
         Ok(self.client.post(&format!("/api/v1/machines/{}/{order}", escaped(name)), &json!({}))?)
     }
@@ -213,8 +216,18 @@ impl Grid {
         Ok(self.client.get("/api/v1/labels")?)
     }
 
-    pub(crate) fn join_token(&self) -> Answer<NewToken> {
-        Ok(self.client.post("/api/v1/tokens/join", &json!({}))?)
+    /// Good for so many machines and seconds.
+    pub(crate) fn join_token(&self, uses: u32, expires_s: u32) -> Answer<NewToken> {
+        let path = format!("/api/v1/tokens/join?uses={uses}&expires_s={expires_s}");
+        Ok(self.client.post(&path, &json!({}))?)
+    }
+
+    pub(crate) fn remove_join_token(&self, id: &str) -> Answer<UserList> {
+        Ok(self.client.post(&format!("/api/v1/tokens/join/{}/remove", escaped(id)), &json!({}))?)
+    }
+
+    pub(crate) fn overview(&self) -> Answer<GridView> {
+        Ok(self.client.get("/api/v1/grid")?)
     }
 
     /// Good for so many seconds, or for ever.

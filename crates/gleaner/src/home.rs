@@ -33,7 +33,8 @@ pub(crate) fn coordinator(folder: &Path) -> Result<Reached, Failure> {
     let path = folder.join(ADDRESS_FILE);
     let text = read(&path)?.ok_or_else(|| {
         Failure::NoGrid(format!(
-            "no coordinator was ever started in {}: start one with `gleaner up`, or name one with --server URL",
+            "no coordinator was ever started in {}: start one with `gleaner up`, or sign in to one with the line that its \
+             administrator gave you, `gleaner login LINE`",
             folder.display()
         ))
     })?;
@@ -46,7 +47,7 @@ pub(crate) fn token(folder: &Path) -> Result<String, Failure> {
     let path = folder.join(TOKEN_FILE);
     let text = read(&path)?.ok_or_else(|| {
         Failure::NoGrid(format!(
-            "no token in {}: take one from whoever runs the grid, and pass it as GLEANER_TOKEN",
+            "no token in {}: whoever runs the grid makes you a line with `gleaner token user NAME`; then `gleaner login LINE`",
             path.display()
         ))
     })?;

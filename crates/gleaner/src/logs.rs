@@ -1,9 +1,9 @@
 //! `gleaner logs`: what tasks wrote, as they wrote it.
 
-use crate::cli::LogsArguments;
+use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
 use crate::grid::{Grid, Stream};
-use crate::{Outcome, stdout};
+use crate::{Outcome, stdout, which};
 use gleaner_wire::JobId;
 use serde_json::json;
 use std::io::Write;
@@ -14,29 +14,47 @@ const PATIENCE_S: u32 = 30;
 /// Between two runs of a task there is nothing to wait for at the coordinator.
 const PAUSE: Duration = Duration::from_millis(300);
 const TASKS_AT_ONCE: u32 = 1000;
+const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
 pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
-    let stream = if arguments.stderr { Stream::Stderr } else { Stream::Stdout };
-    let job = arguments.of.job;
-    let tasks = match arguments.of.task {
+    let JobOrTask { job, task } = which::one(&grid, &arguments.of)?;
+    let tasks = match task {
         Some(task) => vec![task],
         None => task_numbers(&grid, job)?,
     };
     if arguments.grid.json {
-        return as_json(&grid, job, &tasks, stream);
+        return as_json(&grid, job, &tasks, arguments);
     }
     for &task in &tasks {
         if tasks.len() > 1 {
             stdout::print(format!("==> {job}/{task} <==\n"))?;
         }
-        if arguments.follow {
-            follow(&grid, (job, task), stream)?;
-        } else {
-            whole(&grid, (job, task), stream, &mut std::io::stdout().lock())?;
+        match (arguments.only(), arguments.follow) {
+            (Some(stream), true) => follow(&grid, (job, task), &[stream])?,
+            (None, true) => follow(&grid, (job, task), &STREAMS)?,
+            (Some(stream), false) => {
+                show(&grid, (job, task), stream, arguments, &mut std::io::stdout().lock())?
+            }
+            // Each where the program wrote it.
+            (None, false) => {
+                show(&grid, (job, task), Stream::Stdout, arguments, &mut std::io::stdout().lock())?;
+                show(&grid, (job, task), Stream::Stderr, arguments, &mut std::io::stderr().lock())?;
+            }
         }
     }
     Ok(())
+}
+
+impl LogsArguments {
+    /// The stream that alone is asked for.
+    fn only(&self) -> Option<Stream> {
+        match (self.stdout, self.stderr) {
+            (true, _) => Some(Stream::Stdout),
+            (_, true) => Some(Stream::Stderr),
+            (false, false) => None,
+        }
+    }
 }
 
 /// The numbers of all tasks of a job.
@@ -53,9 +71,14 @@ pub(crate) fn task_numbers(grid: &Grid, job: JobId) -> Result<Vec<u32>, Failure>
 
 /// Writes what the task's last run has written so far. The bytes are the program's own: they go out as they are.
 pub(crate) fn whole(grid: &Grid, task: (JobId, u32), stream: Stream, out: &mut dyn Write) -> Outcome {
+    of_run(grid, task, stream, None, out)
+}
+
+/// Likewise, of the run that is meant.
+fn of_run(grid: &Grid, task: (JobId, u32), stream: Stream, run: Option<u32>, out: &mut dyn Write) -> Outcome {
     let mut offset = 0;
     loop {
-        let piece = grid.output(task, stream, offset, 0)?;
+        let piece = grid.output(task, stream, run, offset, 0)?;
         if piece.bytes.is_empty() {
             tell_dropped(piece.dropped);
             return Ok(());
@@ -67,47 +90,124 @@ pub(crate) fn whole(grid: &Grid, task: (JobId, u32), stream: Stream, out: &mut d
     }
 }
 
-fn follow(grid: &Grid, task: (JobId, u32), stream: Stream) -> Outcome {
-    let mut out = std::io::stdout().lock();
-    let (mut offset, mut run) = (0, None);
-    loop {
-        let piece = grid.output(task, stream, offset, PATIENCE_S)?;
-        if run.is_some() && piece.run != run {
-            // What came now counts from the old run's end: the new one is read from its start.
-            anstream::eprintln!("-- run {} --", piece.run.unwrap_or(0));
-            (offset, run) = (0, piece.run);
-            continue;
-        }
-        run = piece.run;
-        if stdout::is_closed(out.write_all(&piece.bytes).and_then(|()| out.flush()))? {
-            return Ok(());
-        }
-        offset = piece.next;
-        if !piece.bytes.is_empty() || !piece.over && piece.run.is_some() {
-            continue;
-        }
-        if grid.task(task.0, task.1)?.phase.is_over() {
-            tell_dropped(piece.dropped);
-            return Ok(());
-        }
-        std::thread::sleep(PAUSE);
+fn show(
+    grid: &Grid,
+    task: (JobId, u32),
+    stream: Stream,
+    arguments: &LogsArguments,
+    out: &mut dyn Write,
+) -> Outcome {
+    let Some(lines) = arguments.tail else { return of_run(grid, task, stream, arguments.run, out) };
+    let mut bytes = Vec::new();
+    of_run(grid, task, stream, arguments.run, &mut bytes)?;
+    stdout::is_closed(out.write_all(last_lines(&bytes, lines)).and_then(|()| out.flush())).map(drop)
+}
+
+/// The last lines of a text; the very last may lack its end.
+pub(crate) fn last_lines(text: &[u8], lines: usize) -> &[u8] {
+    let body = text.strip_suffix(b"\n").unwrap_or(text);
+    let ends = body.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+    match lines.checked_sub(1) {
+        None => &[],
+        Some(before) => ends.map(|(at, _)| at + 1).nth(before).map_or(text, |from| &text[from..]),
     }
+}
+
+/// How far a stream of a task was read.
+struct Followed {
+    stream: Stream,
+    offset: u64,
+    run: Option<u32>,
+    is_at_end: bool,
+}
+
+/// One stream waits for something to be written; two are asked in turns.
+fn follow(grid: &Grid, task: (JobId, u32), streams: &[Stream]) -> Outcome {
+    let mut all: Vec<Followed> =
+        streams.iter().map(|&stream| Followed { stream, offset: 0, run: None, is_at_end: false }).collect();
+    let patience_s = if all.len() == 1 { PATIENCE_S } else { 1 };
+    loop {
+        // Whether it is over is known before the last of it is read.
+        let is_over = all.iter().all(|one| one.is_at_end) && grid.task(task.0, task.1)?.phase.is_over();
+        let mut has_more = false;
+        for one in &mut all {
+            let piece =
+                grid.output(task, one.stream, None, one.offset, if is_over { 0 } else { patience_s })?;
+            if one.run.is_some() && piece.run != one.run {
+                // What came now counts from the old run's end: the new one is read from its start.
+                anstream::eprintln!("-- run {} --", piece.run.unwrap_or(0));
+                (one.offset, one.run, has_more) = (0, piece.run, true);
+                continue;
+            }
+            one.run = piece.run;
+            let written = match (one.stream, streams.len()) {
+                (Stream::Stderr, 2) => write_out(&mut std::io::stderr().lock(), &piece.bytes),
+                _ => write_out(&mut std::io::stdout().lock(), &piece.bytes),
+            };
+            if stdout::is_closed(written)? {
+                return Ok(());
+            }
+            one.offset = piece.next;
+            one.is_at_end = piece.bytes.is_empty() && (piece.over || piece.run.is_none());
+            has_more |= !one.is_at_end;
+            if is_over && one.is_at_end {
+                tell_dropped(piece.dropped);
+            }
+        }
+        if is_over && !has_more {
+            return Ok(());
+        }
+        if !has_more {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn write_out(out: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {
+    out.write_all(bytes).and_then(|()| out.flush())
 }
 
 fn tell_dropped(bytes: u64) {
     if bytes > 0 {
         anstream::eprintln!(
-            "-- {bytes} bytes more were too much to keep: let the task write them to a file, and name it with --output --"
+            "-- {bytes} bytes were too much to keep: let the task write them to a file, and name it with --output --"
         );
     }
 }
 
-fn as_json(grid: &Grid, job: JobId, tasks: &[u32], stream: Stream) -> Outcome {
+fn as_json(grid: &Grid, job: JobId, tasks: &[u32], arguments: &LogsArguments) -> Outcome {
+    let text = |task, stream| {
+        let mut bytes = Vec::new();
+        show(grid, (job, task), stream, arguments, &mut bytes)?;
+        Ok::<_, Failure>(String::from_utf8_lossy(&bytes).into_owned())
+    };
     let mut outputs = Vec::with_capacity(tasks.len());
     for &task in tasks {
-        let mut bytes = Vec::new();
-        whole(grid, (job, task), stream, &mut bytes)?;
-        outputs.push(json!({ "task": task, "text": String::from_utf8_lossy(&bytes) }));
+        outputs.push(match arguments.only() {
+            Some(stream) => json!({ "task": task, "text": text(task, stream)? }),
+            None => {
+                json!({ "task": task, "text": text(task, Stream::Stdout)?, "stderr": text(task, Stream::Stderr)? })
+            }
+        });
     }
     stdout::print_json(&json!({ "version": 1, "job": job, "outputs": outputs }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_lines;
+
+    #[test]
+    fn the_last_lines() {
+        for (text, lines, expected) in [
+            ("a\nb\nc\n", 2, "b\nc\n"),
+            ("a\nb\nc", 1, "c"),
+            ("a\nb\n", 5, "a\nb\n"),
+            ("a\n\n", 1, "\n"),
+            ("", 3, ""),
+            ("a\n", 0, ""),
+        ] {
+            assert_eq!(last_lines(text.as_bytes(), lines), expected.as_bytes(), "{text:?} {lines}");
+        }
+    }
 }

@@ -22,6 +22,7 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
         MachineArguments::Drain(machine) => tell("drain", machine),
         MachineArguments::Measure(machine) => tell("measure", machine),
         MachineArguments::Revoke(machine) => tell("revoke", machine),
+        MachineArguments::Forget(machine) => tell("forget", machine),
         MachineArguments::Price(arguments) => price(arguments),
     }
 }

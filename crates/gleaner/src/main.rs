@@ -1,5 +1,6 @@
 //! The `gleaner` command: all terminal I/O lives in this crate.
 
+mod audit;
 mod bench;
 mod budget;
 mod classad;
@@ -11,6 +12,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod failure;
+mod failures;
 mod fetch;
 mod files;
 mod grid;
@@ -20,6 +22,7 @@ mod home;
 mod interrupt;
 mod journal;
 mod labels;
+mod login;
 mod logs;
 mod machines;
 mod map;
@@ -44,6 +47,7 @@ mod up;
 mod user;
 mod wait;
 mod watch;
+mod which;
 mod work;
 mod workload;
 
@@ -85,6 +89,8 @@ fn main() -> ExitCode {
         Command::Machines(arguments) => (arguments.grid.json, machines::list(&arguments)),
         Command::Machine(arguments) => (arguments.json(), machines::order(&arguments)),
         Command::Labels(arguments) => (arguments.grid.json, labels::run(&arguments)),
+        Command::Login(arguments) => (arguments.json, login::run(&arguments)),
+        Command::Audit(arguments) => (arguments.json, audit::run(&arguments)),
         Command::Token(arguments) => (arguments.json(), token::run(&arguments)),
         Command::User(arguments) => (arguments.json(), user::run(&arguments)),
         Command::Explain(arguments) => (arguments.grid.json, explain::run(&arguments)),

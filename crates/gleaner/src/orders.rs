@@ -1,8 +1,9 @@
 //! `gleaner cancel`, `hold`, `release` and `rerun`.
 
 use crate::cli::{JobOrTask, OrderArguments, RerunArguments};
+use crate::columns::plural;
 use crate::grid::Grid;
-use crate::{Outcome, stdout};
+use crate::{Outcome, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Choice;
 use serde_json::json;
@@ -27,14 +28,13 @@ pub(crate) fn rerun(arguments: &RerunArguments) -> Outcome {
 fn carry_out(arguments: &OrderArguments, order: &str, choice: &Choice) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
     let mut tasks = 0;
-    for (job, chosen) in by_job(&arguments.of) {
+    for (job, chosen) in by_job(&which::all(&grid, &arguments.of)?) {
         tasks += grid.order(job, order, &Choice { tasks: chosen, ..choice.clone() })?.tasks;
     }
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "tasks": tasks }));
     }
-    let what = if tasks == 1 { "task" } else { "tasks" };
-    stdout::print(format!("{order}: {tasks} {what}\n"))
+    stdout::print(format!("{order}: {}\n", plural(u64::from(tasks), "task")))
 }
 
 /// The tasks named of each job; none where the whole job was named.

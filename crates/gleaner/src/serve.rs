@@ -2,29 +2,38 @@
 
 use crate::cli::{LogArguments, LogForm, ServeArguments};
 use crate::failure::Failure;
-use crate::{Outcome, home, settings, stdout};
-use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeError, serve};
-use std::io::{IsTerminal as _, stderr};
+use crate::{Outcome, home, settings};
+use gleaner_server::serve::{CERTIFICATE_FILE, ServeError, serve};
+use std::io::{IsTerminal as _, stderr, stdout};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
-    start_log(arguments.log);
+    start_log(arguments.log, LOGGED);
     home::keep_private();
     let options = settings::serve_options(home::folder(arguments.home.as_deref())?, arguments)?;
     let home = options.home.clone();
     Ok(serve(&options, |ready| async move {
         // Where nobody reads, there is nobody to tell.
         let (address, home) = (&ready.reached.address, home.display());
-        let _ =
-            stdout::print(format!("listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\n"));
+        // A service's output is kept by others, and a token is a secret.
+        let join = match stdout().is_terminal() {
+            true => ready.join_line().await.unwrap_or_else(|error| error.to_string()),
+            false => "gleaner token join".to_owned(),
+        };
+        let _ = crate::stdout::print(format!(
+            "listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\nlet a machine join with: {join}\n"
+        ));
         stop_requested().await;
     })?)
 }
 
-/// Log lines go to standard error; warnings alone, unless `GLEANER_LOG` says otherwise.
-pub(crate) fn start_log(arguments: LogArguments) {
-    let filter = EnvFilter::try_from_env("GLEANER_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+/// What a service logs: each joining, submission, order and run of ours, and what others warn of.
+pub(crate) const LOGGED: &str = "warn,gleaner=info,gleaner_server=info,gleaner_agent=info";
+
+/// Log lines go to standard error; `logged` says which, unless `GLEANER_LOG` says otherwise.
+pub(crate) fn start_log(arguments: LogArguments, logged: &str) {
+    let filter = EnvFilter::try_from_env("GLEANER_LOG").unwrap_or_else(|_| EnvFilter::new(logged));
     let log = tracing_subscriber::fmt().with_env_filter(filter);
     let log = log.with_ansi(stderr().is_terminal()).with_writer(stderr);
     // A second start in one process would be a fault of ours, and a harmless one.
@@ -46,12 +55,6 @@ pub(crate) async fn stop_requested() {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
-}
-
-/// The line with which another machine joins.
-pub(crate) async fn join_line(ready: &Ready) -> Result<String, ServeError> {
-    let token = ready.join_token().await?;
-    Ok(format!("gleaner work --join {} --token {token}", ready.reached.address))
 }
 
 impl From<ServeError> for Failure {

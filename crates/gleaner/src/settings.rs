@@ -10,6 +10,7 @@ use gleaner_server::serve::ServeOptions;
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -129,5 +130,30 @@ fn read(home: &Path, arguments: &ServeArguments) -> Result<Settings, Failure> {
 pub(crate) fn user_name() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.is_empty());
-    named.unwrap_or_else(|| format!("uid{}", rustix::process::getuid().as_raw()))
+    let uid = rustix::process::getuid().as_raw();
+    let listed =
+        || fs::read_to_string("/etc/passwd").ok().and_then(|text| name_in(&text, uid).map(str::to_owned));
+    named.or_else(listed).unwrap_or_else(|| format!("uid{uid}"))
+}
+
+/// What a list of the system's users calls one.
+fn name_in(passwd: &str, uid: u32) -> Option<&str> {
+    passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, number) = (fields.next()?, fields.next()?, fields.next()?);
+        (number.parse() == Ok(uid)).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_in;
+
+    #[test]
+    fn a_user_without_variables_is_called_as_the_system_does() {
+        let passwd = "root:x:0:0:root:/root:/bin/bash\nbroken\nada:x:1000:1000::/home/ada:/bin/sh\n";
+        assert_eq!(name_in(passwd, 0), Some("root"));
+        assert_eq!(name_in(passwd, 1000), Some("ada"));
+        assert_eq!(name_in(passwd, 7), None);
+    }
 }

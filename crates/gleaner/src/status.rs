@@ -1,11 +1,14 @@
 //! `gleaner status`: jobs, a job, its tasks.
 
 use crate::cli::StatusArguments;
-use crate::columns::{Side, aligned, shown};
+use crate::columns::{Side, marked, shown};
+use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::moments::{clock, span};
-use crate::{Outcome, stdout};
+use crate::{Outcome, failures, stdout, which};
+use gleaner_wire::JobId;
 use gleaner_wire::api::{JobState, JobView, Tally, TaskPhase, TaskView};
+use gleaner_wire::limits::{JOBS_LISTED_MAX, TASKS_LISTED_MAX};
 use gleaner_wire::session::Outcome as Ending;
 use serde_json::json;
 
@@ -14,23 +17,68 @@ const NAME_WIDTH: usize = 32;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
-    let Some(id) = arguments.job else {
-        let jobs = grid.jobs(arguments.limit)?;
-        return if arguments.grid.json { stdout::print_json(&jobs) } else { stdout::print(list(&jobs.jobs)) };
+    let Some(which) = &arguments.job else { return jobs(&grid, arguments) };
+    let id = which::one_job(&grid, which)?;
+    let phase = match (arguments.failed, arguments.phase) {
+        (true, _) => Some(TaskPhase::Failed),
+        (false, phase) => phase.map(TaskPhase::from),
     };
-    let job = grid.job(id)?;
-    if !arguments.tasks {
-        return if arguments.grid.json { stdout::print_json(&job) } else { stdout::print(describe(&job)) };
+    if arguments.jsonl {
+        return each_task(&grid, id, arguments.from, u32::MAX, phase, |task| stdout::print_json(task))
+            .map(drop);
     }
-    let tasks = grid.tasks(id, 0, arguments.limit, None)?;
+    let job = grid.job(id)?;
+    if !arguments.tasks && phase.is_none() {
+        if arguments.grid.json {
+            return stdout::print_json(&job);
+        }
+        let failures = failures::of(&grid, &job)?;
+        return stdout::print(describe(&job) + &failures::told(&failures));
+    }
+    let mut tasks = Vec::new();
+    let next = each_task(&grid, id, arguments.from, arguments.limit, phase, |task| {
+        tasks.push(task.clone());
+        Ok(())
+    })?;
     if arguments.grid.json {
         let mut document = json!(job);
-        document["list"] = json!(tasks.tasks);
-        document["next"] = json!(tasks.next);
+        document["list"] = json!(tasks);
+        document["next"] = json!(next);
         return stdout::print_json(&document);
     }
-    let more = if tasks.next.is_some() { "… and more: --limit N\n" } else { "" };
-    stdout::print(format!("{}\n{}{more}", describe(&job), list_tasks(&tasks.tasks)))
+    let more =
+        next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
+    stdout::print(format!("{}\n{}{more}", describe(&job), list_tasks(&tasks)))
+}
+
+fn jobs(grid: &Grid, arguments: &StatusArguments) -> Outcome {
+    let jobs = grid.jobs(arguments.limit.min(JOBS_LISTED_MAX))?;
+    match (arguments.jsonl, arguments.grid.json) {
+        (true, _) => jobs.jobs.iter().try_for_each(|job| stdout::print_json(job)),
+        (false, true) => stdout::print_json(&jobs),
+        (false, false) => stdout::print(list(&jobs.jobs)),
+    }
+}
+
+/// Shows `each` of a job's tasks, `limit` at most, and says from where on there are more.
+pub(crate) fn each_task(
+    grid: &Grid,
+    id: JobId,
+    from: u32,
+    limit: u32,
+    phase: Option<TaskPhase>,
+    mut each: impl FnMut(&TaskView) -> Outcome,
+) -> Result<Option<u32>, Failure> {
+    let (mut from, mut left) = (from, limit);
+    loop {
+        let page = grid.tasks(id, from, left.min(TASKS_LISTED_MAX), phase)?;
+        page.tasks.iter().try_for_each(&mut each)?;
+        left -= page.tasks.len() as u32;
+        match page.next {
+            Some(next) if left > 0 => from = next,
+            next => return Ok(next),
+        }
+    }
 }
 
 /// A job in a few lines, each number with its name.
@@ -80,7 +128,7 @@ fn list(jobs: &[JobView]) -> String {
             shown(&name, NAME_WIDTH),
         ]
     });
-    aligned(&headings, &rows.collect::<Vec<_>>())
+    marked(&headings, &rows.collect::<Vec<_>>(), |row| jobs[row].tasks.failed > 0)
 }
 
 fn list_tasks(tasks: &[TaskView]) -> String {
@@ -102,9 +150,10 @@ fn list_tasks(tasks: &[TaskView]) -> String {
             task.outcome.as_ref().map(ending).unwrap_or_default(),
         ]
     });
-    aligned(&headings, &rows.collect::<Vec<_>>())
+    marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
 }
 
+/// What ended a run.
 pub(crate) fn ending(outcome: &Ending) -> String {
     match outcome {
         Ending::Exited { code } => format!("exit code {code}"),

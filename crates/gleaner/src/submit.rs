@@ -4,11 +4,13 @@ mod describe;
 mod files;
 mod outputs;
 mod tell;
+mod warnings;
 
 use crate::cli::SubmitArguments;
+use crate::columns::plural;
 use crate::failure::Failure;
 use crate::grid::Grid;
-use crate::wait::{all_done, until_over};
+use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, stdout};
 use files::Sending;
 use gleaner_wire::api::Submitted;
@@ -21,6 +23,12 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         .into_iter()
         .map(|job| Sending::of(&job).map(|sending| (job, sending)))
         .collect::<Result<_, _>>()?;
+    for (job, _) in &sending {
+        warnings::tell(job);
+        if arguments.wait {
+            outputs::check(job)?;
+        }
+    }
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
     let grid = Grid::open(&arguments.grid)?;
     if arguments.dry_run {
@@ -51,10 +59,10 @@ fn key_of(key: &str, position: usize) -> String {
 
 fn tell_submitted(arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
     if !arguments.grid.json {
-        let lines = submitted.iter().map(|Submitted { job, tasks, .. }| {
-            let what = if *tasks == 1 { "task" } else { "tasks" };
-            format!("job {job}: {tasks} {what}\n")
-        });
+        let line = |Submitted { job, tasks, .. }: &Submitted| {
+            format!("job {job}: {}\n", plural(u64::from(*tasks), "task"))
+        };
+        let lines = submitted.iter().map(line);
         return stdout::print(lines.collect::<String>());
     }
     let Some(first) = submitted.first() else { return Ok(()) };
@@ -80,6 +88,7 @@ fn finish(grid: &Grid, arguments: &SubmitArguments, submitted: &[Submitted]) -> 
     if !arguments.grid.json {
         tell_submitted(arguments, submitted)?;
     }
+    say_that_they_go_on(&submitted.iter().map(|job| job.job).collect::<Vec<_>>());
     let jobs = submitted.iter().map(|job| until_over(grid, job.job)).collect::<Result<Vec<_>, _>>()?;
     if arguments.grid.json {
         let first = submitted.first().map(|job| (job.job, job.tasks));
@@ -87,6 +96,7 @@ fn finish(grid: &Grid, arguments: &SubmitArguments, submitted: &[Submitted]) -> 
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
     } else {
         stdout::print(jobs.iter().map(tell::ended).collect::<String>())?;
+        say_why(grid, &jobs)?;
     }
     all_done(&jobs)
 }

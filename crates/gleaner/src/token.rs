@@ -1,27 +1,53 @@
 //! `gleaner token`.
 
 use crate::cli::TokenArguments;
+use crate::columns::{Side, aligned, plural};
 use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
+use gleaner_net::Address;
+use gleaner_wire::api::{JoinTokenView, NewToken, UserList};
 
 pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
-    let token = match arguments {
-        TokenArguments::Join(arguments) => Grid::open(&arguments.grid)?.join_token()?,
-        TokenArguments::User { name, role, expires, grid } => {
-            Grid::open(grid)?.user_token(name, (*role).into(), *expires)?
+    let json = arguments.json();
+    match arguments {
+        TokenArguments::Join { uses, expires, grid } => {
+            let good = format!("good for {}", plural(u64::from(*uses), "machine"));
+            show(json, &Grid::open(grid)?.join_token(*uses, *expires)?, &good)
         }
-    };
-    if arguments.json() {
-        return stdout::print_json(&token);
+        TokenArguments::User { name, role, expires, grid } => {
+            let token = Grid::open(grid)?.user_token(name, (*role).into(), *expires)?;
+            show(json, &token, &format!("{name}'s"))
+        }
+        TokenArguments::List(arguments) => list(json, &Grid::open(&arguments.grid)?.users()?),
+        TokenArguments::Remove { id, grid } => list(json, &Grid::open(grid)?.remove_join_token(id)?),
     }
-    if let Some(expires_s) = token.expires_s {
-        let good = match arguments {
-            TokenArguments::Join(_) => "good for one machine, until",
-            TokenArguments::User { .. } => "good until",
-        };
-        anstream::eprintln!("{good} {}", clock(expires_s));
+}
+
+/// The line alone on standard output, so that a script can take it.
+fn show(json: bool, token: &NewToken, good: &str) -> Outcome {
+    if json {
+        return stdout::print_json(token);
     }
-    // Alone on standard output, so that a script can take it.
-    stdout::print(token.token + "\n")
+    let until =
+        token.expires_s.map_or("until it is replaced".to_owned(), |at| format!("until {}", clock(at)));
+    anstream::eprintln!("{good}, {until}");
+    if token.line.split(' ').any(|word| word.parse::<Address>().is_ok_and(|address| address.is_loopback())) {
+        anstream::eprintln!(
+            "other machines cannot reach this coordinator: start it with --listen 0.0.0.0:7717 to let them"
+        );
+    }
+    stdout::print(format!("{}\n", token.line))
+}
+
+fn list(json: bool, users: &UserList) -> Outcome {
+    if json {
+        return stdout::print_json(&users.join_tokens);
+    }
+    if users.join_tokens.is_empty() {
+        return stdout::print("no join token is good: `gleaner token join` makes one\n");
+    }
+    let row = |token: &JoinTokenView| vec![token.id.clone(), token.uses.to_string(), clock(token.expires_s)];
+    let headings = [("TOKEN", Side::Left), ("USES LEFT", Side::Right), ("GOOD UNTIL", Side::Left)];
+    stdout::print(aligned(&headings, &users.join_tokens.iter().map(row).collect::<Vec<_>>()))
 }

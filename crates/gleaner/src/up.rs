@@ -5,16 +5,17 @@
 use crate::cli::UpArguments;
 use crate::demo::Demonstration;
 use crate::failure::Failure;
-use crate::serve::{join_line, start_log, stop_requested};
+use crate::serve::{start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
 use gleaner_agent::owner;
 use gleaner_net::Address;
 use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeOptions, TOKEN_FILE, serve};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
@@ -23,10 +24,17 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// What an agent gets to end in order besides what its owner's rules give its tasks.
 const SPARE: Duration = Duration::from_secs(5);
 
+/// A person sits at the terminal: what goes well is not logged.
+const WARNED: &str = "warn";
 /// The owner's rules in an agent's folder.
 const RULES_FILE: &str = "rules.toml";
 /// How many tasks an agent of the demonstration takes.
 const DEMO_SLOTS: u32 = 4;
+
+/// The second agent's folder.
+const DEMO_SECOND: &str = "agent-2";
+/// What they are called.
+const DEMO_AGENTS: [&str; 2] = ["desk", "attic"];
 
 /// An agent of this machine.
 #[derive(Clone, Debug)]
@@ -39,20 +47,21 @@ pub(crate) struct LocalAgent {
 }
 
 pub(crate) fn run(arguments: &UpArguments) -> Outcome {
-    start_log(arguments.serve.log);
+    start_log(arguments.serve.log, WARNED);
     home::keep_private();
     let folder = home::folder(arguments.serve.home.as_deref())?;
     let options = settings::serve_options(folder, &arguments.serve)?;
     let agents = agents(&options, arguments);
     for agent in &agents {
-        check_rules(&agent.home)?;
+        check_rules(&agent.home, arguments.demo)?;
     }
     let demo = arguments.demo.then(|| Demonstration {
         home: options.home.clone(),
-        agents: agents.iter().map(|agent| agent.home.clone()).collect(),
+        agents: DEMO_AGENTS.into_iter().zip(agents.iter().map(|agent| agent.home.clone())).collect(),
         may_leave_sandbox: arguments.user.as_ref() == Some(&options.user),
     });
     let home = options.home.clone();
+    let (tell, shown) = channel();
     serve(&options, |ready| async move {
         if let Err(error) = announce(&ready, &home).await {
             tracing::error!("{error}");
@@ -62,33 +71,58 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
         for agent in agents {
             running.spawn(keep_up(agent, ready.clone(), stop.subscribe()));
         }
-        if let Some(demonstration) = demo {
-            std::thread::spawn(move || demonstration.show());
+        match demo {
+            Some(demonstration) => show(demonstration, tell).await,
+            None => stop_requested().await,
         }
-        stop_requested().await;
         stop.send_replace(true);
         while running.join_next().await.is_some() {}
     })?;
-    Ok(())
+    // Nothing was told where nothing was shown to its end.
+    shown.try_recv().unwrap_or(Ok(()))
+}
+
+/// Shows it, tells how it went, and stays up where somebody sits at the terminal.
+async fn show(demonstration: Demonstration, tell: Sender<Outcome>) {
+    let (done, shown) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || done.send(demonstration.show()));
+    tokio::select! {
+        Ok(outcome) = shown => {
+            if let Err(failure) = &outcome {
+                anstream::eprintln!("{failure}");
+            }
+            // Whoever started it is still there.
+            let _ = tell.send(outcome);
+            if !io::stdout().is_terminal() {
+                return;
+            }
+            let _ = stdout::print("The grid stays up until Ctrl-C; `gleaner up` starts it again, and it goes on where it was.\n");
+            stop_requested().await;
+        }
+        () = stop_requested() => {}
+    }
 }
 
 fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
+    // What a demonstration began goes on on both.
+    let is_shown = arguments.demo || options.home.join(DEMO_SECOND).is_dir();
     let agent = |folder: &str, name: Option<&str>| LocalAgent {
         home: options.home.join(folder),
         name: name.map(str::to_owned),
         user: arguments.user.clone(),
         // The demonstration needs room on either agent for what moves to it.
-        slots: arguments.slots.or(arguments.demo.then_some(DEMO_SLOTS)),
+        slots: arguments.slots.or(is_shown.then_some(DEMO_SLOTS)),
     };
-    if arguments.demo {
-        vec![agent("agent", Some("desk")), agent("agent-2", Some("attic"))]
+    if is_shown {
+        let [first, second] = DEMO_AGENTS;
+        vec![agent("agent", Some(first)), agent(DEMO_SECOND, Some(second))]
     } else {
         vec![agent("agent", None)]
     }
 }
 
 async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
-    let line = join_line(ready).await?;
+    let line = ready.join_line().await?;
     let address = &ready.reached.address;
     let alone = address.parse::<Address>().is_ok_and(|address| address.is_loopback());
     let join = if alone {
@@ -149,6 +183,9 @@ async fn start(agent: &LocalAgent, ready: &Ready) -> io::Result<Child> {
     // Who has joined needs no token, but must know where the coordinator listens now.
     let token = ready.join_token().await.map_err(io::Error::other)?;
     command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);
+    if std::env::var_os("GLEANER_LOG").is_none() {
+        command.env("GLEANER_LOG", WARNED);
+    }
     if let Some(name) = &agent.name {
         command.args(["--name", name]);
     }
@@ -184,10 +221,11 @@ async fn end(child: &mut Child, patience: Duration) {
 /// Who types `gleaner up` sits at the machine: logins would stop everything until they left. Programs that they use, and
 /// their word, count. The rules of a machine's owner are left as they are; a mistake in them is named before anything
 /// starts.
-fn check_rules(folder: &Path) -> Outcome {
+fn check_rules(folder: &Path, is_shown: bool) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
     let file = folder.join(RULES_FILE);
-    owner::write_if_none(&file, owner::Preset::Submitters)?;
+    let preset = if is_shown { owner::Preset::Demonstration } else { owner::Preset::Submitters };
+    owner::write_if_none(&file, preset)?;
     owner::read(&file)?;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! `gleaner wait`: until jobs are over.
 
-use crate::cli::WaitArguments;
+use crate::cli::{JobOrTask, WaitArguments};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::status::tally;
-use crate::{Outcome, progress, stdout};
+use crate::{Outcome, failures, progress, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobState, JobView};
 use serde_json::json;
@@ -17,14 +17,42 @@ const LOOK_S: u32 = 1;
 
 pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
-    let jobs = arguments.jobs.iter().map(|&job| until_over(&grid, job)).collect::<Result<Vec<_>, _>>()?;
+    let named = which::all(&grid, &arguments.jobs)?;
+    if let Some(JobOrTask { job, task: Some(task) }) = named.iter().find(|one| one.task.is_some()) {
+        return Err(Failure::Usage(format!("{job}/{task} is a task; expected jobs, as {job}")));
+    }
+    let numbers: Vec<JobId> = named.iter().map(|one| one.job).collect();
+    say_that_they_go_on(&numbers);
+    let jobs = numbers.iter().map(|&job| until_over(&grid, job)).collect::<Result<Vec<_>, _>>()?;
     if arguments.grid.json {
         stdout::print_json(&json!({ "version": 1, "jobs": jobs }))?;
     } else {
         let lines = jobs.iter().map(|job| format!("job {}: {}\n", job.job, tally(&job.tasks)));
         stdout::print(lines.collect::<String>())?;
+        say_why(&grid, &jobs)?;
     }
     all_done(&jobs)
+}
+
+/// From now on Ctrl-C ends the waiting only, and says so.
+pub(crate) fn say_that_they_go_on(jobs: &[JobId]) {
+    let numbers: Vec<String> = jobs.iter().map(ToString::to_string).collect();
+    let (jobs, go) = (numbers.join(" "), if numbers.len() == 1 { "goes" } else { "go" });
+    // Where there is no way to listen, the signal ends the process as it always did.
+    let _ = ctrlc::set_handler(move || {
+        anstream::eprintln!(
+            "\njob {jobs} {go} on: `gleaner wait {jobs}` waits again, `gleaner cancel {jobs}` ends it"
+        );
+        std::process::exit(130);
+    });
+}
+
+/// Says of what failed how much, why, and the last words of one.
+pub(crate) fn say_why(grid: &Grid, jobs: &[JobView]) -> Outcome {
+    jobs.iter().try_for_each(|job| {
+        anstream::eprint!("{}", failures::told(&failures::of(grid, job)?));
+        Ok(())
+    })
 }
 
 /// Waits until no task of the job can go on.

@@ -2,7 +2,7 @@
 
 use crate::cli::WorkArguments;
 use crate::failure::Failure;
-use crate::serve::{start_log, stop_requested};
+use crate::serve::{LOGGED, start_log, stop_requested};
 use crate::{Outcome, home};
 use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
 use gleaner_classad::Expr;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub(crate) fn run(arguments: &WorkArguments) -> Outcome {
-    start_log(arguments.log);
+    start_log(arguments.log, LOGGED);
     home::keep_private();
     let (stop, stopped) = tokio::sync::watch::channel(Stop::No);
     let options = options(arguments)?;
@@ -65,6 +65,7 @@ fn join(arguments: &WorkArguments) -> Result<Option<Join>, Failure> {
         address: address.parse().map_err(|error| Failure::Usage(format!("--join: {error}")))?,
         token: token.parse().map_err(|error| Failure::Usage(format!("--token: {error}")))?,
         name: arguments.name.clone().unwrap_or_else(host_name),
+        replace: arguments.replace,
     }))
 }
 

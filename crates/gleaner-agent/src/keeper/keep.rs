@@ -1,8 +1,8 @@
 //! The keeper's own loop: starts minders, and kills what a dead one leaves behind.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -32,6 +32,7 @@ struct Child {
 ///
 /// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind`.
 pub fn keep() -> io::Result<()> {
+    close_inherited()?;
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
     // is out of reach already.
     let _ = setsid();
@@ -65,6 +66,20 @@ pub fn keep() -> io::Result<()> {
         let _ = kill_process(minder.pid, Signal::KILL);
     }
     kin::end();
+    Ok(())
+}
+
+/// What whoever started the agent left open, such as a shell's files, is not for tasks. Nothing of ours is open yet but the
+/// three standard streams.
+fn close_inherited() -> io::Result<()> {
+    let entries = fs::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
+    for name in entries.collect::<io::Result<Vec<_>>>()? {
+        let number = name.to_str().and_then(|name| name.parse::<RawFd>().ok());
+        if let Some(number) = number.filter(|number| *number > 2) {
+            // The list itself was one of them.
+            let _ = nix::unistd::close(number);
+        }
+    }
     Ok(())
 }
 

@@ -44,6 +44,8 @@ pub enum Preset {
     Machine,
     /// The machine of whoever submits from it: their logins would stop everything until they left.
     Submitters,
+    /// The machine of whoever looks at a demonstration: their programs would stop it as well.
+    Demonstration,
 }
 
 /// The rules in a file; the usual ones if there is none.
@@ -63,6 +65,10 @@ pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
     let text = match preset {
         Preset::Machine => COMMENTED.to_owned(),
         Preset::Submitters => with(COMMENTED, "sessions", "\"ignore\""),
+        Preset::Demonstration => {
+            let alone = with(COMMENTED, "sessions", "\"ignore\"");
+            with(&with(&alone, "programs", "\"ignore\""), "not_on_battery", "false")
+        }
     };
     replace(path, &text)
 }

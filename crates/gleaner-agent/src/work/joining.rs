@@ -57,12 +57,20 @@ fn enrol(
 ) -> Result<Identity, WorkError> {
     let authority = join.token.authority();
     let (name, key) = (join.name.clone(), key.public().to_string());
-    let enrolment = Enrolment { name, key, profile: profile.clone() };
+    let enrolment = Enrolment { name, key, profile: profile.clone(), replace: join.replace };
     let failed = |why| WorkError::Joining(Box::new(why));
     let client = Client::new(join.address.clone(), authority, join.token.token());
     loop {
         match client.post::<_, Enrolled>("/api/v1/agents", &enrolment) {
             Ok(Enrolled { agent, name, .. }) => {
+                tracing::info!(name, coordinator = %join.address, "joined");
+                if name != join.name {
+                    tracing::warn!(
+                        wanted = join.name,
+                        name,
+                        "another machine has the name; if this is that machine, set up anew, use --replace"
+                    );
+                }
                 return Ok(Identity { agent, name, address: join.address.clone(), authority });
             }
             Err(why @ ClientError::Unreachable { .. }) if *stop.borrow() == Stop::No => {

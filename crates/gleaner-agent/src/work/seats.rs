@@ -276,6 +276,9 @@ impl Seated {
             while let Some(event) = spool.drain(run) {
                 let _ = self.events.send(event).await;
             }
+            if let Some(event) = spool.finish(run) {
+                let _ = self.events.send(event).await;
+            }
         }
     }
 }

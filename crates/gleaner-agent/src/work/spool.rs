@@ -1,7 +1,8 @@
 //! What a program writes, on its way through a pipe into a file of bounded size.
 //!
 //! A program writes into a named pipe that the agent drains, so that it neither waits for the coordinator nor fills
-//! the disk: the file gets the first [`OUTPUT_BYTES_MAX`] bytes, the rest is counted and dropped. There is no file
+//! the disk: the file gets the beginning, at most [`OUTPUT_BYTES_MAX`] less [`END_BYTES`], and when the run is over the last
+//! [`END_BYTES`] of what came after that; what is between is counted and dropped. There is no file
 //! before there is output. **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing; a run is over only when all
 //! its processes are gone and its pipes are empty.
 
@@ -11,6 +12,7 @@ use gleaner_units::RunId;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::Stream;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -20,6 +22,11 @@ use tokio::net::unix::pipe;
 /// What is read from a pipe at once: a quarter of what it holds.
 const CHUNK: usize = 16 << 10;
 
+/// Bytes of the end that are kept of output that is too long.
+const END_BYTES: usize = 64 << 10;
+/// Bytes of the beginning, so that the end and the line between them have room.
+const BEGINNING_BYTES: u64 = OUTPUT_BYTES_MAX - END_BYTES as u64 - 256;
+
 /// A pipe, and the file for what comes through it now.
 #[derive(Debug)]
 pub(crate) struct Spool {
@@ -27,6 +34,8 @@ pub(crate) struct Spool {
     stream: Stream,
     file: Option<(PathBuf, Option<File>)>,
     written: u64,
+    /// The latest of what came after the beginning.
+    end: VecDeque<u8>,
     dropped: u64,
     /// Whether the disk did not take some of it.
     is_lost: bool,
@@ -38,7 +47,7 @@ impl Spool {
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
         // Held open for writing too: a pipe without a writer would be at its end for ever after the first program.
         let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(path)?;
-        Ok(Self { pipe, stream, file: None, written: 0, dropped: 0, is_lost: false })
+        Ok(Self { pipe, stream, file: None, written: 0, end: VecDeque::new(), dropped: 0, is_lost: false })
     }
 
     /// What comes from now on belongs to this run.
@@ -46,6 +55,7 @@ impl Spool {
         self.discard();
         self.file = Some((home.spool(run, self.stream), None));
         (self.written, self.dropped, self.is_lost) = (0, 0, false);
+        self.end.clear();
     }
 
     /// Waits until something may have come.
@@ -58,12 +68,32 @@ impl Spool {
     pub(crate) fn drain(&mut self, run: RunId) -> Option<Event> {
         let mut chunk = [0; CHUNK];
         let count = self.read(&mut chunk).filter(|count| *count > 0)?;
-        if let Err(why) = self.keep(&chunk[..count]) {
+        let kept = self.keep(&chunk[..count]);
+        Some(self.told(run, kept))
+    }
+
+    /// Nothing comes any more: the end of what was too long goes behind its beginning.
+    pub(crate) fn finish(&mut self, run: RunId) -> Option<Event> {
+        if self.end.is_empty() || self.is_lost {
+            return None;
+        }
+        let gap = match self.dropped {
+            0 => String::new(),
+            bytes => format!("\n-- {bytes} bytes are left out here: they were too much to keep --\n"),
+        };
+        let end: Vec<u8> = gap.into_bytes().into_iter().chain(self.end.drain(..)).collect();
+        let kept = self.append(&end).map(|()| self.written += end.len() as u64);
+        Some(self.told(run, kept))
+    }
+
+    fn told(&mut self, run: RunId, kept: io::Result<()>) -> Event {
+        if let Err(why) = kept {
+            self.is_lost = true;
             tracing::warn!(%why, "output cannot be kept");
-            return Some(Event::OutputLost(run, why.to_string()));
+            return Event::OutputLost(run, why.to_string());
         }
         let Self { stream, written, dropped, .. } = *self;
-        Some(Event::Wrote { run, stream, written, dropped })
+        Event::Wrote { run, stream, written, dropped }
     }
 
     /// Drops what a pipe holds that is no run's.
@@ -83,11 +113,14 @@ impl Spool {
         if self.is_lost {
             return Ok(());
         }
-        let room = OUTPUT_BYTES_MAX - self.written;
+        let room = BEGINNING_BYTES - self.written;
         let kept = (bytes.len() as u64).min(room) as usize;
-        self.append(&bytes[..kept]).inspect_err(|_| self.is_lost = true)?;
+        self.append(&bytes[..kept])?;
         self.written += kept as u64;
-        self.dropped += (bytes.len() - kept) as u64;
+        self.end.extend(&bytes[kept..]);
+        let too_much = self.end.len().saturating_sub(END_BYTES);
+        self.end.drain(..too_much);
+        self.dropped += too_much as u64;
         Ok(())
     }
 
@@ -135,6 +168,32 @@ mod tests {
     use super::*;
     use gleaner_units::{RunId, TaskId};
     use tempfile::TempDir;
+
+    #[tokio::test]
+    async fn of_what_is_too_long_the_beginning_and_the_end_are_kept() {
+        let folder = TempDir::new().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let mut spool = Spool::make(&home.pipe(1, Stream::Stdout), Stream::Stdout).unwrap();
+        let run = RunId { task: TaskId::new(0), number: 1 };
+        for (more, gap) in [(END_BYTES, 0), (END_BYTES + 5, 5), (3 * END_BYTES, 2 * END_BYTES)] {
+            spool.begin(run, &home);
+            let _ = fs::remove_file(home.spool(run, Stream::Stdout));
+            spool.keep(&vec![b'a'; BEGINNING_BYTES as usize]).unwrap();
+            for _ in 0..more - 1 {
+                spool.keep(b"b").unwrap();
+            }
+            spool.keep(b"c").unwrap();
+            let Some(Event::Wrote { written, dropped, .. }) = spool.finish(run) else { panic!("nothing") };
+            assert_eq!(dropped, gap as u64);
+            let kept = fs::read(home.spool(run, Stream::Stdout)).unwrap();
+            assert_eq!(kept.len() as u64, written);
+            assert!(written <= OUTPUT_BYTES_MAX && kept.ends_with(b"bc"), "{written}");
+            let says = String::from_utf8_lossy(&kept).contains(&format!("-- {gap} bytes are left out here"));
+            assert_eq!(says, gap > 0);
+        }
+        spool.begin(run, &home);
+        assert!(spool.finish(run).is_none(), "what is short has no end of its own");
+    }
 
     #[tokio::test]
     async fn what_came_just_now_is_taken_too() {

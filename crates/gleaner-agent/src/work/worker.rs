@@ -191,6 +191,7 @@ impl Worker {
     fn hear(&mut self, news: News) {
         match news {
             News::Open(outgoing) => {
+                tracing::info!(coordinator = %self.identity.address, name = self.identity.name, "connected");
                 self.outgoing = Some(outgoing);
                 self.take(Event::Connected);
             }
@@ -210,6 +211,7 @@ impl Worker {
 
     fn answer(&mut self, asked: Asked) {
         if let Some(word) = asked.word {
+            tracing::info!(?word, "the owner's word");
             let event = self.watch.hear(word);
             self.take(event);
             if word == Word::Evict {
@@ -306,6 +308,9 @@ impl Worker {
     }
 
     fn send(&mut self, message: FromAgent) {
+        if let FromAgent::Ended { run, end } = &message {
+            tracing::info!(task = %run.task, run = run.number, outcome = ?end.outcome, "ended");
+        }
         let sent = self.outgoing.as_ref().map(|outgoing| outgoing.send(message));
         if sent == Some(Err(())) {
             self.close("what is sent to the coordinator is not taken");
@@ -361,6 +366,7 @@ impl Worker {
     }
 
     fn launch(&mut self, run: &Run) {
+        tracing::info!(task = run.name, run = run.id.number, user = run.user, "starts");
         let by = (self.duties.profile(), self.watch.rules());
         if let Err(why) = self.seats.start(run, &self.folders.of(run.id), by) {
             let exit = Exit::NotStarted(why.to_string());

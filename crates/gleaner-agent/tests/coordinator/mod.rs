@@ -143,6 +143,7 @@ impl Agent {
                 address: format!("https://127.0.0.1:{port}").parse().unwrap(),
                 token: JoinToken::new(token, authority).unwrap(),
                 name: "lab".into(),
+                replace: false,
             }),
             user: "ada".into(),
             slots: Some(4),

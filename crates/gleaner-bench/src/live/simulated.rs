@@ -48,8 +48,12 @@ impl Simulated {
         let address = grid.address().clone();
         let profile =
             Profile { memory: 1 << 34, user: "simulated".to_owned(), ..Profile::new([1e9, 1e8, 1e8], slots) };
-        let enrolment =
-            Enrolment { name: name.to_owned(), key: key.public().to_string(), profile: profile.clone() };
+        let enrolment = Enrolment {
+            name: name.to_owned(),
+            key: key.public().to_string(),
+            profile: profile.clone(),
+            replace: false,
+        };
         let client = Client::new(address.clone(), token.authority(), token.token());
         let Enrolled { agent, .. } = client.post("/api/v1/agents", &enrolment)?;
         Ok(Self { key, agent, profile, address, authority: token.authority() })

@@ -77,6 +77,8 @@ pub enum Order {
     Measure(String),
     /// Never let an agent back in.
     Revoke(String),
+    /// Never let an agent back in, list it no more, and let another bear its name.
+    Forget(String),
     /// Let someone sign in.
     AddUser {
         /// The name.
@@ -90,13 +92,17 @@ pub enum Order {
     },
     /// Let a user sign in no more. Their jobs go on.
     RemoveUser(String),
-    /// Let an agent join.
+    /// Let agents join.
     IssueJoinToken {
         /// SHA-256 of the token.
         token: String,
         /// Until when.
         expires: Time,
+        /// How many.
+        uses: u32,
     },
+    /// Let nobody join any more with the token whose hash begins so.
+    RemoveJoinToken(String),
     /// Join. The token is the permission, whoever asks.
     Enrol {
         /// SHA-256 of the token.
@@ -153,9 +159,11 @@ impl Desk {
             | Order::SetPaused { .. }
             | Order::Measure(_)
             | Order::Revoke(_)
+            | Order::Forget(_)
             | Order::AddUser { .. }
             | Order::RemoveUser(_)
-            | Order::IssueJoinToken { .. } => self.administer(now, by, order),
+            | Order::IssueJoinToken { .. }
+            | Order::RemoveJoinToken(_) => self.administer(now, by, order),
         }
     }
 
@@ -263,9 +271,12 @@ impl Desk {
         if self.ledger.agents().len() >= AGENTS_MAX {
             return Err(Rejection::of(Kind::Conflict, format!("there are {AGENTS_MAX} agents already")));
         }
-        let Enrolment { name, key, profile } = enrolment;
+        let Enrolment { name, key, profile, replace } = enrolment;
         check_name("a machine", &name)?;
         check_profile(&profile)?;
+        if replace {
+            self.make_room_for(now, &name)?;
+        }
         let name = self.free_name(name);
         let agent = MachineId::new(self.ledger.agents().len());
         let (token, named) = (token.to_owned(), name.clone());
@@ -275,10 +286,22 @@ impl Desk {
 
     /// An agent that did not hear that it was enrolled asks again, with the same key and the same token.
     fn find_enrolled(&self, token: &str, key: &str) -> Option<Answer> {
-        let id = self.ledger.people().find_joined(token)?;
-        let agent = self.ledger.agent(id);
-        let enrolled = Enrolled { version: VERSION, agent: id.index() as u32, name: agent.name.clone() };
-        (agent.key == key).then_some(Answer::Enrolled(enrolled))
+        let joined = self.ledger.people().joined(token).iter();
+        let &id = joined.copied().find(|&id| self.ledger.agent(id).key == key).as_ref()?;
+        let name = self.ledger.agent(id).name.clone();
+        Some(Answer::Enrolled(Enrolled { version: VERSION, agent: id.index() as u32, name }))
+    }
+
+    /// A machine that was set up anew takes its name back, unless its former self is still there.
+    fn make_room_for(&mut self, now: Time, name: &str) -> Result<(), Rejection> {
+        let Some(agent) = self.ledger.find_agent(name) else { return Ok(()) };
+        if self.is_connected(agent) {
+            let message =
+                format!("the agent of {name} is connected, so it was not set up anew; end it first");
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        self.record(now, Fact::AgentForgotten { agent, by: Actor::Coordinator });
+        Ok(())
     }
 
     /// The name, or the name with the first number that makes it unique.
@@ -344,12 +367,12 @@ impl Desk {
                 self.tell(agent, ToAgent::Measure);
             }
             Order::Revoke(machine) => {
-                let agent = self.machine(&machine)?;
-                self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned() });
-                if let Some(&session) = self.by_agent.get(&agent) {
-                    self.close(session);
-                }
+                let agent = self.turn_away(&machine)?;
                 self.record(now, Fact::AgentRevoked { agent, by: actor });
+            }
+            Order::Forget(machine) => {
+                let agent = self.turn_away(&machine)?;
+                self.record(now, Fact::AgentForgotten { agent, by: actor });
             }
             Order::AddUser { user, token, role, expires } => {
                 check_name("a user", &user)?;
@@ -366,13 +389,39 @@ impl Desk {
                 self.check_administered_without(&user)?;
                 self.record(now, Fact::UserRemoved { user, by: actor });
             }
-            Order::IssueJoinToken { token, expires } => {
-                self.record(now, Fact::JoinTokenIssued { token, expires, by: actor });
+            Order::IssueJoinToken { token, expires, uses } => {
+                self.record(now, Fact::JoinTokenIssued { token, expires, uses, by: actor });
+            }
+            Order::RemoveJoinToken(id) => {
+                let token = self.join_token(now, &id)?;
+                self.record(now, Fact::JoinTokenRemoved { token, by: actor });
             }
             // The others need no administrator.
             _ => {}
         }
         Ok(Answer::Done)
+    }
+
+    /// The agent hears why, and its session ends.
+    fn turn_away(&mut self, machine: &str) -> Result<MachineId, Rejection> {
+        let agent = self.machine(machine)?;
+        self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned() });
+        if let Some(&session) = self.by_agent.get(&agent) {
+            self.close(session);
+        }
+        Ok(agent)
+    }
+
+    /// The hash of the one good join token whose hash begins so.
+    fn join_token(&self, now: Time, id: &str) -> Result<String, Rejection> {
+        let mut found = self.ledger.people().join_tokens(now).filter(|(token, _)| token.starts_with(id));
+        match (found.next(), found.next()) {
+            (Some((token, _)), None) if !id.is_empty() => Ok(token.clone()),
+            _ => {
+                let message = format!("no join token is called \"{id}\"; see `gleaner token list`");
+                Err(Rejection::of(Kind::NotFound, message))
+            }
+        }
     }
 
     /// Somebody has to be left who can let others in.

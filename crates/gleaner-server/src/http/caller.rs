@@ -17,6 +17,9 @@ use std::time::Instant;
 /// A user.
 pub(super) struct Caller(pub(super) Requester);
 
+/// A user who may at least read the numbers of the grid.
+pub(super) struct MetricsCaller(pub(super) Requester);
+
 /// A user who asks for what takes long, and has to be let in all the while.
 pub(super) struct LastingCaller {
     pub(super) by: Requester,
@@ -40,6 +43,19 @@ impl FromRequestParts<Arc<Api>> for Caller {
         let by = user(api, &token)?;
         within_rate(api, &by.user)?;
         Ok(Self(by))
+    }
+}
+
+impl FromRequestParts<Arc<Api>> for MetricsCaller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let by = any_user(api, &bearer(&parts.headers)?)?;
+        within_rate(api, &by.user)?;
+        if by.role.sees_all() || by.role == Role::Metrics {
+            return Ok(Self(by));
+        }
+        Err(Refusal::forbidden("a user sees their own jobs only, and these numbers are about all"))
     }
 }
 
@@ -133,6 +149,14 @@ fn within_rate(api: &Api, user: &str) -> Result<(), Refusal> {
 }
 
 fn user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
+    let by = any_user(api, token)?;
+    if by.role == Role::Metrics {
+        return Err(Refusal::forbidden("this token is good for /metrics alone"));
+    }
+    Ok(by)
+}
+
+fn any_user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
     let people = api.app.desk.people();
     let user = people.user(&stored_hash(token)).ok_or_else(unknown)?;
     if !user.is_let_in(api.app.desk.now()) {
@@ -145,7 +169,7 @@ fn user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
 pub(super) fn who(api: &Api, headers: &HeaderMap) -> Who {
     let Ok(token) = bearer(headers) else { return Who::Stranger };
     let known = match token.kind() {
-        TokenKind::User => user(api, &token).ok().map(|by| Who::User(by.user)),
+        TokenKind::User => any_user(api, &token).ok().map(|by| Who::User(by.user)),
         TokenKind::Session => api.app.agents.agent(&token).map(Who::Agent),
         TokenKind::Join => None,
     };
@@ -155,7 +179,7 @@ pub(super) fn who(api: &Api, headers: &HeaderMap) -> Who {
 /// One whose answer was lost asks again, after the token was used up.
 fn may_join(api: &Api, token: &Token) -> bool {
     let (people, hash) = (api.app.desk.people(), stored_hash(token));
-    people.may_join(&hash, api.app.desk.now()) || people.find_joined(&hash).is_some()
+    people.may_join(&hash, api.app.desk.now()) || !people.joined(&hash).is_empty()
 }
 
 fn bearer(headers: &HeaderMap) -> Result<Token, Refusal> {

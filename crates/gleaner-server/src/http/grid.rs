@@ -76,6 +76,6 @@ pub(super) async fn labels(
     get, path = "/api/v1/grid", tag = "grid",
     responses((status = 200, description = "How many tasks and machines are in which state", body = GridView))
 )]
-pub(super) async fn grid(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<GridView>, Refusal> {
-    api.look(|desk, _| view::grid(desk)).await.map(Json)
+pub(super) async fn grid(State(api): State<Arc<Api>>, Caller(by): Caller) -> Result<Json<GridView>, Refusal> {
+    api.look(move |desk, _| view::grid(desk, by)).await.map(Json)
 }

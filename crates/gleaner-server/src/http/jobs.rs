@@ -7,14 +7,13 @@ use super::refusal::Refusal;
 use super::{Api, waiting};
 use crate::blobs::BlobId;
 use crate::desk::{Admitted, Answer, Desk, Order, Requester};
-use crate::limits::JOBS_LISTED_MAX;
 use crate::view;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Submitted};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX, OWN_INPUTS_MAX};
+use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX, JOBS_LISTED_MAX, OWN_INPUTS_MAX};
 use gleaner_wire::{BlobHash, JobId};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -159,7 +158,7 @@ pub(super) async fn list(
     Caller(by): Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
-    let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX))?;
+    let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX as usize))?;
     let look = move |desk: &Desk, _| {
         let user = (!by.role.sees_all()).then_some(by.user.as_str());
         view::jobs(desk, user, query.state, limit)

@@ -136,6 +136,22 @@ pub(super) async fn revoke(
     ordered(&api, by, machine, Order::Revoke).await
 }
 
+/// Never lets a machine's agent back in, lists it no more, and lets another bear its name.
+#[utoipa::path(
+    post, path = "/api/v1/machines/{name}/forget", tag = "machines",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "The machines that are left", body = MachineList),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn forget(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+) -> Result<Json<MachineList>, Refusal> {
+    api.order(by, Order::Forget(machine)).await?;
+    api.look(|desk, _| view::machines(desk)).await.map(Json)
+}
+
 /// Has it done, and answers with the machine as it is then.
 async fn ordered(
     api: &Api,
@@ -146,5 +162,6 @@ async fn ordered(
     api.order(by, order(machine.clone())).await?;
     let machines = api.look(|desk, _| view::machines(desk)).await?.machines;
     let found = machines.into_iter().find(|view| view.machine == machine);
-    Ok(Json(found.expect("agents are never forgotten")))
+    // Somebody else may have had it forgotten since.
+    found.map(Json).ok_or_else(|| Refusal::not_found(&format!("no machine is called \"{machine}\" any more")))
 }

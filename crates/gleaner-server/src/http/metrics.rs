@@ -1,14 +1,15 @@
 //! Numbers for Prometheus: how requests are answered, and how the grid stands.
 
 use super::Api;
-use super::caller::Caller;
+use super::caller::MetricsCaller;
 use super::refusal::Refusal;
+use crate::desk::Desk;
 use crate::view;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use gleaner_wire::api::{GridView, TaskPhase};
+use gleaner_wire::api::{GridView, MachineState, MachineView, Tally, TaskPhase};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -17,6 +18,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -41,6 +43,24 @@ struct InState {
     state: String,
 }
 
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfMachine {
+    machine: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfUser {
+    user: String,
+    state: String,
+}
+
+/// What the numbers are taken from.
+struct Seen {
+    grid: GridView,
+    machines: Vec<MachineView>,
+    users: Vec<(String, Tally)>,
+}
+
 /// See the module.
 pub(super) struct Metrics {
     registry: Registry,
@@ -48,6 +68,11 @@ pub(super) struct Metrics {
     durations: Family<Route, Histogram>,
     tasks: Family<InState, Gauge>,
     machines: Family<InState, Gauge>,
+    machine_up: Family<OfMachine, Gauge>,
+    machine_tasks: Family<OfMachine, Gauge>,
+    machine_slots: Family<OfMachine, Gauge>,
+    owner_load: Family<OfMachine, Gauge<f64, AtomicU64>>,
+    user_tasks: Family<OfUser, Gauge>,
     starts: Gauge,
 }
 
@@ -65,7 +90,29 @@ impl Metrics {
         registry.register("machines", "Machines by state", machines.clone());
         let starts = Gauge::default();
         registry.register("starts", "How often the coordinator started", starts.clone());
-        Self { registry, requests, durations, tasks, machines, starts }
+        let machine_up = Family::default();
+        registry.register("machine_up", "1 where tasks may start, 0 where they may not", machine_up.clone());
+        let machine_tasks = Family::default();
+        registry.register("machine_tasks", "Tasks on a machine", machine_tasks.clone());
+        let machine_slots = Family::default();
+        registry.register("machine_slots", "Tasks that a machine takes at once", machine_slots.clone());
+        let owner_load = Family::default();
+        registry.register("machine_owner_load", "The owner's share of a machine", owner_load.clone());
+        let user_tasks = Family::default();
+        registry.register("user_tasks", "Tasks by user and phase", user_tasks.clone());
+        Self {
+            registry,
+            requests,
+            durations,
+            tasks,
+            machines,
+            machine_up,
+            machine_tasks,
+            machine_slots,
+            owner_load,
+            user_tasks,
+            starts,
+        }
     }
 
     pub(super) fn answered(&self, method: &'static str, route: String, status: StatusCode, took: Duration) {
@@ -74,7 +121,7 @@ impl Metrics {
         self.durations.get_or_create(&Route { method, route }).observe(took.as_secs_f64());
     }
 
-    fn written(&self, grid: &GridView) -> String {
+    fn written(&self, Seen { grid, machines, users }: &Seen) -> String {
         for phase in TaskPhase::ALL {
             let state = InState { state: phase.name().to_owned() };
             self.tasks.get_or_create(&state).set(i64::from(grid.tasks.of(phase)));
@@ -87,9 +134,37 @@ impl Metrics {
                 .set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         self.starts.set(i64::from(grid.epoch));
+        self.write_machines(machines);
+        self.write_users(users);
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("a String takes all that is written");
         text
+    }
+}
+
+impl Metrics {
+    fn write_machines(&self, machines: &[MachineView]) {
+        // One that was forgotten has no numbers any more.
+        for of_machine in [&self.machine_up, &self.machine_tasks, &self.machine_slots] {
+            of_machine.clear();
+        }
+        self.owner_load.clear();
+        for view in machines {
+            let of = OfMachine { machine: view.machine.clone() };
+            self.machine_up.get_or_create(&of).set(i64::from(view.state == MachineState::Open));
+            self.machine_tasks.get_or_create(&of).set(i64::try_from(view.tasks).unwrap_or(i64::MAX));
+            self.machine_slots.get_or_create(&of).set(i64::from(view.profile.slots));
+            self.owner_load.get_or_create(&of).set(view.owner_load);
+        }
+    }
+
+    fn write_users(&self, users: &[(String, Tally)]) {
+        for (user, tally) in users {
+            for phase in TaskPhase::ALL {
+                let of = OfUser { user: user.clone(), state: phase.name().to_owned() };
+                self.user_tasks.get_or_create(&of).set(i64::from(tally.of(phase)));
+            }
+        }
     }
 }
 
@@ -103,7 +178,15 @@ fn latencies() -> Histogram {
     responses((status = 200, description = "In the OpenMetrics format",
         content_type = "application/openmetrics-text", body = String))
 )]
-pub(super) async fn metrics(State(api): State<Arc<Api>>, _: Caller) -> Result<Response, Refusal> {
-    let grid = api.look(|desk, _| view::grid(desk)).await?;
-    Ok(([(CONTENT_TYPE, OPEN_METRICS)], api.metrics.written(&grid)).into_response())
+pub(super) async fn metrics(
+    State(api): State<Arc<Api>>,
+    MetricsCaller(by): MetricsCaller,
+) -> Result<Response, Refusal> {
+    let look = |desk: &Desk, _| Seen {
+        grid: view::grid(desk, by),
+        machines: view::machines(desk).machines,
+        users: desk.ledger().tallies().map(|(user, tally)| (user.clone(), *tally)).collect(),
+    };
+    let seen = api.look(look).await?;
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], api.metrics.written(&seen)).into_response())
 }

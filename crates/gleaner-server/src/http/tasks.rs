@@ -6,7 +6,7 @@ use super::extract::{Path, Query, within};
 use super::own::own_job;
 use super::refusal::Refusal;
 use crate::desk::{Desk, Requester};
-use crate::limits::{HISTORY_TOLD_MAX, TASKS_LISTED_MAX};
+use crate::limits::HISTORY_TOLD_MAX;
 use crate::recovery::RecoveryError;
 use crate::store::{ReadError, Reader, Seq};
 use crate::view::{self, HistoryNames, Story};
@@ -15,6 +15,7 @@ use axum::extract::State;
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{ExplanationView, History, TaskList, TaskPhase, TaskView};
+use gleaner_wire::limits::TASKS_LISTED_MAX;
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -73,7 +74,7 @@ pub(super) async fn list(
     Path(job): Path<u32>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<TaskList>, Refusal> {
-    let limit = within("limit", query.limit, &(1..=TASKS_LISTED_MAX))?;
+    let limit = within("limit", query.limit, &(1..=TASKS_LISTED_MAX as usize))?;
     let look = move |desk: &Desk, _| {
         own_job(desk, &by, JobId(job))?;
         Ok(view::tasks(desk, JobId(job), query.from, limit, query.phase).expect("it was just found"))

@@ -2,18 +2,19 @@
 
 use super::Api;
 use super::caller::{Caller, stored_hash};
-use super::extract::{Query, within};
+use super::extract::{Path, Query, within};
 use super::refusal::Refusal;
+use super::users::users;
+use crate::app::join_line;
 use crate::desk::Order;
-use crate::limits::JOIN_TOKEN_MAX_S;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use gleaner_net::{JoinToken, Token, TokenKind};
 use gleaner_units::Time;
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{NewToken, Problem, Role};
-use gleaner_wire::limits::USER_TOKEN_SECONDS_MAX;
+use gleaner_wire::api::{NewToken, Problem, Role, UserList};
+use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX, USER_TOKEN_SECONDS_MAX};
 use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
@@ -26,10 +27,18 @@ pub(super) struct JoinQuery {
     #[serde(default = "an_hour")]
     #[param(minimum = 1, maximum = 2_592_000, default = 3_600)]
     expires_s: u32,
+    /// How many machines may join with it.
+    #[serde(default = "one")]
+    #[param(minimum = 1, maximum = 10_000, default = 1)]
+    uses: u32,
 }
 
 fn an_hour() -> u32 {
     3_600
+}
+
+fn one() -> u32 {
+    1
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -48,7 +57,7 @@ pub(super) struct UserQuery {
     expires_s: Option<u32>,
 }
 
-/// Issues a token with which one machine can join.
+/// Issues a token with which machines can join.
 #[utoipa::path(
     post, path = "/api/v1/tokens/join", tag = "tokens", params(JoinQuery),
     responses((status = 201, description = "The token, with the authority to expect", body = NewToken),
@@ -59,13 +68,33 @@ pub(super) async fn join(
     Caller(by): Caller,
     Query(query): Query<JoinQuery>,
 ) -> Result<(StatusCode, Json<NewToken>), Refusal> {
-    let seconds = within("expires_s", query.expires_s, &(1..=JOIN_TOKEN_MAX_S))?;
+    let seconds = within("expires_s", query.expires_s, &(1..=JOIN_SECONDS_MAX))?;
     let expires = api.app.desk.now().after_seconds(f64::from(seconds));
+    let uses = within("uses", query.uses, &(1..=JOIN_TOKEN_USES_MAX))?;
     let token = Token::generate(TokenKind::Join)?;
-    api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires }).await?;
-    let join = JoinToken::new(token, api.app.authority).expect("it was made as a join token");
-    let token = NewToken { version: VERSION, token: join.reveal(), expires_s: Some(expires.seconds()) };
-    Ok((StatusCode::CREATED, Json(token)))
+    api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires, uses }).await?;
+    let token = JoinToken::new(token, api.app.authority).expect("it was made as a join token").reveal();
+    let line = join_line(&api.app.address, &token);
+    Ok((
+        StatusCode::CREATED,
+        Json(NewToken { version: VERSION, token, expires_s: Some(expires.seconds()), line }),
+    ))
+}
+
+/// Lets nobody join any more with a token.
+#[utoipa::path(
+    post, path = "/api/v1/tokens/join/{id}/remove", tag = "tokens",
+    params(("id" = String, Path, description = "What it is called: the beginning of its hash")),
+    responses((status = 200, description = "What is left", body = UserList),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn remove_join(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(id): Path<String>,
+) -> Result<Json<UserList>, Refusal> {
+    api.order(by, Order::RemoveJoinToken(id)).await?;
+    Ok(Json(users(&api)))
 }
 
 /// Issues a token with which someone can sign in.
@@ -91,6 +120,7 @@ pub(super) async fn user(
     };
     api.order(by, Order::AddUser { user, token: stored_hash(&token), role, expires }).await?;
     let expires_s = expires.map(Time::seconds);
-    let token = NewToken { version: VERSION, token: token.reveal(), expires_s };
-    Ok((StatusCode::CREATED, Json(token)))
+    let token = token.reveal();
+    let line = format!("gleaner login {} {token}.{}", api.app.address, api.app.authority);
+    Ok((StatusCode::CREATED, Json(NewToken { version: VERSION, token, expires_s, line })))
 }

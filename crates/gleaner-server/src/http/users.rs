@@ -5,15 +5,18 @@ use super::caller::Caller;
 use super::extract::Path;
 use super::refusal::Refusal;
 use crate::desk::Order;
-use crate::ledger::User;
+use crate::ledger::{JoinPermit, User};
 use axum::Json;
 use axum::extract::State;
 use gleaner_units::Time;
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{Problem, Role, UserList, UserView};
+use gleaner_wire::api::{JoinTokenView, Problem, Role, UserList, UserView};
 use std::sync::Arc;
 
-/// All users, and how many join tokens are still good.
+/// So much of a join token's hash tells it from the others.
+const ID_DIGITS: usize = 8;
+
+/// All users, and the join tokens that are still good.
 #[utoipa::path(
     get, path = "/api/v1/users", tag = "tokens",
     responses((status = 200, description = "By name", body = UserList),
@@ -43,7 +46,7 @@ pub(super) async fn remove(
     Ok(Json(users(&api)))
 }
 
-fn users(api: &Api) -> UserList {
+pub(super) fn users(api: &Api) -> UserList {
     let people = api.app.desk.people();
     let view = |user: &User| UserView {
         name: user.name.clone(),
@@ -52,7 +55,11 @@ fn users(api: &Api) -> UserList {
     };
     let mut users: Vec<UserView> = people.users().map(view).collect();
     users.sort_by(|one, other| one.name.cmp(&other.name));
-    let join_tokens = people.join_tokens(api.app.desk.now());
-    let join_tokens_expire_s = join_tokens.map(Time::seconds).collect();
-    UserList { version: VERSION, users, join_tokens_expire_s }
+    let token = |(hash, permit): (&String, JoinPermit)| JoinTokenView {
+        id: hash[..ID_DIGITS].to_owned(),
+        uses: permit.uses,
+        expires_s: permit.expires.seconds(),
+    };
+    let join_tokens = people.join_tokens(api.app.desk.now()).map(token).collect();
+    UserList { version: VERSION, users, join_tokens }
 }

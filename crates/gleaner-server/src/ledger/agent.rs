@@ -14,6 +14,8 @@ pub struct Agent {
     pub key: String,
     /// Whether it may not come back.
     pub revoked: bool,
+    /// Whether it is listed no more, and its name free.
+    pub forgotten: bool,
     /// Which of its starts is the latest known; none before the first.
     pub incarnation: Option<u64>,
     /// Whether it was not heard of until its lease ended, or never yet.
@@ -42,6 +44,7 @@ impl Agent {
             name,
             key,
             revoked: false,
+            forgotten: false,
             incarnation: None,
             lost: true,
             open: true,

@@ -96,6 +96,12 @@ impl Ledger {
         self.tell(at, &Event::MachineClosed { machine: id });
     }
 
+    /// As good as revoked, and listed no more.
+    pub(super) fn forgotten(&mut self, at: Time, id: MachineId) {
+        self.books.agents[id.index()].forgotten = true;
+        self.revoked(at, id);
+    }
+
     /// Owner and administrator each have a say: it is open where neither wants it closed.
     pub(super) fn opened(&mut self, at: Time, id: MachineId, open: bool, why: &str, by: &Actor) {
         let agent = &mut self.books.agents[id.index()];

@@ -27,11 +27,20 @@ impl User {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct People {
     by_token: BTreeMap<String, User>,
-    /// When each that was not used yet ends.
-    join_tokens: BTreeMap<String, Time>,
-    /// Which agent joined with each that was used.
-    joined: BTreeMap<String, MachineId>,
+    /// Those that were not used up yet.
+    join_tokens: BTreeMap<String, JoinPermit>,
+    /// Which agents joined with each that was used.
+    joined: BTreeMap<String, Vec<MachineId>>,
     quotas: Quotas,
+}
+
+/// What a join token is good for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JoinPermit {
+    /// When it is of no use any more.
+    pub expires: Time,
+    /// How many may still join.
+    pub uses: u32,
 }
 
 /// How much each user may have.
@@ -51,13 +60,22 @@ impl People {
         self.by_token.retain(|_, user| user.name != name);
     }
 
-    pub(super) fn issue(&mut self, token: String, expires: Time) {
-        self.join_tokens.insert(token, expires);
+    pub(super) fn issue(&mut self, token: String, permit: JoinPermit) {
+        self.join_tokens.insert(token, permit);
     }
 
-    pub(super) fn use_up(&mut self, token: String, agent: MachineId) {
-        self.join_tokens.remove(&token);
-        self.joined.insert(token, agent);
+    pub(super) fn withdraw(&mut self, token: &str) {
+        self.join_tokens.remove(token);
+    }
+
+    pub(super) fn joins(&mut self, token: String, agent: MachineId) {
+        if let Some(permit) = self.join_tokens.get_mut(&token) {
+            permit.uses -= 1;
+            if permit.uses == 0 {
+                self.withdraw(&token);
+            }
+        }
+        self.joined.entry(token).or_default().push(agent);
     }
 
     /// Whose token it is, or was. The hash is compared, so its time says nothing of the token.
@@ -92,9 +110,10 @@ impl People {
         self.by_token.values()
     }
 
-    /// When each join token ends that is still good.
-    pub fn join_tokens(&self, now: Time) -> impl Iterator<Item = Time> {
-        self.join_tokens.values().copied().filter(move |&expires| now < expires)
+    /// The hash of each join token that is still good, and what it is good for.
+    pub fn join_tokens(&self, now: Time) -> impl Iterator<Item = (&String, JoinPermit)> {
+        let permits = self.join_tokens.iter().map(|(token, &permit)| (token, permit));
+        permits.filter(move |(_, permit)| now < permit.expires)
     }
 
     /// Whether nobody can sign in yet.
@@ -104,11 +123,11 @@ impl People {
 
     /// Whether someone may still join with that token.
     pub fn may_join(&self, token_hash: &str, now: Time) -> bool {
-        self.join_tokens.get(token_hash).is_some_and(|&expires| now < expires)
+        self.join_tokens.get(token_hash).is_some_and(|permit| now < permit.expires)
     }
 
     /// Who joined with that token.
-    pub fn find_joined(&self, token_hash: &str) -> Option<MachineId> {
-        self.joined.get(token_hash).copied()
+    pub fn joined(&self, token_hash: &str) -> &[MachineId] {
+        self.joined.get(token_hash).map_or(&[], Vec::as_slice)
     }
 }

@@ -8,7 +8,7 @@ use gleaner_wire::api::{MachineList, MachineState, MachineView};
 
 /// All machines, in order of joining.
 pub fn machines(desk: &Desk) -> MachineList {
-    let agents = desk.ledger().agents().iter().enumerate();
+    let agents = desk.ledger().agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
     let machines = agents.map(|(index, agent)| machine(desk, MachineId::new(index), agent)).collect();
     MachineList { version: VERSION, machines }
 }

@@ -52,8 +52,8 @@ impl Small {
         let now = Time::from_nanos(1);
         let desk = Desk::new(Ledger::new(), Terms::default(), now, ("test", 1));
         let mut small = Self { desk, now, effects: Vec::new(), facts: Vec::new(), sessions: 0 };
-        small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER });
-        let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile() };
+        small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1 });
+        let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         small.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) });
         small.connect(1);
         let spec = serde_json::json!({

@@ -25,9 +25,13 @@ impl World {
         for number in 0..agents {
             let token = format!("join-{number}");
             let profile = self.profile(number);
-            orders.push(Order::IssueJoinToken { token: token.clone(), expires: Time::NEVER });
-            let enrolment =
-                Enrolment { name: format!("m{number}"), key: format!("k{number}"), profile: profile.clone() };
+            orders.push(Order::IssueJoinToken { token: token.clone(), expires: Time::NEVER, uses: 1 });
+            let enrolment = Enrolment {
+                name: format!("m{number}"),
+                key: format!("k{number}"),
+                profile: profile.clone(),
+                replace: false,
+            };
             orders.push(Order::Enrol { token, enrolment: Box::new(enrolment) });
             let drift = self.chance.between(0, 100).cast_signed() - 50;
             self.agents.push(Agent::new(number, profile, drift));

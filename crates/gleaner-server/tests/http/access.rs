@@ -17,7 +17,7 @@ const ROUTES: &[(&str, &str, u16)] = &[
     ("GET", "/api/v1/labels", 200),
     ("GET", "/api/v1/grid", 200),
     ("GET", "/api/v1/openapi.json", 200),
-    ("GET", "/metrics", 200),
+    ("GET", "/metrics", 403),
     ("POST", "/api/v1/tokens/join", 403),
     ("POST", "/api/v1/tokens/user?name=eve", 403),
     ("GET", "/api/v1/users", 403),
@@ -28,6 +28,8 @@ const ROUTES: &[(&str, &str, u16)] = &[
     ("POST", "/api/v1/machines/m1/drain", 403),
     ("POST", "/api/v1/machines/m1/measure", 403),
     ("POST", "/api/v1/machines/m1/revoke", 403),
+    ("POST", "/api/v1/machines/m1/forget", 403),
+    ("POST", "/api/v1/tokens/join/00/remove", 403),
 ];
 
 /// Those about one job.

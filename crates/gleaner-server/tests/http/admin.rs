@@ -152,12 +152,14 @@ async fn metrics_tell_of_requests_and_of_the_grid() {
     Agent::join(&world, "m1").await;
     world.submit(&world.alice, 3).await;
     world.get("/nowhere/at/all", &world.alice).await;
-    let reply = world.get("/metrics", &world.alice).await;
+    let reply = world.get("/metrics", &world.root).await;
     let text = String::from_utf8(reply.body).unwrap();
     for line in [
         r#"gleaner_tasks{state="waiting"} 3"#,
         r#"gleaner_machines{state="open"} 1"#,
         "gleaner_starts 1",
+        r#"gleaner_machine_up{machine="m1"} 1"#,
+        r#"gleaner_user_tasks{user="alice",state="waiting"} 3"#,
         r#"gleaner_http_requests_total{method="POST",route="/api/v1/jobs",status="201"} 1"#,
         r#"gleaner_http_requests_total{method="GET",route="none",status="404"} 1"#,
     ] {

@@ -1,9 +1,9 @@
 //! Users come, may do so much, and go.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, profile};
 use crate::world::World;
 use axum::body::Body;
-use gleaner_wire::api::{Role, UserList};
+use gleaner_wire::api::{Enrolled, Enrolment, Role, UserList};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn users_are_listed_without_secrets_and_removed() {
         ("eve", Role::User, true),
         ("root", Role::Admin, false),
     ];
-    assert_eq!((users.as_slice(), list.join_tokens_expire_s.len()), (&expected[..], 1));
+    assert_eq!((users.as_slice(), list.join_tokens.len()), (&expected[..], 1));
     assert_eq!(world.get("/api/v1/jobs", &eve).await.status, 200);
     let left = world.call("POST", "/api/v1/users/eve/remove", &world.root, Body::empty()).await;
     assert_eq!(left.json::<UserList>().users.len(), 3);
@@ -92,4 +92,60 @@ async fn users_are_listed_without_secrets_and_removed() {
         assert_eq!(reply.status, status, "{path}: {reply}");
     }
     assert_eq!(world.get("/api/v1/jobs", &world.root).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_for_metrics_is_good_for_nothing_else() {
+    let world = World::new().await;
+    let token = token(&world, "name=prometheus&role=metrics").await;
+    assert_eq!(world.get("/metrics", &token).await.status, 200);
+    for path in ["/api/v1/jobs", "/api/v1/machines", "/api/v1/grid", "/api/v1/users", "/api/v1/labels"] {
+        assert_eq!(world.get(path, &token).await.status, 403, "{path}");
+    }
+    let job = r#"{"command": ["true"]}"#;
+    assert_eq!(world.call("POST", "/api/v1/jobs", &token, Body::from(job)).await.status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_token_lets_as_many_join_as_it_says_until_it_is_removed() {
+    let world = World::new().await;
+    let reply = world.call("POST", "/api/v1/tokens/join?uses=3", &world.root, Body::empty()).await;
+    let token: Value = reply.json();
+    let line = token["line"].as_str().expect("a line");
+    let secret = token["token"].as_str().expect("a token");
+    assert!(line.starts_with("gleaner work --join https://") && line.ends_with(secret), "{line}");
+    let join = async |name: &str, key: &str, replace: bool| {
+        let enrolment = Enrolment { name: name.into(), key: key.into(), profile: profile(), replace };
+        let reply = world.post("/api/v1/agents", secret, &enrolment).await;
+        (reply.status, if reply.status < 300 { reply.json::<Enrolled>().name } else { reply.to_string() })
+    };
+    assert_eq!(join("pc-1", "one", false).await, (201, "pc-1".to_owned()));
+    // Whose answer was lost asks again, and uses nothing up.
+    assert_eq!(join("pc-1", "one", false).await, (201, "pc-1".to_owned()));
+    // Set up anew, it takes its name back; else it gets a number.
+    assert_eq!(join("pc-1", "two", true).await, (201, "pc-1".to_owned()));
+    let list: UserList = world.get("/api/v1/users", &world.root).await.json();
+    assert_eq!(list.join_tokens.iter().map(|token| token.uses).collect::<Vec<_>>(), [1]);
+    let machines: Value = world.get("/api/v1/machines", &world.root).await.json();
+    assert_eq!(machines["machines"].as_array().expect("a list").len(), 1, "{machines}");
+    let remove = format!("/api/v1/tokens/join/{}/remove", list.join_tokens[0].id);
+    let left: UserList = world.call("POST", &remove, &world.root, Body::empty()).await.json();
+    assert!(left.join_tokens.is_empty());
+    assert_eq!(join("pc-2", "three", false).await.0, 403);
+    assert_eq!(world.call("POST", &remove, &world.root, Body::empty()).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_is_there_keeps_its_name_and_one_that_was_forgotten_frees_it() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "pc-1").await;
+    let token: Value = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await.json();
+    let secret = token["token"].as_str().expect("a token");
+    let anew = Enrolment { name: "pc-1".into(), key: "two".into(), profile: profile(), replace: true };
+    let reply = world.post("/api/v1/agents", secret, &anew).await;
+    assert_eq!((reply.status, reply.code().as_str()), (409, "conflict"), "{reply}");
+    let left = world.call("POST", "/api/v1/machines/pc-1/forget", &world.root, Body::empty()).await;
+    assert_eq!(left.json::<Value>()["machines"].as_array().expect("a list").len(), 0);
+    let reply = world.post("/api/v1/agents", secret, &anew).await;
+    assert_eq!((reply.status, reply.json::<Enrolled>().name.as_str()), (201, "pc-1"));
 }

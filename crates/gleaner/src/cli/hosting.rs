@@ -53,7 +53,7 @@ pub(crate) struct ServeArguments {
 /// How much a program says of itself.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct LogArguments {
-    /// How log lines look; the variable `GLEANER_LOG` says what is logged, as `info`
+    /// How log lines look; the variable `GLEANER_LOG` says what is logged, as `warn` or `debug`
     #[arg(long, value_name = "FORM", default_value = "text")]
     pub(crate) log: LogForm,
 }
@@ -92,6 +92,9 @@ pub(crate) struct WorkArguments {
     /// What this machine is called; its host name if nothing is said
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// This machine was set up anew: it takes its name from its former self, which is forgotten
+    #[arg(long, requires = "join")]
+    pub(crate) replace: bool,
     /// The user whose tasks may run outside the sandbox here, as the coordinator knows them
     #[arg(long = "as", value_name = "USER")]
     pub(crate) user: Option<String>,

@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_wire::JobId;
-use gleaner_wire::api::Role;
-use gleaner_wire::limits::USER_TOKEN_SECONDS_MAX;
+use gleaner_wire::api::{Role, TaskPhase};
+use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -67,6 +67,40 @@ impl FromStr for JobOrTask {
             return Ok(Self { job, task: Some(task) });
         }
         Ok(Self { job: job_id(text)?, task: None })
+    }
+}
+
+/// Jobs or a task, as a user names them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Which {
+    /// By number.
+    One(JobOrTask),
+    /// `1-4`: those that are there.
+    Range(JobId, JobId),
+    /// `last`: the newest of one's own.
+    Last,
+    /// All of one's own that were given this name.
+    Name(String),
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "last" {
+            return Ok(Self::Last);
+        }
+        let range =
+            text.split_once('-').and_then(|(first, last)| Some((job_id(first).ok()?, job_id(last).ok()?)));
+        if let Some((first, last)) = range {
+            let is_one = first <= last;
+            return is_one
+                .then_some(Self::Range(first, last))
+                .ok_or_else(|| "expected the lower number of a range first, as 1-4".to_owned());
+        }
+        let is_number =
+            text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() || text.contains('/');
+        if is_number { text.parse().map(Self::One) } else { Ok(Self::Name(text.to_owned())) }
     }
 }
 
@@ -241,20 +275,66 @@ pub(crate) struct SubmitArguments {
     pub(crate) grid: GridArguments,
 }
 
+const STATUS_HELP: &str = "\
+Examples:
+  gleaner status                        # all jobs, newest first
+  gleaner status 7                      # one, with the reasons for which tasks failed
+  gleaner status last --failed          # its tasks that failed
+  gleaner status 7 --tasks --from 1000  # its tasks from the thousandth on
+  gleaner status 7 --jsonl              # all its tasks, a JSON document a line";
+
 /// `gleaner status`.
 #[derive(Args, Debug)]
+#[command(after_help = STATUS_HELP)]
 pub(crate) struct StatusArguments {
-    /// The job; all jobs, newest first, if none is named
-    #[arg(value_parser = job_id)]
-    pub(crate) job: Option<JobId>,
+    /// The job: its number, its name, or `last`; all jobs, newest first, if none is named
+    pub(crate) job: Option<Which>,
     /// The job's tasks too
     #[arg(long, requires = "job")]
     pub(crate) tasks: bool,
+    /// The job's tasks that failed
+    #[arg(long, requires = "job", conflicts_with = "phase")]
+    pub(crate) failed: bool,
+    /// The job's tasks in this phase
+    #[arg(long, value_name = "PHASE", requires = "job")]
+    pub(crate) phase: Option<PhaseArgument>,
+    /// The place in the job of the first task to list, from 0
+    #[arg(long, value_name = "N", requires = "job", default_value_t = 0)]
+    pub(crate) from: u32,
+    /// All tasks that are asked for, a JSON document a line; without a job, all jobs
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) jsonl: bool,
     /// No more jobs or tasks than this
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
+}
+
+/// Where a task is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PhaseArgument {
+    Waiting,
+    Running,
+    Suspended,
+    Held,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl From<PhaseArgument> for TaskPhase {
+    fn from(phase: PhaseArgument) -> Self {
+        match phase {
+            PhaseArgument::Waiting => Self::Waiting,
+            PhaseArgument::Running => Self::Running,
+            PhaseArgument::Suspended => Self::Suspended,
+            PhaseArgument::Held => Self::Held,
+            PhaseArgument::Done => Self::Done,
+            PhaseArgument::Failed => Self::Failed,
+            PhaseArgument::Cancelled => Self::Cancelled,
+        }
+    }
 }
 
 /// `gleaner watch`.
@@ -270,9 +350,9 @@ pub(crate) struct WatchArguments {
 /// `gleaner wait`.
 #[derive(Args, Debug)]
 pub(crate) struct WaitArguments {
-    /// The jobs
-    #[arg(required = true, value_parser = job_id)]
-    pub(crate) jobs: Vec<JobId>,
+    /// The jobs: numbers, as 7 or 1-4, names, or `last`
+    #[arg(required = true, value_name = "JOB")]
+    pub(crate) jobs: Vec<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -280,15 +360,24 @@ pub(crate) struct WaitArguments {
 /// `gleaner logs`.
 #[derive(Args, Debug)]
 pub(crate) struct LogsArguments {
-    /// A task, or a job for all its tasks one after the other
+    /// A task, or a job (its number, its name, or `last`) for all its tasks one after the other
     #[arg(value_name = "JOB[/TASK]")]
-    pub(crate) of: JobOrTask,
+    pub(crate) of: Which,
     /// Go on until the task is over, across retries
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// What it wrote to standard error
+    /// Only what it wrote to standard output
+    #[arg(long, conflicts_with = "stderr")]
+    pub(crate) stdout: bool,
+    /// Only what it wrote to standard error, to standard output
     #[arg(long)]
     pub(crate) stderr: bool,
+    /// Only the last lines of each stream
+    #[arg(long, value_name = "LINES", conflicts_with = "follow")]
+    pub(crate) tail: Option<usize>,
+    /// What an earlier run wrote: its number, from 1; the last one if nothing is said
+    #[arg(long, value_name = "N", conflicts_with = "follow", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) run: Option<u32>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -296,9 +385,9 @@ pub(crate) struct LogsArguments {
 /// `gleaner cancel`, `hold`, `release` and `rerun`.
 #[derive(Args, Debug)]
 pub(crate) struct OrderArguments {
-    /// Jobs, or tasks of jobs
+    /// Jobs (numbers, as 7 or 1-4, names, or `last`), or tasks of jobs, as 7/42
     #[arg(value_name = "JOB[/TASK]", required = true)]
-    pub(crate) of: Vec<JobOrTask>,
+    pub(crate) of: Vec<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -333,6 +422,8 @@ pub(crate) enum MachineArguments {
     Measure(MachineName),
     /// Never let it come back
     Revoke(MachineName),
+    /// Never let it come back, list it no more, and let another machine bear its name
+    Forget(MachineName),
     /// Let running there cost this, where a budget is heeded
     Price(PriceArguments),
 }
@@ -364,7 +455,8 @@ impl MachineArguments {
             | Self::Resume(machine)
             | Self::Drain(machine)
             | Self::Measure(machine)
-            | Self::Revoke(machine) => machine.grid.json,
+            | Self::Revoke(machine)
+            | Self::Forget(machine) => machine.grid.json,
             Self::Price(arguments) => arguments.grid.json,
         }
     }
@@ -399,9 +491,27 @@ pub(crate) struct FetchArguments {
 /// `gleaner token`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenArguments {
-    /// A token with which one machine can join
-    Join(PlainArguments),
-    /// A token for a user, in place of the one that they may have
+    /// The line with which a machine joins, with a token that is good once unless you say otherwise
+    Join {
+        /// How many machines may join with it
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(JOIN_TOKEN_USES_MAX)))]
+        uses: u32,
+        /// After which time it is of no use any more, as 12h or 30d
+        #[arg(long, value_name = "TIME", default_value = "1h", value_parser = join_life)]
+        expires: u32,
+        #[command(flatten)]
+        grid: GridArguments,
+    },
+    /// The join tokens that are still good
+    List(PlainArguments),
+    /// Let nobody join any more with a token
+    Remove {
+        /// What `gleaner token list` calls it
+        id: String,
+        #[command(flatten)]
+        grid: GridArguments,
+    },
+    /// The line with which a user signs in, with a token in place of the one that they may have
     User {
         /// The user's name
         name: String,
@@ -426,6 +536,8 @@ pub(crate) enum RoleArgument {
     User,
     /// See everything, and change nothing
     Reader,
+    /// Read the numbers at /metrics, and nothing else
+    Metrics,
 }
 
 impl From<RoleArgument> for Role {
@@ -434,6 +546,7 @@ impl From<RoleArgument> for Role {
             RoleArgument::Admin => Self::Admin,
             RoleArgument::User => Self::User,
             RoleArgument::Reader => Self::Reader,
+            RoleArgument::Metrics => Self::Metrics,
         }
     }
 }
@@ -442,6 +555,13 @@ fn life(text: &str) -> Result<u32, String> {
     let whole = seconds(text)?.round() as u32;
     let expected = || format!("expected 1 second to {} days", USER_TOKEN_SECONDS_MAX / 86_400);
     (1..=USER_TOKEN_SECONDS_MAX).contains(&whole).then_some(whole).ok_or_else(expected)
+}
+
+fn join_life(text: &str) -> Result<u32, String> {
+    life(text)
+        .ok()
+        .filter(|&seconds| seconds <= JOIN_SECONDS_MAX)
+        .ok_or_else(|| format!("expected 1 second to {} days", JOIN_SECONDS_MAX / 86_400))
 }
 
 /// `gleaner user`.
@@ -470,8 +590,8 @@ impl UserArguments {
 impl TokenArguments {
     pub(crate) fn json(&self) -> bool {
         match self {
-            Self::Join(arguments) => arguments.grid.json,
-            Self::User { grid, .. } => grid.json,
+            Self::List(arguments) => arguments.grid.json,
+            Self::Join { grid, .. } | Self::Remove { grid, .. } | Self::User { grid, .. } => grid.json,
         }
     }
 }
@@ -486,6 +606,19 @@ mod tests {
         assert_eq!("7/42".parse(), Ok(task));
         assert_eq!("7/42".parse(), Ok(JobOrTask { job: JobId(7), task: Some(42) }));
         assert_eq!("7".parse(), Ok(JobOrTask { job: JobId(7), task: None }));
+        for (text, which) in [
+            ("last", Which::Last),
+            ("1-4", Which::Range(JobId(1), JobId(4))),
+            ("render", Which::Name("render".to_owned())),
+            ("render-2", Which::Name("render-2".to_owned())),
+            ("7", Which::One(JobOrTask { job: JobId(7), task: None })),
+            ("7/42", Which::One(JobOrTask { job: JobId(7), task: Some(42) })),
+        ] {
+            assert_eq!(text.parse(), Ok(which), "{text}");
+        }
+        for wrong in ["4-1", "7/", "7x", "x/1", ""] {
+            assert!(wrong.parse::<Which>().is_err(), "{wrong}");
+        }
         for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {
             assert!(wrong.parse::<JobOrTask>().is_err(), "{wrong}");
             assert!(wrong.parse::<TaskName>().is_err(), "{wrong}");

@@ -2,13 +2,31 @@
 
 use crate::failure::Failure;
 use crate::grid::{Grid, Stream};
-use crate::{Outcome, logs};
+use crate::{Outcome, files, logs};
 use gleaner_wire::JobId;
 use gleaner_wire::job::fill_in;
 use gleaner_workload::submit::JobDescription;
 use gleaner_workload::submit::condor::JOB_NUMBER;
 use std::fs::File;
 use std::path::Path;
+
+/// Says before anything is submitted where what tasks write could not be put. The name of the first task stands for those
+/// of the others.
+pub(super) fn check(job: &JobDescription) -> Outcome {
+    for name in [&job.stdout, &job.stderr].into_iter().flatten() {
+        let name = fill_in(name, &job.spec.tasks.parameters(0));
+        let folder = files::folder_of(Path::new(&name));
+        let is_there = folder.metadata().is_ok_and(|found| found.is_dir() && !found.permissions().readonly());
+        if !is_there {
+            let folder = folder.display();
+            let why = format!(
+                "what a task writes is to go to {name}, and {folder} is no folder that can be written to"
+            );
+            return Err(Failure::Usage(why));
+        }
+    }
+    Ok(())
+}
 
 /// Writes the outputs of all tasks of a job that is over.
 pub(super) fn write(grid: &Grid, id: JobId, job: &JobDescription) -> Outcome {

@@ -22,6 +22,7 @@ mod machine;
 mod network;
 mod one_slot;
 mod ourgrid;
+mod people;
 mod processes;
 mod quota;
 mod too_much;

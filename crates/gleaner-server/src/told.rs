@@ -1,0 +1,115 @@
+//! What a fact says for the log and for `gleaner audit`: who did what, on one line.
+
+use crate::desk::Recorded;
+use crate::journal::{Chosen, Fact};
+use crate::ledger::Ledger;
+use crate::live;
+use gleaner_units::MachineId;
+use gleaner_wire::api::Actor;
+
+/// How much of a command is told.
+const COMMAND_CHARS: usize = 80;
+
+/// One line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Who did it.
+    pub by: String,
+    /// What happened.
+    pub what: &'static str,
+    /// To whom or what, and how.
+    pub about: String,
+}
+
+/// What a fact says, if somebody did it: an order, a joining, a submission. What merely happens is not told.
+pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> {
+    let (by, about) = match fact {
+        Fact::CoordinatorStarted { epoch, program } => {
+            (&Actor::Coordinator, format!("{program}, start {epoch}"))
+        }
+        Fact::PolicySet { policy, by } => (by, policy.name().to_owned()),
+        Fact::PriceSet { agent, price, by } => (by, format!("{}: {price}", machine(*agent))),
+        Fact::QuotaSet { user, quota, by } => {
+            let whose = user.as_deref().unwrap_or("everyone");
+            (by, format!("{whose}: {} tasks, {} requests/s", quota.tasks, quota.requests_per_s))
+        }
+        Fact::UserAdded { user, role, by, .. } => (by, format!("{user}, {}", role.name())),
+        Fact::UserRemoved { user, by } => (by, user.clone()),
+        Fact::JoinTokenIssued { token, uses, by, .. } => (by, format!("{}, for {uses}", short(token))),
+        Fact::JoinTokenRemoved { token, by } => (by, short(token).to_owned()),
+        Fact::AgentEnrolled { name, token, .. } => {
+            let by = Actor::Agent(name.clone());
+            return Some(line(&by, fact, format!("{name}, with join token {}", short(token))));
+        }
+        Fact::AgentRevoked { agent, by } | Fact::AgentForgotten { agent, by } => (by, machine(*agent)),
+        Fact::MachineOpened { agent, by, why, .. } if matches!(by, Actor::User(_)) => {
+            (by, [machine(*agent), why.clone()].join(" ").trim_end().to_owned())
+        }
+        Fact::JobSubmitted { job, user, spec, .. } => {
+            let command: String = spec.command.join(" ").chars().take(COMMAND_CHARS).collect();
+            let about = format!("job {job}, {} × {command}", spec.tasks.count());
+            return Some(line(&Actor::User(user.clone()), fact, about));
+        }
+        Fact::TasksCancelled(chosen)
+        | Fact::TasksHeld(chosen)
+        | Fact::TasksReleased(chosen)
+        | Fact::TasksRerun(chosen) => (&chosen.by, tasks(chosen)),
+        Fact::AgentStarted { .. }
+        | Fact::AgentReturned { .. }
+        | Fact::LeaseExpired { .. }
+        | Fact::MachineOpened { .. }
+        | Fact::MachineProfiled { .. }
+        | Fact::SpeedDoubted { .. }
+        | Fact::OwnerLoadReported { .. }
+        | Fact::TasksRested(_)
+        | Fact::RunStarted(_)
+        | Fact::RunEnded { .. }
+        | Fact::ResultRefused { .. }
+        | Fact::WokeUp { .. }
+        | Fact::Decided { .. } => return None,
+    };
+    Some(line(by, fact, about))
+}
+
+fn line(by: &Actor, fact: &Fact, about: String) -> Told {
+    Told { by: by.to_string(), what: live::text(fact), about }
+}
+
+fn tasks(chosen: &Chosen) -> String {
+    let count: u32 = chosen.tasks.iter().map(|range| range.count()).sum();
+    if count == 0 {
+        format!("job {}, all tasks", chosen.job)
+    } else {
+        format!("job {}, {count} tasks", chosen.job)
+    }
+}
+
+/// As much of a token's hash as tells it from others.
+fn short(token: &str) -> &str {
+    token.get(..8).unwrap_or(token)
+}
+
+/// Logs what was committed: what somebody did and what became of machines at info, each run at debug.
+pub(crate) fn log(ledger: &Ledger, recorded: &[Recorded]) {
+    let name = |agent: MachineId| ledger.agent(agent).name.clone();
+    for Recorded { entry, .. } in recorded {
+        let what = live::text(&entry.fact);
+        match (&entry.fact, told(&entry.fact, name)) {
+            (_, Some(Told { by, what, about })) => tracing::info!(by, about, "{what}"),
+            (
+                Fact::AgentStarted { agent, .. }
+                | Fact::AgentReturned { agent }
+                | Fact::LeaseExpired { agent },
+                None,
+            ) => tracing::info!(machine = name(*agent), "{what}"),
+            (Fact::MachineOpened { agent, why, by, .. }, None) => {
+                tracing::info!(machine = name(*agent), %by, why, "{what}");
+            }
+            (Fact::RunEnded { run, agent, end }, None) => {
+                tracing::debug!(task = %run.task, run = run.number, machine = name(*agent), outcome = ?end.outcome, "{what}");
+            }
+            (Fact::RunStarted(run), None) => tracing::debug!(task = %run.task, run = run.number, "{what}"),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The arguments of the commands that are about who may do what, and who did.
+
+use crate::moments::parse_moment;
+use clap::Args;
+use std::path::PathBuf;
+
+const LOGIN_HELP: &str = "\
+An administrator makes the line with `gleaner token user NAME`. Without it on the command line, where others of this
+machine could see it, it is read from standard input.
+
+Examples:
+  gleaner login https://lab:7717 glu_….…
+  gleaner login < line.txt";
+
+/// `gleaner login`.
+#[derive(Args, Debug)]
+#[command(after_help = LOGIN_HELP)]
+pub(crate) struct LoginArguments {
+    /// The line that `gleaner token user` printed
+    #[arg(value_name = "ADDRESS TOKEN", num_args = 0..)]
+    pub(crate) line: Vec<String>,
+    /// The folder to keep it in
+    #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print who signed in as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const AUDIT_HELP: &str = "\
+It is read from the journal in the coordinator's folder, so it is asked for on the coordinator's machine.
+
+Examples:
+  gleaner audit
+  gleaner audit --by ada --since '2026-11-01 00:00:00' --json";
+
+/// `gleaner audit`.
+#[derive(Args, Debug)]
+#[command(after_help = AUDIT_HELP)]
+pub(crate) struct AuditArguments {
+    /// Only what this user or agent did
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Only what was done since then
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
+    pub(crate) since: Option<f64>,
+    /// The latest so many
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) limit: usize,
+    /// The coordinator's folder
+    #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print each as a line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

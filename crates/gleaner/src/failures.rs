@@ -1,0 +1,104 @@
+//! Why tasks of a job failed: how many by each reason, with one of them and the last line of its standard error.
+
+use crate::columns::{plural, shown};
+use crate::failure::Failure;
+use crate::grid::{Grid, Stream};
+use crate::logs::{last_lines, whole};
+use crate::status::{each_task, ending};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{JobView, TaskPhase};
+
+/// So many failed tasks are looked at; a job with more has most of its reasons among them.
+const LOOKED_AT: u32 = 20_000;
+/// So many reasons are told.
+const TOLD: usize = 8;
+const LINE_WIDTH: usize = 160;
+
+/// One reason.
+pub(crate) struct Reason {
+    job: JobId,
+    /// What ended the last runs of these tasks.
+    why: String,
+    count: u32,
+    /// One of them.
+    example: u32,
+    /// The last line that the example wrote to standard error.
+    last_line: String,
+}
+
+/// The reasons for which tasks of a job failed, the most frequent first.
+pub(crate) fn of(grid: &Grid, job: &JobView) -> Result<Vec<Reason>, Failure> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    if job.tasks.failed == 0 {
+        return Ok(reasons);
+    }
+    each_task(grid, job.job, 0, LOOKED_AT, Some(TaskPhase::Failed), |task| {
+        let why = task.outcome.as_ref().map_or_else(|| "no reason is known".to_owned(), ending);
+        match reasons.iter_mut().find(|reason| reason.why == why) {
+            Some(reason) => reason.count += 1,
+            None => {
+                reasons.push(Reason {
+                    job: job.job,
+                    why,
+                    count: 1,
+                    example: task.task,
+                    last_line: String::new(),
+                });
+            }
+        }
+        Ok(())
+    })?;
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
+    for reason in reasons.iter_mut().take(TOLD) {
+        let mut written = Vec::new();
+        whole(grid, (job.job, reason.example), Stream::Stderr, &mut written)?;
+        let line = String::from_utf8_lossy(last_lines(&written, 1)).trim().to_owned();
+        reason.last_line = shown(&line, LINE_WIDTH);
+    }
+    Ok(reasons)
+}
+
+/// A line for each reason.
+pub(crate) fn told(reasons: &[Reason]) -> String {
+    let mut text: String = reasons.iter().take(TOLD).map(Reason::told).collect();
+    if reasons.len() > TOLD {
+        let more = plural((reasons.len() - TOLD) as u64, "other reason");
+        text += &format!("and {more}: `gleaner status JOB --failed` lists the tasks\n");
+    }
+    text
+}
+
+impl Reason {
+    fn told(&self) -> String {
+        let Self { job, why, count, example, last_line } = self;
+        let tasks = plural(u64::from(*count), "task");
+        let which = if *count == 1 { "it is" } else { "one is" };
+        let said = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
+        format!("failed     {tasks} by {why}; {which} {job}/{example}{said}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_told_in_a_line() {
+        let reason = |count, last_line: &str| Reason {
+            job: JobId(7),
+            why: "exit code 1".to_owned(),
+            count,
+            example: 3,
+            last_line: last_line.to_owned(),
+        };
+        assert_eq!(reason(1, "").told(), "failed     1 task by exit code 1; it is 7/3\n");
+        assert_eq!(
+            reason(12, "no such file").told(),
+            "failed     12 tasks by exit code 1; one is 7/3: no such file\n"
+        );
+        let many: Vec<Reason> = (0..TOLD + 2).map(|_| reason(1, "")).collect();
+        assert!(
+            told(&many).ends_with("and 2 other reasons: `gleaner status JOB --failed` lists the tasks\n")
+        );
+    }
+}

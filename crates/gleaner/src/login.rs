@@ -1,0 +1,122 @@
+//! `gleaner login`: which grid commands on this machine ask, and as whom.
+
+use crate::cli::{GridArguments, LoginArguments};
+use crate::failure::Failure;
+use crate::grid::Grid;
+use crate::{Outcome, files, home, stdout};
+use gleaner_net::{Address, Fingerprint, Token};
+use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
+use gleaner_server::store::DATABASE;
+use serde_json::json;
+use std::io::stdin;
+use std::path::Path;
+
+/// What the line says.
+struct Line {
+    address: String,
+    fingerprint: String,
+    token: String,
+}
+
+pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
+    home::keep_private();
+    let line = match arguments.line.as_slice() {
+        [] => typed()?,
+        words => words.join(" "),
+    };
+    let line = parse(&line)?;
+    let folder = home::folder(arguments.home.as_deref())?;
+    if folder.join(DATABASE).exists() {
+        return Err(Failure::Usage(format!(
+            "{} is a coordinator's folder, whose own token lies there: name another with --home DIR",
+            folder.display()
+        )));
+    }
+    // Nothing is kept before the coordinator knows whose token it is.
+    let seen = Grid::open(&line.grid())?.overview()?;
+    keep(&folder, &line)?;
+    if arguments.json {
+        let document = json!({ "version": 1, "user": seen.user, "role": seen.role, "address": line.address, "home": folder });
+        return stdout::print_json(&document);
+    }
+    let usual = home::folder(None).is_ok_and(|usual| usual == folder);
+    let find = if usual { String::new() } else { format!("; export GLEANER_HOME={}", folder.display()) };
+    stdout::print(format!("signed in to {} as {} ({}){find}\n", line.address, seen.user, seen.role.name()))
+}
+
+/// The line, where a command line would be seen by others.
+fn typed() -> Result<String, Failure> {
+    anstream::eprintln!("the line that `gleaner token user` printed:");
+    let mut line = String::new();
+    stdin().read_line(&mut line).map_err(|error| Failure::Usage(format!("standard input: {error}")))?;
+    Ok(line)
+}
+
+/// `[gleaner login] ADDRESS TOKEN.FINGERPRINT`.
+fn parse(line: &str) -> Result<Line, Failure> {
+    let wrong = |why: &str| {
+        Failure::Usage(format!(
+            "{why}; expected the line that `gleaner token user NAME` prints: https://HOST:PORT glu_….…"
+        ))
+    };
+    let words: Vec<&str> =
+        line.split_whitespace().filter(|word| !["gleaner", "login"].contains(word)).collect();
+    let [address, secret] = words[..] else { return Err(wrong(&format!("found {} words", words.len()))) };
+    address.parse::<Address>().map_err(|error| wrong(&error.to_string()))?;
+    let (token, fingerprint) =
+        secret.split_once('.').ok_or_else(|| wrong("the token has no fingerprint behind it"))?;
+    token.parse::<Token>().map_err(|error| wrong(&error.to_string()))?;
+    fingerprint.parse::<Fingerprint>().map_err(|error| wrong(&error.to_string()))?;
+    let [address, fingerprint, token] = [address, fingerprint, token].map(str::to_owned);
+    Ok(Line { address, fingerprint, token })
+}
+
+impl Line {
+    fn grid(&self) -> GridArguments {
+        GridArguments {
+            home: None,
+            server: Some(self.address.clone()),
+            fingerprint: Some(self.fingerprint.clone()),
+            token: Some(self.token.clone()),
+            json: false,
+        }
+    }
+}
+
+fn keep(folder: &Path, line: &Line) -> Outcome {
+    let Line { address, fingerprint, token } = line;
+    let reached = Reached { address: address.clone(), fingerprint: fingerprint.clone(), pid: 0 };
+    files::write_json(folder, ADDRESS_FILE, &reached)?;
+    files::write_text(folder, TOKEN_FILE, token)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_line_or_its_words_are_read() {
+        let token = Token::generate(gleaner_net::TokenKind::User).expect("randomness").reveal();
+        let print = "ab".repeat(32);
+        for line in [
+            format!("gleaner login https://lab:7717 {token}.{print}"),
+            format!(" https://lab:7717  {token}.{print}\n"),
+        ] {
+            let parsed = parse(&line).expect("a line");
+            assert_eq!(
+                (parsed.address.as_str(), &parsed.token, &parsed.fingerprint),
+                ("https://lab:7717", &token, &print)
+            );
+        }
+        for (line, expected) in [
+            (String::new(), "found 0 words"),
+            (format!("https://lab:7717 {token}"), "no fingerprint behind it"),
+            (format!("https://lab:7717 glu_x.{print}"), "was a part of it lost?"),
+            (format!("http://lab:7717 {token}.{print}"), "expected the line that"),
+        ] {
+            let error = parse(&line).err().expect("no line").to_string();
+            assert!(error.contains(expected) && !error.contains(&token), "{error}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What is most likely a mistake, said before a job is submitted.
+
+use gleaner_wire::job::Confinement;
+use gleaner_workload::submit::JobDescription;
+use std::path::Path;
+
+/// So near to a parameter's name, a name in braces is that name mistyped.
+const NEAR: usize = 2;
+
+/// Tells of all to standard error.
+pub(super) fn tell(job: &JobDescription) {
+    for warning in all(job, |path| path.is_file()) {
+        anstream::eprintln!("warning: {warning}");
+    }
+}
+
+fn all(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
+    program(job, is_file).into_iter().chain(typos(job)).collect()
+}
+
+/// A program that is a file here is not there, unless it is sent.
+fn program(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Option<String> {
+    let program = job.spec.command.first()?;
+    let is_relative = !Path::new(program).is_absolute() && (program.contains('/') || !program.contains('{'));
+    if job.spec.confinement == Confinement::None || !is_relative || !is_file(Path::new(program)) {
+        return None;
+    }
+    let name = program.trim_start_matches("./");
+    let sent = job.inputs.iter().any(|input| {
+        let target = input.target.as_deref().unwrap_or(input.source.as_str()).trim_start_matches("./");
+        // A folder or a pattern may stand for it.
+        target == name
+            || target.ends_with('/')
+            || target.contains('*')
+            || name.starts_with(&format!("{target}/"))
+    });
+    (!sent).then(|| {
+        let run = if program.contains('/') { String::new() } else { format!(", and run it as ./{program}") };
+        format!("{program} is a file here, and is not sent along: add --input {name}{run}")
+    })
+}
+
+/// A name in braces that no task has, where it is a whole word or near to one that they have.
+fn typos(job: &JobDescription) -> Vec<String> {
+    let known = job.spec.tasks.names();
+    let inputs = job.inputs.iter().map(|input| &input.source);
+    let texts = job.spec.command.iter().chain(job.spec.env.values()).chain(&job.spec.outputs).chain(inputs);
+    let mut unknown: Vec<&str> = Vec::new();
+    for text in texts {
+        for name in names(text).filter(|name| !known.contains(name)) {
+            let near = known.iter().any(|known| strsim::damerau_levenshtein(known, name) <= NEAR);
+            let is_word = text.len() == name.len() + 2;
+            if (near || is_word || name.starts_with("GLEANER_")) && !unknown.contains(&name) {
+                unknown.push(name);
+            }
+        }
+    }
+    let told = |name: &&str| {
+        let mut known = known.clone();
+        known.sort_by_key(|known| strsim::damerau_levenshtein(known, name));
+        format!(
+            "{{{name}}} stays as it is: no task has a parameter of that name; they have {}",
+            known.join(", ")
+        )
+    };
+    unknown.iter().map(told).collect()
+}
+
+/// The names that stand in braces.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |name: &&str| {
+        let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        letters && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
+    };
+    text.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name)).filter(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::job::{JobSpec, TaskList};
+    use gleaner_workload::submit::LocalFile;
+
+    fn warnings(command: &[&str], input: &str) -> String {
+        let mut job = JobDescription::new(JobSpec::new(command.iter().copied()));
+        job.spec.tasks = TaskList::Sweep { axes: vec![("scene".to_owned(), vec!["a".to_owned()])] };
+        job.inputs = vec![LocalFile { source: input.to_owned(), target: None, executable: false }];
+        all(&job, |path| ["./run", "run", "bin/run"].contains(&path.to_str().expect("text"))).join("|")
+    }
+
+    #[test]
+    fn a_program_that_is_a_file_here_has_to_be_sent() {
+        let not_sent = "./run is a file here, and is not sent along: add --input run";
+        for (command, input, expected) in [
+            ("./run", "data.csv", not_sent),
+            ("./run", "run", ""),
+            ("./run", "./run", ""),
+            ("run", "x", "run is a file here, and is not sent along: add --input run, and run it as ./run"),
+            ("bin/run", "bin", ""),
+            ("bin/run", "bin/*", ""),
+            ("sh", "x", ""),
+            ("/bin/true", "x", ""),
+        ] {
+            assert_eq!(warnings(&[command], input), expected, "{command} {input}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_parameter_is_told() {
+        let scnee =
+            "{scnee} stays as it is: no task has a parameter of that name; they have scene, GLEANER_INDEX";
+        for (word, expected) in [
+            ("--scene={scene}", ""),
+            ("--scene={scnee}", scnee),
+            (
+                "{GLEANER_INDX}",
+                "{GLEANER_INDX} stays as it is: no task has a parameter of that name; they have GLEANER_INDEX, scene",
+            ),
+            ("awk '{print}' {}", ""),
+            ("${HOME}", ""),
+            (
+                "{rate}",
+                "{rate} stays as it is: no task has a parameter of that name; they have scene, GLEANER_INDEX",
+            ),
+        ] {
+            assert_eq!(warnings(&["sh", word], "x"), expected, "{word}");
+        }
+    }
+}

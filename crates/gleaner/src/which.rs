@@ -1,0 +1,76 @@
+//! From what a user calls jobs to their numbers.
+
+use crate::cli::{JobOrTask, Which};
+use crate::failure::Failure;
+use crate::grid::Grid;
+use gleaner_wire::JobId;
+use gleaner_wire::api::JobView;
+use gleaner_wire::limits::JOBS_LISTED_MAX;
+
+/// The jobs or tasks that are meant, each once, in the order in which they were named.
+pub(crate) fn all(grid: &Grid, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
+    let mut found: Vec<JobOrTask> = Vec::new();
+    for which in named {
+        for one in resolve(grid, which)? {
+            if !found.contains(&one) {
+                found.push(one);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The one job or task that is meant.
+pub(crate) fn one(grid: &Grid, named: &Which) -> Result<JobOrTask, Failure> {
+    match resolve(grid, named)?[..] {
+        [one] => Ok(one),
+        ref several => {
+            let numbers: Vec<String> = several.iter().map(|one| one.job.to_string()).collect();
+            Err(Failure::Usage(format!("these are several jobs: {}; name one of them", numbers.join(", "))))
+        }
+    }
+}
+
+/// Likewise, where only a job can be meant.
+pub(crate) fn one_job(grid: &Grid, named: &Which) -> Result<JobId, Failure> {
+    match one(grid, named)? {
+        JobOrTask { job, task: None } => Ok(job),
+        JobOrTask { job, task: Some(task) } => {
+            Err(Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}")))
+        }
+    }
+}
+
+fn resolve(grid: &Grid, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
+    let found: Vec<JobId> = match which {
+        Which::One(one) => return Ok(vec![*one]),
+        Which::Range(first, last) => {
+            numbers(own(grid)?.into_iter().filter(|job| (first..=last).contains(&&job.job)))
+        }
+        Which::Last => numbers(own(grid)?.into_iter().take(1)),
+        Which::Name(name) => numbers(own(grid)?.into_iter().filter(|job| job.name == *name)),
+    };
+    if found.is_empty() {
+        let what = match which {
+            Which::Range(first, last) => format!("a number from {first} to {last}"),
+            Which::Name(name) => format!("the name \"{name}\""),
+            Which::One(_) | Which::Last => "your name".to_owned(),
+        };
+        return Err(Failure::Usage(format!("there is no job of yours with {what}; see `gleaner status`")));
+    }
+    Ok(found.into_iter().map(|job| JobOrTask { job, task: None }).collect())
+}
+
+/// In rising order.
+fn numbers(jobs: impl Iterator<Item = JobView>) -> Vec<JobId> {
+    let mut numbers: Vec<JobId> = jobs.map(|job| job.job).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// One's own jobs, the newest first: an administrator sees those of others too, and means none of them by a name.
+fn own(grid: &Grid) -> Result<Vec<JobView>, Failure> {
+    let user = grid.overview()?.user;
+    let jobs = grid.jobs(JOBS_LISTED_MAX)?.jobs;
+    Ok(jobs.into_iter().filter(|job| job.user == user).collect())
+}

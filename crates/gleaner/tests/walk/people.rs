@@ -1,0 +1,74 @@
+//! A student signs in on a PC of their own, machines join and are set up anew, and who did what can be asked for.
+
+use crate::grid::{Grid, PATIENCE};
+use crate::processes::until;
+use serde_json::Value;
+use std::fs;
+use std::process::Output;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\n";
+
+/// A command of somebody whose files are in `home`.
+fn of(grid: &Grid, home: &str, arguments: &[&str]) -> Output {
+    let mut command = grid.within();
+    command.arg(crate::grid::PROGRAM).args(arguments).env("GLEANER_HOME", home);
+    command.output().expect("it runs")
+}
+
+#[test]
+fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
+    let mut grid = Grid::new("people", 8);
+    grid.start();
+    grid.add("pc", 50, RULES, &[]);
+    let line = grid.ok(&["token", "user", "ada"]);
+    assert!(line.starts_with("gleaner login https://"), "{line}");
+    let home = grid.folder.path().join("ada");
+    fs::create_dir(&home).expect("a folder");
+    let home = home.display().to_string();
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let signed_in = of(&grid, &home, &words);
+    let said = String::from_utf8_lossy(&signed_in.stdout).into_owned();
+    assert!(signed_in.status.success() && said.contains("as ada (user)"), "{said}");
+    let submitted = of(&grid, &home, &["submit", "--wait", "--", "true"]);
+    assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
+
+    // The coordinator's own folder keeps its token.
+    let own = grid.home.display().to_string();
+    assert_eq!(of(&grid, &own, &words).status.code(), Some(2));
+    grid.ok(&["user", "remove", "ada"]);
+    let refused = of(&grid, &home, &["status"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
+
+    let audit = grid.ok(&["audit", "--json"]);
+    let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    for (by, what, about) in [
+        ("user walker", "a user was added", "ada, user"),
+        ("agent pc", "the machine was enrolled", "pc, with join token "),
+        ("user ada", "submitted", "job 1, 1 × true"),
+        ("user walker", "a user was removed", "ada"),
+    ] {
+        let is_it = |line: &&Value| {
+            line["by"] == by
+                && line["what"] == what
+                && line["about"].as_str().is_some_and(|text| text.starts_with(about))
+        };
+        assert!(lines.iter().any(|line| is_it(&line)), "{by} {what} {about}: {audit}");
+    }
+    assert!(grid.said().contains("submitted by=\"user ada\""), "{}", grid.said());
+    grid.wind_up();
+}
+
+#[test]
+fn a_pc_that_was_set_up_anew_joins_again_under_its_name() {
+    let mut grid = Grid::new("anew", 2);
+    grid.start();
+    grid.add("pc", 50, RULES, &[]);
+    grid.machine("pc").stop();
+    grid.machines.clear();
+    fs::remove_dir_all(grid.folder.path().join("pc")).expect("its folder");
+    until("it is seen to be gone", PATIENCE, || (grid.state_of("pc")? != "open").then_some(()));
+    grid.add("pc", 50, RULES, &["--replace"]);
+    let machines = grid.json(&["machines"]);
+    assert_eq!(machines["machines"].as_array().map(Vec::len), Some(1), "{machines}");
+    grid.wind_up();
+}
