@@ -29,10 +29,10 @@ use crate::document;
 use crate::error::{Place, quoted};
 use crate::limits::BROKERS_MAX;
 use crate::section::{Key, Section};
-use crate::{InputError, settings};
+use crate::{InputError, Shake, settings};
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_sim::Division;
-use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Model, RankSource};
+use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Job, Model, RankSource};
 use gleaner_units::Span;
 use std::path::Path;
 use tables::Tables;
@@ -118,6 +118,17 @@ impl BrokeringScenario {
             element_names: tables.element_names,
             job_names: tables.job_names,
         })
+    }
+}
+
+impl BrokeringScenario {
+    /// The same with each arrival moved; what follows on each other may follow in another order.
+    #[must_use]
+    pub fn shaken(&self, shake: Shake) -> Self {
+        let moved = shake.of(self.setup.jobs.iter().map(|job| job.arrival));
+        let jobs = moved.iter().map(|&(arrival, place)| Job { arrival, ..self.setup.jobs[place] }).collect();
+        let job_names = moved.iter().map(|&(_, place)| self.job_names[place].clone()).collect();
+        Self { setup: BrokeringSetup { jobs, ..self.setup.clone() }, job_names, ..self.clone() }
     }
 }
 

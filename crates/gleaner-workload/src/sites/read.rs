@@ -1,12 +1,11 @@
 //! The document of a scenario over sites.
 
 use super::scenario::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
-use crate::InputError;
 use crate::document::Node;
 use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::section::{Key, Section};
 use crate::settings;
-use crate::swf::Log;
+use crate::{InputError, logs};
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
@@ -85,9 +84,9 @@ fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
 fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     let model = jobs.key("model", "lublin or log")?;
     let model = if model.choice(&[("lublin", false), ("log", true)])? {
-        let key = jobs.key("log", "the name of a log in the Standard Workload Format")?;
-        let name = key.text("the name of a log in the Standard Workload Format")?;
-        let log = Log::load(base.join(name))?;
+        let key = jobs.key("log", "the name of a log of jobs")?;
+        let name = key.text("the name of a log of jobs")?;
+        let log = logs::load(&base.join(name), None)?;
         JobModel::Log(Arc::new(log.jobs().to_vec()))
     } else {
         JobModel::Lublin
