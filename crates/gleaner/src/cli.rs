@@ -159,14 +159,19 @@ Also, all optional:
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
 
-Brokers that send jobs to sites with queues of their own, which they know from an index that is out of date:
+Sites, either drawn, with rigid jobs that may be split over them, or listed, with queues of their own that brokers know from
+an index that is out of date:
 
-  [sites]  elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index)
-           optional storage = … (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
-           keep_replicas, reading_holds_cpu, share_links
-  [index]  ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen
-  [work]   jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker), brokers = 1, delay_s = 0
-  [policy] preset = \"cavalieri/stochastic\"
+  [sites]    count = 20, processors = [8, 16], gflops, memory_gb, disk_gb, upload_mbit, download_mbit, load = 0.7; or
+             elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index), optional storage = …
+             (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites), keep_replicas,
+             reading_holds_cpu
+  [work]     count = 200, days = 3, model = \"lublin\" (or \"log\", log = \"FILE\"), memory_gb, …; where sites are listed
+             jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker)
+  [network]  shared = true; drawn: staging, crossing
+  [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s
+  [index]    ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen; where sites are listed
+  [policy]   preset = \"khoo/mrs\"; where sites are listed \"cavalieri/stochastic\"
 
 provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
 either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].

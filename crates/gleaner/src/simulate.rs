@@ -16,8 +16,7 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation};
-use gleaner_workload::brokering::is_brokering;
-use gleaner_workload::sites::SitesScenario;
+use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, Scenario, Shake};
 use indicatif::ProgressBar;
 use std::path::Path;
@@ -32,24 +31,36 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
     }
-    if arguments.scenario.as_ref().is_some_and(SitesScenario::is_at) {
-        return sites::run(arguments);
-    }
     let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
-    if is_brokering(scenario)? {
-        return brokering::run(arguments, scenario);
+    if over::is_at(scenario)? {
+        return run_over_sites(arguments, scenario);
     }
     let load = |overrides: &[String]| Experiment::of(Scenario::load(scenario, overrides)?);
     let experiments: Vec<Experiment> =
         choices(arguments)?.iter().map(|set| load(set)).collect::<Result<_, _>>()?;
-    check_places(arguments)?;
     if let ([only], false) = (&experiments[..], compare::is_wanted(arguments)) {
+        check_places(arguments)?;
         return run_once(arguments, only);
     }
     let names: Vec<String> = experiments.iter().map(|experiment| experiment.policy.clone()).collect();
     compare::run(arguments, &names, compare::seeds(arguments, experiments[0].seed), |policy, seed| {
         run_seed(arguments, &experiments[policy], seed)
     })
+}
+
+fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
+    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
+        let found = "--checkpoint, --resume: runs over sites are not saved; expected none";
+        return Err(Failure::Usage(found.to_owned()));
+    }
+    let (mut drawn, mut listed) = (Vec::new(), Vec::new());
+    for overrides in choices(arguments)? {
+        match over::load(file, &overrides)? {
+            OverSites::Drawn(scenario) => drawn.push(*scenario),
+            OverSites::Listed(scenario) => listed.push(*scenario),
+        }
+    }
+    if listed.is_empty() { sites::run(arguments, &drawn) } else { brokering::run(arguments, &listed) }
 }
 
 /// What is laid over the scenario, for each of the policies that were named; once, where none was.

@@ -11,7 +11,6 @@ use gleaner_units::Time;
 use gleaner_workload::BrokeringScenario;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// What came of a run.
 #[derive(Serialize)]
@@ -43,14 +42,8 @@ impl Measured for Summary {
     }
 }
 
-pub(super) fn run(arguments: &SimulateArguments, path: &Path) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        let found = "--checkpoint, --resume: a run of brokers and sites is not saved";
-        return Err(Failure::Usage(found.to_owned()));
-    }
-    let load = |overrides: &Vec<String>| BrokeringScenario::load(path, overrides);
-    let scenarios: Vec<BrokeringScenario> =
-        super::choices(arguments)?.iter().map(load).collect::<Result<_, _>>()?;
+/// The scenario under each policy.
+pub(super) fn run(arguments: &SimulateArguments, scenarios: &[BrokeringScenario]) -> Outcome {
     if compare::is_wanted(arguments) {
         let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
         let seeds = compare::seeds(arguments, scenarios[0].seed);

@@ -56,18 +56,12 @@ impl Measured for SitesSummary {
     }
 }
 
-pub(super) fn run(arguments: &SimulateArguments) -> Outcome {
-    let refused = |what: &str| Err(Failure::Usage(what.to_owned()));
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        return refused("--checkpoint, --resume: runs over sites take seconds; expected none");
-    }
+/// The scenario under each policy.
+pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) -> Outcome {
     if arguments.shake.is_some() {
-        return refused("--shake: jobs over sites are drawn for each seed; expected none");
+        let found = "--shake: jobs over sites are drawn for each seed; expected none";
+        return Err(Failure::Usage(found.to_owned()));
     }
-    let file = arguments.scenario.as_ref().expect("a scenario where there is no log");
-    let load = |overrides: &Vec<String>| SitesScenario::load(file, overrides);
-    let scenarios: Vec<SitesScenario> =
-        super::choices(arguments)?.iter().map(load).collect::<Result<_, _>>()?;
     let policies: Vec<&PolicySpec> = scenarios.iter().map(policy).collect::<Result<_, _>>()?;
     let one = |at: usize, seed: u64| run_one(arguments, &scenarios[at], policies[at], seed);
     if compare::is_wanted(arguments) {
