@@ -22,8 +22,10 @@ use forecast::Forecast;
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use holds::Holds;
-use line::{Kind, Line};
+use line::{Kind, Line, Waits};
 use plan::Plan;
+
+const NANOS_PER_SECOND: f64 = 1e9;
 
 /// Starts tasks from one line.
 #[derive(Clone, Debug)]
@@ -146,6 +148,10 @@ impl Backfiller {
         let kept = self.reserve(grid, now, head)?;
         let is_one = self.holds.is_one();
         let elsewhere = |kind: &Kind| if is_one { None } else { self.place_now(grid, kind, Some(kept.on)) };
+        let class = grid.machine(kept.on).class();
+        // Nobody that needs what the first in line will need may be longer, however fast the machine is.
+        let most = longest_until(now, kept.at, self.line.fastest(class));
+        let may = |waits: Waits| !is_one || waits.cores <= kept.spare || waits.shortest <= most;
         let mut latest: Option<(f64, Size)> = None;
         let mut until_kept = |seconds_per_op: f64| match latest {
             Some((same, size)) if same == seconds_per_op => size,
@@ -161,14 +167,14 @@ impl Backfiller {
             if elsewhere(kind).is_some() {
                 return Some(Size::BEYOND.previous());
             }
-            let seconds_per_op = grid.seconds_per_op(kind.class, kept.on);
+            let seconds_per_op = grid.classes().seconds_per_op(kind.class, class);
             if !(takes_tasks && free.holds(kind.needs) && seconds_per_op.is_finite()) {
                 return None;
             }
             let spares = kind.needs.cores <= kept.spare;
             Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op) })
         };
-        let task = self.line.filler(self.recipe.fill, kept.task, cores_max, &mut longest)?;
+        let task = self.line.filler((self.recipe.fill, cores_max), kept.task, may, &mut longest)?;
         let kind = self.line.kind_of(grid, task);
         let on = elsewhere(kind).unwrap_or(kept.on);
         Some((task, on))
@@ -198,13 +204,18 @@ fn longest_until(now: Time, until: Time, seconds_per_op: f64) -> Size {
     if until == Time::NEVER {
         return Size::BEYOND.previous();
     }
-    let about = until.since(now).seconds() / seconds_per_op;
-    let (mut low, mut high) = (about * (1.0 - 1e-9), about * (1.0 + 1e-9) + f64::MIN_POSITIVE);
+    // Half a nanosecond more is rounded away. From there the last is but a few numbers off, so that steps that double reach
+    // it soon.
+    let about = (until.since(now).nanos() as f64 + 0.5) / NANOS_PER_SECOND / seconds_per_op;
+    let mut reach = about * f64::EPSILON;
+    let (mut low, mut high) = (about - reach, about + reach);
     while low > 0.0 && !ends(low) {
-        low /= 2.0;
+        reach *= 2.0;
+        low = (low - reach).max(0.0);
     }
     while ends(high) {
-        high *= 2.0;
+        reach *= 2.0;
+        high += reach;
     }
     last_where(low, high, ends)
 }
@@ -331,5 +342,26 @@ impl Policy for Backfiller {
         }
         self.line.check(&fresh.line)?;
         self.holds.check(grid, &self.forecast)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_that_ends_in_time_is_the_last_number_that_does() {
+        for now in [0, 1, 1_000_000_007, 86_400_000_000_000, 1 << 60] {
+            for span in [0, 1, 2, 999, 1_000_000_000, 3_600_000_000_001, 1 << 55] {
+                for seconds_per_op in [1.0, 0.5, 1.0 / 3.0, 1e-9, 7.3e5] {
+                    let (now, until) = (Time::from_nanos(now), Time::from_nanos(now + span));
+                    let ends = |size: Size| now.after_seconds(size.length() * seconds_per_op) <= until;
+                    let longest = longest_until(now, until, seconds_per_op);
+                    assert!(ends(longest) && !ends(longest.next()), "{now} {until} {seconds_per_op}");
+                }
+            }
+        }
+        let never = longest_until(Time::ZERO, Time::NEVER, 1.0);
+        assert!(never.next() == Size::BEYOND);
     }
 }

@@ -1,4 +1,4 @@
-//! A scenario of brokers and sites: one with a section `[sites]`.
+//! A scenario of brokers and sites that tables list.
 //!
 //! ```toml
 //! [sites]
@@ -8,15 +8,17 @@
 //! files = "files.csv"         # id, bytes, sites
 //! keep_replicas = false       # what was brought stays within the quota
 //! reading_holds_cpu = true
-//! share_links = true
+//! [network]
+//! shared = true               # transfers that meet divide a link fairly
+//! [protocol]
+//! brokers = 1
+//! delay_s = 0                 # of each letter between brokers and sites
 //! [index]
 //! ttl_s = [30, 50]            # a level each, the lowest first; or parts = [{ name, ttl_s, above }]
 //! rank_source = "index"       # or "element"
 //! transfers_seen = false
 //! [work]
 //! jobs = "jobs.csv"           # id, arrival_s, length; inputs, requires, ad, broker
-//! brokers = 1
-//! delay_s = 0
 //! [policy]
 //! preset = "cavalieri/stochastic"
 //! [run]
@@ -25,19 +27,19 @@
 
 mod tables;
 
-use crate::document;
+use crate::document::Node;
 use crate::error::{Place, quoted};
 use crate::limits::BROKERS_MAX;
 use crate::section::{Key, Section};
-use crate::{InputError, settings};
+use crate::{InputError, Shake, settings};
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_sim::Division;
-use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Model, RankSource};
+use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Job, Model, RankSource};
 use gleaner_units::Span;
 use std::path::Path;
 use tables::Tables;
 
-const SECTIONS: [&str; 5] = ["sites", "index", "work", "policy", "run"];
+const SECTIONS: [&str; 7] = ["sites", "index", "work", "network", "protocol", "policy", "run"];
 
 /// Such a scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -56,28 +58,21 @@ pub struct BrokeringScenario {
     pub job_names: Vec<String>,
 }
 
-/// Whether the document at `path` is about brokers and sites.
-pub fn is_brokering(path: &Path) -> Result<bool, InputError> {
-    let document = document::read(path, &[])?;
-    Ok(document::places(&document).contains_key("sites"))
-}
-
 impl BrokeringScenario {
-    /// Reads the scenario at `path` and the tables that it names; each of the `overrides` is `key=value` and is laid over it.
-    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, InputError> {
-        let base = path.parent().unwrap_or(Path::new(""));
-        let document = document::read(path, overrides)?;
-        let root = Section::root(&document, &SECTIONS)?;
-        let keys =
-            ["elements", "storage", "links", "files", "keep_replicas", "reading_holds_cpu", "share_links"];
+    /// Reads the tables that the document names.
+    pub(crate) fn of(document: &Node, base: &Path) -> Result<Self, InputError> {
+        let root = Section::root(document, &SECTIONS)?;
+        let keys = ["elements", "storage", "links", "files", "keep_replicas", "reading_holds_cpu"];
         let sites = root.section("sites", &keys)?;
-        let work = root.section("work", &["jobs", "brokers", "delay_s"])?;
+        let work = root.section("work", &["jobs"])?;
+        let network = root.section("network", &["shared"])?;
+        let protocol = root.section("protocol", &["brokers", "delay_s"])?;
         let index = root.section("index", &["ttl_s", "parts", "rank_source", "transfers_seen"])?;
         let policy = settings::policy(&root, PolicySpec::read)?;
         let seed = settings::seed(&root)?;
         let (parts, part_names) = parts(&index)?;
         let expected = format!("a whole number, from 1 to {BROKERS_MAX}");
-        let brokers = work.find("brokers").map_or(Ok(1), |key| {
+        let brokers = protocol.find("brokers").map_or(Ok(1), |key| {
             let count: usize = key.integer(1, &expected)?;
             if count <= BROKERS_MAX { Ok(count) } else { Err(key.wrong(&expected)) }
         })?;
@@ -90,11 +85,11 @@ impl BrokeringScenario {
             rank_source: index
                 .find("rank_source")
                 .map_or(Ok(usual.rank_source), |key| key.choice(&sources))?,
-            links: if flag(&sites, "share_links", true)? { Division::Fair } else { Division::Unshared },
+            links: if flag(&network, "shared", true)? { Division::Fair } else { Division::Unshared },
             reading_holds_cpu: flag(&sites, "reading_holds_cpu", true)?,
             transfers_seen: flag(&index, "transfers_seen", false)?,
             keeps_replicas: flag(&sites, "keep_replicas", false)?,
-            delay: delay(&work)?,
+            delay: delay(&protocol)?,
         };
         let setup = BrokeringSetup {
             elements: tables.elements,
@@ -121,8 +116,19 @@ impl BrokeringScenario {
     }
 }
 
-fn delay(work: &Section<'_>) -> Result<Span, InputError> {
-    let Some(key) = work.find("delay_s") else { return Ok(Span::ZERO) };
+impl BrokeringScenario {
+    /// The same with each arrival moved; what follows on each other may follow in another order.
+    #[must_use]
+    pub fn shaken(&self, shake: Shake) -> Self {
+        let moved = shake.of(self.setup.jobs.iter().map(|job| job.arrival));
+        let jobs = moved.iter().map(|&(arrival, place)| Job { arrival, ..self.setup.jobs[place] }).collect();
+        let job_names = moved.iter().map(|&(_, place)| self.job_names[place].clone()).collect();
+        Self { setup: BrokeringSetup { jobs, ..self.setup.clone() }, job_names, ..self.clone() }
+    }
+}
+
+fn delay(protocol: &Section<'_>) -> Result<Span, InputError> {
+    let Some(key) = protocol.find("delay_s") else { return Ok(Span::ZERO) };
     let expected = "seconds, 0 or more, before the end of time";
     Span::from_seconds(key.number(expected, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(expected))
 }

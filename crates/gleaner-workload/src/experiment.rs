@@ -5,6 +5,7 @@ mod log;
 
 pub use log::{LogExperiment, Overrun, Reading, Size};
 
+use crate::Shake;
 use crate::error::InputError;
 use crate::machines::{MachineKind, MachineRow};
 use crate::owner_load::LoadRow;
@@ -65,6 +66,21 @@ impl Experiment {
             task_names: scenario.tasks.ids().clone(),
             dimensions: scenario.dimensions,
         })
+    }
+}
+
+impl Experiment {
+    /// The same with each arrival moved; what follows on each other may follow in another order.
+    #[must_use]
+    pub fn shaken(&self, shake: Shake) -> Self {
+        let before = &self.setup.tasks;
+        let (mut tasks, mut task_names) = (Tasks::default(), Ids::default());
+        for (arrival, place) in shake.of(before.arrivals.iter().copied()) {
+            tasks.push(arrival, before.lengths[place], before.classes[place]);
+            *tasks.declared.last_mut().expect("it was pushed") = before.declared[place];
+            task_names.push(self.task_names.id(place));
+        }
+        Self { setup: Setup { tasks, ..self.setup.clone() }, task_names, seed: shake.seed, ..self.clone() }
     }
 }
 

@@ -29,6 +29,11 @@ impl<'a> Section<'a> {
         Key { path: String::new(), node: root }.section(known)
     }
 
+    /// The same, whatever its keys.
+    pub(crate) fn whole(root: &'a Node) -> Result<Self, InputError> {
+        Key { path: String::new(), node: root }.table()
+    }
+
     /// The table `name` in this one, empty if it is absent. Other keys than the `known` are refused.
     pub(crate) fn section(&self, name: &str, known: &[&str]) -> Result<Self, InputError> {
         match self.find(name) {

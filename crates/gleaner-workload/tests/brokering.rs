@@ -2,7 +2,7 @@
 
 use gleaner_sim::brokering::Brokerage;
 use gleaner_workload::BrokeringScenario;
-use gleaner_workload::brokering::is_brokering;
+use gleaner_workload::sites::{self, OverSites};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -11,7 +11,7 @@ const FILES: [(&str, &str); 6] = [
         "grid.toml",
         "[sites]\nelements = \"elements.csv\"\nstorage = \"storage.csv\"\nlinks = \"links.csv\"\nfiles = \"files.csv\"\n\
          [index]\nparts = [\n{ name = \"south\", ttl_s = 30, above = \"top\" },\n{ name = \"top\", ttl_s = 50 } ]\n\
-         [work]\njobs = \"jobs.csv\"\nbrokers = 2\n[policy]\npreset = \"cavalieri/stochastic\"\nalpha = 0.5\n[run]\nseed = 3\n",
+         [work]\njobs = \"jobs.csv\"\n[protocol]\nbrokers = 2\n[policy]\npreset = \"cavalieri/stochastic\"\nalpha = 0.5\n[run]\nseed = 3\n",
     ),
     (
         "elements.csv",
@@ -39,13 +39,16 @@ fn folder(file: &str, before: &str, after: &str) -> TempDir {
 }
 
 fn load(folder: &Path) -> Result<BrokeringScenario, String> {
-    BrokeringScenario::load(&folder.join("grid.toml"), &[]).map_err(|error| error.to_string())
+    match sites::load(&folder.join("grid.toml"), &[]).map_err(|error| error.to_string())? {
+        OverSites::Listed(scenario) => Ok(*scenario),
+        OverSites::Drawn(_) => panic!("its sites are listed"),
+    }
 }
 
 #[test]
 fn a_scenario_is_read_and_every_job_ends_where_it_may_run() {
     let folder = folder("", "", "");
-    assert!(is_brokering(&folder.path().join("grid.toml")).expect("a document"));
+    assert!(sites::is_at(&folder.path().join("grid.toml")).expect("a document"));
     let scenario = load(folder.path()).expect("a scenario");
     assert_eq!((scenario.seed, scenario.policy.as_str()), (3, "cavalieri/stochastic"));
     assert_eq!(scenario.element_names, ["ce1", "ce2"]);
@@ -79,7 +82,31 @@ fn bad_input_is_refused_where_it_is() {
             "grid.toml",
             "alpha = 0.5",
             "alpha = 1.5",
-            "grid.toml:15: policy.alpha: found 1.5; expected a weight, from 0 to 1",
+            "grid.toml:16: policy.alpha: found 1.5; expected a weight, from 0 to 1",
+        ),
+        (
+            "grid.toml",
+            "elements = \"elements.csv\"",
+            "elements = \"elements.csv\"\ncount = 6",
+            "grid.toml:2: sites.elements: found a table of elements beside sites.count; expected one of the two",
+        ),
+        (
+            "grid.toml",
+            "elements = \"elements.csv\"",
+            "",
+            "grid.toml:1: sites.count: found nothing; expected how many sites are drawn, or sites.elements",
+        ),
+        (
+            "grid.toml",
+            "jobs = \"jobs.csv\"",
+            "jobs = \"jobs.csv\"\nmodel = \"lublin\"",
+            "work.model: found an unknown key",
+        ),
+        (
+            "grid.toml",
+            "brokers = 2",
+            "loss = 0.1",
+            "protocol.loss: found an unknown key; expected one of brokers, delay_s",
         ),
         ("grid.toml", "brokers = 2", "brokers = 0", "a whole number, from 1 to 10000"),
         ("storage.csv", "1000,5000", "1000,500", "1200 bytes of files at \"roma\", which has room for 500"),

@@ -13,7 +13,7 @@ fn what_is_no_scenario_is_refused_with_line_and_key() {
     let rows = [
         ("count = 6", "count = 0", "sites.count", "a whole number from 1"),
         ("count = 6", "count = 1001", "sites.count", "to 1000"),
-        ("count = 60", "count = 1000001", "jobs.count", "to 1000000"),
+        ("count = 60", "count = 1000001", "work.count", "to 1000000"),
         ("count = 6", "cout = 6", "sites.cout", "count"),
         (
             "processors = [8, 16, 32]",
@@ -23,9 +23,9 @@ fn what_is_no_scenario_is_refused_with_line_and_key() {
         ),
         ("gflops = [1, 2]", "gflops = [1, -2]", "sites.gflops", "above 0"),
         ("load = 0.8", "load = 0", "sites.load", "above 0"),
-        ("model = \"lublin\"", "model = \"lubin\"", "jobs.model", "lublin"),
-        ("model = \"lublin\"", "model = \"log\"", "jobs.log", "Standard Workload Format"),
-        ("data_share = 0.25", "data_share = -1", "jobs.data_share", "0 or more"),
+        ("model = \"lublin\"", "model = \"lubin\"", "work.model", "lublin"),
+        ("model = \"lublin\"", "model = \"log\"", "work.log", "a log of jobs"),
+        ("data_share = 0.25", "data_share = -1", "work.data_share", "0 or more"),
         ("staging = \"share\"", "staging = \"half\"", "network.staging", "share"),
         ("crossing = 0.3", "crossing = \"much\"", "network.crossing", "0 or more"),
         ("preset = \"khoo/mrs\"", "preset = \"khoo/msr\"", "policy.preset", "khoo/mrs"),
@@ -37,7 +37,7 @@ fn what_is_no_scenario_is_refused_with_line_and_key() {
         let line = 1 + WHOLE[..WHOLE.find(whole).expect("it is there")].matches('\n').count();
         assert!(error.contains(key) && error.contains(expected), "{broken}: {error}");
         let is_placed = error.contains("sites.toml:")
-            && (key == "jobs.log" || broken.contains('\n') || error.contains(&format!(":{line}")));
+            && (key == "work.log" || broken.contains('\n') || error.contains(&format!(":{line}")));
         assert!(is_placed, "{broken}: {error}");
     }
 }

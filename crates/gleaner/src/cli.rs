@@ -27,6 +27,7 @@ use crate::moments::parse_moment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gleaner_mapping::Heuristic;
+use gleaner_units::Span;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "Exit codes: 0 ok · 1 a task failed, or a comparison found a difference · \
@@ -166,14 +167,19 @@ Also, all optional:
   [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
   [run]    seed = 1
 
-Brokers that send jobs to sites with queues of their own, which they know from an index that is out of date:
+Sites, either drawn, with rigid jobs that may be split over them, or listed, with queues of their own that brokers know from
+an index that is out of date:
 
-  [sites]  elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index)
-           optional storage = … (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
-           keep_replicas, reading_holds_cpu, share_links
-  [index]  ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen
-  [work]   jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker), brokers = 1, delay_s = 0
-  [policy] preset = \"cavalieri/stochastic\"
+  [sites]    count = 20, processors = [8, 16], gflops, memory_gb, disk_gb, upload_mbit, download_mbit, load = 0.7; or
+             elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index), optional storage = …
+             (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites), keep_replicas,
+             reading_holds_cpu
+  [work]     count = 200, days = 3, model = \"lublin\" (or \"log\", log = \"FILE\"), memory_gb, …; where sites are listed
+             jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker)
+  [network]  shared = true; drawn: staging, crossing
+  [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s
+  [index]    ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen; where sites are listed
+  [policy]   preset = \"khoo/mrs\"; where sites are listed \"cavalieri/stochastic\"
 
 provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
 either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].
@@ -185,8 +191,12 @@ Examples:
   gleaner simulate lab.toml
   gleaner simulate lab.toml --policy bertasi/social --out results
   gleaner simulate lab.toml --set policy.relocate.gain_min=0.05 --json
+  gleaner simulate lab.toml --policy bertasi/greedy,bertasi/social --seeds 20 --shake 60 --out results
   gleaner simulate --swf KTH-SP2.swf.gz --cores 100 --policy queue/fcfs,queue/easy,queue/conservative
   gleaner simulate --swf KTH-SP2.swf.gz --policy queue/easy --fill shortest --lengths last-two --out results
+
+Several policies or seeds are compared: means with 95 % intervals, and how far each policy is from the first, seed by seed.
+--out DIR then has a report of all, and a folder for each run: POLICY/seed-K.
 
 Of a log, --out DIR also writes jobs.swf (the log with the waits), jobs.csv and schedule.json (in Batsim's columns).";
 
@@ -199,16 +209,19 @@ pub(crate) struct SimulateArguments {
     pub(crate) scenario: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) log: RigidArguments,
-    /// Schedule by this preset instead of the scenario's; by several, parted by commas, one after the other
+    /// Schedule by this preset instead of the scenario's; by several, parted by commas, each with the same seeds, and compare
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run with so many seeds, from the first on, and summarise
+    /// Run with so many seeds, from the first on, and give means with 95 % intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     #[arg(conflicts_with_all = ["checkpoint", "resume"])]
     pub(crate) seeds: Option<u64>,
+    /// Move each arrival by up to so much, drawn anew for each seed: for scenarios and logs in which nothing else is drawn
+    #[arg(long, value_name = "SECONDS", requires = "seeds", value_parser = parse_shake)]
+    pub(crate) shake: Option<Span>,
     /// Set a key of the scenario, as `policy.relocate.gain_min=0.05`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
@@ -227,6 +240,11 @@ pub(crate) struct SimulateArguments {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn parse_shake(text: &str) -> Result<Span, String> {
+    let seconds = text.parse().ok().and_then(Span::from_seconds);
+    seconds.ok_or_else(|| "expected seconds, 0 or more".to_owned())
 }
 
 const EXPLAIN_HELP: &str = "\
@@ -334,7 +352,7 @@ pub(crate) struct PaperArguments {
     /// elleuch: tasks arrive for so many days, instead of 14
     #[arg(long, value_name = "N", value_parser = parse_days)]
     pub(crate) days: Option<f64>,
-    /// khoo: jobs of this log too, in the Standard Workload Format; may be given several times
+    /// khoo: jobs of this log too, in any format that `gleaner simulate --swf` reads; may be given several times
     #[arg(long = "log", value_name = "FILE")]
     pub(crate) logs: Vec<PathBuf>,
     /// dasilva: as many jobs as in the paper, up to 904,624 an instance

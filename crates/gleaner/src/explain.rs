@@ -9,12 +9,21 @@ pub(crate) use live::describe as describe_live;
 use crate::Outcome;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
-use gleaner_workload::sites::SitesScenario;
+use gleaner_workload::sites::{self as over, OverSites};
+use std::path::Path;
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
     if let Some(task) = &arguments.task {
-        if SitesScenario::is_at(&arguments.subject) {
-            return sites::run(arguments, task);
+        let file = Path::new(&arguments.subject);
+        if over::is_at(file)? {
+            return match over::load(file, &arguments.overrides)? {
+                OverSites::Drawn(scenario) => sites::run(arguments, &scenario, task),
+                OverSites::Listed(_) => {
+                    let found =
+                        "found sites that are listed, with brokers; expected drawn sites, or machines";
+                    Err(Failure::Usage(format!("{}: {found}", file.display())))
+                }
+            };
         }
         if arguments.svg.is_some() {
             return Err(Failure::Usage("--svg: only jobs over sites have a virtual map".to_owned()));

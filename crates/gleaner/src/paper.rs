@@ -8,7 +8,6 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
 use gleaner_papers::{Document, bertasi, cavalieri, dasilva, elleuch, khoo};
-use gleaner_workload::swf::Log;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -162,7 +161,7 @@ fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
         .logs
         .iter()
         .map(|file| {
-            let log = Log::load(file)?;
+            let log = gleaner_workload::logs::load(file, None)?;
             Ok((log.name(), Arc::new(log.jobs().to_vec())))
         })
         .collect();

@@ -1,6 +1,7 @@
 //! `gleaner simulate`.
 
 mod brokering;
+mod compare;
 mod figures;
 mod log;
 mod report;
@@ -15,14 +16,12 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation};
-use gleaner_workload::brokering::is_brokering;
-use gleaner_workload::sites::SitesScenario;
-use gleaner_workload::{Experiment, Scenario};
+use gleaner_workload::sites::{self as over, OverSites};
+use gleaner_workload::{Experiment, Scenario, Shake};
 use indicatif::ProgressBar;
-use rayon::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use summary::{SeedsSummary, Summary};
+use summary::Summary;
 
 /// How often a run looks up from its events: for progress, Ctrl-C and checkpoints.
 const EVENTS_BETWEEN_LOOKS: u32 = 20_000;
@@ -32,32 +31,54 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
     }
-    if arguments.scenario.as_ref().is_some_and(SitesScenario::is_at) {
-        return sites::run(arguments);
+    let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
+    if over::is_at(scenario)? {
+        return run_over_sites(arguments, scenario);
     }
-    let (scenario, overrides) = named(arguments)?;
-    if is_brokering(scenario)? {
-        return brokering::run(arguments, scenario, &overrides);
+    let load = |overrides: &[String]| Experiment::of(Scenario::load(scenario, overrides)?);
+    let experiments: Vec<Experiment> =
+        choices(arguments)?.iter().map(|set| load(set)).collect::<Result<_, _>>()?;
+    if let ([only], false) = (&experiments[..], compare::is_wanted(arguments)) {
+        check_places(arguments)?;
+        return run_once(arguments, only);
     }
-    let experiment = Experiment::of(Scenario::load(scenario, &overrides)?)?;
-    check_places(arguments)?;
-    match arguments.seeds {
-        None => run_once(arguments, &experiment),
-        Some(seeds) => run_seeds(arguments, &experiment, seeds),
-    }
+    let names: Vec<String> = experiments.iter().map(|experiment| experiment.policy.clone()).collect();
+    compare::run(arguments, &names, compare::seeds(arguments, experiments[0].seed), |policy, seed| {
+        run_seed(arguments, &experiments[policy], seed)
+    })
 }
 
-/// The scenario, and what is laid over it.
-fn named(arguments: &SimulateArguments) -> Result<(&Path, Vec<String>), Failure> {
-    let mut overrides = arguments.overrides.clone();
-    if let [_, _, ..] = arguments.policy[..] {
-        let found = "--policy: found several for a scenario; expected one, or --swf";
+fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
+    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
+        let found = "--checkpoint, --resume: runs over sites are not saved; expected none";
         return Err(Failure::Usage(found.to_owned()));
     }
-    overrides.extend(arguments.policy.iter().map(|name| format!("policy.preset=\"{name}\"")));
-    overrides.extend(arguments.seed.iter().map(|seed| format!("run.seed={seed}")));
-    let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
-    Ok((scenario, overrides))
+    let (mut drawn, mut listed) = (Vec::new(), Vec::new());
+    for overrides in choices(arguments)? {
+        match over::load(file, &overrides)? {
+            OverSites::Drawn(scenario) => drawn.push(*scenario),
+            OverSites::Listed(scenario) => listed.push(*scenario),
+        }
+    }
+    if listed.is_empty() { sites::run(arguments, &drawn) } else { brokering::run(arguments, &listed) }
+}
+
+/// What is laid over the scenario, for each of the policies that were named; once, where none was.
+fn choices(arguments: &SimulateArguments) -> Result<Vec<Vec<String>>, Failure> {
+    let SimulateArguments { policy: policies, overrides, seed, .. } = arguments;
+    if let Some((_, twice)) = policies.iter().enumerate().find(|(at, name)| policies[..*at].contains(name)) {
+        return Err(Failure::Usage(format!("--policy: found {twice} twice; expected each once")));
+    }
+    let of = |policy: Option<&String>| {
+        let preset = policy.map(|name| format!("policy.preset=\"{name}\""));
+        let seed = seed.map(|seed| format!("run.seed={seed}"));
+        overrides.iter().cloned().chain(preset).chain(seed).collect()
+    };
+    if policies.is_empty() {
+        Ok(vec![of(None)])
+    } else {
+        Ok(policies.iter().map(|name| of(Some(name))).collect())
+    }
 }
 
 /// A long run should not end at a folder that cannot be written.
@@ -171,51 +192,29 @@ fn what_is_kept(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) 
     done + &written.unwrap_or_default() + &saved.unwrap_or_default()
 }
 
-/// All seeds, on all cores. Each run's folder is written as soon as it is done.
-fn run_seeds(arguments: &SimulateArguments, experiment: &Experiment, count: u64) -> Outcome {
-    let bar = progress::bar(count, "runs");
-    let runs: Result<Vec<Option<Summary>>, Failure> = (0..count)
-        .into_par_iter()
-        .map(|offset| {
-            let summary = run_seed(arguments, experiment, experiment.seed.saturating_add(offset))?;
-            bar.inc(1);
-            Ok(summary)
-        })
-        .collect();
-    bar.finish_and_clear();
-    let runs: Vec<Summary> = runs?.into_iter().flatten().collect();
-    if interrupt::asked() {
-        return Err(Failure::Interrupted(format!("{} of {count} runs were done", runs.len())));
-    }
-    let summary = SeedsSummary::of(runs);
-    if let Some(dir) = &arguments.out {
-        files::write_json(dir, "summary.json", &summary)?;
-    }
-    if arguments.json {
-        stdout::print_json(&summary)
-    } else {
-        stdout::print(describe_seeds(&summary, arguments.out.as_deref()))
-    }
-}
-
-/// None if it was stopped before its end.
+/// One of several; nothing if it was stopped before its end.
 fn run_seed(
     arguments: &SimulateArguments,
     experiment: &Experiment,
     seed: u64,
 ) -> Result<Option<Summary>, Failure> {
-    let run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);
-    let mut run = if arguments.out.is_some() { run.with_timeline() } else { run };
-    while run.step() {
-        if run.progress().events.is_multiple_of(EVENTS_BETWEEN_LOOKS.into()) && interrupt::asked() {
-            return Ok(None);
-        }
+    let shaken = shake(arguments, seed).map(|shake| experiment.shaken(shake));
+    let experiment = shaken.as_ref().unwrap_or(experiment);
+    let mut run = start(arguments, experiment)?.with_seed(seed);
+    match advance(arguments, &mut run, &experiment.recipe.to_string(), &ProgressBar::hidden())? {
+        Ended::Whole => {}
+        Ended::Interrupted => return Ok(None),
     }
     let summary = Summary::of(experiment, seed, &run);
-    if let Some(dir) = &arguments.out {
-        results::write_run(&dir.join(format!("seed-{seed}")), experiment, &run, &summary)?;
+    if let Some(dir) = compare::folder(arguments, &experiment.policy, seed) {
+        results::write_run(&dir, experiment, &run, &summary)?;
     }
     Ok(Some(summary))
+}
+
+/// How the arrivals of a run are moved, if they are.
+fn shake(arguments: &SimulateArguments, seed: u64) -> Option<Shake> {
+    arguments.shake.map(|most| Shake { seed, most })
 }
 
 fn describe(summary: &Summary, out: Option<&Path>) -> String {
@@ -240,21 +239,6 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         lines.push(("spent", format!("{paid} credits; in one period {most} of {recharge} at most")));
     }
     lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
-    aligned(lines)
-}
-
-fn describe_seeds(summary: &SeedsSummary, out: Option<&Path>) -> String {
-    let SeedsSummary { policy, relocate, seeds, unfinished, makespan_s, moves, .. } = summary;
-    let mut lines = vec![
-        ("policy", format!("{policy}, relocation {}", relocate.unwrap_or("none"))),
-        ("runs", format!("{}, {unfinished} tasks unfinished in all", seeds.len())),
-        (
-            "makespan",
-            format!("{:.3} s on average, {:.3} to {:.3} s", makespan_s.mean, makespan_s.min, makespan_s.max),
-        ),
-        ("moves", format!("{:.1} on average", moves.mean)),
-    ];
-    lines.extend(out.map(|dir| ("results", dir.join("summary.json").display().to_string())));
     aligned(lines)
 }
 

@@ -9,8 +9,25 @@ fn gleaner(arguments: &[&str]) -> std::process::Output {
 }
 
 fn example() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join("examples/sites/scenario.toml").to_str().expect("a plain path").to_owned()
+    example_of("sites")
+}
+
+fn example_of(name: &str) -> String {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    examples.join(name).join("scenario.toml").to_str().expect("a plain path").to_owned()
+}
+
+#[test]
+fn sites_that_are_listed_run_by_the_same_sections() {
+    let output = gleaner(&["simulate", &example_of("brokers"), "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!((&summary["policy"], &summary["unfinished"]), (&"cavalieri/stochastic".into(), &0.into()));
+    let unknown = gleaner(&["simulate", &example_of("brokers"), "--set", "work.model=\"lublin\""]);
+    assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("work.model"), "{unknown:?}");
+    let explained = gleaner(&["explain", &example_of("brokers"), "a1"]);
+    assert_eq!(explained.status.code(), Some(2), "{explained:?}");
 }
 
 #[test]

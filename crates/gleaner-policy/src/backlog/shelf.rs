@@ -4,7 +4,7 @@
 //! next.** With the lowest id of each block, the lowest of a range is found without a look at each task.
 
 use super::{Size, Waiting};
-use gleaner_units::OpsTotal;
+use gleaner_units::{OpsTotal, TaskId};
 
 /// A block that would have more is cut in two.
 const BLOCK_MAX: usize = 256;
@@ -150,12 +150,25 @@ impl Shelf {
         self.parts(from, until).map(|(_, tasks)| tasks.len()).sum()
     }
 
-    /// The lowest of those from one place until another. Costs O(blocks) between them.
-    pub(crate) fn lowest_between(&self, from: Place, until: Place) -> Option<Waiting> {
-        let of_part = |(block, tasks): (&Block, &[Waiting])| {
-            if tasks.len() == block.tasks.len() { Some(block.lowest) } else { lowest(tasks) }
-        };
-        self.parts(from, until).filter_map(of_part).min_by_key(|task| task.id)
+    /// The lowest of those from one place until another, if it is below `bound`. Costs O(blocks) between them; it looks into
+    /// the first and the last of them only if that may hold the lowest.
+    pub(crate) fn lowest_between(&self, from: Place, until: Place, bound: Option<TaskId>) -> Option<Waiting> {
+        let mut best: Option<Waiting> = None;
+        for (block, tasks) in self.parts(from, until) {
+            let below = best.map(|best| best.id).or(bound);
+            let is_below = |task: &Waiting| below.is_none_or(|below| task.id < below);
+            if !is_below(&block.lowest) {
+                continue;
+            }
+            let lowest = if tasks.len() == block.tasks.len() { Some(block.lowest) } else { lowest(tasks) };
+            best = lowest.filter(is_below).or(best);
+        }
+        best
+    }
+
+    /// The lowest of all. Costs O(blocks).
+    pub(crate) fn lowest(&self) -> Option<TaskId> {
+        self.blocks.iter().map(|block| block.lowest.id).min()
     }
 
     /// Each block with what lies in it between two places.
@@ -177,7 +190,7 @@ impl Shelf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_units::{Ops, TaskId};
+    use gleaner_units::Ops;
     use std::collections::BTreeSet;
 
     fn task(length: u64, id: usize) -> Waiting {
@@ -208,10 +221,12 @@ mod tests {
             let between = || set.iter().filter(move |key| first <= key.0 && key.0 <= last);
             let (from, until) = (shelf.place_of(first), shelf.place_of(last.next()));
             assert_eq!(shelf.count_between(from, until), between().count());
-            assert_eq!(
-                shelf.lowest_between(from, until).map(|task| task.id),
-                between().map(|key| key.1).min()
-            );
+            assert_eq!(shelf.lowest(), set.iter().map(|key| key.1).min());
+            let lowest = between().map(|key| key.1).min();
+            let lowest_between = |bound| shelf.lowest_between(from, until, bound).map(|task| task.id);
+            assert_eq!(lowest_between(None), lowest);
+            let bound = TaskId::new(draw(2_000) as usize);
+            assert_eq!(lowest_between(Some(bound)), lowest.filter(|lowest| *lowest < bound));
             let key = |place: Place| shelf.at(place).map(|task| task.key());
             let mut after = set.iter().filter(|key| key.0 >= first).copied();
             assert_eq!(key(from), after.next());

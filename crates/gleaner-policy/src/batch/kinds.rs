@@ -227,7 +227,7 @@ impl<'a> Kind<'a> {
 
     /// The lowest of these sizes, none of which is aside, and some of which there is.
     pub(super) fn lowest_of(&self, (first, last): (Size, Size)) -> Waiting {
-        let lowest = self.shelf.lowest_between(self.place_of(first), self.place_of(last.next()));
+        let lowest = self.shelf.lowest_between(self.place_of(first), self.place_of(last.next()), None);
         lowest.expect("a task of these sizes")
     }
 

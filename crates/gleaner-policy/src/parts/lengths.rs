@@ -18,7 +18,7 @@ pub enum Lengths {
 
 impl Lengths {
     /// Whether it goes by what ran before.
-    pub(crate) fn is_learnt(self) -> bool {
+    pub fn is_learnt(self) -> bool {
         match self {
             Lengths::LastTwo | Lengths::Learnt => true,
             Lengths::Declared | Lengths::True => false,

@@ -7,7 +7,7 @@
 use crate::backlog::{Place, Shelf, Size, Waiting};
 use crate::parts::queue::Fill;
 use gleaner_core::{Grid, Needs};
-use gleaner_units::{Ops, TaskClassId, TaskId};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, TaskId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,17 @@ pub(crate) struct Kind {
     /// The first class of that kind that was met.
     pub(crate) class: TaskClassId,
     shelf: Shelf,
-    /// How long its shortest is; of no meaning where nobody waits.
-    shortest: Size,
+}
+
+/// A kind of which somebody waits: what a search for a filler reads of all of them, side by side in memory.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Waits {
+    pub(crate) cores: u32,
+    /// How long its shortest is.
+    pub(crate) shortest: Size,
+    /// Whose turn comes first.
+    first: Turn,
+    kind: usize,
 }
 
 /// A place in the line: the least is the first.
@@ -41,8 +50,10 @@ pub(crate) struct Line {
     of_class: Vec<usize>,
     known: BTreeMap<Like, usize>,
     /// Those with anybody, by cores, the fewest first.
-    waiting: Vec<(u32, usize)>,
+    waiting: Vec<Waits>,
     turns: BTreeSet<Turn>,
+    /// By machine class: the fewest seconds that an operation takes there; infinite where nobody can run.
+    fastest: Vec<f64>,
 }
 
 impl Line {
@@ -50,6 +61,8 @@ impl Line {
     pub(crate) fn add_class(&mut self, grid: &Grid, id: TaskClassId) {
         let class = grid.classes().task_class(id);
         let row = grid.classes().seconds_per_op_row(id);
+        self.fastest.resize(row.len().max(self.fastest.len()), f64::INFINITY);
+        row.iter().zip(&mut self.fastest).for_each(|(seconds, fastest)| *fastest = fastest.min(*seconds));
         let seconds_per_op = row.iter().map(|seconds| seconds.to_bits()).collect();
         let like = Like { needs: class.needs, priority: class.priority, seconds_per_op };
         let next = self.kinds.len();
@@ -57,13 +70,7 @@ impl Line {
         self.of_class.push(kind);
         if kind == next {
             let (needs, priority) = (class.needs, class.priority);
-            self.kinds.push(Kind {
-                needs,
-                priority,
-                class: id,
-                shelf: Shelf::default(),
-                shortest: Size::LEAST,
-            });
+            self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
         }
     }
 
@@ -72,13 +79,8 @@ impl Line {
         let number = self.number_of(grid, id);
         let kind = &mut self.kinds[number];
         self.turns.insert((Reverse(kind.priority), id));
-        if kind.shelf.is_empty() {
-            let entry = (kind.needs.cores, number);
-            let at = self.waiting.partition_point(|other| *other < entry);
-            self.waiting.insert(at, entry);
-        }
         kind.shelf.insert(Waiting { length, id });
-        kind.measure();
+        self.note(number, |first| first.min(id));
     }
 
     /// A task, of the length with which it came, waits no more. Whether it did.
@@ -88,12 +90,42 @@ impl Line {
         if !kind.shelf.remove(Waiting { length, id }) {
             return false;
         }
-        kind.measure();
-        if kind.shelf.is_empty() {
-            let at = self.waiting.binary_search(&(kind.needs.cores, number));
-            self.waiting.remove(at.expect("a kind with somebody was listed"));
+        let turn = (Reverse(kind.priority), id);
+        let lowest = if self.is_first_of(number, id) { self.kinds[number].shelf.lowest() } else { None };
+        self.note(number, |first| lowest.unwrap_or(first));
+        self.turns.remove(&turn)
+    }
+
+    fn place_of(&self, number: usize) -> Result<usize, usize> {
+        let entry = (self.kinds[number].needs.cores, number);
+        self.waiting.binary_search_by_key(&entry, |other| (other.cores, other.kind))
+    }
+
+    fn is_first_of(&self, number: usize, id: TaskId) -> bool {
+        self.place_of(number).is_ok_and(|at| self.waiting[at].first.1 == id)
+    }
+
+    /// Somebody came to a kind or left it; who comes first there follows from who did.
+    fn note(&mut self, number: usize, first: impl Fn(TaskId) -> TaskId) {
+        let at = self.place_of(number);
+        let Kind { needs: Needs { cores, .. }, priority, ref shelf, .. } = self.kinds[number];
+        match (shelf.at(Place::FIRST), at) {
+            (Some(shortest), Ok(at)) => {
+                let waits = &mut self.waiting[at];
+                (waits.shortest, waits.first.1) = (shortest.size(), first(waits.first.1));
+            }
+            (Some(only), Err(at)) => {
+                let first = (Reverse(priority), only.id);
+                self.waiting.insert(at, Waits { cores, shortest: only.size(), first, kind: number });
+            }
+            (None, Ok(at)) => drop(self.waiting.remove(at)),
+            (None, Err(_)) => {}
         }
-        self.turns.remove(&(Reverse(kind.priority), id))
+    }
+
+    /// The fewest seconds that an operation of any task takes on a machine of that class.
+    pub(crate) fn fastest(&self, class: MachineClassId) -> f64 {
+        self.fastest[class.index()]
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -128,27 +160,25 @@ impl Line {
     }
 
     /// The task to fill a gap with: of those behind the head that are no longer than their kind may be, the first by that
-    /// order. Costs O(kinds that wait and need no more cores than that), and O(√tasks) at most for each that may start.
+    /// order. Only kinds that `may` are looked at, and of these it is asked how long one may be. Costs O(kinds that wait and
+    /// need no more cores than that), and O(√tasks) at most for each that may start.
     pub(crate) fn filler(
         &self,
-        fill: Fill,
+        (fill, cores_max): (Fill, u32),
         head: TaskId,
-        cores_max: u32,
+        may: impl Fn(Waits) -> bool,
         mut longest: impl FnMut(&Kind) -> Option<Size>,
     ) -> Option<TaskId> {
         let mut best: Option<(Rank, TaskId)> = None;
-        for &(cores, kind) in &self.waiting {
-            if cores > cores_max {
-                break;
-            }
-            let kind = &self.kinds[kind];
-            let Some(longest) = longest(kind) else { continue };
-            if kind.shortest > longest {
+        for &waits in self.waiting.iter().take_while(|waits| waits.cores <= cores_max) {
+            let is_later = |best: (Rank, TaskId)| (best.0.0, best.1) < waits.first;
+            if !may(waits) || (fill == Fill::Arrival && best.is_some_and(is_later)) {
                 continue;
             }
-            let Some((rank, task)) = kind.first(fill, head, longest) else { continue };
-            if best.is_none_or(|best| (rank, task) < best) {
-                best = Some((rank, task));
+            let kind = &self.kinds[waits.kind];
+            let Some(longest) = longest(kind).filter(|longest| waits.shortest <= *longest) else { continue };
+            if let Some(first) = kind.first((fill, longest), head, waits.first.1, best) {
+                best = Some(first);
             }
         }
         best.map(|(_, task)| task)
@@ -156,7 +186,7 @@ impl Line {
 
     /// What differs from another line of the same tasks.
     pub(crate) fn check(&self, fresh: &Self) -> Result<(), String> {
-        if self.turns != fresh.turns {
+        if (&self.turns, &self.waiting) != (&fresh.turns, &fresh.waiting) {
             return Err("the line is not who waits".to_owned());
         }
         let shelves =
@@ -171,18 +201,28 @@ impl Line {
 type Rank = (Reverse<i32>, u64);
 
 impl Kind {
-    fn measure(&mut self) {
-        self.shortest = self.shelf.at(Place::FIRST).map_or(Size::LEAST, |shortest| shortest.size());
-    }
-
-    fn first(&self, fill: Fill, head: TaskId, longest: Size) -> Option<(Rank, TaskId)> {
+    /// The first of its tasks that are no longer than that, if it comes before the best so far.
+    fn first(
+        &self,
+        (fill, longest): (Fill, Size),
+        head: TaskId,
+        oldest: TaskId,
+        best: Option<(Rank, TaskId)>,
+    ) -> Option<(Rank, TaskId)> {
         let priority = Reverse(self.priority);
+        let is_better = |first: &(Rank, TaskId)| best.is_none_or(|best| *first < best);
         match fill {
             Fill::Arrival => {
-                let until = self.shelf.place_of(longest.next());
+                let rank = (priority, 0);
+                let bound = best.filter(|best| best.0 == rank).map(|best| best.1);
+                let first = if longest.next() == Size::BEYOND {
+                    oldest
+                } else {
+                    let until = self.shelf.place_of(longest.next());
+                    self.shelf.lowest_between(Place::FIRST, until, bound)?.id
+                };
                 // The head would start if it could, and is no filler.
-                let first = self.shelf.lowest_between(Place::FIRST, until)?;
-                (first.id != head).then_some(((priority, 0), first.id))
+                Some((rank, first)).filter(|first| first.1 != head && is_better(first))
             }
             Fill::Shortest | Fill::SmallestArea => {
                 let mut place = Place::FIRST;
@@ -196,7 +236,7 @@ impl Kind {
                 }
                 let cores = if fill == Fill::Shortest { 1.0 } else { f64::from(self.needs.cores) };
                 let size = Size::of(first.length.amount() * cores);
-                Some(((priority, size.bits()), first.id))
+                Some(((priority, size.bits()), first.id)).filter(is_better)
             }
         }
     }

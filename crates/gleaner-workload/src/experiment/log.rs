@@ -1,6 +1,7 @@
 //! From a log of rigid jobs to a setup of one machine.
 
 use super::Experiment;
+use crate::Shake;
 use crate::swf::{Kept, KeptJob, Log};
 use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_policy::{Lengths, PolicySpec};
@@ -35,6 +36,8 @@ pub struct Reading {
     pub overrun: Overrun,
     /// How many processors a job takes.
     pub size: Size,
+    /// By how much arrivals are moved, if they are.
+    pub shake: Option<Shake>,
 }
 
 /// A log that is to run on one machine.
@@ -55,6 +58,10 @@ impl LogExperiment {
             Size::Allocated => log.kept(cores),
             Size::Requested => as_requested(log, cores),
         };
+        if let Some(shake) = reading.shake {
+            let moved = shake.of(kept.jobs.iter().map(|job| job.submit));
+            kept.jobs = moved.into_iter().map(|(submit, at)| KeptJob { submit, ..kept.jobs[at] }).collect();
+        }
         let killed = kept.jobs.iter_mut().map(|job| fit(job, reading.overrun)).collect();
         let mut task_names = Ids::default();
         for job in &kept.jobs {
@@ -63,10 +70,10 @@ impl LogExperiment {
         }
         let recipe = policy.recipe();
         let experiment = Experiment {
-            setup: setup(log, cores, &kept, recipe.lengths == Lengths::True),
+            setup: setup(cores, &kept, recipe.lengths),
             recipe,
             policy: policy.name().to_owned(),
-            seed: 1,
+            seed: reading.shake.map_or(1, |shake| shake.seed),
             machine_names: vec!["machine".to_owned()],
             task_names,
             dimensions: vec!["seconds".to_owned()],
@@ -97,23 +104,23 @@ fn fit(job: &mut KeptJob, overrun: Overrun) -> bool {
     is_longer && overrun == Overrun::Kill
 }
 
-/// Jobs of one user, program and size are of one class.
-fn setup(log: &Log, cores: u32, kept: &Kept, truly: bool) -> Setup {
-    let mut classes: BTreeMap<(u32, Option<u64>, Option<u64>), usize> = BTreeMap::new();
+/// Jobs of one size are of one class; of one user too, where what ran of a user tells how long the next will run. Fewer
+/// classes are fewer tables to look into for each job.
+fn setup(cores: u32, kept: &Kept, lengths: Lengths) -> Setup {
+    let mut classes: BTreeMap<(u32, Option<u64>), usize> = BTreeMap::new();
     let mut users: BTreeMap<Option<u64>, usize> = BTreeMap::new();
     let (mut task_classes, mut tasks) = (Vec::new(), Tasks::default());
     for job in &kept.jobs {
-        let next = users.len();
-        let user = *users.entry(job.user).or_insert(next);
-        let program = log.jobs()[job.place].executable;
-        let class = *classes.entry((job.processors, job.user, program)).or_insert(task_classes.len());
+        let user = job.user.filter(|_| lengths.is_learnt());
+        let class = *classes.entry((job.processors, user)).or_insert(task_classes.len());
         if class == task_classes.len() {
-            task_classes.push(task_class(job.processors, user));
+            let next = users.len();
+            task_classes.push(task_class(job.processors, *users.entry(user).or_insert(next)));
         }
         // A job that takes no time is done as it starts.
         let length = Ops::new(job.run.seconds().max(f64::MIN_POSITIVE)).expect("above 0");
         tasks.push(job.submit, length, TaskClassId::new(class));
-        if !truly {
+        if lengths != Lengths::True {
             *tasks.declared.last_mut().expect("it was pushed") = Ops::new(job.estimate.seconds());
         }
     }

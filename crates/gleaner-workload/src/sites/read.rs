@@ -1,12 +1,11 @@
 //! The document of a scenario over sites.
 
 use super::scenario::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
-use crate::InputError;
 use crate::document::Node;
 use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::section::{Key, Section};
 use crate::settings;
-use crate::swf::Log;
+use crate::{InputError, logs};
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
@@ -14,10 +13,10 @@ use gleaner_units::Span;
 use std::path::Path;
 use std::sync::Arc;
 
-const SECTIONS: [&str; 6] = ["sites", "jobs", "network", "protocol", "policy", "run"];
+const SECTIONS: [&str; 6] = ["sites", "work", "network", "protocol", "policy", "run"];
 const SITES: [&str; 8] =
     ["count", "processors", "gflops", "memory_gb", "disk_gb", "upload_mbit", "download_mbit", "load"];
-const JOBS: [&str; 11] = [
+const WORK: [&str; 11] = [
     "count",
     "days",
     "model",
@@ -31,7 +30,7 @@ const JOBS: [&str; 11] = [
     "largest",
 ];
 const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
-const PROTOCOL: [&str; 4] = ["schedulers", "delay_s", "loss", "patience_s"];
+const PROTOCOL: [&str; 4] = ["brokers", "delay_s", "loss", "patience_s"];
 const ABOVE_0: &str = "a finite number above 0";
 const FROM_0: &str = "a finite number, 0 or more";
 
@@ -49,11 +48,11 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
     let crossing = number_or(&network, "crossing", 0.0)?;
     Ok(SitesScenario {
         sites: sites(&root.section("sites", &SITES)?)?,
-        jobs: jobs(&root.section("jobs", &JOBS)?, base)?,
+        jobs: jobs(&root.section("work", &WORK)?, base)?,
         staging: network.find("staging").map_or(Ok(Staging::Share), |key| key.choice(&staging))?,
         division: if shared { Division::Fair } else { Division::Unshared },
         crossing,
-        schedulers: protocol.find("schedulers").map_or(Ok(1), |key| count(&key, SITES_MAX))?,
+        schedulers: protocol.find("brokers").map_or(Ok(1), |key| count(&key, SITES_MAX))?,
         protocol: Protocol {
             delay: span(&protocol, "delay_s", at_once.delay)?,
             loss: match protocol.find("loss") {
@@ -85,9 +84,9 @@ fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
 fn jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> {
     let model = jobs.key("model", "lublin or log")?;
     let model = if model.choice(&[("lublin", false), ("log", true)])? {
-        let key = jobs.key("log", "the name of a log in the Standard Workload Format")?;
-        let name = key.text("the name of a log in the Standard Workload Format")?;
-        let log = Log::load(base.join(name))?;
+        let key = jobs.key("log", "the name of a log of jobs")?;
+        let name = key.text("the name of a log of jobs")?;
+        let log = logs::load(&base.join(name), None)?;
         JobModel::Log(Arc::new(log.jobs().to_vec()))
     } else {
         JobModel::Lublin

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 /// A log instead of a scenario.
 #[derive(Args, Debug)]
 pub(crate) struct RigidArguments {
-    /// Run the rigid jobs of a log in the Standard Workload Format, packed or not, instead of a scenario
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["scenario", "seed", "seeds"], requires = "policy")]
+    /// Run the rigid jobs of a log instead of a scenario: in the Standard or the Grid Workload Format or Batsim's JSON, packed
+    /// or not
+    #[arg(long, value_name = "FILE", conflicts_with = "scenario", requires = "policy")]
     pub(crate) swf: Option<PathBuf>,
     /// The processors of the log's machine; without it, as many as its header says
     #[arg(long, value_name = "N", requires = "swf", value_parser = clap::value_parser!(u32).range(1..))]

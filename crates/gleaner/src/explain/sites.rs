@@ -13,8 +13,7 @@ use gleaner_units::{MachineId, PartyId, TaskId};
 use gleaner_workload::sites::SitesScenario;
 use std::fmt::Write as _;
 
-pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
-    let scenario = SitesScenario::load(&arguments.subject, &arguments.overrides)?;
+pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: &str) -> Outcome {
     let setup = scenario.setup(scenario.seed);
     let count = setup.jobs.len();
     let known = task.parse::<usize>().ok().filter(|number| (1..=count).contains(number));

@@ -1,17 +1,16 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
+use super::compare::{self, Measured, Metric};
 use super::{EVENTS_BETWEEN_LOOKS, aligned};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, interrupt, progress, stdout};
+use crate::{Outcome, files, interrupt, stdout};
 use gleaner_report::numbers::grouped;
 use gleaner_sim::brokering::Brokerage;
 use gleaner_units::Time;
 use gleaner_workload::BrokeringScenario;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// What came of a run.
 #[derive(Serialize)]
@@ -29,63 +28,41 @@ struct Summary {
     makespan_s: f64,
 }
 
-/// The same for several seeds.
-#[derive(Serialize)]
-struct Summaries {
-    version: u32,
-    policy: String,
-    lifetime_mean_s: Option<f64>,
-    seeds: Vec<Summary>,
+impl Measured for Summary {
+    const METRICS: &'static [Metric] = &[
+        Metric { name: "lifetime_mean_s", unit: "s", decimals: 3 },
+        Metric { name: "lifetime_max_s", unit: "s", decimals: 3 },
+        Metric { name: "makespan_s", unit: "s", decimals: 3 },
+        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+    ];
+
+    fn values(&self) -> Vec<Option<f64>> {
+        let Self { lifetime_mean_s, lifetime_max_s, makespan_s, unfinished, .. } = *self;
+        vec![lifetime_mean_s, lifetime_max_s, Some(makespan_s), Some(unfinished as f64)]
+    }
 }
 
-pub(super) fn run(arguments: &SimulateArguments, path: &Path, overrides: &[String]) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        let found = "--checkpoint, --resume: a run of brokers and sites is not saved";
-        return Err(Failure::Usage(found.to_owned()));
+/// The scenario under each policy.
+pub(super) fn run(arguments: &SimulateArguments, scenarios: &[BrokeringScenario]) -> Outcome {
+    if compare::is_wanted(arguments) {
+        let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
+        let seeds = compare::seeds(arguments, scenarios[0].seed);
+        return compare::run(arguments, &names, seeds, |at, seed| {
+            run_seed(arguments, &scenarios[at], seed).map(Some)
+        });
     }
-    let scenario = BrokeringScenario::load(path, overrides)?;
     super::check_places(arguments)?;
-    match arguments.seeds {
-        None => {
-            let summary = run_seed(&scenario, scenario.seed, arguments.out.as_deref())?;
-            if arguments.json { stdout::print_json(&summary) } else { stdout::print(describe(&summary)) }
-        }
-        Some(count) => run_seeds(arguments, &scenario, count),
-    }
+    let summary = run_seed(arguments, &scenarios[0], scenarios[0].seed)?;
+    if arguments.json { stdout::print_json(&summary) } else { stdout::print(describe(&summary)) }
 }
 
-fn run_seeds(arguments: &SimulateArguments, scenario: &BrokeringScenario, count: u64) -> Outcome {
-    let bar = progress::bar(count, "runs");
-    let seeds: Result<Vec<Summary>, Failure> = (0..count)
-        .into_par_iter()
-        .map(|offset| {
-            let seed = scenario.seed.saturating_add(offset);
-            let dir = arguments.out.as_ref().map(|dir| dir.join(format!("seed-{seed}")));
-            let summary = run_seed(scenario, seed, dir.as_deref())?;
-            bar.inc(1);
-            Ok(summary)
-        })
-        .collect();
-    bar.finish_and_clear();
-    let seeds = seeds?;
-    let lives: Vec<f64> = seeds.iter().filter_map(|summary| summary.lifetime_mean_s).collect();
-    let lifetime_mean_s = mean(&lives);
-    let policy = scenario.policy.clone();
-    let summaries = Summaries { version: 1, policy, lifetime_mean_s, seeds };
-    if let Some(dir) = &arguments.out {
-        files::write_json(dir, "summary.json", &summaries)?;
-    }
-    if arguments.json {
-        return stdout::print_json(&summaries);
-    }
-    stdout::print(aligned(vec![
-        ("policy", summaries.policy.clone()),
-        ("runs", grouped(summaries.seeds.len() as u64)),
-        ("lifetime", seconds(lifetime_mean_s) + " on average over jobs and seeds"),
-    ]))
-}
-
-fn run_seed(scenario: &BrokeringScenario, seed: u64, out: Option<&Path>) -> Result<Summary, Failure> {
+fn run_seed(
+    arguments: &SimulateArguments,
+    scenario: &BrokeringScenario,
+    seed: u64,
+) -> Result<Summary, Failure> {
+    let shaken = super::shake(arguments, seed).map(|shake| scenario.shaken(shake));
+    let scenario = shaken.as_ref().unwrap_or(scenario);
     let refused = |error| Failure::Usage(format!("the scenario: {error}"));
     let mut run = Brokerage::new(&scenario.setup, scenario.recipe, seed).map_err(refused)?;
     while (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step()) {
@@ -109,9 +86,9 @@ fn run_seed(scenario: &BrokeringScenario, seed: u64, out: Option<&Path>) -> Resu
         lifetime_max_s: lives.iter().copied().reduce(f64::max),
         makespan_s: ends.iter().map(|(_, end)| end.seconds()).fold(0.0, f64::max),
     };
-    if let Some(dir) = out {
-        files::write_text(dir, "jobs.csv", &table(scenario, &run))?;
-        files::write_json(dir, "summary.json", &summary)?;
+    if let Some(dir) = compare::folder(arguments, &scenario.policy, seed) {
+        files::write_text(&dir, "jobs.csv", &table(scenario, &run))?;
+        files::write_json(&dir, "summary.json", &summary)?;
     }
     Ok(summary)
 }

@@ -4,6 +4,7 @@ mod allocation;
 mod gantt;
 mod tables;
 
+use super::compare::{self, Measured, Metric};
 use super::results;
 use super::summary::Summary;
 use super::{Ended, advance, aligned, start, what_is_kept};
@@ -11,11 +12,12 @@ use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
-use gleaner_report::numbers::{decimals, grouped};
+use gleaner_report::numbers::grouped;
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
-use gleaner_workload::swf::{LeftOut, Log, Served, Services};
+use gleaner_workload::swf::{LeftOut, Log, Served, Service, Services};
 use gleaner_workload::{LogExperiment, Overrun, PolicySource, Reading, Size, read_policy};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
 
@@ -38,50 +40,65 @@ struct LogSummary {
     services: Services,
 }
 
-/// Several runs of one log.
-#[derive(Clone, Debug, Serialize)]
-struct Comparison {
-    version: u32,
-    runs: Vec<LogSummary>,
+impl Measured for LogSummary {
+    const METRICS: &'static [Metric] = &[
+        Metric { name: "wait_s", unit: "s", decimals: 1 },
+        Metric { name: "wait_max_s", unit: "s", decimals: 0 },
+        Metric { name: "flow_s", unit: "s", decimals: 1 },
+        Metric { name: "bounded_slowdown", unit: "", decimals: 3 },
+        Metric { name: "bounded_slowdown_max", unit: "", decimals: 1 },
+        Metric { name: "utilisation", unit: "", decimals: 4 },
+        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+    ];
+
+    fn values(&self) -> Vec<Option<f64>> {
+        let Service { wait_s, flow_s, bounded_slowdown, utilisation, .. } = self.services.all;
+        let unfinished = self.run.unfinished as f64;
+        let (slowdown, largest) = (bounded_slowdown.mean, bounded_slowdown.max);
+        [wait_s.mean, wait_s.max, flow_s.mean, slowdown, largest, utilisation, unfinished].map(Some).into()
+    }
 }
 
 pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
-    let log = Log::load(file)?;
+    let log = gleaner_workload::logs::load(file, None)?;
     let unknown = || {
         let what = "the log's header does not say how many processors its machine has";
         Failure::Usage(format!("--cores: found nothing, and {what}; expected their number"))
     };
     let cores = arguments.log.cores.or(log.processors()).ok_or_else(unknown)?;
+    // That none is named twice.
+    super::choices(arguments)?;
     let policies = policies(arguments)?;
-    let one = policies.len() == 1;
-    if !one && (arguments.checkpoint.is_some() || arguments.resume.is_some()) {
-        let found = "--policy: found several where a run is saved or goes on; expected one";
-        return Err(Failure::Usage(found.to_owned()));
+    let of = |policy: &PolicySpec, seed| {
+        let reading = Reading { shake: super::shake(arguments, seed), ..reading(arguments) };
+        LogExperiment::of(&log, cores, policy, reading)
+    };
+    if compare::is_wanted(arguments) {
+        let names: Vec<String> = policies.iter().map(|policy| policy.name().to_owned()).collect();
+        let seeds = compare::seeds(arguments, arguments.seed.unwrap_or(1));
+        return compare::run(arguments, &names, seeds, |at, seed| {
+            let dir = compare::folder(arguments, &names[at], seed);
+            let hidden = ProgressBar::hidden();
+            let of = (&of(&policies[at], seed), dir.as_deref());
+            match run_one(arguments, (&log, cores), of, &hidden)? {
+                (summary, Ended::Whole, _) => Ok(Some(summary)),
+                (_, Ended::Interrupted, _) => Ok(None),
+            }
+        });
     }
     super::check_places(arguments)?;
-    let mut runs = Vec::new();
-    for policy in &policies {
-        let experiment = LogExperiment::of(&log, cores, policy, reading(arguments));
-        let dir = arguments
-            .out
-            .as_ref()
-            .map(|dir| if one { dir.clone() } else { dir.join(policy.name().replace('/', "-")) });
-        runs.push(run_one(arguments, (&log, cores), &experiment, dir.as_deref())?);
+    let experiment = of(&policies[0], 1);
+    let bar = progress::bar(experiment.experiment.setup.tasks.len() as u64, "jobs");
+    let of = (&experiment, arguments.out.as_deref());
+    let (summary, ended, kept) = run_one(arguments, (&log, cores), of, &bar)?;
+    bar.finish_and_clear();
+    if let Ended::Interrupted = ended {
+        return Err(Failure::Interrupted(kept));
     }
-    match &runs[..] {
-        [only] if arguments.json => stdout::print_json(only),
-        [only] => stdout::print(describe(only, arguments.out.as_deref())),
-        _ => {
-            let comparison = Comparison { version: 1, runs };
-            if let Some(dir) = &arguments.out {
-                files::write_json(dir, "summary.json", &comparison)?;
-            }
-            if arguments.json {
-                stdout::print_json(&comparison)
-            } else {
-                stdout::print(compare(&comparison.runs))
-            }
-        }
+    if arguments.json {
+        stdout::print_json(&summary)
+    } else {
+        stdout::print(describe(&summary, arguments.out.as_deref()))
     }
 }
 
@@ -94,7 +111,7 @@ fn reading(arguments: &SimulateArguments) -> Reading {
         SizeArgument::Allocated => Size::Allocated,
         SizeArgument::Requested => Size::Requested,
     };
-    Reading { overrun, size }
+    Reading { overrun, size, shake: None }
 }
 
 fn policies(arguments: &SimulateArguments) -> Result<Vec<PolicySpec>, Failure> {
@@ -109,17 +126,16 @@ fn policies(arguments: &SimulateArguments) -> Result<Vec<PolicySpec>, Failure> {
     Ok(arguments.policy.iter().map(read).collect::<Result<_, _>>()?)
 }
 
+/// The run, whether it came to its end, and what is kept of it.
 fn run_one(
     arguments: &SimulateArguments,
     (log, cores): (&Log, u32),
-    experiment: &LogExperiment,
-    dir: Option<&Path>,
-) -> Result<LogSummary, Failure> {
+    (experiment, dir): (&LogExperiment, Option<&Path>),
+    bar: &ProgressBar,
+) -> Result<(LogSummary, Ended, String), Failure> {
     let LogExperiment { experiment: one, kept, killed } = experiment;
     let mut run = start(arguments, one)?;
-    let bar = progress::bar(one.setup.tasks.len() as u64, "jobs");
-    let ended = advance(arguments, &mut run, &one.recipe.to_string(), &bar)?;
-    bar.finish_and_clear();
+    let ended = advance(arguments, &mut run, &one.recipe.to_string(), bar)?;
     let served = served(experiment, run.history());
     let summary = LogSummary {
         run: Summary::of(one, one.seed, &run),
@@ -133,10 +149,8 @@ fn run_one(
     if let Some(dir) = dir {
         write(dir, (log, cores), experiment, &run, &summary)?;
     }
-    match ended {
-        Ended::Whole => Ok(summary),
-        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept(arguments, &run))),
-    }
+    let kept = what_is_kept(arguments, &run);
+    Ok((summary, ended, kept))
 }
 
 /// The jobs that ended, in the order of the kept ones.
@@ -193,31 +207,4 @@ fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
     }
     lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
     aligned(lines)
-}
-
-fn compare(runs: &[LogSummary]) -> String {
-    let header = ["policy", "mean wait", "mean flow", "mean bounded slowdown", "largest", "utilisation"];
-    let rows = runs.iter().map(|run| {
-        let all = &run.services.all;
-        [
-            run.run.policy.clone(),
-            decimals(all.wait_s.mean, 1) + " s",
-            decimals(all.flow_s.mean, 1) + " s",
-            decimals(all.bounded_slowdown.mean, 3),
-            decimals(all.bounded_slowdown.max, 1),
-            decimals(100.0 * all.utilisation, 2) + " %",
-        ]
-    });
-    let rows: Vec<[String; 6]> = std::iter::once(header.map(str::to_owned)).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    let line = |row: &[String; 6]| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(column, (cell, width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
 }

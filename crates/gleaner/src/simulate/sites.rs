@@ -1,13 +1,13 @@
 //! `gleaner simulate` with a scenario of jobs over sites.
 
+use super::compare::{self, Measured, Metric};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, interrupt, progress, stdout};
+use crate::{Outcome, files, stdout};
 use gleaner_policy::PolicySpec;
 use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
 use gleaner_workload::sites::SitesScenario;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -35,76 +35,71 @@ struct SitesSummary {
     refused: u64,
 }
 
-/// Several, in order of policy, then of seed.
-#[derive(Clone, Debug, Serialize)]
-struct Runs {
-    version: u32,
-    runs: Vec<SitesSummary>,
+impl Measured for SitesSummary {
+    const METRICS: &'static [Metric] = &[
+        Metric { name: "wait_s", unit: "s", decimals: 0 },
+        Metric { name: "completion_s", unit: "s", decimals: 0 },
+        Metric { name: "use_share", unit: "", decimals: 3 },
+        Metric { name: "compute_share", unit: "", decimals: 3 },
+        Metric { name: "response_s", unit: "s", decimals: 0 },
+        Metric { name: "sites_a_job", unit: "", decimals: 2 },
+        Metric { name: "wasted_share", unit: "", decimals: 3 },
+        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+    ];
+
+    fn values(&self) -> Vec<Option<f64>> {
+        let Self { wait_s, completion_s, use_share, compute_share, response_s, sites_a_job, .. } = *self;
+        let (wasted, unfinished) = (self.wasted_share, self.unfinished as f64);
+        let all =
+            [wait_s, completion_s, use_share, compute_share, response_s, sites_a_job, wasted, unfinished];
+        all.map(Some).into()
+    }
 }
 
-pub(super) fn run(arguments: &SimulateArguments) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        return Err(Failure::Usage(
-            "--checkpoint, --resume: runs over sites take seconds; expected none".to_owned(),
-        ));
+/// The scenario under each policy.
+pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) -> Outcome {
+    if arguments.shake.is_some() {
+        let found = "--shake: jobs over sites are drawn for each seed; expected none";
+        return Err(Failure::Usage(found.to_owned()));
     }
-    let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
-    let scenario = SitesScenario::load(scenario, &arguments.overrides)?;
-    let policies = policies(arguments, &scenario)?;
+    let policies: Vec<&PolicySpec> = scenarios.iter().map(policy).collect::<Result<_, _>>()?;
+    let one = |at: usize, seed: u64| run_one(arguments, &scenarios[at], policies[at], seed);
+    if compare::is_wanted(arguments) {
+        let names: Vec<String> = policies.iter().map(|policy| policy.name().to_owned()).collect();
+        let seeds = compare::seeds(arguments, scenarios[0].seed);
+        return compare::run(arguments, &names, seeds, |at, seed| one(at, seed).map(Some));
+    }
     super::check_places(arguments)?;
-    let first = arguments.seed.unwrap_or(scenario.seed);
-    let seeds = first..first.saturating_add(arguments.seeds.unwrap_or(1));
-    let inputs: Vec<(&PolicySpec, u64)> =
-        policies.iter().flat_map(|policy| seeds.clone().map(move |seed| (policy, seed))).collect();
-    let bar = progress::bar(inputs.len() as u64, "runs");
-    let is_one = inputs.len() == 1;
-    let runs: Result<Vec<SitesSummary>, Failure> = inputs
-        .into_par_iter()
-        .map(|(policy, seed)| {
-            if interrupt::asked() {
-                return Err(Failure::Interrupted("the runs were not all done".to_owned()));
-            }
-            let setup = scenario.setup(seed);
-            let recipe = policy.recipe();
-            let outcome = simulate(&setup, || recipe.build());
-            let summary = summary(policy, seed, &setup, &outcome);
-            if let Some(dir) = &arguments.out {
-                let dir = if is_one {
-                    dir.clone()
-                } else {
-                    dir.join(policy.name().replace('/', "-")).join(format!("seed-{seed}"))
-                };
-                files::write_text(&dir, "jobs.csv", &jobs(&setup, &outcome))?;
-                files::write_json(&dir, "summary.json", &summary)?;
-            }
-            bar.inc(1);
-            Ok(summary)
-        })
-        .collect();
-    bar.finish_and_clear();
-    let runs = runs?;
-    match (&runs[..], arguments.json) {
-        ([only], true) => stdout::print_json(only),
-        (_, true) => stdout::print_json(&Runs { version: 1, runs }),
-        (_, false) => stdout::print(describe(&runs)),
-    }
+    let summary = one(0, scenarios[0].seed)?;
+    if arguments.json { stdout::print_json(&summary) } else { stdout::print(describe(&summary)) }
 }
 
-fn policies(arguments: &SimulateArguments, scenario: &SitesScenario) -> Result<Vec<PolicySpec>, Failure> {
-    let named = arguments.policy.iter().map(|name| PolicySpec::preset(name));
-    let named: Result<Vec<PolicySpec>, _> = named.collect();
-    let mut policies = named.map_err(|error| Failure::Usage(format!("--policy: {error}")))?;
-    if policies.is_empty() {
-        let none = || {
-            Failure::Usage("policy: found nothing; expected [policy] preset, or --policy khoo/mrs".to_owned())
-        };
-        policies.push(scenario.policy.clone().ok_or_else(none)?);
+fn run_one(
+    arguments: &SimulateArguments,
+    scenario: &SitesScenario,
+    policy: &PolicySpec,
+    seed: u64,
+) -> Result<SitesSummary, Failure> {
+    let setup = scenario.setup(seed);
+    let recipe = policy.recipe();
+    let outcome = simulate(&setup, || recipe.build());
+    let summary = summary(policy, seed, &setup, &outcome);
+    if let Some(dir) = compare::folder(arguments, policy.name(), seed) {
+        files::write_text(&dir, "jobs.csv", &jobs(&setup, &outcome))?;
+        files::write_json(&dir, "summary.json", &summary)?;
     }
-    if let Some(other) = policies.iter().find(|policy| policy.recipe().site_rule().is_none()) {
-        let found = format!("policy.preset: found {}; expected one for sites, as khoo/mrs", other.name());
+    Ok(summary)
+}
+
+fn policy(scenario: &SitesScenario) -> Result<&PolicySpec, Failure> {
+    let none =
+        || Failure::Usage("policy: found nothing; expected [policy] preset, or --policy khoo/mrs".to_owned());
+    let policy = scenario.policy.as_ref().ok_or_else(none)?;
+    if policy.recipe().site_rule().is_none() {
+        let found = format!("policy.preset: found {}; expected one for sites, as khoo/mrs", policy.name());
         return Err(Failure::Usage(found));
     }
-    Ok(policies)
+    Ok(policy)
 }
 
 fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOutcome) -> SitesSummary {
@@ -155,25 +150,18 @@ fn jobs(setup: &SitesSetup, outcome: &SitesOutcome) -> String {
     lines
 }
 
-fn describe(runs: &[SitesSummary]) -> String {
-    let mut text =
-        "policy         seed  jobs  wait (s)   completion (s)  in use  response (s)  sites a job  waste\n"
-            .to_owned();
-    for run in runs {
-        writeln!(
-            text,
-            "{:13}  {:4}  {:4}  {:>9}  {:>14}  {:>4} %  {:>12}  {:>11}  {:>3} %",
-            run.policy,
-            run.seed,
-            run.jobs,
-            grouped(run.wait_s.round() as u64),
-            grouped(run.completion_s.round() as u64),
-            decimals(100.0 * run.use_share, 1),
-            grouped(run.response_s.round() as u64),
-            decimals(run.sites_a_job, 2),
-            decimals(100.0 * run.wasted_share, 1),
-        )
-        .expect("a string takes all");
-    }
-    text
+fn describe(run: &SitesSummary) -> String {
+    let seconds = |value: f64| grouped(value.round() as u64) + " s";
+    let share = |value: f64| decimals(100.0 * value, 1) + " %";
+    super::aligned(vec![
+        ("policy", run.policy.clone()),
+        ("jobs", format!("{}, of which {} unfinished", run.jobs, run.unfinished)),
+        ("sites", format!("{} with {} processors", run.sites, grouped(run.processors))),
+        ("wait", seconds(run.wait_s)),
+        ("completion", seconds(run.completion_s)),
+        ("in use", format!("{}, computing {}", share(run.use_share), share(run.compute_share))),
+        ("response", seconds(run.response_s)),
+        ("sites a job", decimals(run.sites_a_job, 2)),
+        ("waste", share(run.wasted_share)),
+    ])
 }

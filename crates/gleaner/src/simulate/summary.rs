@@ -1,9 +1,10 @@
-//! A run, or runs with several seeds, in a few numbers: what `--json` prints and `summary.json` holds.
+//! A run in a few numbers: what `--json` prints and `summary.json` holds.
 
+use super::compare::{Measured, Metric};
 use gleaner_core::{Budget, Policy};
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{History, Period, Simulation, Waste};
-use gleaner_units::Credits;
+use gleaner_units::{Credits, Time};
 use gleaner_workload::Experiment;
 use serde::Serialize;
 
@@ -24,6 +25,8 @@ pub(crate) struct Summary {
     pub(crate) unfinished: usize,
     /// When the last task ended that did.
     pub(crate) makespan_s: f64,
+    /// From arrival to end, on average; none where no task ended.
+    pub(crate) flow_mean_s: Option<f64>,
     /// No schedule could end earlier; none where no schedule ends.
     pub(crate) lower_bound_s: Option<f64>,
     /// The distance of the makespan from that bound, relative to it; none unless every task ended.
@@ -98,6 +101,7 @@ impl Summary {
             tasks: history.tasks().len(),
             unfinished: history.unfinished(),
             makespan_s,
+            flow_mean_s: flow_mean_s(experiment, history),
             lower_bound_s,
             gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
             moves: history.moves(),
@@ -108,62 +112,33 @@ impl Summary {
     }
 }
 
-/// Runs with several seeds in a few numbers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub(crate) struct SeedsSummary {
-    /// Of this document.
-    pub(crate) version: u32,
-    /// The preset's name.
-    pub(crate) policy: String,
-    /// What judges relocations; none if nothing moves.
-    pub(crate) relocate: Option<&'static str>,
-    /// The seeds, in order.
-    pub(crate) seeds: Vec<u64>,
-    /// How many tasks did not end, over all runs.
-    pub(crate) unfinished: usize,
-    /// Over the runs.
-    pub(crate) makespan_s: Spread,
-    /// Over the runs.
-    pub(crate) moves: Spread,
-    /// Each run's own.
-    pub(crate) runs: Vec<Summary>,
+fn flow_mean_s(experiment: &Experiment, history: &History) -> Option<f64> {
+    let tasks = experiment.setup.tasks.arrivals.iter().zip(history.tasks());
+    let ended = tasks.filter(|(_, task)| task.finished != Time::NEVER);
+    let flow_s: f64 = ended.map(|(arrival, task)| task.finished.since(*arrival).seconds()).sum();
+    (history.finished() > 0).then(|| flow_s / history.finished() as f64)
 }
 
-/// How a number spreads over runs.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub(crate) struct Spread {
-    /// Arithmetic.
-    pub(crate) mean: f64,
-    /// The smallest.
-    pub(crate) min: f64,
-    /// The largest.
-    pub(crate) max: f64,
-}
+impl Measured for Summary {
+    const METRICS: &'static [Metric] = &[
+        Metric { name: "makespan_s", unit: "s", decimals: 3 },
+        Metric { name: "flow_mean_s", unit: "s", decimals: 3 },
+        Metric { name: "unfinished", unit: "tasks", decimals: 1 },
+        Metric { name: "moves", unit: "", decimals: 1 },
+        Metric { name: "aborts", unit: "", decimals: 1 },
+        Metric { name: "paid", unit: "credits", decimals: 0 },
+    ];
 
-impl Spread {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let count = values.clone().count() as f64;
-        Self {
-            mean: values.clone().sum::<f64>() / count,
-            min: values.clone().fold(f64::INFINITY, f64::min),
-            max: values.fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-}
-
-impl SeedsSummary {
-    /// Of at least one run.
-    pub(crate) fn of(runs: Vec<Summary>) -> Self {
-        let first = runs.first().expect("at least one seed").clone();
-        Self {
-            version: 1,
-            policy: first.policy,
-            relocate: first.relocate,
-            seeds: runs.iter().map(|run| run.seed).collect(),
-            unfinished: runs.iter().map(|run| run.unfinished).sum(),
-            makespan_s: Spread::of(runs.iter().map(|run| run.makespan_s)),
-            moves: Spread::of(runs.iter().map(|run| run.moves as f64)),
-            runs,
-        }
+    fn values(&self) -> Vec<Option<f64>> {
+        let paid = self.budget.as_ref().map(|budget| budget.paid.amount());
+        let (moves, aborts) = (self.moves as f64, self.aborts as f64);
+        vec![
+            Some(self.makespan_s),
+            self.flow_mean_s,
+            Some(self.unfinished as f64),
+            Some(moves),
+            Some(aborts),
+            paid,
+        ]
     }
 }

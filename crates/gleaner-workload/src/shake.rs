@@ -1,0 +1,63 @@
+//! Moments of arrival, each moved by a little: what a file says once, drawn as often as there are seeds.
+//!
+//! How a rule fares on one log may hang on the order of two arrivals. With each moved by up to a minute the log is as good a
+//! log as before, and what a rule is worth shows over many of them.
+
+use crate::Stream;
+use gleaner_units::{Span, Time};
+
+/// Tells this stream from others.
+const STREAM: u64 = 0x7368_616b_65;
+
+/// By how much, and which draw of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shake {
+    /// The draw.
+    pub seed: u64,
+    /// At most so much earlier or later, and not before time begins.
+    pub most: Span,
+}
+
+impl Shake {
+    /// The moments as they are then, the earliest first, each with its place in what was given; equals in the order that
+    /// they had.
+    pub fn of(self, moments: impl IntoIterator<Item = Time>) -> Vec<(Time, usize)> {
+        let mut stream = Stream::new(self.seed, STREAM);
+        let most = self.most.seconds();
+        let moved = |moment: Time| {
+            let by = stream.uniform(-most, most);
+            let earlier =
+                Span::from_seconds(-by).map(|by| Time::from_nanos(moment.nanos().saturating_sub(by.nanos())));
+            earlier.unwrap_or_else(|| moment.after_seconds(by))
+        };
+        let moved = moments.into_iter().map(moved);
+        let mut placed: Vec<(Time, usize)> = moved.zip(0..).collect();
+        placed.sort_unstable();
+        placed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_moves_by_no_more_than_that_and_none_before_the_beginning() {
+        let second = |second: u64| Time::from_nanos(second * 1_000_000_000);
+        let given: Vec<Time> = (0..1_000).map(|at| second(at / 2 * 10)).collect();
+        let shake = Shake { seed: 3, most: Span::from_nanos(30_000_000_000) };
+        let moved = shake.of(given.iter().copied());
+        assert_eq!(moved, shake.of(given.iter().copied()));
+        assert_ne!(moved, Shake { seed: 4, ..shake }.of(given.iter().copied()));
+        assert!(moved.is_sorted());
+        let mut places: Vec<usize> = moved.iter().map(|moved| moved.1).collect();
+        assert!(!places.is_sorted(), "some change their order");
+        let off = |&(at, place): &(Time, usize)| at.seconds() - given[place].seconds();
+        assert!(moved.iter().all(|moved| off(moved).abs() <= 30.0));
+        assert!(moved.iter().any(|moved| off(moved) > 20.0) && moved.iter().any(|moved| off(moved) < -20.0));
+        places.sort_unstable();
+        assert!(places.into_iter().eq(0..1_000));
+        let still = Shake { most: Span::ZERO, ..shake }.of(given.iter().copied());
+        assert!(still.into_iter().map(|moved| moved.1).eq(0..1_000));
+    }
+}

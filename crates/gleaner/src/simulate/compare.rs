@@ -1,0 +1,105 @@
+//! Policies beside each other: each runs with the same seeds, so that what tells them apart is the policy alone.
+
+mod findings;
+mod show;
+
+use crate::cli::SimulateArguments;
+use crate::failure::Failure;
+use crate::{Outcome, files, interrupt, progress, stdout};
+use findings::{Findings, OfRun};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// A number that policies are held against each other by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Metric {
+    /// As in a run's summary, as far as it stands there.
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) decimals: usize,
+}
+
+/// What a run came to.
+pub(super) trait Measured: Serialize + Send {
+    const METRICS: &'static [Metric];
+
+    /// One for each metric; none where the run has no such number.
+    fn values(&self) -> Vec<Option<f64>>;
+}
+
+/// Whether several runs are asked for.
+pub(super) fn is_wanted(arguments: &SimulateArguments) -> bool {
+    arguments.seeds.is_some() || arguments.policy.len() > 1
+}
+
+/// The seeds that are asked for, from the scenario's on.
+pub(super) fn seeds(arguments: &SimulateArguments, first: u64) -> Range<u64> {
+    first..first.saturating_add(arguments.seeds.unwrap_or(1))
+}
+
+/// The folder of a run, where one was named.
+pub(super) fn folder(arguments: &SimulateArguments, policy: &str, seed: u64) -> Option<PathBuf> {
+    let dir = arguments.out.as_ref()?;
+    Some(match (arguments.policy.len() > 1, arguments.seeds.is_some()) {
+        (true, true) => dir.join(policy.replace('/', "-")).join(format!("seed-{seed}")),
+        (true, false) => dir.join(policy.replace('/', "-")),
+        (false, true) => dir.join(format!("seed-{seed}")),
+        (false, false) => dir.clone(),
+    })
+}
+
+/// Runs all on all cores and shows them side by side. `policies` are as they are called; `run` is given the place of a
+/// policy and a seed, and answers with nothing if it was interrupted.
+pub(super) fn run<R: Measured>(
+    arguments: &SimulateArguments,
+    policies: &[String],
+    seeds: Range<u64>,
+    run: impl Fn(usize, u64) -> Result<Option<R>, Failure> + Sync,
+) -> Outcome {
+    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
+        let found = "--policy: found several where a run is saved or goes on; expected one";
+        return Err(Failure::Usage(found.to_owned()));
+    }
+    super::check_places(arguments)?;
+    let inputs: Vec<(usize, u64)> =
+        (0..policies.len()).flat_map(|policy| seeds.clone().map(move |seed| (policy, seed))).collect();
+    let bar = progress::bar(inputs.len() as u64, "runs");
+    let one = |&(policy, seed): &(usize, u64)| {
+        if interrupt::asked() {
+            return Ok(None);
+        }
+        let done = run(policy, seed)?;
+        bar.inc(u64::from(done.is_some()));
+        Ok(done)
+    };
+    let runs: Result<Vec<Option<R>>, Failure> = inputs.par_iter().map(one).collect();
+    bar.finish_and_clear();
+    let runs: Vec<R> = runs?.into_iter().flatten().collect();
+    if runs.len() < inputs.len() {
+        return Err(Failure::Interrupted(format!("{} of {} runs were done", runs.len(), inputs.len())));
+    }
+    let values: Vec<OfRun> = runs.iter().map(Measured::values).collect();
+    let findings = Findings::of(R::METRICS, policies, seeds, &values);
+    let document = Document { version: 1, compared: &findings, runs };
+    if let Some(dir) = &arguments.out {
+        files::write_text(dir, "report.html", &show::report(&findings, arguments))?;
+        files::write_json(dir, "summary.json", &document)?;
+    }
+    if arguments.json {
+        stdout::print_json(&document)
+    } else {
+        stdout::print(show::table(&findings, arguments))
+    }
+}
+
+/// What `--json` prints and `summary.json` holds.
+#[derive(Serialize)]
+struct Document<'a, R> {
+    version: u32,
+    #[serde(flatten)]
+    compared: &'a Findings,
+    /// In order of policy, then of seed.
+    runs: Vec<R>,
+}

@@ -1,0 +1,140 @@
+//! What several runs say together: means with 95 % intervals, and what each policy differs from the first by, seed by seed.
+
+use super::Metric;
+use gleaner_papers::statistics::Estimate;
+use serde::Serialize;
+use std::ops::Range;
+
+/// A run's numbers, one for each metric.
+pub(super) type OfRun = Vec<Option<f64>>;
+
+/// A mean over seeds. The interval is not known of a single seed.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub(super) struct Mean {
+    pub(super) mean: f64,
+    /// The interval's lower end.
+    pub(super) low: Option<f64>,
+    /// Its upper end.
+    pub(super) high: Option<f64>,
+}
+
+impl Mean {
+    fn of(values: &[f64]) -> Self {
+        let Estimate { mean, low, high } = Estimate::of(values);
+        let is_known = |end: &f64| end.is_finite();
+        Self { mean, low: Some(low).filter(is_known), high: Some(high).filter(is_known) }
+    }
+
+    /// What stands after ±.
+    pub(super) fn reach(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0)
+    }
+
+    /// Whether the interval leaves 0 out.
+    pub(super) fn is_sure(&self) -> bool {
+        self.low.is_some_and(|low| low > 0.0) || self.high.is_some_and(|high| high < 0.0)
+    }
+}
+
+/// A metric under one policy.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct OfPolicy {
+    pub(super) policy: String,
+    /// None if no run has such a number.
+    pub(super) mean: Option<Mean>,
+    /// By how much more than under the first policy, over the seeds of which both have the number.
+    pub(super) more_than_first: Option<Mean>,
+    /// By seed.
+    pub(super) values: Vec<Option<f64>>,
+}
+
+/// A metric under all policies.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct OfMetric {
+    pub(super) metric: &'static str,
+    pub(super) unit: &'static str,
+    #[serde(skip)]
+    pub(super) decimals: usize,
+    pub(super) policies: Vec<OfPolicy>,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Findings {
+    pub(super) policies: Vec<String>,
+    pub(super) seeds: Vec<u64>,
+    /// Whether each policy came to the same with all seeds: then nothing was drawn.
+    pub(super) all_seeds_alike: bool,
+    pub(super) metrics: Vec<OfMetric>,
+}
+
+impl Findings {
+    /// Of runs in order of policy, then of seed.
+    pub(super) fn of(metrics: &[Metric], policies: &[String], seeds: Range<u64>, runs: &[OfRun]) -> Self {
+        let seeds: Vec<u64> = seeds.collect();
+        let by_policy: Vec<&[OfRun]> = runs.chunks(seeds.len()).collect();
+        let all_seeds_alike =
+            seeds.len() > 1 && by_policy.iter().all(|runs| runs.iter().all(|run| run == &runs[0]));
+        let metrics = metrics.iter().enumerate().map(|(at, metric)| {
+            let of = |runs: &[OfRun]| runs.iter().map(|run| run[at]).collect::<Vec<_>>();
+            let first = of(by_policy[0]);
+            let one = |(number, policy): (usize, &String)| {
+                let values = of(by_policy[number]);
+                let known: Vec<f64> = values.iter().flatten().copied().collect();
+                let pairs = values.iter().zip(&first);
+                let more: Vec<f64> = pairs.filter_map(|(value, first)| Some((*value)? - (*first)?)).collect();
+                let mean = |values: &[f64]| (!values.is_empty()).then(|| Mean::of(values));
+                OfPolicy {
+                    policy: policy.clone(),
+                    mean: mean(&known),
+                    more_than_first: mean(&more).filter(|_| number > 0),
+                    values,
+                }
+            };
+            OfMetric {
+                metric: metric.name,
+                unit: metric.unit,
+                decimals: metric.decimals,
+                policies: policies.iter().enumerate().map(one).collect(),
+            }
+        });
+        let metrics = metrics.collect();
+        Self { policies: policies.to_vec(), seeds, all_seeds_alike, metrics }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METRICS: [Metric; 1] = [Metric { name: "wait", unit: "s", decimals: 1 }];
+
+    fn findings(values: &[Option<f64>]) -> Findings {
+        let runs: Vec<OfRun> = values.iter().map(|value| vec![*value]).collect();
+        let policies = ["a".to_owned(), "b".to_owned()];
+        Findings::of(&METRICS, &policies, 7..7 + values.len() as u64 / 2, &runs)
+    }
+
+    #[test]
+    fn differences_are_those_of_pairs() {
+        // Far apart from seed to seed, and always one apart at the same seed.
+        let some = |values: [f64; 6]| values.map(Some);
+        let found = findings(&some([1.0, 100.0, 50.0, 2.0, 101.0, 51.0]));
+        let [first, second] = &found.metrics[0].policies[..] else { panic!("two policies") };
+        assert!(first.mean.is_some_and(|mean| mean.reach().is_some_and(|reach| reach > 100.0)));
+        assert_eq!(first.more_than_first, None);
+        assert_eq!(second.more_than_first, Some(Mean { mean: 1.0, low: Some(1.0), high: Some(1.0) }));
+        assert_eq!((found.seeds, found.all_seeds_alike), (vec![7, 8, 9], false));
+    }
+
+    #[test]
+    fn a_single_seed_has_no_interval_and_what_is_not_there_is_left_out() {
+        let alone = findings(&[Some(1.0), Some(3.0)]);
+        let more = alone.metrics[0].policies[1].more_than_first.expect("a difference");
+        assert_eq!((more.mean, more.low, more.is_sure()), (2.0, None, false));
+        let half = findings(&[Some(1.0), None, Some(3.0), Some(4.0)]);
+        let more = half.metrics[0].policies[1].more_than_first.expect("one pair");
+        assert_eq!((more.mean, half.metrics[0].policies[1].mean.expect("two").mean), (2.0, 3.5));
+        assert!(findings(&[Some(1.0), Some(1.0), Some(3.0), Some(3.0)]).all_seeds_alike);
+    }
+}

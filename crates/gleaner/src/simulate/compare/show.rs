@@ -1,0 +1,142 @@
+//! Policies side by side, on a terminal and as a page.
+
+use super::findings::{Findings, Mean, OfMetric, OfPolicy};
+use crate::cli::SimulateArguments;
+use gleaner_report::numbers::decimals;
+use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Svg, Table};
+
+const NONE: &str = "–";
+const ALIKE: &str =
+    "All seeds came to the same: nothing here is drawn. --shake SECONDS moves each arrival by up to so much.";
+const MARK: &str = "* by the 95 % interval, paired by seed, no chance";
+
+/// A block for each metric: a line a policy.
+pub(super) fn table(findings: &Findings, arguments: &SimulateArguments) -> String {
+    let several = findings.policies.len() > 1;
+    let mut rows: Vec<[String; 4]> = Vec::new();
+    for metric in shown(findings) {
+        let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", metric.unit) };
+        let beside = if several { "beside the first" } else { "" };
+        rows.push([format!("{}{unit}", metric.metric), "mean".to_owned(), beside.to_owned(), String::new()]);
+        for of in &metric.policies {
+            let [more, share] = difference(metric, of);
+            rows.push([format!("  {}", of.policy), mean(metric, of.mean.as_ref()), more, share]);
+        }
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [name, value, more, share] = [0, 1, 2, 3].map(width);
+    let line = |[a, b, c, d]: &[String; 4]| {
+        format!("{a:name$}  {b:>value$}  {c:>more$}  {d:>share$}").trim_end().to_owned() + "\n"
+    };
+    let mut text: String = rows.iter().map(line).collect();
+    let runs = findings.seeds.len();
+    if runs > 1 {
+        text += &format!("\n{runs} seeds each; ± is half of the 95 % interval");
+        text += &if several { format!("; {MARK}\n") } else { "\n".to_owned() };
+    }
+    if findings.all_seeds_alike {
+        text += &format!("{ALIKE}\n");
+    }
+    if let Some(dir) = &arguments.out {
+        text += &format!("\nreport  {}\n", dir.join("report.html").display());
+    }
+    text
+}
+
+/// What is 0 in all runs, or in none of them, says nothing.
+fn shown(findings: &Findings) -> impl Iterator<Item = &OfMetric> {
+    let is_any = |metric: &&OfMetric| {
+        metric.policies.iter().flat_map(|of| of.values.iter().flatten()).any(|value| *value != 0.0)
+    };
+    findings.metrics.iter().filter(is_any)
+}
+
+/// A mean with what stands after ±.
+fn mean(metric: &OfMetric, mean: Option<&Mean>) -> String {
+    let Some(mean) = mean else { return NONE.to_owned() };
+    let reach =
+        mean.reach().map_or(String::new(), |reach| format!(" ± {}", decimals(reach, metric.decimals)));
+    decimals(mean.mean, metric.decimals) + &reach
+}
+
+/// How much more than under the first policy, with a mark where that is sure, and in per cent of the first.
+fn difference(metric: &OfMetric, of: &OfPolicy) -> [String; 2] {
+    let Some(more) = &of.more_than_first else { return [String::new(), String::new()] };
+    let sign = |value: f64| if value > 0.0 { "+" } else { "" };
+    let mark = if more.is_sure() { " *" } else { "  " };
+    let first = metric.policies[0].mean.map_or(0.0, |mean| mean.mean);
+    let share = 100.0 * more.mean / first;
+    let share =
+        if share.is_finite() { format!("{}{} %", sign(share), decimals(share, 1)) } else { NONE.to_owned() };
+    [sign(more.mean).to_owned() + &mean(metric, Some(more)) + mark, share]
+}
+
+pub(super) fn report(findings: &Findings, arguments: &SimulateArguments) -> String {
+    let Findings { policies, seeds, .. } = findings;
+    let what = arguments.scenario.as_ref().or(arguments.log.swf.as_ref());
+    let what = what.map_or(String::new(), |file| file.display().to_string());
+    let (first, last) = (seeds.first().copied().unwrap_or(0), seeds.last().copied().unwrap_or(0));
+    let lead = format!("{what} under {}, with the seeds {first} to {last} each.", policies.join(", "));
+    let note = "A mean stands with half of its 95 % interval. Differences are from the first policy, seed by seed; those whose \
+                interval leaves 0 out are marked with a star. Each run has a folder of its own beside this page.";
+    let mut report = Report::new("Policies beside each other").lead(lead).with(Block::text(note));
+    if findings.all_seeds_alike {
+        report = report.with(Block::text(ALIKE));
+    }
+    report = report.with(means(findings));
+    if policies.len() > 1 {
+        report = report.with(differences(findings));
+    }
+    for metric in shown(findings) {
+        let caption = format!("{} by seed.", metric.metric);
+        report = report.with(Figure::new(caption, by_seed(metric, seeds)));
+    }
+    report.html()
+}
+
+fn header(findings: &Findings) -> Vec<String> {
+    let unit = |metric: &OfMetric| {
+        if metric.unit.is_empty() {
+            metric.metric.to_owned()
+        } else {
+            format!("{} ({})", metric.metric, metric.unit)
+        }
+    };
+    std::iter::once("policy".to_owned()).chain(shown(findings).map(unit)).collect()
+}
+
+fn means(findings: &Findings) -> Table {
+    let table = Table::new("Means over the seeds", header(findings));
+    findings.policies.iter().enumerate().fold(table, |table, (at, policy)| {
+        let cells = shown(findings).map(|metric| mean(metric, metric.policies[at].mean.as_ref()));
+        table.row(std::iter::once(Cell::text(policy)).chain(cells.map(Cell::number)))
+    })
+}
+
+fn differences(findings: &Findings) -> Table {
+    let caption = format!("More than under {}", findings.policies[0]);
+    let table = Table::new(caption, header(findings));
+    findings.policies.iter().enumerate().skip(1).fold(table, |table, (at, policy)| {
+        let cells = shown(findings).map(|metric| {
+            let [more, share] = difference(metric, &metric.policies[at]);
+            Cell::number(format!("{} ({share})", more.trim_end()))
+        });
+        table.row(std::iter::once(Cell::text(policy)).chain(cells))
+    })
+}
+
+fn by_seed(metric: &OfMetric, seeds: &[u64]) -> Svg {
+    let y = if metric.unit.is_empty() {
+        metric.metric.to_owned()
+    } else {
+        format!("{} ({})", metric.metric, metric.unit)
+    };
+    let plot = Plot::new(metric.metric, Axis::linear("seed"), Axis::linear(y));
+    let series = |of: &OfPolicy| {
+        let points = seeds.iter().zip(&of.values);
+        let points: Vec<(f64, f64)> =
+            points.filter_map(|(seed, value)| Some((*seed as f64, (*value)?))).collect();
+        Series::new(&of.policy, Style::Marked, points)
+    };
+    metric.policies.iter().fold(plot, |plot, of| plot.with(series(of))).svg()
+}

@@ -1,0 +1,142 @@
+//! `gleaner simulate` with several policies and seeds: scenarios of every kind, side by side.
+
+mod scratch;
+
+use scratch::{Scratch, gleaner};
+use serde_json::Value;
+
+const MACHINES: &str = "id,cpu\nm0,4\nm1,2\nm2,1\n";
+const LAB: &str = "[grid]\nmachines = \"machines.csv\"\n[work]\ntasks = \"tasks.csv\"\nweights = { cpu = 1 }\n\
+                   [policy]\npreset = \"bertasi/greedy\"\n";
+const BROKERS: &str = "[sites]\nelements = \"elements.csv\"\n[index]\nttl_s = [30]\n[work]\njobs = \"jobs.csv\"\n\
+                       [policy]\npreset = \"cavalieri/current\"\n";
+
+fn lab(folder: &Scratch) {
+    folder.write("machines.csv", MACHINES);
+    let tasks: String = (0..40).map(|task| format!("t{task},{},{},1\n", task / 2, 3 + task % 7)).collect();
+    folder.write("tasks.csv", &format!("id,arrival_s,length,cpu\n{tasks}"));
+    folder.write("lab.toml", LAB);
+}
+
+fn brokers(folder: &Scratch) {
+    folder.write("elements.csv", "id,site,cpus,ops_per_s\nce1,roma,2,100\nce2,napoli,1,300\n");
+    let jobs: String =
+        (0..30).map(|job| format!("j{job},{},{}\n", 5 * job, 1_000 + 300 * (job % 5))).collect();
+    folder.write("jobs.csv", &format!("id,arrival_s,length\n{jobs}"));
+    folder.write("brokers.toml", BROKERS);
+}
+
+fn log(folder: &Scratch) {
+    let line = |job: usize| {
+        let (submit, run, size) = (job * 7, 20 + job * 37 % 90, 1 + job * 5 % 8);
+        format!("{job} {submit} -1 {run} {size} -1 -1 {size} {} -1 1 {} 1 -1 -1 -1 -1 -1\n", run * 2, job % 3)
+    };
+    folder.write("log.swf", &format!("; MaxProcs: 8\n{}", (1..60).map(line).collect::<String>()));
+}
+
+fn compared(folder: &Scratch, arguments: &[&str]) -> Value {
+    let run = gleaner(folder, &[&["simulate"], arguments, &["--json", "--out", "out"]].concat()).success();
+    let document: Value = serde_json::from_slice(&run.get_output().stdout).expect("one document");
+    let written: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("the same");
+    assert_eq!(document, written);
+    assert!(folder.read("out/report.html").contains("Policies beside each other"));
+    document
+}
+
+fn metric<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let metrics = document["metrics"].as_array().expect("a list");
+    metrics.iter().find(|metric| metric["metric"] == name).unwrap_or_else(|| panic!("{name} in {document}"))
+}
+
+/// Means are of the runs' own numbers, and differences those of pairs.
+fn check(document: &Value, name: &str, of_run: impl Fn(&Value) -> f64) {
+    let runs = document["runs"].as_array().expect("a list");
+    let seeds = document["seeds"].as_array().expect("a list").len();
+    let values: Vec<f64> = runs.iter().map(of_run).collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let policies = metric(document, name)["policies"].as_array().expect("a list");
+    assert_eq!(runs.len(), seeds * policies.len());
+    for (at, policy) in policies.iter().enumerate() {
+        let own = &values[at * seeds..(at + 1) * seeds];
+        let (found, expected) = (policy["mean"]["mean"].as_f64().expect("a number"), mean(own));
+        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{name}: {found}, not {expected}");
+        let more = &policy["more_than_first"];
+        assert_eq!(more.is_null(), at == 0, "{policy}");
+        if at > 0 {
+            let (more, expected) =
+                (more["mean"].as_f64().expect("a number"), expected - mean(&values[..seeds]));
+            assert!((more - expected).abs() < 1e-6, "{name}: {more}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn machines_are_compared_with_arrivals_that_are_moved() {
+    let folder = Scratch::new();
+    lab(&folder);
+    let policies = "bertasi/greedy,bertasi/min-num";
+    let document =
+        compared(&folder, &["lab.toml", "--policy", policies, "--seed", "5", "--seeds", "4", "--shake", "3"]);
+    assert_eq!(document["seeds"], serde_json::json!([5, 6, 7, 8]));
+    assert_eq!(document["all_seeds_alike"], false);
+    check(&document, "makespan_s", |run| run["makespan_s"].as_f64().expect("a number"));
+    check(&document, "flow_mean_s", |run| run["flow_mean_s"].as_f64().expect("a number"));
+    let interval = &metric(&document, "makespan_s")["policies"][1]["more_than_first"];
+    assert!(interval["low"].as_f64() < interval["high"].as_f64(), "{interval}");
+    let tasks = folder.read("out/bertasi-min-num/seed-7/tasks.csv");
+    assert_eq!(tasks.lines().count(), 41);
+    // A name goes with its task, wherever that moved.
+    let of_t9 =
+        |text: &str| text.lines().find(|line| line.starts_with("t9,")).map(str::to_owned).expect("t9");
+    let arrived: f64 = of_t9(&tasks).split(',').nth(2).and_then(|at| at.parse().ok()).expect("a number");
+    assert!((1.0..=7.0).contains(&arrived) && arrived != 4.0, "{arrived}");
+}
+
+#[test]
+fn what_draws_nothing_says_so() {
+    let folder = Scratch::new();
+    lab(&folder);
+    let run = gleaner(&folder, &["simulate", "lab.toml", "--seeds", "3"]).success();
+    let told = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+    assert!(told.contains("--shake SECONDS") && told.contains("makespan_s (s)"), "{told}");
+}
+
+#[test]
+fn brokers_and_logs_are_compared_too() {
+    let folder = Scratch::new();
+    brokers(&folder);
+    let policies = "cavalieri/current,cavalieri/stochastic,gleaner/broker";
+    let document = compared(&folder, &["brokers.toml", "--policy", policies, "--seeds", "3", "--shake", "5"]);
+    check(&document, "lifetime_mean_s", |run| run["lifetime_mean_s"].as_f64().expect("a number"));
+    assert_eq!(folder.read("out/gleaner-broker/seed-3/jobs.csv").lines().count(), 31);
+
+    log(&folder);
+    let policies = "queue/fcfs,queue/easy,queue/conservative";
+    let log = ["--swf", "log.swf", "--policy", policies, "--seeds", "3", "--shake", "30"];
+    let document = compared(&folder, &log);
+    check(&document, "wait_s", |run| run["wait_s"]["mean"].as_f64().expect("a number"));
+    check(&document, "bounded_slowdown_max", |run| {
+        run["bounded_slowdown"]["max"].as_f64().expect("a number")
+    });
+    assert!(folder.read("out/queue-easy/seed-2/jobs.swf").starts_with("; MaxProcs: 8\n"));
+    assert_eq!(document["all_seeds_alike"], false);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = Scratch::new();
+    lab(&folder);
+    for (arguments, says) in [
+        (&["--policy", "bertasi/greedy,bertasi/greedy"][..], "bertasi/greedy twice"),
+        (&["--policy", "bertasi/greedy,bertasi/gredy"], "bertasi/gredy"),
+        (&["--policy", "bertasi/greedy,bertasi/social", "--checkpoint", "file"], "--policy: found several"),
+        (&["--seeds", "2", "--shake=-1"], "expected seconds, 0 or more"),
+        (&["--seeds", "2", "--shake", "much"], "expected seconds, 0 or more"),
+        (&["--shake", "3"], "--seeds"),
+    ] {
+        let run = gleaner(&folder, &[&["simulate", "lab.toml", "--out", "out"], arguments].concat()).code(2);
+        let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(told.contains(says), "{arguments:?}: {told}");
+        assert!(!folder.path("out").exists(), "{arguments:?}");
+    }
+}
