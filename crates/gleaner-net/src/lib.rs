@@ -48,7 +48,8 @@ pub use token::{JoinToken, Token, TokenError, TokenHash, TokenKind};
 pub struct NoRandomness(#[from] getrandom::Error);
 
 /// Bytes nobody can guess.
-fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+/// Bytes that nobody can foretell.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)

@@ -15,7 +15,9 @@ use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, RecoveryError, recover};
 use crate::snapshotter::Snapshotter;
 use crate::store::{CommitError, Home, Row, Store};
+use gleaner_net::{NoRandomness, random_bytes};
 use gleaner_units::Time;
+use gleaner_wire::Lineage;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
 use std::collections::BTreeMap;
@@ -62,6 +64,9 @@ pub enum DriverError {
     /// The journal leads nowhere.
     #[error(transparent)]
     Recovery(#[from] RecoveryError),
+    /// There is no randomness.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
     /// The operating system gave no thread.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
@@ -186,7 +191,8 @@ impl Driver {
         let Recovered { ledger, rows, .. } = recover(&*reader, &*snapshots)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
-        let desk = Desk::new(ledger, terms, clock.now(), program);
+        let lineage = Lineage::of(random_bytes()?);
+        let desk = Desk::new(ledger, terms, clock.now(), program, lineage);
         let began = desk.ledger().began();
         let outputs = Outputs::open(home, began);
         let (queue, inbox) = std::sync::mpsc::channel();

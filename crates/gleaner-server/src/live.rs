@@ -64,6 +64,7 @@ fn machine(fact: &Fact) -> Option<MachineId> {
 fn text(fact: &Fact) -> &'static str {
     match fact {
         Fact::CoordinatorStarted { .. } => "the coordinator started",
+        Fact::JournalRestored { .. } => "the journal was put back by order",
         Fact::PolicySet { .. } => "another policy was set",
         Fact::PriceSet { .. } => "the machine's price was set",
         Fact::QuotaSet { .. } => "a quota was set",

@@ -345,7 +345,10 @@ impl Desk {
             }
             Order::Revoke(machine) => {
                 let agent = self.machine(&machine)?;
-                self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned() });
+                self.tell(
+                    agent,
+                    ToAgent::Refused { why: "this agent was revoked".to_owned(), for_good: true },
+                );
                 if let Some(&session) = self.by_agent.get(&agent) {
                     self.close(session);
                 }
