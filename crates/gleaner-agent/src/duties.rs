@@ -31,8 +31,8 @@ pub use ruling::Exit;
 
 use crate::owner::{Bounds, Rules, Verdict};
 use gleaner_units::{RunId, Span, TaskId, Time};
-use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::session::{End, FromAgent, Hello, Profile, Run, Sample, Stored, Stream, ToAgent, Usage};
+use gleaner_wire::{Had, Met, SESSION_VERSION};
 use held::{Held, Stage};
 use link::Link;
 use std::collections::{BTreeMap, VecDeque};
@@ -137,8 +137,8 @@ pub enum Deed {
     Prove(Vec<u8>),
     /// Use this token for transfers from now on.
     UseToken(String),
-    /// Keep this as the highest epoch met.
-    Remember(u32),
+    /// Keep this as the coordinator that it was with last.
+    Remember(Met),
     /// End the connection; another may be made.
     Close(String),
     /// Make the run's folder, with all it needs.
@@ -200,7 +200,7 @@ pub struct Duties {
     sample: Sample,
     link: Link,
     runs: BTreeMap<RunId, Held>,
-    settled: VecDeque<RunId>,
+    settled: VecDeque<Had>,
     verdict: Verdict,
     bounds: Bounds,
     load: (f64, String),
@@ -222,15 +222,15 @@ struct Leaving {
 }
 
 impl Duties {
-    /// An agent that has just started: its number, a number that no earlier start had, the highest epoch it has met,
-    /// and what its machine is.
-    pub fn new(agent: u32, incarnation: u64, epoch: u32, profile: Profile) -> Self {
+    /// An agent that has just started: its number, a number that no earlier start had, which coordinator it was with
+    /// last, and what its machine is.
+    pub fn new(agent: u32, incarnation: u64, met: Option<Met>, profile: Profile) -> Self {
         Self {
             agent,
             incarnation,
             profile,
             sample: Sample::default(),
-            link: Link::new(epoch),
+            link: Link::new(met),
             runs: BTreeMap::new(),
             settled: VecDeque::new(),
             verdict: Verdict::Run,
@@ -332,9 +332,9 @@ impl Duties {
         self.deeds.push_back(Deed::Send(FromAgent::Hello(Hello {
             agent: self.agent,
             incarnation: self.incarnation,
-            epoch: self.link.epoch(),
+            met: self.link.met().cloned(),
             profile: self.profile.clone(),
-            running: self.runs().collect(),
+            running: self.runs.iter().map(|(&run, held)| Had { run, lineage: held.run.lineage }).collect(),
         })));
     }
 

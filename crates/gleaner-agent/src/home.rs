@@ -5,7 +5,7 @@
 //! runs.lock       held by its keeper too, so that no agent starts before the runs of the one before have ended
 //! agent.key       its key; never leaves the machine
 //! identity.json   who it is, and with whom it is enrolled
-//! epoch           the highest epoch of a coordinator it has met
+//! met.json        which coordinator it was with last
 //! starts          how often an agent was started in it
 //! speeds.json     how fast the machine was measured to be
 //! rules.toml      its owner's rules, if they wrote some
@@ -24,6 +24,7 @@ use crate::beneath;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint};
 use gleaner_units::RunId;
+use gleaner_wire::Met;
 use gleaner_wire::session::Stream;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -218,14 +219,22 @@ impl Home {
         self.replace("identity.json", &text)
     }
 
-    /// The highest epoch met; 0 if none was.
-    pub fn epoch(&self) -> Result<u32, HomeError> {
-        self.number("epoch")
+    /// Which coordinator it was with last; none if it was with none.
+    pub fn met(&self) -> Result<Option<Met>, HomeError> {
+        let path = self.folder.join("met.json");
+        match fs::read_to_string(&path) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(why) => Err(HomeError::File { path, why }),
+            Ok(text) => {
+                let met = serde_json::from_str(&text);
+                met.map(Some).map_err(|why| HomeError::Damaged { path, why: why.to_string() })
+            }
+        }
     }
 
-    /// Remembers the highest epoch met.
-    pub fn remember_epoch(&self, epoch: u32) -> Result<(), HomeError> {
-        self.replace("epoch", &format!("{epoch}\n"))
+    /// Remembers which coordinator it was with last.
+    pub fn remember(&self, met: &Met) -> Result<(), HomeError> {
+        self.replace("met.json", &serde_json::to_string(met).expect("it is plain data"))
     }
 
     /// The number of this start of the agent, higher than that of any before.
@@ -313,7 +322,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(folder.path()).unwrap();
         assert!(matches!(Home::open(folder.path()), Err(HomeError::InUse(_))), "two agents in one folder");
-        assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (None, 0));
+        assert_eq!((home.identity().unwrap(), home.met().unwrap()), (None, None));
+        let lineage = gleaner_wire::Lineage::of([7; 8]);
+        let met = Met { epoch: 7, lineage, row: 3, restores: vec![lineage] };
         let identity = Identity {
             agent: 3,
             name: "lab".into(),
@@ -321,13 +332,13 @@ mod tests {
             authority: Fingerprint::of_der(b"authority"),
         };
         home.enrol(&identity).unwrap();
-        home.remember_epoch(7).unwrap();
+        home.remember(&met).unwrap();
         assert_eq!(home.count_start().unwrap(), 1);
         let run = home.task(RunId { task: TaskId::new(1), number: 1 });
         fs::create_dir(&run).unwrap();
         drop(home);
         let home = Home::open(folder.path()).unwrap();
-        assert_eq!((home.identity().unwrap(), home.epoch().unwrap()), (Some(identity), 7));
+        assert_eq!((home.identity().unwrap(), home.met().unwrap()), (Some(identity), Some(met)));
         assert_eq!(home.count_start().unwrap(), 2);
         assert!(!run.exists());
     }
@@ -347,10 +358,10 @@ mod tests {
     fn a_damaged_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(folder.path()).unwrap();
-        for name in ["identity.json", "epoch"] {
+        for name in ["identity.json", "met.json"] {
             fs::write(folder.path().join(name), "{").unwrap();
         }
-        for error in [home.identity().map(drop).unwrap_err(), home.epoch().map(drop).unwrap_err()] {
+        for error in [home.identity().map(drop).unwrap_err(), home.met().map(drop).unwrap_err()] {
             assert!(matches!(error, HomeError::Damaged { .. }), "{error}");
         }
     }

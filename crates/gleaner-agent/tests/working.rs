@@ -6,8 +6,9 @@ use coordinator::{Coordinator, id_of, script};
 use gleaner_agent::owner::Word;
 use gleaner_agent::owner_socket::{self, State};
 use gleaner_agent::work::Stop;
+use gleaner_units::RunId;
 use gleaner_wire::job::{Checkpointing, Confinement, Input};
-use gleaner_wire::session::{End, FromAgent, Outcome, Run, StopCause, Stream, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Run, StopCause, Stream, ToAgent};
 use std::path::Path;
 
 /// Counts up from where it stopped, in a file that is always whole.
@@ -41,12 +42,16 @@ fn files(archive: &[u8]) -> Vec<(String, String)> {
     entries.collect()
 }
 
+fn runs_of(hello: &Hello) -> Vec<RunId> {
+    hello.running.iter().map(|had| had.run).collect()
+}
+
 #[test]
 fn programs_run_and_their_ends_are_told() {
     let coordinator = Coordinator::new();
     let agent = coordinator.agent();
     let (mut session, hello) = coordinator.welcome(1, 30.0);
-    assert_eq!((hello.agent, hello.epoch, hello.running), (9, 0, Vec::new()));
+    assert_eq!((hello.agent, hello.met, hello.running), (9, None, Vec::new()));
     session.say(&ToAgent::Yours { runs: Vec::new() });
     let exited = |code| Outcome::Exited { code };
     for (task, (command, outcome, output)) in [
@@ -269,7 +274,7 @@ fn an_end_is_told_after_every_reconnection_until_it_is_settled() {
     std::fs::write(go, "").unwrap();
     for _ in 0..2 {
         let (mut session, hello) = coordinator.welcome(1, 30.0);
-        assert_eq!(hello.running, [id_of(1, 1)]);
+        assert_eq!(runs_of(&hello), [id_of(1, 1)]);
         session.say(&ToAgent::Yours { runs: vec![id_of(1, 1)] });
         session.say(&ToAgent::Run(Box::new(script(id_of(1, 1), "echo again"))));
         let end = session.until_ended(id_of(1, 1));
@@ -280,7 +285,7 @@ fn an_end_is_told_after_every_reconnection_until_it_is_settled() {
     session.settle(id_of(1, 1));
     drop(session);
     let (_session, hello) = coordinator.welcome(1, 30.0);
-    assert_eq!(hello.running, []);
+    assert_eq!(runs_of(&hello), []);
 }
 
 #[test]
@@ -303,7 +308,7 @@ fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
     until_gone(pid);
     drop(deaf);
     let (mut session, hello) = coordinator.welcome(1, 30.0);
-    assert_eq!(hello.running, [id_of(1, 1)]);
+    assert_eq!(runs_of(&hello), [id_of(1, 1)]);
     let end = session.until_ended(id_of(1, 1));
     assert!(matches!(end.outcome, Outcome::Abandoned { .. }), "{end:?}");
     session.settle(id_of(1, 1));
@@ -312,20 +317,18 @@ fn nothing_outlives_its_lease_or_a_coordinator_that_disowns_it() {
     let pid = wait_for(&file);
     drop(session);
     let (mut session, hello) = coordinator.welcome(1, 30.0);
-    assert_eq!(hello.running, [id_of(2, 1)]);
+    assert_eq!(runs_of(&hello), [id_of(2, 1)]);
     session.say(&ToAgent::Yours { runs: Vec::new() });
     until_gone(pid);
 }
 
 #[test]
-fn a_coordinator_of_an_earlier_epoch_is_turned_away() {
+fn an_agent_says_which_coordinator_it_was_with() {
     let coordinator = Coordinator::new();
     let _agent = coordinator.agent();
     drop(coordinator.welcome(5, 30.0));
     let (mut session, hello) = coordinator.welcome(4, 30.0);
-    assert_eq!(hello.epoch, 5);
-    assert!(session.hear().is_none());
-    let (mut session, _) = coordinator.welcome(5, 30.0);
+    assert_eq!(hello.met.map(|met| met.epoch), Some(5));
     assert_eq!(session.run(script(id_of(1, 1), "exit 0")).outcome, Outcome::Exited { code: 0 });
 }
 
@@ -382,7 +385,7 @@ fn a_refused_agent_ends_with_the_reason() {
     let coordinator = Coordinator::new();
     let agent = coordinator.agent();
     let mut session = coordinator.session();
-    session.say(&ToAgent::Refused { why: "it was revoked".into() });
+    session.say(&ToAgent::Refused { why: "it was revoked".into(), for_good: true });
     assert!(agent.ended().unwrap_err().to_string().contains("it was revoked"));
 }
 

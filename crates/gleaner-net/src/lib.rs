@@ -52,8 +52,8 @@ pub fn random_seed() -> Result<u64, NoRandomness> {
     random_bytes().map(u64::from_le_bytes)
 }
 
-/// Bytes nobody can guess.
-fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+/// Bytes that nobody can foretell.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)

@@ -147,12 +147,13 @@ async fn go_on(desk: &Handle, runs_per_s: f64) {
 async fn join(desk: &Handle, number: u32) {
     let token = Token::generate(TokenKind::Join).expect("randomness");
     let expires = desk.now() + Span::from_nanos(3_600_000_000_000);
-    order(desk, by("root", Role::Admin), Order::IssueJoinToken { token: hex(&token), expires }).await;
+    let token_for_one = Order::IssueJoinToken { token: hex(&token), expires, uses: 1 };
+    order(desk, by("root", Role::Admin), token_for_one).await;
     let mut profile = Profile::new([1e3 * f64::from(1 + number % 3), 100.0, 100.0], 2 + 2 * (number % 2));
     profile.memory = (8 << 30) << (number % 2);
     profile.tags = if number % 5 == 0 { vec!["gpu".to_owned()] } else { Vec::new() };
     let name = format!("lab-{:03}", number + 1);
-    let enrolment = Enrolment { name, key: "A".repeat(43), profile: profile.clone() };
+    let enrolment = Enrolment { name, key: "A".repeat(43), profile: profile.clone(), replace: false };
     let enrolled = order(
         desk,
         by("root", Role::Admin),
@@ -164,7 +165,7 @@ async fn join(desk: &Handle, number: u32) {
         return;
     }
     let (outbox, inbox) = mpsc::channel(4_096);
-    let hello = Hello { agent: enrolled.agent, incarnation: 1, epoch: 0, profile, running: Vec::new() };
+    let hello = Hello { agent: enrolled.agent, incarnation: 1, met: None, profile, running: Vec::new() };
     let session = desk.connected(hello, "token".to_owned(), outbox).await.expect("it is welcome");
     let agent = Agent { desk: desk.clone(), session };
     let load = f64::from(number * 37 % 60) / 100.0;

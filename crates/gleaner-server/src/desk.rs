@@ -28,6 +28,7 @@ use crate::limits::UPLOADS_OF_AGENT_MAX;
 use crate::store::{RANGES_LIMIT, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
+use gleaner_wire::Lineage;
 use gleaner_wire::session::{FromAgent, Hello, Sample, Stream, ToAgent};
 use leases::Leases;
 use reports::Reports;
@@ -160,6 +161,17 @@ struct Session {
     heard: Time,
 }
 
+/// What is new with each start of a coordinator.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Which program it is.
+    pub program: &'a str,
+    /// What tells this start from all others, also from such as a journal that was put back forgot.
+    pub lineage: Lineage,
+    /// Chance goes by it from now on.
+    pub seed: u64,
+}
+
 /// See the module.
 #[derive(Clone)]
 pub struct Desk {
@@ -172,12 +184,17 @@ pub struct Desk {
     /// What each agent has sent: nothing else is believed to be what its runs left.
     stored: BTreeMap<MachineId, Uploads>,
     reports: Reports,
+    /// Why agents are not let in that may come again, as they were told last.
+    turned_away: BTreeMap<MachineId, String>,
+    /// Until when no run is ordered, after the journal was put back: an agent that is away may run what only the lost past
+    /// knows.
+    quiet_until: Option<Time>,
     batch: Batch,
 }
 
 impl Desk {
-    /// Opens on what was known; the start itself is the first fact, with the seed that chance goes by from now on.
-    pub fn new(ledger: Ledger, terms: Terms, now: Time, (program, seed): (&str, u64)) -> Self {
+    /// Opens on what was known; the start itself is the first fact.
+    pub fn new(ledger: Ledger, terms: Terms, now: Time, start: Start<'_>) -> Self {
         let mut leases = Leases::default();
         for (index, _) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost) {
             leases.renew(MachineId::new(index), now + terms.lease + terms.margin);
@@ -185,8 +202,24 @@ impl Desk {
         let epoch = ledger.epoch() + 1;
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
         let (stored, reports, batch) = (BTreeMap::new(), Reports::default(), Batch::default());
-        let mut desk = Self { ledger, terms, sessions, by_agent, leases, stored, reports, batch };
-        desk.record(now, Fact::CoordinatorStarted { epoch, program: program.to_owned(), seed });
+        let turned_away = BTreeMap::new();
+        let mut desk = Self {
+            ledger,
+            terms,
+            sessions,
+            by_agent,
+            leases,
+            stored,
+            reports,
+            turned_away,
+            quiet_until: None,
+            batch,
+        };
+        let Start { program, lineage, seed } = start;
+        desk.record(now, Fact::CoordinatorStarted { epoch, lineage, program: program.to_owned(), seed });
+        // Until something is decided, every start waits again: how long the one before did, no clock says.
+        let waits = desk.ledger.is_just_restored();
+        desk.quiet_until = waits.then(|| now + terms.lease + terms.margin);
         desk
     }
 
@@ -214,7 +247,8 @@ impl Desk {
 
     /// Lets the scheduler answer what came in, and hands everything out.
     pub fn settle(&mut self, now: Time) -> Batch {
-        if let Some((fact, tasks)) = self.ledger.decide(now) {
+        let decided = if self.quiet_until.is_some() { None } else { self.ledger.decide(now) };
+        if let Some((fact, tasks)) = decided {
             self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks: ranges(tasks) });
         }
         self.pass_on_orders(now);
@@ -225,16 +259,21 @@ impl Desk {
     pub fn next_tick(&self) -> Time {
         // The scheduler decides so much at once, and the rest in the next turn.
         if self.ledger.scheduler().is_asked() {
-            return self.ledger.now();
+            return self.quiet_until.unwrap_or(self.ledger.now());
         }
         let alarm = self.ledger.grid().next_alarm().map(|(at, _)| at);
-        let wakes = [alarm, self.ledger.next_rested()];
+        let wakes = [alarm, self.ledger.next_rested(), self.quiet_until];
         wakes.into_iter().flatten().fold(self.leases.next_end(), Time::min)
     }
 
     /// Whether an agent is connected.
     pub fn is_connected(&self, agent: MachineId) -> bool {
         self.by_agent.contains_key(&agent)
+    }
+
+    /// Why an agent that is away was not let in, as far as it can be mended here.
+    pub fn turned_away(&self, agent: MachineId) -> Option<&String> {
+        self.turned_away.get(&agent)
     }
 
     /// What a connected agent told last, and when it was heard of.
@@ -257,6 +296,10 @@ impl Desk {
     }
 
     fn tick(&mut self, now: Time) {
+        if self.quiet_until.is_some_and(|until| until <= now) {
+            self.quiet_until = None;
+            self.order_all_again();
+        }
         while let Some(agent) = self.leases.find_due(now) {
             self.leases.end(agent);
             if let Some(&session) = self.by_agent.get(&agent) {

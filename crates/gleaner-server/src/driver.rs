@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::day::Day;
 use crate::desk::{
     Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder, SessionId,
+    Start,
 };
 use crate::journal::Fact;
 use crate::ledger::People;
@@ -17,7 +18,9 @@ use crate::recovery::{Recovered, RecoveryError, recover};
 use crate::snapshotter::Snapshotter;
 use crate::store::{CommitError, Home, Row, Store};
 use crate::told;
+use gleaner_net::{NoRandomness, random_bytes, random_seed};
 use gleaner_units::Time;
+use gleaner_wire::Lineage;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{Hello, ToAgent};
 use std::collections::BTreeMap;
@@ -64,9 +67,9 @@ pub enum DriverError {
     /// The journal leads nowhere.
     #[error(transparent)]
     Recovery(#[from] RecoveryError),
-    /// There is no seed for what is left to chance.
+    /// There is no randomness.
     #[error(transparent)]
-    Seed(#[from] gleaner_net::NoRandomness),
+    NoRandomness(#[from] NoRandomness),
     /// The operating system gave no thread.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
@@ -197,7 +200,8 @@ impl Driver {
         let Recovered { ledger, rows, .. } = recover(&*reader, &*snapshots)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
-        let desk = Desk::new(ledger, terms, clock.now(), (program, gleaner_net::random_seed()?));
+        let start = Start { program, lineage: Lineage::of(random_bytes()?), seed: random_seed()? };
+        let desk = Desk::new(ledger, terms, clock.now(), start);
         let began = desk.ledger().began();
         let outputs = Outputs::open(home, began);
         let (queue, inbox) = std::sync::mpsc::channel();

@@ -7,10 +7,10 @@ use crate::store::TaskRange;
 use gleaner_core::{Alarm, Decision, Settled};
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Profile};
+use gleaner_wire::{JobId, Lineage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -31,10 +31,18 @@ pub enum Fact {
     CoordinatorStarted {
         /// How often by now.
         epoch: u32,
+        /// What no other start drew.
+        lineage: Lineage,
         /// Which program.
         program: String,
         /// What is left to chance goes by it from now on.
         seed: u64,
+    },
+    /// The journal was put back to an older state by order: what came after the row before this is no more, and agents
+    /// that know of it are let in all the same.
+    JournalRestored {
+        /// What no other such act drew.
+        lineage: Lineage,
     },
     /// Tasks are placed and moved by this policy from now on, and so much may be spent.
     PolicySet {

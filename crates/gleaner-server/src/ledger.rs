@@ -11,6 +11,7 @@ mod agent;
 mod job;
 mod kinds;
 mod label;
+mod lineages;
 mod machines;
 mod people;
 mod record;
@@ -21,6 +22,7 @@ mod tries;
 pub use agent::Agent;
 pub use job::Job;
 pub use label::Label;
+pub(crate) use lineages::Acquaintance;
 pub use people::{JoinPermit, People, User};
 pub use record::{Last, Record, Wish};
 pub use shown::Shown;
@@ -39,6 +41,7 @@ use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
+use lineages::Lineages;
 use record::Records;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,6 +69,9 @@ type Named = BTreeSet<(BlobHash, UserId)>;
 #[derive(Clone, Serialize, Deserialize)]
 struct Books {
     epoch: u32,
+    /// How many facts there were.
+    rows: u64,
+    lineages: Lineages,
     began: Time,
     #[serde(with = "as_text")]
     policy: PolicySpec,
@@ -111,6 +117,8 @@ impl Ledger {
         let grid = Grid::new(GridConfig { weights: vec![1.0; 3], migration });
         let books = Books {
             epoch: 0,
+            rows: 0,
+            lineages: Lineages::default(),
             began: Time::ZERO,
             policy: default_policy(),
             jobs: Jobs::default(),
@@ -167,6 +175,8 @@ impl Ledger {
             carried.map_err(|why| ReplayError::Decision { at: entry.at, why })?;
             self.note_orders();
             self.books.now = entry.at;
+            self.books.rows += 1;
+            self.books.lineages.decided();
         } else {
             self.write(entry.at, &entry.fact);
         }
@@ -185,6 +195,8 @@ impl Ledger {
         let settled = self.scheduler.decide(now, &mut decisions);
         self.note_orders();
         self.books.now = now;
+        self.books.rows += 1;
+        self.books.lineages.decided();
         Some((Fact::Decided { decisions, settled }, std::mem::take(&mut self.touched)))
     }
 
@@ -204,6 +216,11 @@ impl Ledger {
             let mut tally = Tally { waiting: job.count, ..Tally::default() };
             for task in job.tasks() {
                 job::count(&mut tally, 1, TaskPhase::Waiting, self.record(task).phase);
+                let is_unknown =
+                    |run: &&Run| run.stage() != Stage::Held && self.lineage_of(run.id()).is_none();
+                if let Some(run) = self.grid().runs_of(task).find(is_unknown) {
+                    return Err(format!("nobody knows when {} was ordered", run.id()));
+                }
             }
             if tally != job.tally {
                 return Err(format!("job {id} counts {:?} where its tasks make {tally:?}", job.tally));
@@ -405,14 +422,17 @@ impl Ledger {
 
     fn write(&mut self, at: Time, fact: &Fact) {
         self.books.now = at;
+        self.books.rows += 1;
         match fact {
-            Fact::CoordinatorStarted { epoch, seed, .. } => {
+            Fact::CoordinatorStarted { epoch, lineage, seed, .. } => {
+                self.books.lineages.started(*lineage, self.books.rows);
                 if self.books.epoch == 0 {
                     self.books.began = at;
                 }
                 self.books.epoch = *epoch;
                 self.tell(at, &Event::SeedDrawn(*seed));
             }
+            Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
             Fact::QuotaSet { user, quota, .. } => self.books.people.set_quota(user.as_deref(), *quota),
@@ -495,6 +515,7 @@ impl Ledger {
             };
             self.touched.push(TaskRange::one(run.task));
             if let Some(on) = starts_on {
+                self.books.lineages.ordered(run);
                 let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);
                 let record = self.books.records.own(run.task);
                 record.machine = Some(on);

@@ -111,7 +111,7 @@ async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
         tracing::info!("a session ended: {end}");
         if let SessionEnd::Refused(why) = end {
             // It may be gone already.
-            let _ = say(&mut socket, &ToAgent::Refused { why }).await;
+            let _ = say(&mut socket, &ToAgent::Refused { why, for_good: true }).await;
         }
     }
 }

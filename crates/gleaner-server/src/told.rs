@@ -24,9 +24,10 @@ pub struct Told {
 /// What a fact says, if somebody did it: an order, a joining, a submission. What merely happens is not told.
 pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> {
     let (by, about) = match fact {
-        Fact::CoordinatorStarted { epoch, program } => {
+        Fact::CoordinatorStarted { epoch, program, .. } => {
             (&Actor::Coordinator, format!("{program}, start {epoch}"))
         }
+        Fact::JournalRestored { lineage } => (&Actor::Coordinator, format!("lineage {lineage}")),
         Fact::PolicySet { policy, by } => (by, policy.name().to_owned()),
         Fact::PriceSet { agent, price, by } => (by, format!("{}: {price}", machine(*agent))),
         Fact::QuotaSet { user, quota, by } => {

@@ -1,10 +1,11 @@
 //! A journal may have a policy that starts tasks in several parts, which agents do not run: the task is told so.
 
 use gleaner_policy::PolicySpec;
-use gleaner_server::desk::{Desk, Terms};
+use gleaner_server::desk::{Desk, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_wire::Lineage;
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{Outcome, Profile};
@@ -21,7 +22,7 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
     for number in 0..2 {
         let (agent, token) = (MachineId::new(number), format!("t{number}"));
         let by = Actor::Coordinator;
-        add(&mut ledger, Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, by });
+        add(&mut ledger, Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, uses: 1, by });
         let (name, key) = (format!("m{number}"), format!("k{number}"));
         add(&mut ledger, Fact::AgentEnrolled { agent, name, key, token, profile: profile.clone() });
         add(&mut ledger, Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() });
@@ -33,7 +34,8 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
     let job = ledger.next_job();
     add(&mut ledger, Fact::JobSubmitted { job, user: "ada".to_owned(), spec: spec.into(), key: None });
 
-    let mut desk = Desk::new(ledger, Terms::default(), now, ("test", 1));
+    let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+    let mut desk = Desk::new(ledger, Terms::default(), now, start);
     let mut told = Vec::new();
     while desk.ledger().record(TaskId::FIRST).phase != TaskPhase::Failed {
         assert!(told.len() < 50, "{told:?}");

@@ -20,8 +20,6 @@ pub const GREETING_BYTES_MAX: usize = 2 << 10;
 pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
 /// Agents that are about to prove who they are, whatever their addresses.
 pub const GREETINGS_MAX: usize = 4_096;
-/// Starts of the coordinator between two that an agent meets. One that claims more is not believed.
-pub const EPOCH_JUMP_MAX: u32 = 100_000;
 /// Bytes of output in one message.
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 /// Bytes of a run's output that are kept in the journal; longer output has files of its own.

@@ -6,12 +6,14 @@
 //! reconnection the coordinator lists the runs that are the agent's ([`ToAgent::Yours`]): the agent ends all others
 //! and starts what it does not know, so that a lost message does no harm.
 //!
-//! **Every message about a run carries the run's number; every connection the coordinator's epoch.** An agent turns
-//! away a coordinator with a lower epoch than it has met.
+//! **Every message about a run carries the run's number, and every connection tells which past both sides have**
+//! ([`Met`]): a coordinator whose journal was put back to an older state turns away who knows better, unless that was
+//! ordered, and an agent forgets the runs of a past that is no more before it says anything else.
 
 use crate::BlobHash;
 use crate::job::{Checkpointing, Confinement, Input, Needs};
 use crate::limits::FRAME_BYTES_MAX;
+use crate::{Had, Lineage, Met};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,6 +100,13 @@ pub enum ToAgent {
     Welcome {
         /// Counts the starts of the coordinator.
         epoch: u32,
+        /// Which start this is.
+        lineage: Lineage,
+        /// When the journal was put back by order last, if ever.
+        restored: Option<Lineage>,
+        /// Runs that the agent has and the coordinator did not order, for all it knows: they end, and nothing is said of
+        /// them.
+        forget: Vec<RunId>,
         /// How long the agent may go on without a [`Beat`](ToAgent::Beat), from the moment it sent the heartbeat.
         lease_s: f64,
         /// How often to send a heartbeat.
@@ -105,15 +114,19 @@ pub enum ToAgent {
         /// For files, over HTTP.
         token: String,
     },
-    /// The session is refused; there is no use in trying again as things are.
+    /// The session is refused.
     Refused {
         /// For the agent's owner.
         why: String,
+        /// Whether there is no use in trying again; else somebody may mend it at the coordinator.
+        for_good: bool,
     },
     /// A heartbeat arrived: the lease is renewed as of when it was sent.
     Beat {
         /// The heartbeat's.
         number: u64,
+        /// The last row of the journal.
+        row: u64,
     },
     /// The runs that are the agent's: those it runs or should run. Sent after [`Welcome`](ToAgent::Welcome).
     Yours {
@@ -163,12 +176,12 @@ pub struct Hello {
     pub agent: u32,
     /// Rises each time the agent's program starts: what it ran before has ended.
     pub incarnation: u64,
-    /// The highest epoch it has met.
-    pub epoch: u32,
+    /// Which coordinator it was with last, if with any.
+    pub met: Option<Met>,
     /// What the machine is.
     pub profile: Profile,
-    /// The runs that go on there now.
-    pub running: Vec<RunId>,
+    /// The runs that it has, also those that are over and not settled.
+    pub running: Vec<Had>,
 }
 
 /// What a machine is and offers.
@@ -255,6 +268,8 @@ pub enum Stream {
 pub struct Run {
     /// Which run.
     pub id: RunId,
+    /// Under which start of the coordinator it was ordered.
+    pub lineage: Lineage,
     /// The job and the task's number in it, as users write them: `7/42`.
     pub name: String,
     /// Who submitted it.

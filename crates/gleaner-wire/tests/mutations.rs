@@ -7,7 +7,7 @@ use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage, decode,
     encode,
 };
-use gleaner_wire::{BlobHash, SESSION_VERSION};
+use gleaner_wire::{BlobHash, Had, Lineage, Met, SESSION_VERSION};
 use proptest::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -57,6 +57,7 @@ fn run() -> Run {
     let (id, cwd, stdin) = (id(), None, Some(blob()));
     Run {
         id,
+        lineage: Lineage::of([7; 8]),
         name,
         user,
         label: Some("render".to_owned()),
@@ -86,8 +87,10 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let notes = vec!["less grace".to_owned()];
     let (usage, stdout, stderr) = (Usage::default(), tail.clone(), tail);
     let end = End { outcome, usage, checkpoint, files, notes, stdout, stderr };
-    let (agent, running) = (1, vec![id()]);
-    let hello = Hello { agent, incarnation: 1, epoch: 1, profile: profile(), running };
+    let lineage = Lineage::of([7; 8]);
+    let met = Some(Met { epoch: 1, lineage, row: 9, restores: vec![lineage] });
+    let (agent, running) = (1, vec![Had { run: id(), lineage }]);
+    let hello = Hello { agent, incarnation: 1, met, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);
     [
         encode(&FromAgent::Knock { version: SESSION_VERSION, agent }),

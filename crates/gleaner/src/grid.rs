@@ -226,10 +226,6 @@ impl Grid {
         Ok(self.client.post(&format!("/api/v1/tokens/join/{}/remove", escaped(id)), &json!({}))?)
     }
 
-    pub(crate) fn overview(&self) -> Answer<GridView> {
-        Ok(self.client.get("/api/v1/grid")?)
-    }
-
     /// Good for so many seconds, or for ever.
     pub(crate) fn user_token(&self, name: &str, role: Role, expires_s: Option<u32>) -> Answer<NewToken> {
         let role = role.name();

@@ -136,7 +136,7 @@ fn output(grid: &Grid, look: &Look, stream: Stream, before: Option<&Seen>) -> Re
         _ => Output::default(),
     };
     loop {
-        let piece = grid.output((job, task), stream, output.offset, 0)?;
+        let piece = grid.output((job, task), stream, None, output.offset, 0)?;
         if piece.run != output.run && output.run.is_some() {
             output = Output { run: piece.run, ..Output::default() };
             continue;

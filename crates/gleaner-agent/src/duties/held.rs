@@ -89,6 +89,11 @@ impl Held {
         matches!(self.stage, Stage::Launched | Stage::Running)
     }
 
+    /// Whether nobody waits for its end.
+    pub(crate) fn is_disowned(&self) -> bool {
+        self.ending.is_some_and(|ending| ending.reason == Reason::Disowned)
+    }
+
     /// Whether a program may yet be started.
     pub(crate) fn is_before_its_start(&self) -> bool {
         matches!(self.stage, Stage::Queued | Stage::Unprepared { .. } | Stage::Preparing | Stage::Ready)

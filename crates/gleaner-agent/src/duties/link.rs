@@ -1,24 +1,35 @@
 //! The connection to the coordinator: the greeting, heartbeats, and the lease that follows from their answers.
 //!
 //! - **The lease counts from when an answered message was sent**, so that it never ends later here than there.
-//! - **A coordinator with a lower epoch than met is turned away**, and one whose epoch is far higher: taken in, it would
-//!   lock out the right one for good.
+//! - **What the coordinator's journal was known to hold is remembered** and said at the next greeting: only the coordinator
+//!   can tell whether it still does.
 //! - A connection on which nothing is answered for half a lease is given up for a new one.
 
 use gleaner_units::{Span, Time};
-use gleaner_wire::limits::EPOCH_JUMP_MAX;
+use gleaner_wire::{Lineage, Met};
 use std::collections::VecDeque;
 
 /// How long a greeting may take.
 const GREETING_MAX: Span = Span::from_nanos(15_000_000_000);
+/// Times that the coordinator's journal was put back, that are remembered.
+const RESTORES_MAX: usize = 16;
 /// What a coordinator may ask for.
 const LEASE_S: std::ops::RangeInclusive<f64> = 0.5..=86_400.0;
+
+/// A start of the coordinator, as it said in its welcome.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) epoch: u32,
+    pub(crate) lineage: Lineage,
+    /// When its journal was put back by order last.
+    pub(crate) restored: Option<Lineage>,
+}
 
 /// What is known of the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     state: State,
-    epoch: u32,
+    met: Option<Met>,
     lease_ends: Option<Time>,
     lease: Span,
     /// Counts over all connections, so that no answer can be taken for another's.
@@ -33,12 +44,13 @@ enum State {
 }
 
 impl Link {
-    pub(crate) fn new(epoch: u32) -> Self {
-        Self { state: State::Down, epoch, lease_ends: None, lease: Span::ZERO, heartbeats: 0 }
+    pub(crate) fn new(met: Option<Met>) -> Self {
+        Self { state: State::Down, met, lease_ends: None, lease: Span::ZERO, heartbeats: 0 }
     }
 
-    pub(crate) fn epoch(&self) -> u32 {
-        self.epoch
+    /// Which coordinator it was with last.
+    pub(crate) fn met(&self) -> Option<&Met> {
+        self.met.as_ref()
     }
 
     pub(crate) fn is_up(&self) -> bool {
@@ -67,31 +79,18 @@ impl Link {
         self.state = State::Down;
     }
 
-    /// The coordinator answered the greeting; the error says why it is turned away.
+    /// The coordinator answered the greeting. Returns whether its journal was put back since it was met last; the error
+    /// says why it is turned away.
     pub(crate) fn welcomed(
         &mut self,
         now: Time,
-        epoch: u32,
+        start: Start,
         lease_s: f64,
         heartbeat_s: f64,
-    ) -> Result<(), String> {
+    ) -> Result<bool, String> {
         let State::Greeting { since } = self.state else {
             return Err("it said welcome without having been greeted".into());
         };
-        if epoch < self.epoch {
-            return Err(format!(
-                "its epoch is {epoch}, but one of epoch {} was met before: it was put back to an older state. If that \
-                 was meant, delete the file `epoch` in this agent's folder and start the agent again",
-                self.epoch
-            ));
-        }
-        if self.epoch > 0 && epoch - self.epoch > EPOCH_JUMP_MAX {
-            return Err(format!(
-                "its epoch is {epoch}, but one of epoch {} was met before, and no coordinator starts that often. If \
-                 it is the right one, delete the file `epoch` in this agent's folder and start the agent again",
-                self.epoch
-            ));
-        }
         let is_sound = LEASE_S.contains(&lease_s) && (0.05..=lease_s / 2.0).contains(&heartbeat_s);
         let (Some(lease), Some(period), true) =
             (Span::from_seconds(lease_s), Span::from_seconds(heartbeat_s), is_sound)
@@ -100,11 +99,25 @@ impl Link {
                 "a lease of {lease_s} s with a heartbeat every {heartbeat_s} s makes no sense"
             ));
         };
-        self.epoch = epoch;
+        let was_put_back = self.meet(start);
         self.lease = lease;
         self.state = State::Up { period, next: now, unanswered: VecDeque::new() };
         self.renew(since);
-        Ok(())
+        Ok(was_put_back)
+    }
+
+    fn meet(&mut self, Start { epoch, lineage, restored }: Start) -> bool {
+        let known = self.met.take();
+        let row = known.as_ref().filter(|known| known.lineage == lineage).map_or(0, |known| known.row);
+        let mut restores = known.map_or(Vec::new(), |known| known.restores);
+        let news = restored.filter(|restored| !restores.contains(restored));
+        if let Some(restored) = news {
+            restores.push(restored);
+            let forgotten = restores.len().saturating_sub(RESTORES_MAX);
+            restores.drain(..forgotten);
+        }
+        self.met = Some(Met { epoch, lineage, row, restores });
+        news.is_some()
     }
 
     /// The number of the heartbeat to send now, if one is due.
@@ -119,8 +132,11 @@ impl Link {
         Some(self.heartbeats)
     }
 
-    /// A heartbeat was answered.
-    pub(crate) fn beat(&mut self, number: u64) {
+    /// A heartbeat was answered; the coordinator's journal has so many rows.
+    pub(crate) fn beat(&mut self, number: u64, row: u64) {
+        if let Some(met) = &mut self.met {
+            met.row = met.row.max(row);
+        }
         let State::Up { unanswered, .. } = &mut self.state else { return };
         let mut sent = None;
         while let Some(&(oldest, at)) = unanswered.front()
@@ -172,11 +188,30 @@ mod tests {
         Time::from_nanos(seconds * 1_000_000_000)
     }
 
+    fn start(epoch: u32) -> Start {
+        Start { epoch, lineage: Lineage::of([epoch as u8; 8]), restored: None }
+    }
+
     fn up() -> Link {
-        let mut link = Link::new(3);
+        let mut link = Link::new(None);
         link.greet(at(100));
-        link.welcomed(at(102), 3, 30.0, 5.0).expect("the epoch is the same");
+        link.welcomed(at(102), start(3), 30.0, 5.0).expect("it makes sense");
         link
+    }
+
+    #[test]
+    fn what_was_heard_of_a_journal_is_remembered_until_another_start_is_met() {
+        let mut link = up();
+        link.beat(1, 40);
+        link.beat(2, 38);
+        assert_eq!(link.met().map(|met| (met.epoch, met.row)), Some((3, 40)));
+        let restored = Some(Lineage::of([9; 8]));
+        for (epoch, row, restores) in [(3, 40, 1), (4, 0, 1)] {
+            link.greet(at(110));
+            link.welcomed(at(111), Start { restored, ..start(epoch) }, 30.0, 5.0).expect("it makes sense");
+            let met = link.met().expect("it met one");
+            assert_eq!((met.epoch, met.row, met.restores.len()), (epoch, row, restores));
+        }
     }
 
     #[test]
@@ -186,7 +221,7 @@ mod tests {
         assert_eq!(link.next_heartbeat(at(102)), Some(1));
         assert_eq!(link.next_heartbeat(at(103)), None);
         assert_eq!(link.next_heartbeat(at(107)), Some(2));
-        link.beat(7);
+        link.beat(7, 0);
         assert_eq!(link.lease_ends(), Some(at(130)), "nothing with that number was sent");
     }
 
@@ -195,11 +230,11 @@ mod tests {
         let mut link = up();
         link.next_heartbeat(at(102));
         link.next_heartbeat(at(107));
-        link.beat(1);
+        link.beat(1, 0);
         assert_eq!(link.lease_ends(), Some(at(132)));
-        link.beat(1);
+        link.beat(1, 0);
         assert_eq!(link.lease_ends(), Some(at(132)), "a repeated answer");
-        link.beat(2);
+        link.beat(2, 0);
         assert_eq!(link.lease_ends(), Some(at(137)));
     }
 
@@ -217,24 +252,20 @@ mod tests {
 
     #[test]
     fn coordinators_that_make_no_sense_are_turned_away() {
-        for (epoch, lease_s, heartbeat_s, sound) in [
-            (3, 30.0, 5.0, true),
-            (9, 1.0, 0.5, true),
-            (2, 30.0, 5.0, false),
-            (3 + EPOCH_JUMP_MAX, 30.0, 5.0, true),
-            (4 + EPOCH_JUMP_MAX, 30.0, 5.0, false),
-            (u32::MAX, 30.0, 5.0, false),
-            (3, f64::NAN, 5.0, false),
-            (3, 0.1, 0.05, false),
-            (3, 1e9, 5.0, false),
-            (3, 30.0, 16.0, false),
-            (3, 30.0, 0.0, false),
-            (3, 30.0, f64::NAN, false),
+        for (lease_s, heartbeat_s, sound) in [
+            (30.0, 5.0, true),
+            (1.0, 0.5, true),
+            (f64::NAN, 5.0, false),
+            (0.1, 0.05, false),
+            (1e9, 5.0, false),
+            (30.0, 16.0, false),
+            (30.0, 0.0, false),
+            (30.0, f64::NAN, false),
         ] {
-            let mut link = Link::new(3);
+            let mut link = Link::new(None);
             link.greet(at(0));
-            assert_eq!(link.welcomed(at(1), epoch, lease_s, heartbeat_s).is_ok(), sound, "{epoch} {lease_s}");
+            assert_eq!(link.welcomed(at(1), start(3), lease_s, heartbeat_s).is_ok(), sound, "{lease_s}");
         }
-        assert!(Link::new(0).welcomed(at(0), 1, 30.0, 5.0).is_err(), "nobody greeted");
+        assert!(Link::new(None).welcomed(at(0), start(1), 30.0, 5.0).is_err(), "nobody greeted");
     }
 }

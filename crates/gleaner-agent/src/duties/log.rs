@@ -84,6 +84,11 @@ impl Log {
         }
     }
 
+    /// All of it is to be sent again over the next connection.
+    pub(crate) fn forget_what_arrived(&mut self) {
+        self.arrived = 0;
+    }
+
     /// There is a new connection: what may have been lost with the old one is to be sent again.
     pub(crate) fn reconnected(&mut self, now: Time) {
         self.sent = self.arrived;

@@ -1,11 +1,13 @@
 //! What the coordinator says, and how a run comes to its start.
 
 use super::held::{Held, Stage};
+use super::link::Start;
 use super::rests::rest;
 use super::ruling::{Reason, abandoned};
 use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
 use gleaner_units::{RunId, Span, Time};
+use gleaner_wire::Had;
 use gleaner_wire::session::{End, FromAgent, Outcome, Run, StopCause, ToAgent};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,13 +19,25 @@ impl Duties {
                 self.deeds.push_back(Deed::Prove(nonce));
             }
             ToAgent::Proven if self.link.is_greeting() => self.introduce(),
-            ToAgent::Welcome { epoch, lease_s, heartbeat_s, token } => {
-                match self.link.welcomed(now, epoch, lease_s, heartbeat_s) {
-                    Ok(()) => self.resume_session(now, token),
+            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, token } => {
+                let start = Start { epoch, lineage, restored };
+                match self.link.welcomed(now, start, lease_s, heartbeat_s) {
+                    Ok(was_put_back) => {
+                        forget.into_iter().for_each(|run| self.leave_to_the_past(now, run));
+                        if was_put_back {
+                            // What it vouched for may be lost.
+                            let logs = self.runs.values_mut().flat_map(|held| &mut held.logs);
+                            logs.for_each(super::log::Log::forget_what_arrived);
+                        }
+                        self.resume_session(now, token);
+                    }
                     Err(why) => self.close(why),
                 }
             }
-            ToAgent::Refused { why } => self.deeds.push_back(Deed::GiveUp(why)),
+            ToAgent::Refused { why, for_good: true } => self.deeds.push_back(Deed::GiveUp(why)),
+            ToAgent::Refused { why, for_good: false } => {
+                self.close(format!("the coordinator refuses this agent for now: {why}"));
+            }
             other if self.link.is_up() => self.obey(now, other),
             other => self.close(format!("it said {} before its welcome", name_of(&other))),
         }
@@ -31,8 +45,8 @@ impl Duties {
 
     fn obey(&mut self, now: Time, message: ToAgent) {
         match message {
-            ToAgent::Beat { number } => {
-                self.link.beat(number);
+            ToAgent::Beat { number, row } => {
+                self.link.beat(number, row);
                 for held in self.runs.values_mut() {
                     held.logs.iter_mut().for_each(|log| log.beat(number));
                 }
@@ -60,7 +74,7 @@ impl Duties {
     /// Everything that may have been lost with the last connection is said again.
     fn resume_session(&mut self, now: Time, token: String) {
         self.deeds.push_back(Deed::UseToken(token));
-        self.deeds.push_back(Deed::Remember(self.link.epoch()));
+        self.deeds.extend(self.link.met().cloned().map(Deed::Remember));
         self.tell_load();
         self.tell_open();
         for held in self.runs.values_mut() {
@@ -80,6 +94,16 @@ impl Duties {
         }
     }
 
+    /// The coordinator's past is another than the one in which this run was ordered: it ends, and nobody hears of it.
+    fn leave_to_the_past(&mut self, now: Time, run: RunId) {
+        let Some(held) = self.runs.get(&run) else { return };
+        if held.is_alive() || held.is_before_its_start() {
+            self.end(now, run, Reason::Disowned, Span::ZERO);
+        } else {
+            self.forget(run);
+        }
+    }
+
     fn keep_only(&mut self, now: Time, ours: &BTreeSet<RunId>) {
         let others: Vec<_> = self.runs().filter(|run| !ours.contains(run)).collect();
         for run in others {
@@ -89,9 +113,18 @@ impl Duties {
 
     fn take_on(&mut self, now: Time, run: Arc<Run>) {
         let id = run.id;
+        let has = |held: &Held| held.run.lineage == run.lineage && !held.is_disowned();
+        if self.runs.get(&id).is_some_and(has) {
+            return;
+        }
         let latest = self.runs_of(id.task).last().map(|(latest, _)| latest.number);
         let is_stale = latest.is_some_and(|latest| latest >= id.number);
-        if is_stale || self.settled.iter().any(|old| old.task == id.task && old.number >= id.number) {
+        let is_over =
+            |old: &Had| old.lineage == run.lineage && old.run.task == id.task && old.run.number >= id.number;
+        if is_stale || self.settled.iter().any(is_over) {
+            // Someone waits for it.
+            let why = "this agent has had this run of the task, or a later one";
+            self.send(FromAgent::Ended { run: id, end: End::of(abandoned(why)) });
             return;
         }
         if self.runs.len() >= RUNS_MAX {
@@ -197,6 +230,7 @@ impl Duties {
 
     fn settled(&mut self, now: Time, run: RunId) {
         let Some(held) = self.runs.get(&run) else { return };
+        let lineage = held.run.lineage;
         if held.is_alive() || held.is_before_its_start() {
             self.end(now, run, Reason::Disowned, Span::ZERO);
             return;
@@ -204,7 +238,7 @@ impl Duties {
         if self.settled.len() == SETTLED_MAX {
             self.settled.pop_front();
         }
-        self.settled.push_back(run);
+        self.settled.push_back(Had { run, lineage });
         self.forget(run);
     }
 

@@ -1,6 +1,7 @@
 //! Which pieces of output to send, and when an end may follow them.
 
 use super::held::{Held, Stage};
+use super::ruling::Reason;
 use super::{Duties, Piece};
 use crate::owner::Bounds;
 use gleaner_units::{RunId, Time};
@@ -47,6 +48,7 @@ fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Pi
             (end.stdout, end.stderr) = (tail(stdout), tail(stderr));
             Some(Piece::End(run, end, ranges))
         }
+        _ if held.ending.is_some_and(|ending| ending.reason == Reason::Disowned) => None,
         _ => STREAMS
             .into_iter()
             .zip([stdout, stderr])

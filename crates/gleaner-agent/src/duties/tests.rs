@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::owner::{Reason, Verdict};
+use gleaner_wire::Lineage;
 use gleaner_wire::job::{Checkpointing, Confinement, Needs};
 use gleaner_wire::session::{Outcome, StopCause};
 
@@ -21,6 +22,22 @@ fn id(task: usize, number: u32) -> RunId {
     RunId { task: TaskId::new(task), number }
 }
 
+fn lineage(epoch: u32) -> Lineage {
+    Lineage::of([epoch as u8; 8])
+}
+
+fn welcome(epoch: u32, forget: Vec<RunId>) -> ToAgent {
+    ToAgent::Welcome {
+        epoch,
+        lineage: lineage(epoch),
+        restored: None,
+        forget,
+        lease_s: LEASE_S,
+        heartbeat_s: HEARTBEAT_S,
+        token: "token".to_owned(),
+    }
+}
+
 fn profile() -> Profile {
     Profile::new([1.0; 3], 2)
 }
@@ -28,6 +45,7 @@ fn profile() -> Profile {
 fn run(task: usize, number: u32) -> Run {
     Run {
         id: id(task, number),
+        lineage: lineage(3),
         name: format!("1/{task}"),
         user: String::new(),
         label: None,
@@ -63,7 +81,7 @@ fn killed(run: RunId) -> Event {
 impl Stage {
     /// Connected and welcomed at 0 s, in epoch 3.
     fn new() -> Self {
-        let mut stage = Self { duties: Duties::new(7, 1, 3, profile()), lines: Vec::new() };
+        let mut stage = Self { duties: Duties::new(7, 1, None, profile()), lines: Vec::new() };
         stage.connect(0.0);
         stage.lines.clear();
         stage
@@ -75,9 +93,7 @@ impl Stage {
     }
 
     fn welcome(&mut self, seconds: f64, epoch: u32) {
-        let token = "token".to_owned();
-        let welcome = ToAgent::Welcome { epoch, lease_s: LEASE_S, heartbeat_s: HEARTBEAT_S, token };
-        self.hear(seconds, welcome);
+        self.hear(seconds, welcome(epoch, Vec::new()));
     }
 
     fn hear(&mut self, seconds: f64, message: ToAgent) {
@@ -180,7 +196,7 @@ fn beats(stage: &mut Stage, range: std::ops::RangeInclusive<u64>) {
     for number in range {
         let seconds = (number - 1) as f64 * HEARTBEAT_S;
         stage.pass_until(seconds);
-        stage.hear(seconds, ToAgent::Beat { number });
+        stage.hear(seconds, ToAgent::Beat { number, row: 1 });
     }
 }
 
@@ -402,13 +418,10 @@ fn what_was_not_started_is_not_started_past_the_lease() {
 }
 
 #[test]
-fn a_silent_coordinator_is_left_and_a_lower_epoch_turned_away() {
+fn a_silent_coordinator_is_left() {
     let mut stage = Stage::new();
     stage.pass_until(20.0);
     assert_eq!(stage.done(), ["20 close"]);
-    stage.on(21.0, Event::Connected);
-    stage.welcome(21.0, 2);
-    assert_eq!(stage.done(), ["21 close"]);
     stage.on(22.0, Event::Connected);
     stage.hear(22.0, ToAgent::Run(Box::new(run(1, 1))));
     assert_eq!(stage.done(), ["22 close"], "orders before the welcome");
@@ -448,6 +461,48 @@ fn what_the_coordinator_disowns_is_killed_and_forgotten() {
     assert_eq!(stage.duties.runs().collect::<Vec<_>>(), [ours]);
 }
 
+/// The journal was put back, and other tasks got the numbers.
+#[test]
+fn runs_of_a_past_that_is_no_more_end_and_nothing_is_said_of_them() {
+    let mut stage = Stage::new();
+    let (alive, over) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(3.0, exited(over, 0));
+    stage.on(4.0, Event::Connected);
+    stage.done();
+    stage.hear(4.0, welcome(4, vec![alive, over]));
+    stage.on(4.5, Event::Wrote { run: alive, stream: Stream::Stdout, written: 1 << 20, dropped: 0 });
+    stage.hear(5.0, ToAgent::Run(Box::new(Run { lineage: lineage(4), ..run(1, 1) })));
+    stage.on(6.0, killed(alive));
+    assert_eq!(
+        stage.done(),
+        ["4 clear 2.1", "4 kill 1.1", "4 load 0", "4 open true", "5 ended 1.1 abandoned", "6 clear 1.1"]
+            .map(str::to_owned)
+            .to_vec()
+    );
+}
+
+#[test]
+fn an_order_for_what_was_settled_here_is_answered_and_one_of_another_past_is_carried_out() {
+    let mut stage = Stage::new();
+    let done = stage.start(1.0, run(1, 1));
+    stage.on(2.0, exited(done, 0));
+    stage.hear(2.0, ToAgent::Settled { run: done, accepted: true });
+    stage.done();
+    stage.hear(3.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.hear(4.0, ToAgent::Run(Box::new(Run { lineage: lineage(4), ..run(1, 1) })));
+    assert_eq!(stage.done(), ["3 ended 1.1 abandoned", "4 prepare 1.1"]);
+}
+
+#[test]
+fn who_may_come_again_does_and_who_may_not_ends() {
+    let mut stage = Stage::new();
+    let why = String::new;
+    stage.hear(1.0, ToAgent::Refused { why: why(), for_good: false });
+    stage.hear(2.0, ToAgent::Refused { why: why(), for_good: true });
+    assert_eq!(stage.done(), ["1 close", "2 give up"]);
+}
+
 #[test]
 fn a_stop_of_what_is_not_here_is_answered() {
     let mut stage = Stage::new();
@@ -474,7 +529,7 @@ fn time_is_limited_but_suspended_time_does_not_count() {
     stage.pass_until(19.0);
     assert_eq!(stage.done(), Vec::<String>::new());
     for number in 2..=4 {
-        stage.hear(19.0, ToAgent::Beat { number });
+        stage.hear(19.0, ToAgent::Beat { number, row: 1 });
     }
     stage.pass_until(21.0);
     stage.on(22.0, killed(run));
@@ -619,7 +674,7 @@ fn output_goes_before_the_end_and_again_after_a_reconnection() {
     stage.pass_until(3.0);
     assert_eq!(stage.done(), ["2 output 1.1 Stdout 0+65536", "2.1 output 1.1 Stdout 65536+4464"]);
     stage.pass_until(5.0);
-    stage.hear(5.1, ToAgent::Beat { number: 2 });
+    stage.hear(5.1, ToAgent::Beat { number: 2, row: 1 });
     stage.on(6.0, wrote(70_010));
     stage.pass_until(6.2);
     stage.on(7.0, Event::Disconnected);

@@ -89,6 +89,7 @@ mod tests {
     fn run(task: usize, confinement: Confinement) -> Run {
         Run {
             id: RunId { task: TaskId::new(task), number: 1 },
+            lineage: gleaner_wire::Lineage::of([1; 8]),
             name: "1/0".into(),
             user: "u".into(),
             label: None,

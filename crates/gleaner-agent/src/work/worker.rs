@@ -19,6 +19,7 @@ use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
 use gleaner_units::RunId;
+use gleaner_wire::Met;
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
@@ -52,7 +53,8 @@ pub(super) struct Worker {
     identity: Identity,
     key: AgentKey,
     duties: Duties,
-    epoch: u32,
+    /// Which coordinator it was with last, as it is written down.
+    met: Arc<Mutex<Option<Met>>>,
     /// The machine as it was found, before the owner's rules.
     found: Profile,
     watch: Watch,
@@ -82,7 +84,7 @@ impl Worker {
         let Start { home, watch, identity, key, keeper, profile, options } = start;
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
-        let epoch = home.epoch()?;
+        let met = home.met()?;
         let incarnation = home.count_start()?;
         // Its folder is the agent's alone, so its name is too.
         let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
@@ -94,7 +96,7 @@ impl Worker {
         let seats =
             Seats::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
-        let mut duties = Duties::new(identity.agent, incarnation, epoch, offered);
+        let mut duties = Duties::new(identity.agent, incarnation, met.clone(), offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
         Ok(Self {
@@ -102,7 +104,7 @@ impl Worker {
             identity,
             key,
             duties,
-            epoch,
+            met: Arc::new(Mutex::new(met)),
             found: profile,
             watch,
             folders,
@@ -285,12 +287,7 @@ impl Worker {
             Deed::Send(message) => self.send(message),
             Deed::Prove(nonce) => self.prove(&nonce),
             Deed::UseToken(token) => self.use_token(&token),
-            Deed::Remember(epoch) => {
-                if epoch > self.epoch {
-                    self.epoch = epoch;
-                    return self.home.remember_epoch(epoch).err().map(|why| Err(why.into()));
-                }
-            }
+            Deed::Remember(met) => self.remember(met),
             Deed::Close(why) => self.close(&why),
             Deed::Prepare(run) => self.prepare(run),
             Deed::Launch(run) => self.launch(&run),
@@ -316,6 +313,24 @@ impl Worker {
             self.close("what is sent to the coordinator is not taken");
             self.results.push_back(Event::Disconnected);
         }
+    }
+
+    /// On a thread, since a disk can take long; the thread that comes last writes last.
+    fn remember(&self, met: Met) {
+        let (home, written) = (self.home.clone(), self.met.clone());
+        self.on_thread(move || {
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_news = |old: &Met| {
+                old.lineage != met.lineage && old.epoch <= met.epoch || old.restores != met.restores
+            };
+            if written.as_ref().is_none_or(is_news) {
+                match home.remember(&met) {
+                    Ok(()) => *written = Some(met),
+                    Err(why) => tracing::warn!(%why, "which coordinator this was is not written down"),
+                }
+            }
+            Event::Tick
+        });
     }
 
     fn close(&mut self, why: &str) {

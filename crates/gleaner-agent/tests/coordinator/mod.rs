@@ -4,9 +4,9 @@ use gleaner_agent::probes::Speeds;
 use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
 use gleaner_net::{Authority, Fingerprint, JoinToken, ServerIdentity, Token, TokenKind};
 use gleaner_units::{RunId, TaskId};
-use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Checkpointing, Confinement, Needs};
 use gleaner_wire::session::{End, FromAgent, Hello, Run, ToAgent, decode, encode};
+use gleaner_wire::{BlobHash, Lineage};
 use rustls::{ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -211,7 +211,15 @@ impl Session {
         self.say(&ToAgent::Proven);
         let Some(FromAgent::Hello(hello)) = self.hear() else { panic!("no hello") };
         let token = Token::generate(TokenKind::Session).unwrap().reveal();
-        self.say(&ToAgent::Welcome { epoch, lease_s, heartbeat_s: lease_s / 4.0, token });
+        self.say(&ToAgent::Welcome {
+            epoch,
+            lineage: Lineage::of([epoch as u8; 8]),
+            restored: None,
+            forget: Vec::new(),
+            lease_s,
+            heartbeat_s: lease_s / 4.0,
+            token,
+        });
         hello
     }
 
@@ -220,7 +228,7 @@ impl Session {
         loop {
             let message = self.hear().expect("the session goes on");
             if let FromAgent::Heartbeat { number, .. } = message {
-                self.say(&ToAgent::Beat { number });
+                self.say(&ToAgent::Beat { number, row: 1 });
             }
             if let Some(chosen) = choose(message) {
                 return chosen;
@@ -261,6 +269,7 @@ pub(crate) fn id_of(task: usize, number: u32) -> RunId {
 pub(crate) fn script(id: RunId, text: &str) -> Run {
     Run {
         id,
+        lineage: Lineage::of([1; 8]),
         name: format!("1/{}", id.task.index()),
         user: "ada".into(),
         label: None,

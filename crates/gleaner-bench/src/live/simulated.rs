@@ -63,8 +63,13 @@ impl Simulated {
     pub(super) async fn connect(self) -> Result<Connected, LiveError> {
         let path = "/api/v1/session";
         let mut session = connect_session(&self.address, self.authority, path, None, LIMITS).await?;
-        let hello =
-            Hello { agent: self.agent, incarnation: 1, epoch: 0, profile: self.profile, running: Vec::new() };
+        let hello = Hello {
+            agent: self.agent,
+            incarnation: 1,
+            met: None,
+            profile: self.profile,
+            running: Vec::new(),
+        };
         let knock = FromAgent::Knock { version: SESSION_VERSION, agent: self.agent };
         say(&mut session, &knock).await?;
         loop {

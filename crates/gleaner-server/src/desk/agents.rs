@@ -3,7 +3,7 @@
 use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
-use crate::ledger::Wish;
+use crate::ledger::{Acquaintance, Wish};
 use gleaner_core::{Command, Run, Stage};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Actor;
@@ -12,6 +12,7 @@ use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stored, Stream, ToAgent,
 };
 use gleaner_wire::text::tamed;
+use gleaner_wire::{Had, Met};
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -20,8 +21,12 @@ impl Desk {
         match self.welcome(now, id, hello) {
             Ok(()) => {}
             Err(Unwelcome::ForGood(why)) => {
-                self.batch.effects.push(Effect::Send(session, ToAgent::Refused { why }));
-                self.batch.effects.push(Effect::Close(session));
+                self.refuse(session, why, true);
+                return;
+            }
+            Err(Unwelcome::UntilMended(why)) => {
+                self.turned_away.insert(id, why.clone());
+                self.refuse(session, why, false);
                 return;
             }
             Err(Unwelcome::ForNow) => {
@@ -34,17 +39,25 @@ impl Desk {
         }
         self.sessions.insert(session, Session { agent: id, sample: None, heard: now });
         self.by_agent.insert(id, session);
+        self.turned_away.remove(&id);
         self.leases.renew(id, now + self.terms.lease + self.terms.margin);
+        let running = hello.running.iter().copied();
+        let (ours, others): (Vec<Had>, Vec<Had>) =
+            running.partition(|had| self.ledger.may_have_ordered(*had));
+        let runs = |had: Vec<Had>| had.into_iter().map(|had| had.run).collect::<Vec<RunId>>();
         self.send(
             session,
             ToAgent::Welcome {
                 epoch: self.ledger.epoch(),
+                lineage: self.ledger.lineage(),
+                restored: self.ledger.restored(),
+                forget: runs(others),
                 lease_s: self.terms.lease.seconds(),
                 heartbeat_s: self.terms.heartbeat.seconds(),
                 token,
             },
         );
-        self.synchronise(id, session, &hello.running);
+        self.synchronise(id, session, &runs(ours));
     }
 
     pub(super) fn frame(&mut self, now: Time, id: SessionId, frame: FromAgent) {
@@ -113,12 +126,17 @@ impl Desk {
         }
     }
 
+    fn refuse(&mut self, session: SessionId, why: String, for_good: bool) {
+        self.send(session, ToAgent::Refused { why, for_good });
+        self.batch.effects.push(Effect::Close(session));
+    }
+
     fn send(&mut self, session: SessionId, message: ToAgent) {
         self.batch.effects.push(Effect::Send(session, message));
     }
 
     fn tell_to_run(&mut self, run: RunId, on: MachineId) {
-        if let Some(&session) = self.by_agent.get(&on) {
+        if let Some(&session) = self.by_agent.get(&on).filter(|_| self.quiet_until.is_none()) {
             let order = RunOrder::of(&self.ledger, run);
             self.batch.effects.push(Effect::Run(session, Box::new(order)));
         }
@@ -131,6 +149,9 @@ impl Desk {
         };
         if known.revoked {
             return refuse("this agent was revoked");
+        }
+        if hello.met.as_ref().is_some_and(|met| self.ledger.knows(met) == Acquaintance::Stranger) {
+            return Err(Unwelcome::UntilMended(put_back(hello.met.as_ref(), self.ledger.epoch())));
         }
         check_profile(&hello.profile).map_err(|rejection| Unwelcome::ForGood(rejection.message))?;
         let (incarnation, lost) = (known.incarnation, known.lost);
@@ -177,6 +198,16 @@ impl Desk {
         }
     }
 
+    /// Who has one of them already does not start it again.
+    pub(super) fn order_all_again(&mut self) {
+        for machine in self.by_agent.keys().copied().collect::<Vec<_>>() {
+            let live = self.ledger.live_on(machine).filter(|run| run.stage() != Stage::Stopping);
+            for run in live.map(Run::id).collect::<Vec<_>>() {
+                self.tell_to_run(run, machine);
+            }
+        }
+    }
+
     /// Why a run of a task is to stop. What another run came before is as unwanted as what was cancelled.
     fn stop_cause(&self, task: TaskId) -> StopCause {
         let record = self.ledger.record(task);
@@ -192,7 +223,8 @@ impl Desk {
             session.sample = Some(sample);
             let agent = session.agent;
             self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
-            self.send(id, ToAgent::Beat { number });
+            let row = self.ledger.rows();
+            self.send(id, ToAgent::Beat { number, row });
         }
     }
 
@@ -347,6 +379,18 @@ fn without_tails(mut end: End) -> End {
 enum Unwelcome {
     /// It is told, and gives up.
     ForGood(String),
+    /// It is told, and comes again: somebody may mend it here.
+    UntilMended(String),
     /// It has had too much recorded; it comes again by itself.
     ForNow,
+}
+
+/// Said at both ends.
+fn put_back(met: Option<&Met>, epoch: u32) -> String {
+    let met = met.map_or(0, |met| met.epoch);
+    format!(
+        "this machine knows of what the coordinator's journal does not have (start {met}; the journal is at start {epoch}): \
+         the journal was put back to an older state, or is another's. If that was meant, stop the coordinator, run \
+         `gleaner journal restore` there, and start it again"
+    )
 }

@@ -405,7 +405,7 @@ impl Desk {
     /// The agent hears why, and its session ends.
     fn turn_away(&mut self, machine: &str) -> Result<MachineId, Rejection> {
         let agent = self.machine(machine)?;
-        self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned() });
+        self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned(), for_good: true });
         if let Some(&session) = self.by_agent.get(&agent) {
             self.close(session);
         }

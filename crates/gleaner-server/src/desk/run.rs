@@ -2,10 +2,10 @@
 
 use crate::ledger::Ledger;
 use gleaner_units::RunId;
-use gleaner_wire::JobId;
 use gleaner_wire::job::{Input, JobSpec, fill_in};
 use gleaner_wire::limits::ORDER_BYTES_MAX;
 use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::{JobId, Lineage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ pub struct RunOrder {
     spec: Arc<JobSpec>,
     position: u32,
     resume_from: Option<Stored>,
+    lineage: Lineage,
 }
 
 impl RunOrder {
@@ -33,6 +34,7 @@ impl RunOrder {
             spec: Arc::clone(&job.spec),
             position: job.position(run.task),
             resume_from: ledger.record(run.task).checkpoint.clone(),
+            lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }
 
@@ -58,6 +60,7 @@ impl RunOrder {
         env.extend(spec.env.iter().map(|(name, value)| (name.clone(), fill(value))));
         Ok(Run {
             id: self.run,
+            lineage: self.lineage,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
             user: self.user.clone(),
             label: spec.label.clone(),
@@ -89,7 +92,8 @@ mod tests {
     fn order(spec: JobSpec) -> RunOrder {
         let run = RunId { task: TaskId::new(0), number: 1 };
         let (job, user) = (JobId(1), "ada".to_owned());
-        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None }
+        let lineage = Lineage::of([1; 8]);
+        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None, lineage }
     }
 
     fn message_bytes(spec: JobSpec) -> usize {

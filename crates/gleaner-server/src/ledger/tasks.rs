@@ -233,6 +233,7 @@ impl Ledger {
     /// another run of it goes on.
     pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
         self.touched.push(TaskRange::one(task));
+        self.forget_orders(task);
         let runs = self.grid().runs_of(task).any(|run| run.stage() == Stage::Running);
         let (is_live, record) = (self.is_live(task), self.record(task));
         // A held task of which a lost run is heard after all stays held.
@@ -301,6 +302,7 @@ impl Ledger {
         self.end_rest(run.task);
         self.enter(at, run.task, phase);
         self.tell(at, &Event::RunEnded { run, end: RunEnd::Finished });
+        self.forget_orders(run.task);
     }
 
     /// Holds what a machine says of its speeds against a run whose length was declared.

@@ -53,6 +53,14 @@ impl MemoryDisk {
         disk.failing_saves.insert(number);
     }
 
+    /// The disk is put back to what it was when `last` was the last row.
+    pub fn put_back(&self, last: Seq) {
+        let mut disk = self.disk();
+        disk.rows.truncate(usize::try_from(last.number()).unwrap_or(usize::MAX));
+        disk.snapshots.retain(|at, _| *at <= last);
+        disk.failing_commits.clear();
+    }
+
     /// Row `seq` will read as damaged.
     pub fn alter(&self, seq: Seq) {
         self.disk().altered.insert(seq);

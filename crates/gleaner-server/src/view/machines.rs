@@ -29,7 +29,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
     MachineView {
         machine: agent.name.clone(),
         state: state(desk, id, agent),
-        why: agent.why.clone().or_else(|| agent.shown.why().cloned()),
+        why: desk.turned_away(id).or(agent.why.as_ref()).or(agent.shown.why()).cloned(),
         profile: agent.profile.clone(),
         owner_load: agent.load,
         price: agent.price,

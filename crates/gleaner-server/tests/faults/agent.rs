@@ -7,10 +7,10 @@ use super::history::Seen;
 use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
 use gleaner_units::{RunId, Span, Time};
-use gleaner_wire::BlobHash;
 use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
 };
+use gleaner_wire::{BlobHash, Had, Lineage, Met};
 use std::collections::BTreeMap;
 
 /// What a program that wants to be run again exits with.
@@ -23,7 +23,7 @@ pub(crate) struct Agent {
     /// How much faster than true time its clock runs, in thousandths.
     drift: i64,
     pub(crate) incarnation: u64,
-    epoch: u32,
+    met: Option<Met>,
     pub(crate) link: Link,
     heartbeats: u64,
     period: Span,
@@ -60,6 +60,7 @@ struct Held {
 }
 
 struct Kept {
+    lineage: Lineage,
     end: End,
     written: u64,
 }
@@ -71,7 +72,7 @@ impl Agent {
             profile,
             drift,
             incarnation: u64::from(number) << 32,
-            epoch: 0,
+            met: None,
             link: Link::Down,
             heartbeats: 0,
             period: Span::ZERO,
@@ -99,10 +100,16 @@ impl Agent {
         Hello {
             agent: self.number,
             incarnation: self.incarnation,
-            epoch: self.epoch,
+            met: self.met.clone(),
             profile: self.profile.clone(),
-            running: self.runs.keys().copied().collect(),
+            running: self.had(),
         }
+    }
+
+    fn had(&self) -> Vec<Had> {
+        let running = self.runs.iter().map(|(&run, held)| Had { run, lineage: held.run.lineage });
+        let over = self.ends.iter().map(|(&run, kept)| Had { run, lineage: kept.lineage });
+        running.chain(over).collect()
     }
 
     /// The program ends, and with it all it knew; its machine's next start is another incarnation.
@@ -186,15 +193,21 @@ impl Agent {
 
     pub(crate) fn hear(&mut self, message: ToAgent, scene: &mut Scene) {
         match message {
-            ToAgent::Welcome { epoch, lease_s, heartbeat_s, .. } => {
-                self.welcomed(epoch, lease_s, heartbeat_s, scene);
+            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, .. } => {
+                let restores = restored.into_iter().collect();
+                let met = Met { epoch, lineage, row: 0, restores };
+                self.welcomed(met, &forget, (lease_s, heartbeat_s), scene);
             }
+            ToAgent::Refused { for_good: false, .. } => scene.close = true,
             ToAgent::Refused { .. } => {
                 self.kill_all("the agent is refused", scene);
                 self.is_gone = true;
                 scene.close = true;
             }
-            ToAgent::Beat { number } => {
+            ToAgent::Beat { number, row } => {
+                if let Some(met) = &mut self.met {
+                    met.row = met.row.max(row);
+                }
                 if let Link::Up { unanswered, .. } = &mut self.link
                     && let Some(sent) = unanswered.remove(&number)
                 {
@@ -229,13 +242,19 @@ impl Agent {
         }
     }
 
-    fn welcomed(&mut self, epoch: u32, lease_s: f64, heartbeat_s: f64, scene: &mut Scene) {
+    fn welcomed(
+        &mut self,
+        met: Met,
+        forget: &[RunId],
+        (lease_s, heartbeat_s): (f64, f64),
+        scene: &mut Scene,
+    ) {
         let Link::Greeting { connection, since } = self.link else { return };
-        if epoch < self.epoch {
-            scene.close = true;
-            return;
+        self.met = Some(met);
+        for &run in forget {
+            self.abandon(run, "its past is no more", scene);
+            self.ends.remove(&run);
         }
-        self.epoch = epoch;
         self.link = Link::Up { connection, unanswered: BTreeMap::new() };
         self.lease = self.true_span(lease_s);
         self.renew(since, scene);
@@ -303,9 +322,14 @@ impl Agent {
             scene.close = true;
             return;
         }
-        let known = self.runs.keys().chain(self.ends.keys());
-        let older: Vec<_> = known.copied().filter(|known| known.task == id.task).collect();
+        let known = Had { run: id, lineage: run.lineage };
+        if self.had().contains(&known) {
+            return;
+        }
+        let older: Vec<_> =
+            self.had().into_iter().map(|had| had.run).filter(|had| had.task == id.task).collect();
         if older.iter().any(|older| older.number >= id.number) {
+            self.send(FromAgent::Ended { run: id, end: end(unknown(), None, 0, scene) }, scene);
             return;
         }
         for older in older {
@@ -340,7 +364,8 @@ impl Agent {
         held.progress = from.as_ref().map_or(Span::ZERO, |blob| scene.blobs[blob]);
         held.written = if scene.chance.one_in(3) { scene.chance.between(1, 5_000) } else { 0 };
         let frames = output(run, held.written);
-        scene.see(Seen::Began { run, on: self.number, from });
+        let lineage = held.run.lineage;
+        scene.see(Seen::Began { run, lineage, on: self.number, from });
         self.send(FromAgent::Started(run), scene);
         if let Some(frame) = frames {
             self.send(frame, scene);
@@ -389,8 +414,7 @@ impl Agent {
                 }
             }
         } else if !self.ends.contains_key(&run) {
-            let outcome = Outcome::Abandoned { why: "this agent does not have it".to_owned() };
-            self.send(FromAgent::Ended { run, end: end(outcome, None, 0, scene) }, scene);
+            self.send(FromAgent::Ended { run, end: end(unknown(), None, 0, scene) }, scene);
         }
     }
 
@@ -430,15 +454,16 @@ impl Agent {
     fn over(&mut self, run: RunId, outcome: Outcome, checkpoint: Option<Stored>, scene: &mut Scene) {
         let Some(held) = self.runs.remove(&run) else { return };
         scene.see(Seen::LetGo { run, on: self.number });
+        let lineage = held.run.lineage;
         if held.began {
-            scene.see(Seen::Over { run, on: self.number, outcome: outcome.clone() });
+            scene.see(Seen::Over { run, lineage, on: self.number, outcome: outcome.clone() });
         }
         let end = end(outcome, checkpoint, held.written, scene);
         self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         if scene.goes_wrong(10) {
             self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         }
-        self.ends.insert(run, Kept { end, written: held.written });
+        self.ends.insert(run, Kept { lineage, end, written: held.written });
     }
 
     fn tell_owner(&mut self, scene: &mut Scene) {
@@ -484,6 +509,10 @@ impl Held {
     fn exit_code(&self) -> i32 {
         self.run.command[2].parse().expect("an exit code")
     }
+}
+
+fn unknown() -> Outcome {
+    Outcome::Abandoned { why: "this agent does not have it".to_owned() }
 }
 
 fn output(run: RunId, written: u64) -> Option<FromAgent> {

@@ -96,8 +96,12 @@ fn no_machine_is_overfull(history: &History, journal: &Journal) -> Result<(), St
 }
 
 fn runs_rest_on_commits(history: &History, journal: &Journal) -> Result<(), String> {
+    let was_put_back = history.seen.iter().any(|(_, seen)| matches!(seen, Seen::PutBack { .. }));
     for (at, seen) in &history.seen {
-        let Seen::Began { run, on, .. } = seen else { continue };
+        let Seen::Began { run, lineage, on, .. } = seen else { continue };
+        if was_put_back && !journal.has(*run, *lineage) {
+            continue;
+        }
         let sent = journal.steps(run.task).any(|(written, step)| {
             let to = MachineId::new(*on as usize);
             matches!(step, Step::Sent(number, on) if number == run.number && on == to)
@@ -188,7 +192,7 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
                     if is_done || !ended.insert(run.number) {
                         return Err(format!("{run:?} on {on} counts though there was a result"));
                     }
-                    is_real(history, run, on, &end.outcome)?;
+                    is_real((history, journal), run, on, &end.outcome)?;
                     is_done = end.outcome == Outcome::Exited { code: 0 };
                     has_failed |=
                         matches!(end.outcome, Outcome::Exited { code: 3 } | Outcome::NotStarted { .. });
@@ -213,11 +217,16 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
     Ok(())
 }
 
-/// What never began cannot have exited.
-fn is_real(history: &History, ended: RunId, on: MachineId, outcome: &Outcome) -> Result<(), String> {
+/// What never began cannot have exited; nor did a run of a past that is no more.
+fn is_real(
+    (history, journal): (&History, &Journal),
+    ended: RunId,
+    on: MachineId,
+    outcome: &Outcome,
+) -> Result<(), String> {
     let happened = history.seen.iter().any(|(_, seen)| {
-        matches!(seen, Seen::Over { run, on: at, outcome: real }
-            if *run == ended && *at as usize == on.index() && real == outcome)
+        matches!(seen, Seen::Over { run, lineage, on: at, outcome: real }
+            if *run == ended && *at as usize == on.index() && real == outcome && journal.has(*run, *lineage))
     });
     if happened || !matches!(outcome, Outcome::Exited { .. }) {
         Ok(())
@@ -243,7 +252,10 @@ fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> 
         }
     }
     history.seen.iter().try_for_each(|(at, seen)| match seen {
-        Seen::Began { run, from, .. } if !latest_checkpoints(journal, *run).contains(&from.as_ref()) => {
+        Seen::Began { run, lineage, from, .. }
+            if !history.may_be_lost(*at, *lineage)
+                && !latest_checkpoints(journal, *run).contains(&from.as_ref()) =>
+        {
             Err(format!("{run:?} began at {at} from {from:?}"))
         }
         _ => Ok(()),
@@ -286,7 +298,13 @@ fn cancelled_stays(history: &History, journal: &Journal) -> Result<(), String> {
             }
         }
         let began = history.seen.iter().find_map(|(at, seen)| match seen {
-            Seen::Began { run, .. } if run.task == task && banned.contains(&run.number) => Some((at, run)),
+            Seen::Began { run, lineage, .. }
+                if run.task == task
+                    && banned.contains(&run.number)
+                    && !history.may_be_lost(*at, *lineage) =>
+            {
+                Some((at, run))
+            }
             _ => None,
         });
         if let Some((at, run)) = began {

@@ -5,7 +5,7 @@ use gleaner_server::store::StoredRow;
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::Outcome;
-use gleaner_wire::{BlobHash, JobId};
+use gleaner_wire::{BlobHash, JobId, Lineage};
 
 /// One thing that was seen.
 #[derive(Clone, Debug)]
@@ -21,9 +21,9 @@ pub(crate) enum Seen {
     /// Nothing of a run is left on a machine.
     LetGo { run: RunId, on: u32 },
     /// A program began to run.
-    Began { run: RunId, on: u32, from: Option<BlobHash> },
+    Began { run: RunId, lineage: Lineage, on: u32, from: Option<BlobHash> },
     /// A program is gone.
-    Over { run: RunId, on: u32, outcome: Outcome },
+    Over { run: RunId, lineage: Lineage, on: u32, outcome: Outcome },
     /// A machine stands still, with all that is on it.
     Slept { on: u32 },
     /// It goes on.
@@ -36,6 +36,13 @@ pub(crate) enum Seen {
     Kept { run: RunId, offset: u64, bytes: u64 },
     /// Rows up to this number, counted from 1, are on the disk.
     Committed { rows: u64 },
+    /// The journal was put back, by order, to what it was earlier.
+    PutBack {
+        /// When the first row was committed that is lost.
+        since: Time,
+        /// What was drawn by the starts until then.
+        starts: Vec<Lineage>,
+    },
 }
 
 /// A history and where it led.
@@ -48,4 +55,51 @@ pub(crate) struct History {
     /// What happened in all, heartbeats and the like aside.
     pub(crate) events: u64,
     pub(crate) faults: u64,
+}
+
+impl History {
+    /// The journal is put back to what it was when it had so many rows: what was told since counts for nothing, but what
+    /// runs goes on to run.
+    pub(crate) fn put_back(&mut self, now: Time, rows: u64, starts: Vec<Lineage>) {
+        let is_lost =
+            |(_, seen): &&(Time, Seen)| matches!(seen, Seen::Committed { rows: more } if *more > rows);
+        let since = self.seen.iter().find(is_lost).map_or(now, |(at, _)| *at);
+        self.seen.retain(|(at, seen)| *at < since || !seen.is_told());
+        for (_, seen) in &mut self.seen {
+            if let Seen::Committed { rows: more } = seen {
+                *more = rows.min(*more);
+            }
+        }
+        self.seen.push((now, Seen::PutBack { since, starts }));
+    }
+
+    /// Whether a run that began then, and was ordered under that start, may be of a past that is no more.
+    pub(crate) fn may_be_lost(&self, at: Time, lineage: Lineage) -> bool {
+        self.seen.iter().any(|(_, seen)| match seen {
+            Seen::PutBack { since, starts } => at >= *since && starts.contains(&lineage),
+            _ => false,
+        })
+    }
+}
+
+impl Seen {
+    /// Whether somebody was told something, or it was kept, on the strength of the journal.
+    fn is_told(&self) -> bool {
+        match self {
+            Self::Submitted { .. }
+            | Self::Ordered { .. }
+            | Self::Administered { .. }
+            | Self::Settled { .. }
+            | Self::Kept { .. } => true,
+            Self::Took { .. }
+            | Self::LetGo { .. }
+            | Self::Began { .. }
+            | Self::Over { .. }
+            | Self::Slept { .. }
+            | Self::Woke { .. }
+            | Self::Stored { .. }
+            | Self::Committed { .. }
+            | Self::PutBack { .. } => false,
+        }
+    }
 }

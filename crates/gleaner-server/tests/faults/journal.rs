@@ -4,18 +4,23 @@ use super::history::{History, Seen};
 use gleaner_core::Decision;
 use gleaner_server::journal::{Chosen, Fact};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::Lineage;
 use gleaner_wire::session::End;
 
 /// All facts, each with the moment in truth when it was on the disk.
 pub(crate) struct Journal {
     pub(crate) facts: Vec<Written>,
     jobs: Vec<(usize, usize)>,
+    /// Of each start, what it drew.
+    starts: Vec<Lineage>,
 }
 
 pub(crate) struct Written {
     /// On the coordinator's clock.
     pub(crate) at: Time,
     pub(crate) durable: Time,
+    /// How many starts there were by then.
+    epoch: usize,
     pub(crate) fact: Fact,
 }
 
@@ -33,7 +38,7 @@ pub(crate) enum Step<'a> {
 
 impl Journal {
     pub(crate) fn read(history: &History) -> Result<Self, String> {
-        let mut journal = Self { facts: Vec::new(), jobs: Vec::new() };
+        let mut journal = Self { facts: Vec::new(), jobs: Vec::new(), starts: Vec::new() };
         let mut commits = history.seen.iter().filter_map(|(at, seen)| match seen {
             Seen::Committed { rows } => Some((*at, *rows)),
             _ => None,
@@ -49,7 +54,11 @@ impl Journal {
                 let first = journal.jobs.last().map_or(0, |(first, count)| first + count);
                 journal.jobs.push((first, spec.tasks.count() as usize));
             }
-            journal.facts.push(Written { at: stored.row.at, durable, fact });
+            if let Fact::CoordinatorStarted { lineage, .. } = &fact {
+                journal.starts.push(*lineage);
+            }
+            let epoch = journal.starts.len();
+            journal.facts.push(Written { at: stored.row.at, durable, epoch, fact });
         }
         Ok(journal)
     }
@@ -57,6 +66,16 @@ impl Journal {
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         let count = self.jobs.last().map_or(0, |(first, count)| first + count);
         (0..count).map(TaskId::new)
+    }
+
+    /// Whether a run that an agent was ordered under this start may be the one that is in the journal: of a past that is
+    /// no more, another task's run may have had its number.
+    pub(crate) fn has(&self, run: RunId, lineage: Lineage) -> bool {
+        let sent = self.steps(run.task).find_map(|(written, step)| match step {
+            Step::Sent(number, _) if number == run.number => Some(written.epoch),
+            _ => None,
+        });
+        sent.is_some_and(|epoch| self.starts[epoch - 1..].contains(&lineage))
     }
 
     /// What happened to a task, in order.

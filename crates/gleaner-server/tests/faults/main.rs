@@ -12,6 +12,7 @@ mod journal;
 mod mended;
 mod mutant;
 mod network;
+mod put_back;
 mod queue;
 mod recovery;
 mod scene;

@@ -1,15 +1,15 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
 use gleaner_server::desk::{
-    Admitted, Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Terms,
+    Admitted, Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Start, Terms,
 };
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, ToAgent};
+use gleaner_wire::{JobId, Lineage};
 
 const JOB: JobId = JobId(1);
 
@@ -17,7 +17,7 @@ fn task() -> TaskId {
     TaskId::new(0)
 }
 
-fn one() -> RunId {
+pub(crate) fn one() -> RunId {
     RunId { task: task(), number: 1 }
 }
 
@@ -27,6 +27,8 @@ pub(crate) struct Small {
     now: Time,
     effects: Vec<Effect>,
     pub(crate) facts: Vec<Fact>,
+    /// All facts so far.
+    pub(crate) all: Vec<Fact>,
     sessions: u64,
 }
 
@@ -50,8 +52,10 @@ fn only(task: u32) -> Choice {
 impl Small {
     pub(crate) fn running() -> Self {
         let now = Time::from_nanos(1);
-        let desk = Desk::new(Ledger::new(), Terms::default(), now, ("test", 1));
-        let mut small = Self { desk, now, effects: Vec::new(), facts: Vec::new(), sessions: 0 };
+        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+        let desk = Desk::new(Ledger::new(), Terms::default(), now, start);
+        let mut small =
+            Self { desk, now, effects: Vec::new(), facts: Vec::new(), all: Vec::new(), sessions: 0 };
         small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1 });
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         small.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) });
@@ -77,6 +81,7 @@ impl Small {
         }
         let batch = self.desk.settle(self.now);
         self.facts = batch.recorded.into_iter().map(|recorded| recorded.entry.fact).collect();
+        self.all.extend_from_slice(&self.facts);
         self.effects = batch.effects;
         self.desk.ledger().check().expect("the ledger holds");
     }
@@ -92,7 +97,7 @@ impl Small {
 
     fn connected(&mut self, incarnation: u64) -> Input {
         self.sessions += 1;
-        let hello = Hello { agent: 0, incarnation, epoch: 0, profile: profile(), running: Vec::new() };
+        let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running: Vec::new() };
         Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
     }
 

@@ -22,10 +22,12 @@ pub(crate) enum Mutant {
     EndedTooSoon,
     /// The keys of submissions get lost on their way.
     KeysLost,
+    /// Runs of a past that is no more are taken for those that have their numbers now.
+    PastsConfused,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -36,5 +38,6 @@ impl Mutant {
         Self::CheckpointIgnored,
         Self::EndedTooSoon,
         Self::KeysLost,
+        Self::PastsConfused,
     ];
 }

@@ -5,14 +5,16 @@
 
 use super::history::Seen;
 use super::mutant::Mutant;
-use gleaner_server::desk::{Batch, Desk, Effect, Input, Terms};
+use gleaner_server::desk::{Batch, Desk, Effect, Input, Recorded, Start, Terms};
 use gleaner_server::driver::row;
-use gleaner_server::journal::Fact;
+use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::FORMAT;
 use gleaner_server::recovery::recover;
 use gleaner_server::store::{Failure, MemoryDisk, MemoryStore, Reader as _, Seq, Snapshot, Store, StoredRow};
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::ToAgent;
+use gleaner_wire::{JobId, Lineage};
+use std::collections::BTreeMap;
 
 pub(crate) struct Server {
     pub(crate) disk: MemoryDisk,
@@ -23,6 +25,8 @@ pub(crate) struct Server {
     pub(crate) inbox: Vec<Input>,
     /// The ledger as it was after some rows, to compare with what the journal leads to.
     pub(crate) saved: Vec<(Seq, Vec<u8>)>,
+    /// How often it was put back.
+    restores: u64,
     /// The last moment on the coordinator's clock.
     last: Time,
     mutant: Option<Mutant>,
@@ -49,6 +53,7 @@ impl Server {
             process: None,
             inbox: Vec::new(),
             saved: Vec::new(),
+            restores: 0,
             last: Time::ZERO,
             mutant,
         }
@@ -75,8 +80,10 @@ impl Server {
         let ledger = recovered.ledger;
         ledger.check()?;
         let clock = wall.max(ledger.now());
-        let desk = Desk::new(ledger, Terms::default(), clock, ("faults", self.number));
+        let seed = self.number;
         self.number += 1;
+        let start = Start { program: "faults", lineage: lineage_of(self.number), seed };
+        let desk = Desk::new(ledger, Terms::default(), clock, start);
         self.process = Some(Process { desk, store, batch: None, started: (clock, now) });
         self.inbox.clear();
         self.last = clock;
@@ -86,6 +93,20 @@ impl Server {
     pub(crate) fn kill(&mut self) {
         self.process = None;
         self.inbox.clear();
+    }
+
+    /// Puts the journal of a process that has ended back to so many rows, and says so in it. Returns how many it has then.
+    pub(crate) fn put_back(&mut self, rows: u64) -> Result<u64, String> {
+        self.disk.put_back(Seq::new(rows));
+        self.saved.retain(|(at, _)| at.number() <= rows);
+        let mut store = MemoryStore::open(&self.disk);
+        let at = self.rows().last().map_or(Time::ZERO, |stored| stored.row.at);
+        self.restores += 1;
+        // No start draws the same.
+        let lineage = Lineage::of((u64::MAX - self.restores).to_le_bytes());
+        let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
+        let last = store.commit(&[row(&Recorded { entry, tasks: Vec::new() })]);
+        last.map(Seq::number).map_err(|error| error.to_string())
     }
 
     /// When in truth the desk next wants to know the time.
@@ -112,6 +133,7 @@ impl Server {
             Some(Mutant::EffectsBeforeCommit) => hasty = std::mem::take(&mut batch.effects),
             Some(Mutant::AnyEndCounts) => count_any_end(&mut batch),
             Some(Mutant::LeaseTooShort) => lengthen_leases(&mut batch.effects),
+            Some(Mutant::PastsConfused) => forget_nothing(&mut batch.effects),
             _ => {}
         }
         process.batch = Some(batch);
@@ -159,6 +181,22 @@ impl Server {
         self.saved.push((at, body));
     }
 
+    /// What its starts drew so far.
+    pub(crate) fn starts(&self) -> Vec<Lineage> {
+        (1..=self.number).map(lineage_of).collect()
+    }
+
+    /// The jobs in the journal, each with its user and its tasks.
+    pub(crate) fn jobs(&self) -> BTreeMap<JobId, (String, u32)> {
+        let facts =
+            self.rows().into_iter().map(|stored| serde_json::from_str(&stored.row.body).expect("a fact"));
+        let jobs = facts.filter_map(|fact| match fact {
+            Fact::JobSubmitted { job, user, spec, .. } => Some((job, (user, spec.tasks.count()))),
+            _ => None,
+        });
+        jobs.collect()
+    }
+
     /// All that is on the disk.
     pub(crate) fn rows(&self) -> Vec<StoredRow> {
         let mut rows: Vec<StoredRow> = Vec::new();
@@ -179,6 +217,11 @@ impl Server {
     }
 }
 
+/// Another for each start.
+fn lineage_of(number: u64) -> Lineage {
+    Lineage::of(number.to_le_bytes())
+}
+
 fn count_any_end(batch: &mut Batch) {
     for recorded in &mut batch.recorded {
         if let Fact::ResultRefused { run, agent, end } = &recorded.entry.fact {
@@ -189,6 +232,14 @@ fn count_any_end(batch: &mut Batch) {
     for effect in &mut batch.effects {
         if let Effect::Send(_, ToAgent::Settled { accepted, .. }) = effect {
             *accepted = true;
+        }
+    }
+}
+
+fn forget_nothing(effects: &mut [Effect]) {
+    for effect in effects {
+        if let Effect::Send(_, ToAgent::Welcome { forget, .. }) = effect {
+            forget.clear();
         }
     }
 }

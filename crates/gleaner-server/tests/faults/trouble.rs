@@ -1,6 +1,7 @@
 //! What goes wrong in the simulated world, what its users and owners do meanwhile, and the calm that follows.
 
 use super::agent::Agent;
+use super::history::Seen;
 use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
@@ -43,6 +44,7 @@ impl World {
         let all = self.server.inbox.len();
         self.server.turn(self.now, all);
         self.server.commit(&mut self.history.seen, self.now).expect("nothing is wrong yet");
+        self.founded = self.server.rows().len() as u64;
         for agent in 0..self.agents.len() {
             self.asleep_until.push(Time::ZERO);
             self.cut_off_until.push(Time::ZERO);
@@ -92,7 +94,7 @@ impl World {
             return;
         }
         let agent = self.chance.below(self.agents.len() as u64) as usize;
-        let happened = match self.chance.below(9) {
+        let happened = match self.chance.below(10) {
             0 | 1 => self.server_crashes(),
             2 => self.commit_fails(),
             3 => self.connection_breaks(agent),
@@ -103,6 +105,7 @@ impl World {
                 self.server.disk.fail_save(1);
                 true
             }
+            8 => self.journal_is_put_back(),
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true
@@ -118,6 +121,31 @@ impl World {
             self.kill_server();
         }
         was_up
+    }
+
+    /// A backup is put in the journal's place, by order.
+    fn journal_is_put_back(&mut self) -> bool {
+        if !self.server.is_up() {
+            return false;
+        }
+        self.kill_server();
+        // A backup has whole commits.
+        let commits = self.history.seen.iter().filter_map(|(_, seen)| match seen {
+            Seen::Committed { rows } if *rows >= self.founded => Some(*rows),
+            _ => None,
+        });
+        let commits: Vec<u64> = commits.collect();
+        let back = self.chance.below(commits.len() as u64).min(self.chance.below(40));
+        let rows = commits[commits.len() - 1 - back as usize];
+        // What was on its way is of the past that is no more.
+        for connection in self.network.all() {
+            self.network.get_mut(connection).is_dead = true;
+        }
+        let last = self.server.put_back(rows).expect("memory can be written");
+        self.history.put_back(self.now, rows, self.server.starts());
+        self.history.seen.push((self.now, Seen::Committed { rows: last }));
+        self.users.forget(&self.server.jobs());
+        true
     }
 
     fn commit_fails(&mut self) -> bool {

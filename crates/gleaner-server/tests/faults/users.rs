@@ -59,6 +59,12 @@ impl Users {
         (id, asked)
     }
 
+    /// The journal was put back: what is not in it any more was never told.
+    pub(crate) fn forget(&mut self, jobs: &BTreeMap<JobId, (String, u32)>) {
+        self.open.clear();
+        self.jobs.retain(|(user, job, tasks)| jobs.get(job) == Some(&(user.clone(), *tasks)));
+    }
+
     /// Asks for the same again, under another number.
     pub(crate) fn ask_again(&mut self, id: OrderId) -> Option<(OrderId, Asked)> {
         let Asked { by, order } = self.open.remove(&id)?;

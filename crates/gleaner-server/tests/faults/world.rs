@@ -33,6 +33,8 @@ pub(crate) struct World {
     pub(super) network: Network,
     pub(super) agents: Vec<Agent>,
     pub(super) users: Users,
+    /// The rows with which the grid begins.
+    pub(super) founded: u64,
     /// What is stored at the coordinator, and how far the counting was.
     blobs: BTreeMap<BlobHash, Span>,
     pub(super) history: History,
@@ -61,6 +63,7 @@ impl World {
             network: Network::default(),
             agents: Vec::new(),
             users: Users::default(),
+            founded: 0,
             blobs: BTreeMap::new(),
             history: History::default(),
             mutant,

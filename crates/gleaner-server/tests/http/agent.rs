@@ -46,7 +46,7 @@ impl Agent {
         assert_eq!(reply.status, 201, "{reply}");
         let enrolled: Enrolled = reply.json();
         assert_eq!(enrolled.name, name);
-        let hello = Hello { agent: enrolled.agent, incarnation: 1, epoch: 0, profile, running: Vec::new() };
+        let hello = Hello { agent: enrolled.agent, incarnation: 1, met: None, profile, running: Vec::new() };
         let (outbox, inbox) = mpsc::channel(1_024);
         let session = world.app.desk.connected(hello, "token".to_owned(), outbox).await.unwrap();
         Self { session, inbox }
@@ -80,7 +80,7 @@ impl Agent {
     }
 
     async fn hear_beat(&mut self, number: u64) {
-        while !matches!(self.hear().await, ToAgent::Beat { number: heard } if heard == number) {}
+        while !matches!(self.hear().await, ToAgent::Beat { number: heard, .. } if heard == number) {}
     }
 
     pub(crate) async fn write(&self, world: &World, run: RunId, offset: u64, bytes: &[u8]) {

@@ -5,7 +5,8 @@ use super::screen::{Act, Focus, Look, Output, Screen, Seen, Shown};
 use crate::grid::Stream;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{
-    ExplanationView, GridView, JobView, MachineState, MachineView, RuledOutView, Tally, TaskPhase, TaskView,
+    ExplanationView, GridView, JobView, MachineState, MachineView, Role, RuledOutView, Tally, TaskPhase,
+    TaskView,
 };
 use gleaner_wire::day::{FailureGroup, WaitGroup, WaitList};
 use gleaner_wire::session::{Outcome, Profile};
@@ -88,6 +89,8 @@ fn seen(look: Look, shown: Shown) -> Seen {
     Seen {
         grid: GridView {
             version: 1,
+            user: "alice".to_owned(),
+            role: Role::Admin,
             program: "test".to_owned(),
             epoch: 1,
             tasks,

@@ -7,8 +7,8 @@ use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::store::{Home, NetworkFolder, SqliteStore, Store as _, TaskRange};
 use gleaner_units::{TaskId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::job::{JobSpec, TaskList};
+use gleaner_wire::{JobId, Lineage};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Stdio;
@@ -80,7 +80,8 @@ fn begin_with(grid: &Grid, spec: JobSpec) {
     let mut store = SqliteStore::open(&home).expect("a new journal");
     let submitted =
         Fact::JobSubmitted { job: JobId(1), user: USER.to_owned(), spec: Arc::new(spec), key: None };
-    let started = Fact::CoordinatorStarted { epoch: 1, program: "another".to_owned(), seed: 1 };
+    let (program, lineage) = ("another".to_owned(), Lineage::of([1; 8]));
+    let started = Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 };
     let fact = |fact, tasks| row(&Recorded { entry: Entry { at: Time::from_nanos(1), fact }, tasks });
     let rows = [fact(started, Vec::new()), fact(submitted, vec![TaskRange::one(TaskId::new(0))])];
     store.commit(&rows).expect("two rows");

@@ -1,0 +1,133 @@
+//! A journal that was put back to an older state, and agents that know better.
+
+use super::mended::{Small, end, one, profile};
+use gleaner_server::desk::{Desk, Effect, Input, SessionId, Start, Terms};
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::ledger::Ledger;
+use gleaner_units::{RunId, Time};
+use gleaner_wire::session::{FromAgent, Hello, Outcome, ToAgent};
+use gleaner_wire::{Had, Lineage, Met};
+
+const OLD: Lineage = Lineage::of([1; 8]);
+
+/// An agent that has a run of the past of [`Small`], and heard of so many rows of it.
+fn hello(row: u64) -> Hello {
+    let met = Some(Met { epoch: 1, lineage: OLD, row, restores: Vec::new() });
+    let running = vec![Had { run: one(), lineage: OLD }];
+    Hello { agent: 0, incarnation: 1, met, profile: profile(), running }
+}
+
+/// A coordinator that is started on the first rows of a journal.
+fn start(facts: &[Fact]) -> (Desk, Time) {
+    let mut ledger = Ledger::new();
+    let mut now = Time::from_nanos(1);
+    for fact in facts {
+        ledger.replay(&Entry { at: now, fact: fact.clone() }).expect("it follows");
+    }
+    now = now.after_seconds(10.0);
+    let start = Start { program: "test", lineage: Lineage::of([2; 8]), seed: 1 };
+    let mut desk = Desk::new(ledger, Terms::default(), now, start);
+    desk.settle(now);
+    (desk, now)
+}
+
+/// What is told to an agent that says hello.
+fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
+    let token = String::new();
+    desk.handle(now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token });
+    let effects = desk.settle(now).effects.into_iter();
+    effects
+        .filter_map(|effect| if let Effect::Send(_, message) = effect { Some(message) } else { None })
+        .collect()
+}
+
+/// The rows before the job was handed in, and how many there were in all.
+fn before_the_job() -> (Vec<Fact>, u64) {
+    let facts = Small::running().all;
+    let job = facts.iter().position(|fact| matches!(fact, Fact::JobSubmitted { .. })).expect("a job");
+    (facts[..job].to_vec(), facts.len() as u64)
+}
+
+#[test]
+fn an_old_result_is_not_the_new_tasks_that_has_its_number() {
+    let (mut facts, last) = before_the_job();
+    facts.push(Fact::JournalRestored { lineage: Lineage::of([3; 8]) });
+    let (mut desk, now) = start(&facts);
+    let welcome = told(&mut desk, now, hello(last)).swap_remove(0);
+    let ToAgent::Welcome { forget, restored, .. } = welcome else { panic!("{welcome:?}") };
+    assert_eq!((forget, restored), (vec![one()], Some(Lineage::of([3; 8]))));
+}
+
+/// A run that was ordered after the journal was put back has the number of one that was ordered before.
+#[test]
+fn a_run_that_was_ordered_anew_is_not_the_one_before() {
+    let facts = Small::running().all;
+    let decided = facts.iter().rposition(|fact| matches!(fact, Fact::Decided { .. })).expect("a decision");
+    let (mut desk, now) = start(&facts[..decided]);
+    assert!(
+        desk.ledger().find_live(one(), gleaner_units::MachineId::new(0)).is_some(),
+        "it is ordered again"
+    );
+    let welcome = told(&mut desk, now, hello(1)).swap_remove(0);
+    let ToAgent::Welcome { forget, .. } = welcome else { panic!("{welcome:?}") };
+    assert_eq!(forget, [one()]);
+}
+
+#[test]
+fn who_knows_of_rows_that_are_not_there_is_turned_away_and_may_come_again() {
+    let (facts, last) = before_the_job();
+    let (mut desk, now) = start(&facts);
+    let refusal = told(&mut desk, now, hello(last)).swap_remove(0);
+    let ToAgent::Refused { why, for_good: false } = refusal else { panic!("{refusal:?}") };
+    assert!(why.contains("put back to an older state") && why.contains("gleaner journal restore"), "{why}");
+    let view = gleaner_server::view::machines(&desk);
+    assert_eq!(view.machines[0].why.as_deref(), Some(why.as_str()), "administrators see it");
+    let known = told(&mut desk, now, hello(1)).swap_remove(0);
+    assert!(matches!(known, ToAgent::Welcome { .. }), "{known:?}");
+    assert_eq!(gleaner_server::view::machines(&desk).machines[0].why, None);
+}
+
+/// The agent that is away may run what only the lost past knows.
+#[test]
+fn nothing_is_ordered_for_a_lease_after_the_journal_was_put_back() {
+    let mut facts = Small::running().all;
+    let submitted = facts.iter().position(|fact| matches!(fact, Fact::JobSubmitted { .. })).expect("a job");
+    facts.truncate(submitted + 1);
+    facts.push(Fact::JournalRestored { lineage: Lineage::of([3; 8]) });
+    let (mut desk, now) = start(&facts);
+    told(&mut desk, now, hello(1));
+    let orders = |desk: &mut Desk, now| {
+        desk.handle(now, Input::Tick);
+        let effects = desk.settle(now).effects;
+        effects.iter().filter(|effect| matches!(effect, Effect::Run(..))).count()
+    };
+    assert_eq!(orders(&mut desk, now.after_seconds(60.0)), 0);
+    desk.handle(
+        now.after_seconds(60.0),
+        Input::Frame {
+            session: SessionId(7),
+            frame: Box::new(FromAgent::Heartbeat {
+                number: 1,
+                sample: gleaner_wire::session::Sample::default(),
+            }),
+        },
+    );
+    assert_eq!(desk.next_tick(), now.after_seconds(65.0));
+    assert_eq!(orders(&mut desk, now.after_seconds(65.0)), 2);
+}
+
+/// One that was settled already is nobody's any more, whoever has its number.
+#[test]
+fn an_end_of_an_unknown_run_is_answered() {
+    let (facts, _) = before_the_job();
+    let (mut desk, now) = start(&facts);
+    told(&mut desk, now, hello(1));
+    let end = end(&Outcome::Exited { code: 0 });
+    let frame = Box::new(FromAgent::Ended { run: one(), end });
+    desk.handle(now, Input::Frame { session: SessionId(7), frame });
+    let effects = desk.settle(now).effects;
+    let is_answer = |effect: &Effect| {
+        matches!(effect, Effect::Send(_, ToAgent::Settled { run: RunId { .. }, accepted: false }))
+    };
+    assert!(effects.iter().any(is_answer), "{effects:?}");
+}
