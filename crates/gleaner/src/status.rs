@@ -5,7 +5,7 @@ use crate::columns::{Side, aligned, shown};
 use crate::grid::Grid;
 use crate::moments::{clock, span};
 use crate::{Outcome, stdout};
-use gleaner_wire::api::{JobState, JobView, Tally, TaskPhase, TaskView};
+use gleaner_wire::api::{JobState, JobView, RunStage, RunView, Tally, TaskPhase, TaskView};
 use gleaner_wire::session::Outcome as Ending;
 use serde_json::json;
 
@@ -47,6 +47,9 @@ pub(crate) fn describe(job: &JobView) -> String {
         lines.push(("ended", format!("{}, after {}", clock(ended_s), span(ended_s - job.submitted_s))));
     }
     lines.extend(job.label.as_ref().map(|label| ("label", shown(label, NAME_WIDTH))));
+    if job.wasted_s > 0.0 {
+        lines.push(("wasted", format!("{} in runs beside faster ones", span(job.wasted_s))));
+    }
     lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
     lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
 }
@@ -95,7 +98,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
     let rows = tasks.iter().map(|task| {
         vec![
             task.task.to_string(),
-            task.phase.name().to_owned(),
+            phase(task),
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
             task.usage.as_ref().map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
@@ -103,6 +106,13 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ]
     });
     aligned(&headings, &rows.collect::<Vec<_>>())
+}
+
+/// With where its files are on their way, if they are.
+fn phase(task: &TaskView) -> String {
+    let staging = |run: &&RunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut);
+    let staging = task.open_runs.iter().find(staging);
+    staging.map_or(task.phase.name().to_owned(), |run| format!("{}, {}", task.phase.name(), run.stage.name()))
 }
 
 fn ending(outcome: &Ending) -> String {
@@ -153,6 +163,7 @@ mod tests {
             submitted_s: 0.0,
             ended_s: None,
             label: Some("render".into()),
+            wasted_s: 0.0,
             waits_for: None,
         }
     }

@@ -24,6 +24,7 @@ mod one_slot;
 mod ourgrid;
 mod processes;
 mod quota;
+mod replicas;
 mod too_much;
 mod trouble;
 mod wall_clock;
