@@ -365,9 +365,8 @@ impl Life {
 
     fn rerun(&mut self, by: Actor) {
         let (task, spec, given) = (self.task, Arc::clone(&self.spec), self.given);
-        let mut runs = std::mem::take(&mut self.runs);
-        runs.retain(|run| run.stage != Stage::Missing);
-        runs.iter_mut().for_each(|run| run.is_superseded = true);
+        let runs = self.runs.iter().filter(|run| run.stage != Stage::Missing);
+        let runs = runs.map(|run| LiveRun { is_superseded: true, ..*run }).collect();
         *self = Self { given, runs, ..Self::of(task, spec) };
         self.tell(Step::Rerun(by));
     }
