@@ -31,7 +31,9 @@ pub use ruling::Exit;
 
 use crate::owner::{Bounds, Rules, Verdict};
 use gleaner_units::{RunId, Span, TaskId, Time};
-use gleaner_wire::session::{End, FromAgent, Hello, Profile, Run, Sample, Stored, Stream, ToAgent, Usage};
+use gleaner_wire::session::{
+    End, FromAgent, Hello, Profile, Run, Sample, Staging, Stored, Stream, ToAgent, Usage,
+};
 use gleaner_wire::{Had, Met, SESSION_VERSION};
 use held::{Held, Stage};
 use link::Link;
@@ -363,7 +365,9 @@ impl Duties {
             for held in self.runs.values_mut() {
                 held.logs.iter_mut().for_each(|log| log.heartbeat(number));
             }
-            self.send(FromAgent::Heartbeat { number, sample: self.sample.clone() });
+            let staging =
+                self.runs.iter().filter_map(|(run, held)| Some((*run, held.stage.staging()?))).collect();
+            self.send(FromAgent::Heartbeat { number, sample: self.sample.clone(), staging });
         }
         if self.link.is_silent(now) {
             self.close("the coordinator does not answer");
@@ -376,6 +380,15 @@ impl Duties {
 }
 
 impl Stage {
+    /// Whether the run's files are on their way, or are to be.
+    fn staging(&self) -> Option<Staging> {
+        match self {
+            Self::Unprepared { .. } | Self::Preparing => Some(Staging::In),
+            Self::Uncollected { .. } | Self::Collecting { .. } => Some(Staging::Out),
+            Self::Queued | Self::Ready | Self::Launched | Self::Running | Self::Over { .. } => None,
+        }
+    }
+
     fn is_over(&self) -> bool {
         matches!(self, Self::Over { .. })
     }

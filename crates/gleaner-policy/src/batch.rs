@@ -6,7 +6,7 @@
 //!
 //! - Machines of a class differ only in when they are ready, and a class offers the one that is ready first ([`pool`]).
 //!   Where a condition depends on that moment too, it offers one for each moment that can matter.
-//! - What a machine may take of the tasks in order of length is a stretch of them ([`Purse::first_allowed`]), and a
+//! - What a machine may take of the tasks in order of length is a stretch of them ([`Conditions::first_allowed`]), and a
 //!   shorter task is done earlier on any machine. So Min-Min looks at the shortest of each stretch, Max-Min at the
 //!   longest task and at those just before a stretch begins, Sufferage at the ends of the straight pieces of what a
 //!   task would lose ([`heuristics`]).
@@ -25,12 +25,12 @@ mod readiness;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
-use crate::crew::Crew;
+use crate::open_machines::OpenMachines;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, REACH, Spending};
 use crate::parts::order::Order;
 use crate::parts::when::{Replan, When};
-use crate::spending::Purse;
+use crate::spending::Conditions;
 use gleaner_core::{Grid, Queue};
 use gleaner_units::{OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
@@ -68,10 +68,10 @@ pub(crate) fn assignments(
     recipe: &Batching,
     grid: &Grid,
     now: Time,
-    crew: &Crew,
+    open: &OpenMachines,
     backlog: &mut Backlog,
 ) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, grid, now, crew, backlog);
+    let mut batch = Batch::new(recipe, grid, now, open, backlog);
     batch.run();
     batch.kinds.into_iter().for_each(Kind::put_back);
     batch.made
@@ -90,7 +90,7 @@ struct Batch<'a> {
     /// Seconds from now to the deadline, if there is one.
     deadline_s: f64,
     /// One for each account that pays for any of the tasks; none where nothing limits where they go.
-    purses: Vec<Purse>,
+    conditions_of_each: Vec<Conditions>,
     kinds: Vec<Kind<'a>>,
     pools: Vec<Pool>,
     made: VecDeque<Assignment>,
@@ -99,14 +99,20 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(recipe: &'a Batching, grid: &Grid, now: Time, crew: &Crew, backlog: &'a mut Backlog) -> Self {
+    fn new(
+        recipe: &'a Batching,
+        grid: &Grid,
+        now: Time,
+        open: &OpenMachines,
+        backlog: &'a mut Backlog,
+    ) -> Self {
         let depth = if recipe.order.is_by_loss() { 2 } else { 1 };
         let pools = match recipe.level {
-            Level::Machines => pool::of_machines(grid, now, crew, (recipe.spending, depth)),
-            Level::Classes => pool::of_classes(grid, now, crew),
+            Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
+            Level::Classes => pool::of_classes(grid, now, open),
         };
         let mut kinds = kinds::all(grid, backlog, &pools);
-        let purses = purses(recipe, (grid, crew), now, &mut kinds);
+        let conditions_of_each = conditions_of_each(recipe, (grid, open), now, &mut kinds);
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
@@ -115,7 +121,7 @@ impl<'a> Batch<'a> {
                 (Replan::Lost, _) | (_, When::AtEvents) => f64::INFINITY,
             },
             deadline_s,
-            purses,
+            conditions_of_each,
             kinds,
             pools,
             made: VecDeque::new(),
@@ -180,7 +186,7 @@ impl<'a> Batch<'a> {
             // The ready time of a class says nothing of the first of its machines.
             return left.next().is_some();
         }
-        let is_in_time = |bid: &&Bid| bid.seat.ready_s < self.stands_s;
+        let is_in_time = |bid: &&Bid| bid.terms.ready_s < self.stands_s;
         match (left.next(), left.next()) {
             (None, _) => false,
             (Some(tasks), None) if self.is_for_the_earliest() && self.taken.is_multiple_of(STRIDE) => {
@@ -196,7 +202,7 @@ impl<'a> Batch<'a> {
 
     /// Whether each task goes to whichever machine would be done with it first.
     fn is_for_the_earliest(&self) -> bool {
-        self.purses.is_empty() && self.recipe.aim == Aim::Earliest
+        self.conditions_of_each.is_empty() && self.recipe.aim == Aim::Earliest
     }
 
     /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that
@@ -224,8 +230,8 @@ impl<'a> Batch<'a> {
             return;
         }
         self.take(kind, task);
-        if let Some(purse) = self.purse_mut(kind) {
-            purse.set_aside(1);
+        if let Some(conditions) = self.conditions_mut(kind) {
+            conditions.set_aside(1);
         }
     }
 
@@ -233,8 +239,8 @@ impl<'a> Batch<'a> {
         self.take(kind, task);
         let seconds = self.kinds[kind].seconds(task.length.amount(), target.pool);
         let price = self.pools[target.pool].price;
-        if let Some(purse) = self.purse_mut(kind) {
-            purse.spend(task.length, price);
+        if let Some(conditions) = self.conditions_mut(kind) {
+            conditions.spend(task.length, price);
         }
         let pool = &mut self.pools[target.pool];
         let queue = pool.take(target.place, (self.kinds[kind].cores, seconds));
@@ -252,35 +258,40 @@ impl<'a> Batch<'a> {
     /// No machine may take tasks of these sizes now; they are not looked at again in this batch.
     fn set_aside(&mut self, kind: usize, sizes: (Size, Size)) {
         let count = self.kinds[kind].set_aside(sizes);
-        if let Some(purse) = self.purse_mut(kind) {
-            purse.set_aside(count);
+        if let Some(conditions) = self.conditions_mut(kind) {
+            conditions.set_aside(count);
         }
     }
 
     /// What tasks of a kind are paid from, where anything limits where they go.
     #[inline]
-    fn purse(&self, tasks: &Kind<'_>) -> Option<&Purse> {
-        self.purses.get(tasks.purse)
+    fn conditions(&self, tasks: &Kind<'_>) -> Option<&Conditions> {
+        self.conditions_of_each.get(tasks.conditions)
     }
 
-    fn purse_mut(&mut self, kind: usize) -> Option<&mut Purse> {
-        self.purses.get_mut(self.kinds[kind].purse)
+    fn conditions_mut(&mut self, kind: usize) -> Option<&mut Conditions> {
+        self.conditions_of_each.get_mut(self.kinds[kind].conditions)
     }
 
     /// The offers among which are all that tasks of these lengths, the shortest and the longest, may take.
     #[inline]
     fn within_means<'b>(&self, tasks: &'b Kind<'_>, lengths: (f64, f64)) -> &'b [Bid] {
-        self.purse(tasks).map_or(&tasks.bids, |purse| tasks.bids_up_to(purse.dearest(lengths)))
+        self.conditions(tasks).map_or(&tasks.bids, |conditions| tasks.bids_up_to(conditions.dearest(lengths)))
     }
 
     #[inline]
     fn allows(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
-        self.purse(tasks).is_none_or(|purse| purse.allows(length, bid.seat))
+        self.conditions(tasks).is_none_or(|conditions| conditions.allows(length, bid.terms))
     }
 }
 
 /// Of each account that pays for any of the tasks, with those as what is to be served; each kind then knows its own.
-fn purses(recipe: &Batching, (grid, crew): (&Grid, &Crew), now: Time, kinds: &mut [Kind<'_>]) -> Vec<Purse> {
+fn conditions_of_each(
+    recipe: &Batching,
+    (grid, open): (&Grid, &OpenMachines),
+    now: Time,
+    kinds: &mut [Kind<'_>],
+) -> Vec<Conditions> {
     let Some(accounts) = grid.accounts() else { return Vec::new() };
     let mut sums: BTreeMap<UserId, (usize, OpsTotal)> = BTreeMap::new();
     for tasks in &*kinds {
@@ -289,10 +300,10 @@ fn purses(recipe: &Batching, (grid, crew): (&Grid, &Crew), now: Time, kinds: &mu
     }
     for tasks in kinds {
         let key = accounts.key(grid.classes().task_class(tasks.class).payer);
-        tasks.purse = sums.range(..key).count();
+        tasks.conditions = sums.range(..key).count();
     }
     let reach = match recipe.spending {
-        Spending::WithinReach => REACH * accounts.budget().period.seconds() * ops_per_second(grid, crew),
+        Spending::WithinReach => REACH * accounts.budget().period.seconds() * ops_per_second(grid, open),
         Spending::Free
         | Spending::Cap
         | Spending::PerTask
@@ -301,15 +312,15 @@ fn purses(recipe: &Batching, (grid, crew): (&Grid, &Crew), now: Time, kinds: &mu
         | Spending::Share
         | Spending::LeastShare => f64::INFINITY,
     };
-    let purse = |(&key, &sum)| Purse::new(recipe.spending, accounts.of(key), now, sum, reach);
-    sums.iter().filter_map(purse).collect()
+    let conditions = |(&key, &sum)| Conditions::new(recipe.spending, accounts.of(key), now, sum, reach);
+    sums.iter().filter_map(conditions).collect()
 }
 
 /// What the machines do together, of the class of tasks for which that is most: it does not depend on which tasks are
 /// left. Costs O(machines + task classes × machine classes).
-fn ops_per_second(grid: &Grid, crew: &Crew) -> f64 {
-    let capacity = |class| crew.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
-    let able: Vec<(usize, f64)> = crew.classes().map(|(class, _)| (class.index(), capacity(class))).collect();
+fn ops_per_second(grid: &Grid, open: &OpenMachines) -> f64 {
+    let capacity = |class| open.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
+    let able: Vec<(usize, f64)> = open.classes().map(|(class, _)| (class.index(), capacity(class))).collect();
     let together = |task: usize| {
         let row = grid.classes().seconds_per_op_row(TaskClassId::new(task));
         able.iter().map(|(class, capacity)| capacity / row[*class]).sum::<f64>()

@@ -3,7 +3,7 @@
 
 use crate::backlog::Backlog;
 use crate::batch::{self, Assignment, Batching};
-use crate::crew::Crew;
+use crate::open_machines::OpenMachines;
 use crate::parts::budget::Spending;
 use crate::parts::when::{Replan, When};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Queue};
@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Clone, Debug)]
 pub struct Batcher {
     recipe: Batching,
-    crew: Crew,
+    open: OpenMachines,
     backlog: Backlog,
     agenda: Option<Agenda>,
 }
@@ -35,7 +35,7 @@ struct Agenda {
 impl Batcher {
     /// The policy that follows `recipe`.
     pub(crate) fn new(recipe: Batching) -> Self {
-        Self { recipe, crew: Crew::default(), backlog: Backlog::default(), agenda: None }
+        Self { recipe, open: OpenMachines::default(), backlog: Backlog::default(), agenda: None }
     }
 
     /// The batch of the moment `due`, which may be a while ago where waking takes time.
@@ -66,17 +66,17 @@ impl Batcher {
 
     /// The next of what follows from the grid as it is.
     fn carry_on(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
-        let Self { recipe, crew, backlog, agenda } = self;
+        let Self { recipe, open, backlog, agenda } = self;
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
             at: now,
-            plans: batch::assignments(recipe, grid, now, crew, backlog),
+            plans: batch::assignments(recipe, grid, now, open, backlog),
             machines: None,
         }));
         if let Some((task, on)) = agenda.plans.pop_front() {
             return Some(Decision::Plan { task, on });
         }
-        let machines = agenda.machines.get_or_insert_with(|| with_plans(grid, crew));
+        let machines = agenda.machines.get_or_insert_with(|| with_plans(grid, open));
         while let Some(&on) = machines.front() {
             if let Some(task) = next_for(grid, now, on) {
                 return Some(Decision::Start { task, on });
@@ -89,8 +89,8 @@ impl Batcher {
     /// Whether something is planned for what takes no tasks. Costs O(queues).
     fn is_in_vain(&self, grid: &Grid) -> bool {
         grid.plans().queues().any(|queue| match queue {
-            Queue::Machine(machine) => !self.crew.has(machine),
-            Queue::Class(class) => self.crew.of_class(class).next().is_none(),
+            Queue::Machine(machine) => !self.open.has(machine),
+            Queue::Class(class) => self.open.of_class(class).next().is_none(),
         })
     }
 
@@ -110,13 +110,13 @@ impl Batcher {
 }
 
 /// The machines for which something is planned, in order. Costs O(machines) where plans are made for classes.
-fn with_plans(grid: &Grid, crew: &Crew) -> VecDeque<MachineId> {
+fn with_plans(grid: &Grid, open: &OpenMachines) -> VecDeque<MachineId> {
     let mut machines = BTreeSet::new();
     for queue in grid.plans().queues() {
         match queue {
-            Queue::Machine(machine) if crew.has(machine) => _ = machines.insert(machine),
+            Queue::Machine(machine) if open.has(machine) => _ = machines.insert(machine),
             Queue::Machine(_) => {}
-            Queue::Class(class) => machines.extend(crew.of_class(class)),
+            Queue::Class(class) => machines.extend(open.of_class(class)),
         }
     }
     machines.into_iter().collect()
@@ -141,8 +141,8 @@ impl Policy for Batcher {
             | Change::MachineMeasured(machine)
             | Change::AvailabilityChanged(machine)
             | Change::LoadChanged(machine)
-            | Change::ResidentsChanged(machine) => self.crew.update(grid, machine),
-            Change::MachineClassMet(_) => self.crew.add_class(),
+            | Change::ResidentsChanged(machine) => self.open.update(grid, machine),
+            Change::MachineClassMet(_) => self.open.add_class(),
             Change::TaskClassMet(_)
             | Change::TaskClassMeasured(_)
             | Change::Wait { .. }
@@ -213,13 +213,13 @@ impl Policy for Batcher {
     }
 
     fn rebuild(&mut self, grid: &Grid) {
-        self.crew = Crew::of(grid);
+        self.open = OpenMachines::of(grid);
         self.backlog = Backlog::of(grid);
         self.agenda = None;
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
-        if self.crew != Crew::of(grid) {
+        if self.open != OpenMachines::of(grid) {
             return Err("the open machines are not those of the grid".into());
         }
         if self.backlog != Backlog::of(grid) {

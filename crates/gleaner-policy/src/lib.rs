@@ -9,7 +9,7 @@
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
 //! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
-//! - [`outlook`] tells when a task would be done where.
+//! - [`ends`] tells when a task would be done where.
 //! - [`peer`] is a site among others, which lend each other machines.
 //! - [`placement`] and [`relocation`] say what is looked for; [`matchmaker`] says when.
 
@@ -19,12 +19,12 @@ mod batch;
 pub mod batcher;
 pub mod broker;
 mod copies;
-mod crew;
 mod drawing;
+pub mod ends;
 mod error;
 pub mod fleet;
 pub mod matchmaker;
-pub mod outlook;
+mod open_machines;
 pub mod parts;
 pub mod peer;
 pub mod placement;

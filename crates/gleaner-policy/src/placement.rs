@@ -5,7 +5,7 @@ use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::parts::budget::Spending;
 use crate::parts::choose::Choose;
 use crate::parts::score;
-use crate::spending::{Purse, Seat};
+use crate::spending::{Conditions, Terms};
 use gleaner_core::{Grid, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
@@ -15,7 +15,7 @@ pub(crate) const ROUNDING: f64 = 1e-13;
 
 /// What one task may be given under a budget, where there is one.
 pub struct Means<'a> {
-    purse: Purse,
+    conditions: Conditions,
     grid: &'a Grid,
     length: Option<Ops>,
     cheapest: f64,
@@ -32,22 +32,23 @@ impl<'a> Means<'a> {
         // How many tasks wait is asked for by rules that no score goes with.
         let class = grid.task(task).class();
         let account = grid.account_of(class)?;
-        let purse = Purse::new(spending, account, now, (1, grid.waiting_ops(class)), f64::INFINITY)?;
+        let conditions =
+            Conditions::new(spending, account, now, (1, grid.waiting_ops(class)), f64::INFINITY)?;
         let row = grid.classes().seconds_per_op_row(class);
         // Machines that are gone make nobody else's price dear.
         let able = fleet.open_classes().filter(|machine| row[machine.index()].is_finite());
         let prices = able.map(|machine| grid.classes().machine_class(machine).price);
         let prices = prices.filter(|price| *price > 0.0);
         let cheapest = prices.fold(f64::INFINITY, f64::min);
-        Some(Self { purse, grid, length: grid.declared_length(task), cheapest })
+        Some(Self { conditions, grid, length: grid.declared_length(task), cheapest })
     }
 
     /// What has no length can go only where that makes no difference.
     fn allow(&self, class: MachineClassId) -> bool {
         let price = self.grid.classes().machine_class(class).price;
         let is_cheapest = price > 0.0 && price <= self.cheapest;
-        let seat = Seat { price, ready_s: 0.0, is_cheapest };
-        self.length.map_or(price == 0.0, |length| self.purse.allows(length.amount(), seat))
+        let terms = Terms { price, ready_s: 0.0, is_cheapest };
+        self.length.map_or(price == 0.0, |length| self.conditions.allows(length.amount(), terms))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::parts::sites::SiteRule;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing};
-use crate::{AnyPolicy, Backfiller, Dispatcher, outlook, placement};
+use crate::{AnyPolicy, Backfiller, Dispatcher, ends, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
@@ -470,7 +470,7 @@ impl Recipe {
             }
             (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), None) => Vec::new(),
             (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), Some(length)) => {
-                let ends = outlook::ends(grid, now, class, length);
+                let ends = ends::expected(grid, now, class, length);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
         }

@@ -17,7 +17,7 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 
 /// What the conditions read, between two assignments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Purse {
+pub(crate) struct Conditions {
     spending: Spending,
     charged: Charged,
     recharge: f64,
@@ -36,7 +36,7 @@ pub(crate) struct Purse {
 
 /// Where a task might go, as far as the conditions care.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Terms {
     /// Credits for an operation.
     pub(crate) price: f64,
     /// r−D: seconds until it is free.
@@ -45,7 +45,7 @@ pub(crate) struct Seat {
     pub(crate) is_cheapest: bool,
 }
 
-impl Purse {
+impl Conditions {
     /// Of so many tasks that are to be placed on machines that can do so much with a recharge; `None` if nothing limits
     /// where they go.
     pub(crate) fn new(
@@ -97,12 +97,12 @@ impl Purse {
 
     /// Whether a task may go there.
     #[inline]
-    pub(crate) fn allows(&self, length: f64, seat: Seat) -> bool {
-        self.pays(length, seat.price)
-            && match self.base(seat) {
+    pub(crate) fn allows(&self, length: f64, terms: Terms) -> bool {
+        self.pays(length, terms.price)
+            && match self.base(terms) {
                 Base::Unconditional => true,
                 Base::Never => false,
-                Base::Counted(base) => self.is_within(base, length, seat.price),
+                Base::Counted(base) => self.is_within(base, length, terms.price),
             }
     }
 
@@ -126,30 +126,30 @@ impl Purse {
 
     /// Of the lengths from the shortest to the longest the first that may go there; that what is allowed is one stretch
     /// follows from the conditions' being linear.
-    pub(crate) fn first_allowed(&self, (shortest, longest): (f64, f64), seat: Seat) -> Option<f64> {
-        if !self.pays(shortest, seat.price) {
+    pub(crate) fn first_allowed(&self, (shortest, longest): (f64, f64), terms: Terms) -> Option<f64> {
+        if !self.pays(shortest, terms.price) {
             return None;
         }
-        match self.base(seat) {
+        match self.base(terms) {
             Base::Unconditional => Some(shortest),
             Base::Never => None,
-            Base::Counted(base) if self.is_within(base, shortest, seat.price) => Some(shortest),
+            Base::Counted(base) if self.is_within(base, shortest, terms.price) => Some(shortest),
             // Where an operation costs more than on average, a longer task costs yet more.
-            Base::Counted(_) if seat.price > self.limit => None,
-            Base::Counted(base) if !self.is_within(base, longest, seat.price) => None,
+            Base::Counted(_) if terms.price > self.limit => None,
+            Base::Counted(base) if !self.is_within(base, longest, terms.price) => None,
             Base::Counted(base) => {
-                let exceeds = |length: f64| !self.is_within(base, length, seat.price);
+                let exceeds = |length: f64| !self.is_within(base, length, terms.price);
                 Some(last_where(shortest, longest, exceeds).next().length())
             }
         }
     }
 
     /// The last of the stretch of lengths that begins with an allowed one.
-    pub(crate) fn last_allowed(&self, first: f64, longest: f64, seat: Seat) -> f64 {
-        if self.allows(longest, seat) {
+    pub(crate) fn last_allowed(&self, first: f64, longest: f64, terms: Terms) -> f64 {
+        if self.allows(longest, terms) {
             longest
         } else {
-            last_where(first, longest, |length| self.allows(length, seat)).length()
+            last_where(first, longest, |length| self.allows(length, terms)).length()
         }
     }
 
@@ -179,9 +179,9 @@ impl Purse {
     }
 
     #[inline]
-    fn base(&self, seat: Seat) -> Base {
-        let (busy, late) = (seat.ready_s > 0.0, seat.ready_s > self.period_s);
-        let due = || self.recharge / self.period_s * seat.ready_s;
+    fn base(&self, terms: Terms) -> Base {
+        let (busy, late) = (terms.ready_s > 0.0, terms.ready_s > self.period_s);
+        let due = || self.recharge / self.period_s * terms.ready_s;
         match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,
             Spending::PerTaskWithinPeriod(Cheapest::IfReady)
@@ -194,7 +194,7 @@ impl Purse {
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
             | Spending::WithinReach
-                if seat.is_cheapest =>
+                if terms.is_cheapest =>
             {
                 Base::Unconditional
             }

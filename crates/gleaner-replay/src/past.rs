@@ -121,6 +121,10 @@ impl Reading {
         match &entry.fact {
             Fact::RunStarted(run) => self.started(at, run.task),
             Fact::RunEnded { run, agent, end } => self.ended(at, run.task, *agent, end),
+            // It counts as what the grid spent, and did nothing.
+            Fact::ResultRefused { run, end, .. } => {
+                self.tasks[run.task.index()].machine_s += end.usage.elapsed_s;
+            }
             Fact::Decided { decisions, .. } => {
                 for decision in decisions {
                     self.decided(at, decision);

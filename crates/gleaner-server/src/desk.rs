@@ -29,7 +29,7 @@ use crate::store::{RANGES_LIMIT, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::Lineage;
-use gleaner_wire::session::{FromAgent, Hello, Sample, Stream, ToAgent};
+use gleaner_wire::session::{FromAgent, Hello, Sample, Staging, Stream, ToAgent};
 use leases::Leases;
 use reports::Reports;
 use std::collections::BTreeMap;
@@ -158,6 +158,7 @@ pub struct Batch {
 struct Session {
     agent: MachineId,
     sample: Option<Sample>,
+    staging: Vec<(RunId, Staging)>,
     heard: Time,
 }
 
@@ -264,6 +265,12 @@ impl Desk {
         let alarm = self.ledger.grid().next_alarm().map(|(at, _)| at);
         let wakes = [alarm, self.ledger.next_rested(), self.quiet_until];
         wakes.into_iter().flatten().fold(self.leases.next_end(), Time::min)
+    }
+
+    /// Which way the files of a run are on, as its agent said last.
+    pub fn staging(&self, run: RunId, on: MachineId) -> Option<Staging> {
+        let session = self.sessions.get(self.by_agent.get(&on)?)?;
+        session.staging.iter().find(|(staged, _)| *staged == run).map(|(_, way)| *way)
     }
 
     /// Whether an agent is connected.

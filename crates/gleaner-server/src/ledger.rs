@@ -27,8 +27,8 @@ pub use people::{JoinPermit, People, User};
 pub use record::{Last, Record, Wish};
 pub use shown::Shown;
 pub(crate) use tasks::OPERATIONS_EACH;
-pub use tries::Tries;
-pub(crate) use tries::{Ended, Verdict};
+pub(crate) use tries::Ended;
+pub use tries::{Tries, Verdict};
 
 use crate::journal::{Entry, Fact};
 use crate::policy::default_policy;
@@ -471,7 +471,7 @@ impl Ledger {
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
-            Fact::ResultRefused { run, agent, .. } => self.result_refused(at, *run, *agent),
+            Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } => {}
         }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The machines of a run, where a trace says when they are there.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Availability {
+pub struct MachineTraces {
     /// When each machine is there, and how fast it is then. Many runs may have the same.
     pub trace: Arc<Trace>,
     /// By the trace's machines: which of the kinds that [`classes`](Self::classes) was given.
@@ -72,7 +72,7 @@ impl Prediction {
     pub const ELLEUCH: Self = Prediction::Known(Span::from_nanos(900_000_000_000));
 }
 
-impl Availability {
+impl MachineTraces {
     /// Each kind of machine at each level of prices with each representative speed, in the order that
     /// `class` goes by.
     pub fn classes(scale: &SpeedScale, kinds: &[MachineClass], pricing: Pricing) -> Vec<MachineClass> {
@@ -121,7 +121,7 @@ impl Availability {
 
 /// What is predicted for a machine, as long as it is there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Outlook {
+pub(crate) struct PredictedSpeed {
     /// The place of the representative speed that is predicted.
     speed: u32,
     /// The prediction is the same until then.
@@ -132,19 +132,19 @@ pub(crate) struct Outlook {
     forecaster: Option<Box<Forecaster>>,
 }
 
-impl Outlook {
+impl PredictedSpeed {
     /// For a machine that comes.
-    pub(crate) fn at_join(availability: &Availability, interval: usize, now: Time) -> Self {
-        let mut outlook = Self { speed: 0, same_until: Time::ZERO, piece: 0, forecaster: None };
+    pub(crate) fn at_join(availability: &MachineTraces, interval: usize, now: Time) -> Self {
+        let mut predicted = Self { speed: 0, same_until: Time::ZERO, piece: 0, forecaster: None };
         match availability.prediction {
-            Prediction::Known(ahead) => outlook.look_ahead(availability, interval, now, ahead),
+            Prediction::Known(ahead) => predicted.look_ahead(availability, interval, now, ahead),
             Prediction::Forecast => {
                 let speed = availability.trace.pieces(interval)[0].speed;
-                outlook.speed = availability.scale.nearest(speed) as u32;
-                outlook.forecaster = Some(Box::default());
+                predicted.speed = availability.scale.nearest(speed) as u32;
+                predicted.forecaster = Some(Box::default());
             }
         }
-        outlook
+        predicted
     }
 
     /// The place of the representative speed that is predicted.
@@ -153,7 +153,7 @@ impl Outlook {
     }
 
     /// Looks again.
-    pub(crate) fn look(&mut self, availability: &Availability, interval: usize, now: Time) {
+    pub(crate) fn look(&mut self, availability: &MachineTraces, interval: usize, now: Time) {
         match (&mut self.forecaster, availability.prediction) {
             (Some(forecaster), _) => {
                 let since = Time::from_nanos(now.nanos() - availability.look_every.nanos());
@@ -170,7 +170,7 @@ impl Outlook {
         }
     }
 
-    fn look_ahead(&mut self, availability: &Availability, interval: usize, now: Time, ahead: Span) {
+    fn look_ahead(&mut self, availability: &MachineTraces, interval: usize, now: Time, ahead: Span) {
         let trace = &*availability.trace;
         let end = trace.intervals()[interval].until;
         let pieces = trace.pieces(interval);

@@ -4,7 +4,7 @@
 //! - [`Parties`] is the loop underneath: one scheduler or several, what surrounds them, and the mail between them.
 //! - [`peers`] is sites that lend each other workers, each a party.
 //! - [`brokering`] has brokers, sites with queues of their own, and an index that is out of date.
-//! - [`sharing`] is the model of time-shared machines; an [`Availability`] has machines that come and go by a trace.
+//! - [`sharing`] is the model of time-shared machines; [`MachineTraces`] have machines come and go.
 //! - [`bound`] says how early the last task could end at best.
 
 pub mod bound;
@@ -36,7 +36,7 @@ mod traced;
 mod wide;
 mod world;
 
-pub use availability::{Availability, Prediction, Pricing};
+pub use availability::{MachineTraces, Prediction, Pricing};
 pub use history::{History, Period, TaskHistory, TimelineRow, Waste};
 pub use ids::Ids;
 pub use mail::{Letter, Mail, Way};

@@ -2,7 +2,7 @@
 //!
 //! Work is in logical operations here; how the models measure it is their own.
 
-use crate::availability::Availability;
+use crate::availability::MachineTraces;
 use crate::setup::Setup;
 use crate::shared::Shared;
 use crate::traced::Traced;
@@ -141,7 +141,7 @@ pub(crate) fn migration_seconds(setup: &Setup, now: Time, from: MachineId, to: M
     seconds + volume / speed(from).min(speed(to))
 }
 
-fn availability(setup: &Setup) -> &Availability {
+fn availability(setup: &Setup) -> &MachineTraces {
     setup.availability.as_ref().expect("machines by a trace come with it")
 }
 

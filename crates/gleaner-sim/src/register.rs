@@ -4,7 +4,7 @@
 //! - **What there is to tell is told before time goes on.**
 
 use crate::agenda::Next;
-use crate::availability::{Availability, Outlook, Pricing};
+use crate::availability::{MachineTraces, PredictedSpeed, Pricing};
 use crate::demand::Demand;
 use crate::reputation::Reputation;
 use gleaner_core::Event;
@@ -31,21 +31,21 @@ pub(crate) struct Register {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Present {
     machine: MachineId,
-    outlook: Outlook,
+    predicted: PredictedSpeed,
     /// What the scheduler takes it for.
     told: MachineClassId,
 }
 
 impl Register {
     /// Nobody is there.
-    pub(crate) fn new(availability: Option<&Availability>) -> Self {
+    pub(crate) fn new(availability: Option<&MachineTraces>) -> Self {
         let by_demand = availability.filter(|by_trace| by_trace.pricing == Pricing::ByDemand);
         let demand = by_demand.map(|by_trace| Demand::new(by_trace.scale.values().len()));
         Self { demand, ..Self::default() }
     }
 
     /// The next departure, arrival of a machine, look, and news.
-    pub(crate) fn next(&self, availability: &Availability) -> [Option<(Time, Next)>; 4] {
+    pub(crate) fn next(&self, availability: &MachineTraces) -> [Option<(Time, Next)>; 4] {
         let departure =
             self.departures.peek().map(|Reverse((time, machine))| (*time, Next::Departure(*machine)));
         let join = availability.trace.intervals().get(self.next).map(|interval| (interval.from, Next::Join));
@@ -56,12 +56,12 @@ impl Register {
     }
 
     /// A machine comes.
-    pub(crate) fn join(&mut self, availability: &Availability, now: Time) -> Event {
+    pub(crate) fn join(&mut self, availability: &MachineTraces, now: Time) -> Event {
         let machine = MachineId::new(self.next);
-        let outlook = Outlook::at_join(availability, self.next, now);
-        let class = availability.class(self.next, outlook.speed(), level(self.demand.as_ref(), &outlook));
+        let predicted = PredictedSpeed::at_join(availability, self.next, now);
+        let class = availability.class(self.next, predicted.speed(), level(self.demand.as_ref(), &predicted));
         self.departures.push(Reverse((availability.trace.intervals()[self.next].until, machine)));
-        self.present.push(Present { machine, outlook, told: class });
+        self.present.push(Present { machine, predicted, told: class });
         self.next += 1;
         if self.reputation.is_bad(availability.host(machine)) {
             self.news.push_back((now, Event::MachineClosed { machine }));
@@ -80,20 +80,20 @@ impl Register {
     /// Looks at all that are there, and at which of them are busy. Costs O(present).
     pub(crate) fn look(
         &mut self,
-        availability: &Availability,
+        availability: &MachineTraces,
         now: Time,
         is_busy: impl Fn(MachineId) -> bool,
     ) {
         self.looked = now;
-        for Present { machine, outlook, .. } in &mut self.present {
-            outlook.look(availability, machine.index(), now);
+        for Present { machine, predicted, .. } in &mut self.present {
+            predicted.look(availability, machine.index(), now);
         }
         if let Some(demand) = &mut self.demand {
-            demand.follow(self.present.iter().map(|there| (there.outlook.speed(), is_busy(there.machine))));
+            demand.follow(self.present.iter().map(|there| (there.predicted.speed(), is_busy(there.machine))));
         }
-        for Present { machine, outlook, told } in &mut self.present {
-            let level = level(self.demand.as_ref(), outlook);
-            let class = availability.class(machine.index(), outlook.speed(), level);
+        for Present { machine, predicted, told } in &mut self.present {
+            let level = level(self.demand.as_ref(), predicted);
+            let class = availability.class(machine.index(), predicted.speed(), level);
             if class != *told {
                 *told = class;
                 self.news.push_back((now, Event::MachineMeasured { machine: *machine, class }));
@@ -107,14 +107,14 @@ impl Register {
     }
 
     /// A machine ended a task.
-    pub(crate) fn ended(&mut self, availability: &Availability, machine: MachineId) {
+    pub(crate) fn ended(&mut self, availability: &MachineTraces, machine: MachineId) {
         if availability.aborts_max.is_some() {
             self.reputation.ended(availability.host(machine));
         }
     }
 
     /// A machine that is still there did not end a task, or one that goes.
-    pub(crate) fn aborted(&mut self, availability: &Availability, now: Time, machine: MachineId) {
+    pub(crate) fn aborted(&mut self, availability: &MachineTraces, now: Time, machine: MachineId) {
         let Some(aborts_max) = availability.aborts_max else { return };
         if self.reputation.aborted(availability.host(machine), aborts_max) {
             self.news.push_back((now, Event::MachineClosed { machine }));
@@ -123,6 +123,6 @@ impl Register {
 }
 
 /// The only one, where prices do not follow demand.
-fn level(demand: Option<&Demand>, outlook: &Outlook) -> usize {
-    demand.map_or(0, |demand| demand.level(outlook.speed()))
+fn level(demand: Option<&Demand>, predicted: &PredictedSpeed) -> usize {
+    demand.map_or(0, |demand| demand.level(predicted.speed()))
 }

@@ -1,4 +1,4 @@
-use crate::availability::Availability;
+use crate::availability::MachineTraces;
 use crate::clock::Clock;
 use crate::setup::Setup;
 use crate::world::World;
@@ -131,8 +131,8 @@ fn fingerprint(setup: &Setup) -> u64 {
     hash.0
 }
 
-fn add_availability(hash: &mut Hash, availability: &Availability) {
-    let Availability { trace, kinds, scale, look_every, prediction, pricing, saboteurs, aborts_max } =
+fn add_availability(hash: &mut Hash, availability: &MachineTraces) {
+    let MachineTraces { trace, kinds, scale, look_every, prediction, pricing, saboteurs, aborts_max } =
         availability;
     for (index, interval) in trace.intervals().iter().enumerate() {
         hash.add(u64::from(interval.machine));

@@ -1,4 +1,4 @@
-use crate::availability::Availability;
+use crate::availability::MachineTraces;
 use gleaner_core::{
     Budget, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Room, Tags, TaskClass,
 };
@@ -63,7 +63,7 @@ pub struct Setup {
     /// The machines that are there from the beginning to the end, each by its kind; none where a trace has them.
     pub machines: Vec<MachineClassId>,
     /// Where machines come and go: what has them instead. All have exclusive cores and one kind of operation.
-    pub availability: Option<Availability>,
+    pub availability: Option<MachineTraces>,
     /// The kinds of tasks.
     pub task_classes: Vec<TaskClass>,
     /// The tasks.

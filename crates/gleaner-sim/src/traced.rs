@@ -7,7 +7,7 @@
 //! - **The first of the completions is always one that will come**: entries of runs that were taken off are dropped as
 //!   soon as they are first.
 
-use crate::availability::Availability;
+use crate::availability::MachineTraces;
 use crate::trace::Trace;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ impl Traced {
     /// Starts a task on a machine that is there.
     pub(crate) fn insert(
         &mut self,
-        availability: &Availability,
+        availability: &MachineTraces,
         now: Time,
         machine: MachineId,
         run: RunId,

@@ -1,5 +1,5 @@
 use crate::agenda::{Next, earliest};
-use crate::availability::Availability;
+use crate::availability::MachineTraces;
 use crate::history::History;
 use crate::machines::{Machines, migration_seconds};
 use crate::register::Register;
@@ -250,6 +250,6 @@ impl World {
     }
 }
 
-fn by_trace(setup: &Setup) -> &Availability {
+fn by_trace(setup: &Setup) -> &MachineTraces {
     setup.availability.as_ref().expect("only a trace lets machines come and go")
 }

@@ -5,7 +5,7 @@ use gleaner_core::{
     Change, DECISIONS_MAX, Decision, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Needs,
     Policy, Refusal, Room, RunEnd, Scheduler, Settled, Tags, TaskClass,
 };
-use gleaner_policy::{Recipe, Relocate, Score, When};
+use gleaner_policy::{Choose, Recipe, Relocate, Replicate, Score, When};
 use gleaner_testkit::history::{self, Step, bytes};
 use gleaner_testkit::random;
 use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskClassId, TaskId, Time, UserId};
@@ -15,12 +15,15 @@ const NOW: Time = Time::from_nanos(7);
 fn recipes() -> impl Iterator<Item = Recipe> {
     let every = When::Every(Span::from_seconds(5.0).expect("a span"));
     let relocate = [None, Some(When::AtEvents), Some(every)];
-    Score::ALL.into_iter().flat_map(move |score| {
+    let drawn = Recipe { choose: Choose::TwoChoices, ..Recipe::by(Score::Greedy) };
+    let copied = Recipe { replicate: Replicate::runs(2).expect("two runs"), ..drawn };
+    let moving = Score::ALL.into_iter().flat_map(move |score| {
         relocate.map(|when| Recipe {
             relocate: when.map(|when| Relocate { when, ..Relocate::by(score) }),
             ..Recipe::by(score)
         })
-    })
+    });
+    moving.chain([drawn, copied])
 }
 
 #[test]

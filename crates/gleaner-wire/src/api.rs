@@ -181,6 +181,9 @@ pub struct JobView {
     pub ended_s: Option<f64>,
     /// Its label.
     pub label: Option<String>,
+    /// How many seconds of runs were for nothing, since another run of their task came to its end first.
+    #[serde(default)]
+    pub wasted_s: f64,
     /// Why none of its tasks runs, if none does.
     pub waits_for: Option<String>,
 }
@@ -207,6 +210,9 @@ pub struct TaskView {
     pub phase: TaskPhase,
     /// How often it was sent to a machine.
     pub runs: u32,
+    /// Those of its runs that are not over, the oldest first.
+    #[serde(default)]
+    pub open_runs: Vec<RunView>,
     /// How many operations it takes, if that was declared.
     #[serde(default)]
     pub length: Option<f64>,
@@ -224,6 +230,51 @@ pub struct TaskView {
     pub checkpoint: Option<Stored>,
     /// Its output files, as a tar archive.
     pub files: Option<Stored>,
+}
+
+/// A run of a task that is not over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunView {
+    /// Its number, from 1.
+    pub run: u32,
+    /// Where it is.
+    pub machine: String,
+    /// How far it is.
+    pub stage: RunStage,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RunStage {
+    /// Its room is taken; it goes on from where another run stops.
+    Held,
+    /// Its machine was told of it.
+    Sent,
+    /// Its machine brings there what it reads, when last heard of.
+    StagingIn,
+    /// Its program runs, or is suspended.
+    Running,
+    /// It was told to stop, and its end is awaited.
+    Stopping,
+    /// Its program has ended, and its machine stores what it left, when last heard of.
+    StagingOut,
+}
+
+impl RunStage {
+    /// In plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Sent => "sent",
+            Self::StagingIn => "staging in",
+            Self::Running => "running",
+            Self::Stopping => "stopping",
+            Self::StagingOut => "staging out",
+        }
+    }
 }
 
 /// Several tasks of one job.

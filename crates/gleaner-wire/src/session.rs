@@ -45,6 +45,8 @@ pub enum FromAgent {
         number: u64,
         /// How things are; kept in memory only.
         sample: Sample,
+        /// The runs whose files are on their way; likewise.
+        staging: Vec<(RunId, Staging)>,
     },
     /// What the machine is has changed or was measured again.
     Profile(Profile),
@@ -250,6 +252,16 @@ pub struct Sample {
     pub io_pressure: Option<f64>,
     /// The hottest sensor, in °C.
     pub temperature: Option<f64>,
+}
+
+/// Which way a run's files are on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Staging {
+    /// What it reads is brought to its machine.
+    In,
+    /// What it left is being stored at the coordinator.
+    Out,
 }
 
 /// One of the two streams of a program's output.

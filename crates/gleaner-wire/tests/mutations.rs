@@ -4,8 +4,8 @@ use gleaner_units::{RunId, TaskId};
 use gleaner_wire::api::{BudgetSetting, Choice, Enrolment, PolicyKeys};
 use gleaner_wire::job::{Input, JobSpec, TaskList};
 use gleaner_wire::session::{
-    End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage, decode,
-    encode,
+    End, FromAgent, Hello, Outcome, Profile, Run, Sample, Staging, Stored, Stream, Tail, ToAgent, Usage,
+    decode, encode,
 };
 use gleaner_wire::{BlobHash, Had, Lineage, Met, SESSION_VERSION};
 use proptest::prelude::*;
@@ -99,7 +99,11 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         encode(&FromAgent::Profile(profile())),
         encode(&FromAgent::Ended { run: id(), end }),
         encode(&FromAgent::Output { run: id(), stream: Stream::Stdout, offset, bytes }),
-        encode(&FromAgent::Heartbeat { number: 1, sample: Sample { load: 0.5, ..Sample::default() } }),
+        encode(&FromAgent::Heartbeat {
+            number: 1,
+            sample: Sample { load: 0.5, ..Sample::default() },
+            staging: vec![(RunId::new(TaskId::new(1), 1), Staging::In)],
+        }),
         encode(&ToAgent::Run(Box::new(run()))),
         encode(&ToAgent::Yours { runs: vec![id(); 5] }),
     ]

@@ -17,7 +17,7 @@ use gleaner_core::{
     Ad, Budget, Condition, Explanation, GridConfig, MachineClass, Migration, Room, Scope, Seen, TaskClass,
 };
 use gleaner_policy::{Lengths, Recipe};
-use gleaner_sim::{Availability, Ids, LoadChange, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace};
+use gleaner_sim::{Ids, LoadChange, MachineTraces, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,7 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
     let (machine_classes, kinds) = match &availability {
         // A kind is told from others by all but its speed, which the trace has.
         Some(by_trace) => {
-            (Availability::classes(&by_trace.scale, &machine_classes.classes, by_trace.pricing), Vec::new())
+            (MachineTraces::classes(&by_trace.scale, &machine_classes.classes, by_trace.pricing), Vec::new())
         }
         None => (machine_classes.classes, kinds),
     };
@@ -155,9 +155,9 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
 }
 
 /// `kinds` has one entry a machine of the grid.
-fn availability(available: &AvailableMachines, kinds: &[usize]) -> Availability {
+fn availability(available: &AvailableMachines, kinds: &[usize]) -> MachineTraces {
     let AvailableMachines { trace, machines, look } = available;
-    Availability {
+    MachineTraces {
         kinds: machines.iter().map(|machine| kinds[*machine] as u32).collect(),
         scale: scale(trace),
         look_every: look.every,

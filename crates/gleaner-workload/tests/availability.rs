@@ -3,7 +3,7 @@
 use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::bound::makespan_bound;
-use gleaner_sim::{Availability, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace};
+use gleaner_sim::{MachineTraces, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace};
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Ops, Span, TaskClassId, Time, UserId};
 use gleaner_workload::availability::{Profile, load};
@@ -45,9 +45,9 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
     };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machine_classes: Availability::classes(&scale, &[kind], Pricing::BySpeed),
+        machine_classes: MachineTraces::classes(&scale, &[kind], Pricing::BySpeed),
         machines: Vec::new(),
-        availability: Some(Availability {
+        availability: Some(MachineTraces {
             kinds: vec![0; trace.machines().len()],
             trace: Arc::new(trace),
             scale,

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
-use gleaner_sim::{Saved, Simulation};
+use gleaner_sim::{Saved, Simulation, Waste};
 use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, Scenario, Shake};
 use indicatif::ProgressBar;
@@ -237,6 +237,10 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         let [recharge, most, paid] =
             [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));
         lines.push(("spent", format!("{paid} credits; in one period {most} of {recharge} at most")));
+    }
+    if let Some(Waste { runs, ops }) = summary.wasted {
+        let ops = grouped(ops.round() as u64);
+        lines.push(("wasted", format!("{ops} operations, by {} runs beside faster ones", grouped(runs))));
     }
     lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
     aligned(lines)

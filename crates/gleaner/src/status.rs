@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, stdout, which};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{JobState, JobView, Tally, TaskPhase, TaskView};
+use gleaner_wire::api::{JobState, JobView, RunStage, RunView, Tally, TaskPhase, TaskView};
 use gleaner_wire::limits::{JOBS_LISTED_MAX, TASKS_LISTED_MAX};
 use gleaner_wire::session::Outcome as Ending;
 use serde_json::json;
@@ -95,6 +95,9 @@ pub(crate) fn describe(job: &JobView) -> String {
         lines.push(("ended", format!("{}, after {}", clock(ended_s), span(ended_s - job.submitted_s))));
     }
     lines.extend(job.label.as_ref().map(|label| ("label", shown(label, NAME_WIDTH))));
+    if job.wasted_s > 0.0 {
+        lines.push(("wasted", format!("{} in runs beside faster ones", span(job.wasted_s))));
+    }
     lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
     lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
 }
@@ -143,7 +146,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
     let rows = tasks.iter().map(|task| {
         vec![
             task.task.to_string(),
-            task.phase.name().to_owned(),
+            phase(task),
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
             task.usage.as_ref().map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
@@ -151,6 +154,13 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ]
     });
     marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
+}
+
+/// With where its files are on their way, if they are.
+fn phase(task: &TaskView) -> String {
+    let staging = |run: &&RunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut);
+    let staging = task.open_runs.iter().find(staging);
+    staging.map_or(task.phase.name().to_owned(), |run| format!("{}, {}", task.phase.name(), run.stage.name()))
 }
 
 /// What ended a run.
@@ -202,6 +212,7 @@ mod tests {
             submitted_s: 0.0,
             ended_s: None,
             label: Some("render".into()),
+            wasted_s: 0.0,
             waits_for: None,
         }
     }

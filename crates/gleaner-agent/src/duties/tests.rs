@@ -138,10 +138,14 @@ impl Stage {
     }
 }
 
-/// Heartbeats and what is said at every welcome are left out.
+/// Heartbeats that tell of no files, and what is said at every welcome, are left out.
 fn in_words(deed: &Deed) -> Option<String> {
     let name = |run: &RunId| format!("{}.{}", run.task.index(), run.number);
     Some(match deed {
+        Deed::Send(FromAgent::Heartbeat { staging, .. }) if !staging.is_empty() => {
+            let told = staging.iter().map(|(run, way)| format!("{} {way:?}", name(run)));
+            format!("staging {}", told.collect::<Vec<_>>().join(", ")).to_lowercase()
+        }
         Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
         | Deed::UseToken(_)
         | Deed::Remember(_) => {
@@ -211,6 +215,24 @@ fn a_run_goes_its_way_and_is_forgotten_when_settled() {
         ["1 prepare 1.1", "1 launch 1.1", "1 started 1.1", "2 ended 1.1 exited 0", "3 clear 1.1"]
     );
     assert_eq!(stage.duties.runs().count(), 0);
+}
+
+#[test]
+fn a_heartbeat_tells_whose_files_are_on_their_way() {
+    let mut stage = Stage::new();
+    let sent = Run { outputs: vec!["result".into()], ..run(1, 1) };
+    let beat = |number: u32| f64::from(number) * HEARTBEAT_S;
+    stage.hear(1.0, ToAgent::Run(Box::new(sent.clone())));
+    stage.pass_until(beat(1));
+    stage.hear(beat(1), ToAgent::Beat { number: 2 });
+    stage.on(beat(1), Event::Prepared(sent.id, Ok(())));
+    stage.on(beat(1), Event::Began(sent.id));
+    stage.pass_until(beat(2));
+    stage.hear(beat(2), ToAgent::Beat { number: 3 });
+    stage.on(beat(2), exited(sent.id, 0));
+    stage.pass_until(beat(3));
+    let told: Vec<String> = stage.done().into_iter().filter(|line| line.contains("staging")).collect();
+    assert_eq!(told, [format!("{} staging 1.1 in", beat(1)), format!("{} staging 1.1 out", beat(3))]);
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl Connected {
                 _ = beats.tick() => {
                     number += 1;
                     let sample = Sample { free_memory: Some(1 << 33), free_disk: Some(1 << 40), ..Sample::default() };
-                    say(&mut self.session, &FromAgent::Heartbeat { number, sample }).await?;
+                    say(&mut self.session, &FromAgent::Heartbeat { number, sample, staging: Vec::new() }).await?;
                 }
                 message = hear(&mut self.session) => {
                     if let ToAgent::Run(run) = message? {

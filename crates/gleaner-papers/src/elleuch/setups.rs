@@ -5,7 +5,7 @@ use super::kept::Outcome;
 use super::{ARRIVALS_MAX, PERIOD_S, patterns};
 use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
-use gleaner_sim::{Availability, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
+use gleaner_sim::{MachineTraces, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
 use gleaner_units::{Credits, MachineId, Span, UserId};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -94,9 +94,9 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
     let pricing = if case.variant == Variant::DemandPrices { Pricing::ByDemand } else { Pricing::BySpeed };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machine_classes: Availability::classes(&scale, &[kind], pricing),
+        machine_classes: MachineTraces::classes(&scale, &[kind], pricing),
         machines: Vec::new(),
-        availability: Some(Availability {
+        availability: Some(MachineTraces {
             kinds: vec![0; trace.machines().len()],
             trace,
             scale,

@@ -28,8 +28,8 @@ impl Batch<'_> {
     /// The lowest of the machines that are free first.
     pub(super) fn first_free(&self, kind: usize, length: f64) -> Option<Target> {
         let tasks = &self.kinds[kind];
-        let limit = highest_tie(self.least(tasks, length, |bid| bid.seat.ready_s));
-        let ties = |bid: &Bid| bid.seat.ready_s <= limit && self.allows(tasks, length, bid);
+        let limit = highest_tie(self.least(tasks, length, |bid| bid.terms.ready_s));
+        let ties = |bid: &Bid| bid.terms.ready_s <= limit && self.allows(tasks, length, bid);
         let first = tasks.bids.iter().filter(|bid| ties(bid));
         first.map(|bid| self.lowest_tied(bid, ties)).min_by_key(|target| target.place.rank())
     }

@@ -75,18 +75,20 @@ fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind
 /// The sizes that a bid may take.
 fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
     let (shortest, longest) = tasks.lengths()?;
-    let Some(purse) = batch.purse(tasks) else { return Some((Size::of(shortest), Size::of(longest))) };
-    let first = purse.first_allowed((shortest, longest), bid.seat)?;
-    Some((Size::of(first), Size::of(purse.last_allowed(first, longest, bid.seat))))
+    let Some(conditions) = batch.conditions(tasks) else {
+        return Some((Size::of(shortest), Size::of(longest)));
+    };
+    let first = conditions.first_allowed((shortest, longest), bid.terms)?;
+    Some((Size::of(first), Size::of(conditions.last_allowed(first, longest, bid.terms))))
 }
 
 /// The shortest task that a bid may take.
 #[inline]
 fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiting> {
     let (shortest, longest) = tasks.span()?;
-    let Some(purse) = batch.purse(tasks) else { return Some(shortest) };
+    let Some(conditions) = batch.conditions(tasks) else { return Some(shortest) };
     let lengths = (shortest.length.amount(), longest.length.amount());
-    let first = purse.first_allowed(lengths, bid.seat)?;
+    let first = conditions.first_allowed(lengths, bid.terms)?;
     if first == lengths.0 {
         return Some(shortest);
     }

@@ -2,7 +2,7 @@
 
 use super::pool::Pool;
 use crate::backlog::{Backlog, Place, Shelf, Size, Waiting};
-use crate::spending::Seat;
+use crate::spending::Terms;
 use gleaner_core::Grid;
 use gleaner_units::{OpsTotal, TaskClassId};
 
@@ -12,7 +12,7 @@ pub(super) struct Kind<'a> {
     /// How many each needs.
     pub(super) cores: usize,
     /// Which one pays.
-    pub(super) purse: usize,
+    pub(super) conditions: usize,
     shelf: &'a mut Shelf,
     /// Those before this place lie there still, but were taken.
     front: Place,
@@ -38,7 +38,7 @@ pub(super) struct Kind<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bid {
     pub(super) pool: usize,
-    pub(super) seat: Seat,
+    pub(super) terms: Terms,
     /// For an operation.
     pub(super) seconds: f64,
     /// Whether another machine of the pool offers the same.
@@ -49,13 +49,13 @@ impl Bid {
     /// Seconds from now until a task of that length would be done.
     #[inline]
     pub(super) fn end(&self, length: f64) -> f64 {
-        self.seat.ready_s + length * self.seconds
+        self.terms.ready_s + length * self.seconds
     }
 
     /// The same by a machine of the pool that is ready at another moment.
     #[inline]
     pub(super) fn at(self, ready_s: f64) -> Self {
-        Self { seat: Seat { ready_s, ..self.seat }, ..self }
+        Self { terms: Terms { ready_s, ..self.terms }, ..self }
     }
 }
 
@@ -79,7 +79,7 @@ impl<'a> Kind<'a> {
         let mut kind = Self {
             class,
             cores: grid.classes().task_class(class).needs.cores as usize,
-            purse: 0,
+            conditions: 0,
             front: Place::FIRST,
             picked: Vec::new(),
             ops: shelf.ops(),
@@ -104,8 +104,8 @@ impl<'a> Kind<'a> {
         }
         let is_cheapest = pool.price > 0.0 && pool.price <= self.cheapest;
         let bids = pool.offers().iter().map(|offer| {
-            let seat = Seat { price: pool.price, ready_s: offer.ready_s, is_cheapest };
-            Bid { pool: number, seat, seconds, several: offer.several }
+            let terms = Terms { price: pool.price, ready_s: offer.ready_s, is_cheapest };
+            Bid { pool: number, terms, seconds, several: offer.several }
         });
         let from = self.bids.partition_point(|bid| bid.pool < number);
         let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
@@ -120,7 +120,7 @@ impl<'a> Kind<'a> {
     #[inline]
     pub(super) fn bids_up_to(&self, dearest: f64) -> &[Bid] {
         let dearest = dearest.max(self.cheapest);
-        &self.bids[..self.bids.partition_point(|bid| bid.seat.price <= dearest)]
+        &self.bids[..self.bids.partition_point(|bid| bid.terms.price <= dearest)]
     }
 
     /// How long a task of that length takes on the machines of a pool.

@@ -1,7 +1,7 @@
 //! Machines of one class during a batch: when they are ready, and what that lets the class offer.
 
 use super::readiness::{Moment, Offer, Readiness};
-use crate::crew::{Crew, Members};
+use crate::open_machines::{Members, OpenMachines};
 use crate::parts::budget::{Savings, Spending};
 use gleaner_core::{Grid, MachineClass, Queue};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
@@ -61,7 +61,7 @@ enum Wanted {
 pub(super) fn of_machines(
     grid: &Grid,
     now: Time,
-    crew: &Crew,
+    open: &OpenMachines,
     (spending, depth): (Spending, usize),
 ) -> Vec<Pool> {
     let wanted = match spending {
@@ -76,7 +76,7 @@ pub(super) fn of_machines(
         | Spending::Share
         | Spending::LeastShare => Wanted::Earliest(depth),
     };
-    let pools = crew.classes().map(|(class, members)| {
+    let pools = open.classes().map(|(class, members)| {
         let (idle, planned) = idle_and_planned(grid, members);
         let (mut others, mut cores) = (BTreeMap::new(), Vec::new());
         let busy = members.busy.iter().copied().chain(planned).filter_map(|id| {
@@ -93,8 +93,8 @@ pub(super) fn of_machines(
 }
 
 /// One pool for each class of the open machines, all its machines as one; the cheapest first.
-pub(super) fn of_classes(grid: &Grid, now: Time, crew: &Crew) -> Vec<Pool> {
-    let pools = crew.classes().filter_map(|(class, members)| {
+pub(super) fn of_classes(grid: &Grid, now: Time, open: &OpenMachines) -> Vec<Pool> {
+    let pools = open.classes().filter_map(|(class, members)| {
         let mut ready = Vec::new();
         members.busy.iter().for_each(|&id| add_ready_times(grid, now, id, &mut ready));
         let running: u64 = members.busy.iter().map(|&id| grid.machine(id).shares()).sum();

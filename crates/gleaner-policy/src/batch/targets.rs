@@ -94,7 +94,7 @@ impl Batch<'_> {
 
     /// The lowest machine of those that make an offer, or one like it that is ready little later and ties as well.
     pub(super) fn lowest_tied(&self, bid: &Bid, ties: impl Fn(&Bid) -> bool) -> Target {
-        let place = self.pools[bid.pool].lowest_tied(bid.seat.ready_s, |ready_s| ties(&bid.at(ready_s)));
+        let place = self.pools[bid.pool].lowest_tied(bid.terms.ready_s, |ready_s| ties(&bid.at(ready_s)));
         Target { pool: bid.pool, place }
     }
 
@@ -107,14 +107,14 @@ impl Batch<'_> {
     fn lowest_price(&self, kind: usize, length: f64) -> f64 {
         let tasks = &self.kinds[kind];
         let in_time = tasks.bids.iter().filter(|bid| self.is_in_time(tasks, length, bid));
-        in_time.map(|bid| bid.seat.price).fold(f64::INFINITY, f64::min)
+        in_time.map(|bid| bid.terms.price).fold(f64::INFINITY, f64::min)
     }
 
     /// Of the cheapest machines that would be done by the deadline the lowest. Costs O(machines that ask as much).
     fn cheapest(&self, kind: usize, length: f64) -> Option<Target> {
         let price = self.lowest_price(kind, length);
         let tasks = &self.kinds[kind];
-        let bids = tasks.bids.iter().filter(|bid| bid.seat.price == price);
+        let bids = tasks.bids.iter().filter(|bid| bid.terms.price == price);
         let targets = bids.filter_map(|bid| {
             let in_time = |ready_s| self.is_in_time(tasks, length, &bid.at(ready_s));
             let place = self.pools[bid.pool].lowest(in_time)?;
@@ -128,7 +128,7 @@ impl Batch<'_> {
     fn earliest_of_cheapest(&self, kind: usize, length: f64) -> Option<Target> {
         let price = self.lowest_price(kind, length);
         let tasks = &self.kinds[kind];
-        let is_wanted = |bid: &Bid| bid.seat.price == price && self.is_in_time(tasks, length, bid);
+        let is_wanted = |bid: &Bid| bid.terms.price == price && self.is_in_time(tasks, length, bid);
         self.first_done(kind, length, is_wanted)
     }
 }

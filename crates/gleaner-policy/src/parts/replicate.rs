@@ -34,9 +34,9 @@ impl Choice for Replicate {
             1 => About { name: "1", meaning: "A task has one run at a time.", reads: &[] },
             _ => About {
                 name: "n",
-                meaning: "A task has so many runs at a time, on different machines, as far as machines have room that nothing \
-                          which waits could have. The first to come to its end counts; the others are stopped, and what they \
-                          did is waste.",
+                meaning: "So many runs of a task go on at a time, on different machines; the first to come to its end counts, \
+                          the others are stopped, and what they did is waste. A copy takes no room that a task which waits \
+                          could have.",
                 reads: &[],
             },
         }

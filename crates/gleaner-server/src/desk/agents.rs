@@ -9,7 +9,7 @@ use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
 use gleaner_wire::session::{
-    End, FromAgent, Hello, Outcome, Profile, Sample, StopCause, Stored, Stream, ToAgent,
+    End, FromAgent, Hello, Outcome, Profile, Sample, Staging, StopCause, Stored, Stream, ToAgent,
 };
 use gleaner_wire::text::tamed;
 use gleaner_wire::{Had, Met};
@@ -37,7 +37,7 @@ impl Desk {
         if let Some(&old) = self.by_agent.get(&id) {
             self.close(old);
         }
-        self.sessions.insert(session, Session { agent: id, sample: None, heard: now });
+        self.sessions.insert(session, Session { agent: id, sample: None, staging: Vec::new(), heard: now });
         self.by_agent.insert(id, session);
         self.turned_away.remove(&id);
         self.leases.renew(id, now + self.terms.lease + self.terms.margin);
@@ -66,7 +66,9 @@ impl Desk {
         session.heard = now;
         let agent = session.agent;
         match frame {
-            FromAgent::Heartbeat { number, sample } => self.heartbeat(now, id, number, sample),
+            FromAgent::Heartbeat { number, sample, staging } => {
+                self.heartbeat(now, id, number, (sample, staging));
+            }
             FromAgent::Profile(profile) => self.profile(now, id, agent, profile),
             FromAgent::OwnerLoad { load, why } => self.owner_load(now, id, agent, (load, why)),
             FromAgent::Open { open, why } => self.open(now, id, agent, (open, why)),
@@ -218,10 +220,17 @@ impl Desk {
         }
     }
 
-    fn heartbeat(&mut self, now: Time, id: SessionId, number: u64, sample: Sample) {
+    fn heartbeat(
+        &mut self,
+        now: Time,
+        id: SessionId,
+        number: u64,
+        (sample, mut staging): (Sample, Vec<(RunId, Staging)>),
+    ) {
         if let Some(session) = self.sessions.get_mut(&id) {
-            session.sample = Some(sample);
             let agent = session.agent;
+            staging.retain(|(run, _)| self.ledger.find_live(*run, agent).is_some());
+            (session.sample, session.staging) = (Some(sample), staging);
             self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
             let row = self.ledger.rows();
             self.send(id, ToAgent::Beat { number, row });

@@ -27,6 +27,8 @@ pub struct Job {
     pub tally: Tally,
     /// When the last of its tasks was over.
     pub ended: Option<Time>,
+    /// How long runs went on beside one that was faster.
+    pub wasted_s: f64,
 }
 
 impl Job {

@@ -24,7 +24,7 @@ pub enum Wish {
 
 impl Wish {
     /// Where a task is once the wish is fulfilled.
-    pub(super) fn phase(self) -> TaskPhase {
+    pub(crate) fn phase(self) -> TaskPhase {
         match self {
             Self::Cancel => TaskPhase::Cancelled,
             Self::Hold => TaskPhase::Held,

@@ -63,7 +63,9 @@ impl Ledger {
             self.books.keys.insert((user.clone(), key.to_owned()), id);
         }
         self.named.extend(spec.files().map(|file| (file.clone(), payer)));
-        let job = Job { user, spec, first, count: number, class: met.id, submitted: at, tally, ended: None };
+        let (class, submitted) = (met.id, at);
+        let job =
+            Job { user, spec, first, count: number, class, submitted, tally, ended: None, wasted_s: 0.0 };
         let tasks = job.range();
         self.books.jobs.add(job);
         let mut next = first;
@@ -221,12 +223,20 @@ impl Ledger {
     }
 
     /// What a run leaves that did not count is gone, and its room is free.
-    pub(super) fn result_refused(&mut self, at: Time, run: RunId, on: MachineId) {
+    pub(super) fn result_refused(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
         self.touched.push(TaskRange::one(run.task));
         self.books.records.own(run.task).settle(run, on, false);
-        if self.grid().find_run(run).is_some_and(|known| known.on() == on && known.stage() != Stage::Held) {
-            self.run_again(at, run, RunEnd::Lost);
+        let known = self.grid().find_run(run).copied();
+        let Some(known) = known.filter(|known| known.on() == on && known.stage() != Stage::Held) else {
+            return;
+        };
+        if known.is_superseded() {
+            let (id, _) = self.job_of(run.task);
+            if let Some(job) = self.books.jobs.get_mut(id) {
+                job.wasted_s += end.usage.elapsed_s;
+            }
         }
+        self.run_again(at, run, RunEnd::Lost);
     }
 
     /// A run is over or given up, and the task is not: it goes where its user wants it, or back into the queue, unless

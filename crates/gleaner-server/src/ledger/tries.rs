@@ -17,7 +17,7 @@ const REST_MAX: Span = Span::from_nanos(300_000_000_000);
 
 /// What the end of a run means for its task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// Its program ended well.
     Done,
     /// It did not, and is not tried again.

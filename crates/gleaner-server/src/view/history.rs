@@ -1,15 +1,14 @@
 //! A task's life, told from the rows of the journal that are about it.
 
 use crate::desk::Desk;
-use crate::journal::Fact;
-use crate::ledger::{Ended, Tries, Verdict, Wish};
+use crate::ledger::{Verdict, Wish};
+use crate::life::{Life, Loss, Step, Told};
 use crate::store::StoredRow;
-use gleaner_core::Decision;
-use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{Actor, History, TaskPhase, Transition};
+use gleaner_wire::api::{Actor, History, Transition};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored};
+use gleaner_wire::session::{End, Outcome};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -31,21 +30,10 @@ pub fn history_names(desk: &Desk, task: TaskId) -> HistoryNames {
     HistoryNames { task, spec: Arc::clone(&ledger.job_of(task).1.spec), machines }
 }
 
-/// A task's life as it is read. Of a long one the latest steps are told.
+/// A task's life as it is read, in words. Of a long one the latest steps are told.
 pub struct Story<'a> {
     names: &'a HistoryNames,
-    phase: TaskPhase,
-    tries: Tries,
-    /// How many runs it was given.
-    runs: u32,
-    /// The run that was sent out last and has not ended.
-    run: Option<(u32, MachineId)>,
-    /// The run that follows it elsewhere.
-    next: Option<(u32, MachineId)>,
-    /// When its program started, if it did.
-    started: Option<Time>,
-    checkpoint: Option<Stored>,
-    wish: Option<Wish>,
+    life: Life,
     told: VecDeque<Transition>,
     told_max: usize,
     left_out: u64,
@@ -54,20 +42,8 @@ pub struct Story<'a> {
 impl<'a> Story<'a> {
     /// A story of which nothing was read yet, and of which so many steps are to be told at most.
     pub fn new(names: &'a HistoryNames, told_max: usize) -> Self {
-        Self {
-            names,
-            phase: TaskPhase::Waiting,
-            tries: Tries::default(),
-            runs: 0,
-            run: None,
-            next: None,
-            started: None,
-            checkpoint: None,
-            wish: None,
-            told: VecDeque::new(),
-            told_max,
-            left_out: 0,
-        }
+        let life = Life::of(names.task, Arc::clone(&names.spec));
+        Self { names, life, told: VecDeque::new(), told_max, left_out: 0 }
     }
 
     /// Reads on. Rows that say nothing of the task are passed over.
@@ -75,7 +51,9 @@ impl<'a> Story<'a> {
         for StoredRow { row, .. } in rows {
             // A damaged row is named by `gleaner journal verify`; the rest is still worth telling.
             if let Ok(fact) = serde_json::from_str(&row.body) {
-                self.tell(row.at, &fact);
+                for told in self.life.take(row.at, &fact) {
+                    self.tell(row.at, told);
+                }
             }
         }
     }
@@ -85,168 +63,62 @@ impl<'a> Story<'a> {
         History { version: VERSION, left_out: self.left_out, transitions: self.told.into() }
     }
 
-    fn tell(&mut self, at: Time, fact: &Fact) {
-        match fact {
-            Fact::JobSubmitted { user, spec, .. } => {
-                self.phase = if spec.hold { TaskPhase::Held } else { TaskPhase::Waiting };
-                self.add(at, "submitted".to_owned(), Actor::User(user.clone()));
+    fn tell(&mut self, at: Time, Told { step, phase, run }: Told) {
+        let name = |machine: MachineId| self.names.machines[machine.index()].clone();
+        let machine = run.map(|(_, on)| name(on));
+        let agent = || machine.clone().map_or(Actor::Coordinator, Actor::Agent);
+        let coordinator = |cause: &str| (cause.to_owned(), Actor::Coordinator);
+        let (cause, actor) = match step {
+            Step::Submitted(by) => ("submitted".to_owned(), by),
+            Step::Placed => coordinator("placed by the policy"),
+            Step::Moves { from, to } => {
+                coordinator(&format!("the policy moves it from {} to {}", name(from), name(to)))
             }
-            Fact::Decided { decisions, .. } => {
-                for decision in decisions {
-                    self.decided(at, decision);
-                }
+            Step::Copied { on } => coordinator(&format!("the policy runs it on {} too", name(on))),
+            Step::Started => ("its program started".to_owned(), agent()),
+            Step::Ended(end, verdict) => (ended(&end, verdict), agent()),
+            Step::Wasted(end) => {
+                let seconds = end.usage.elapsed_s;
+                let told = format!(
+                    "stopped, since another run of it came to its end first; {seconds:.1} s of work were for nothing"
+                );
+                (told, agent())
             }
-            Fact::RunStarted(run) if self.is_run(run.number) => {
-                self.phase = TaskPhase::Running;
-                self.started = Some(at);
-                let actor = self.agent();
-                self.add(at, "its program started".to_owned(), actor);
+            Step::Refused => {
+                let number = run.map_or(0, |(run, _)| run.number);
+                (format!("a late result of run {number} was refused"), agent())
             }
-            Fact::RunEnded { run, agent, end } => {
-                self.run = Some((run.number, *agent));
-                let verdict = self.verdict(at, end);
-                self.over(at, ended(end, verdict), verdict);
+            Step::Lost(Loss::Silence) => {
+                ("its machine was not heard of until its lease ended".to_owned(), agent())
             }
-            Fact::ResultRefused { run, agent, .. } => {
-                let machine = self.names.machines[agent.index()].clone();
-                let cause = format!("a late result of run {} was refused", run.number);
-                self.add(at, cause, Actor::Agent(machine));
+            Step::Lost(Loss::Restart) => ("its machine's agent was started afresh".to_owned(), agent()),
+            Step::TargetLost => {
+                coordinator("the machine that it was to go to was not heard of until its lease ended")
             }
-            Fact::LeaseExpired { agent } if self.next.is_some_and(|(_, to)| to == *agent) => {
-                self.next = None;
-                let cause = "the machine that it was to go to was not heard of until its lease ended";
-                self.add(at, cause.to_owned(), Actor::Coordinator);
+            Step::OwnerCame(why) if why.is_empty() => {
+                ("the owner's use of the machine changed".to_owned(), agent())
             }
-            Fact::LeaseExpired { .. } => self.lost(at, "its machine was not heard of until its lease ended"),
-            Fact::AgentStarted { .. } => self.lost(at, "its machine's agent was started afresh"),
-            Fact::OwnerLoadReported { load, why, .. } => {
-                self.phase = if *load >= 1.0 { TaskPhase::Suspended } else { TaskPhase::Running };
-                let actor = self.agent();
-                let cause = if why.is_empty() { "the owner's use of the machine changed" } else { why };
-                self.add(at, cause.to_owned(), actor);
-            }
-            Fact::TasksCancelled(chosen) => self.wished(at, Wish::Cancel, chosen.by.clone()),
-            Fact::TasksHeld(chosen) => self.wished(at, Wish::Hold, chosen.by.clone()),
-            // It was to be held once its run ended, and is not any more.
-            Fact::TasksReleased(chosen) if self.wish.take().is_some() => {
-                self.add(at, "not to be held after all".to_owned(), chosen.by.clone());
-            }
-            Fact::TasksReleased(chosen) => self.again(at, "released", chosen.by.clone()),
-            Fact::TasksRested(_) => self.again(at, "to be tried again after its failure", Actor::Coordinator),
-            Fact::TasksRerun(chosen) => self.again(at, "to run again from its beginning", chosen.by.clone()),
-            _ => {}
-        }
-    }
-
-    fn decided(&mut self, at: Time, decision: &Decision) {
-        let (task, on) = match *decision {
-            Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
-            Decision::Relocate { task, to } => (task, to),
-            Decision::StartWide { task, ref parts } | Decision::ReplicateWide { task, ref parts } => {
-                (task, parts[0].on)
-            }
-            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
-                return;
-            }
+            Step::OwnerCame(why) => (why, agent()),
+            Step::ToBe(wish, by) => (format!("to be {}; its run is being stopped", wished(wish)), by),
+            Step::Is(wish, by) => (wished(wish).to_owned(), by),
+            Step::NotToBeHeld(by) => ("not to be held after all".to_owned(), by),
+            Step::Released(by) => ("released".to_owned(), by),
+            Step::Rested => coordinator("to be tried again after its failure"),
+            Step::Rerun(by) => ("to run again from its beginning".to_owned(), by),
         };
-        if task != self.names.task {
-            return;
-        }
-        // Runs are numbered in the order in which they are decided.
-        self.runs += 1;
-        let new = (self.runs, on);
-        let name = |machine: MachineId| &self.names.machines[machine.index()];
-        match (decision, self.run) {
-            (Decision::Relocate { .. }, Some((_, from))) => {
-                let cause = format!("the policy moves it from {} to {}", name(from), name(on));
-                self.add(at, cause, Actor::Coordinator);
-                self.next = Some(new);
-            }
-            (Decision::Replicate { .. } | Decision::ReplicateWide { .. }, Some(_)) => {
-                let cause = format!("the policy runs it on {} too", name(on));
-                self.add(at, cause, Actor::Coordinator);
-                self.next = Some(new);
-            }
-            _ => {
-                self.run = Some(new);
-                self.add(at, "placed by the policy".to_owned(), Actor::Coordinator);
-            }
-        }
-    }
-
-    /// As the ledger has it.
-    fn verdict(&mut self, at: Time, end: &End) -> Verdict {
-        let run = Ended {
-            outcome: &end.outcome,
-            lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
-            was_asked_for: self.wish.is_some() || self.next.is_some(),
-            got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
-        };
-        if end.checkpoint.is_some() {
-            self.checkpoint.clone_from(&end.checkpoint);
-        }
-        self.tries.verdict(&self.names.spec, run)
-    }
-
-    fn lost(&mut self, at: Time, cause: &str) {
-        if self.run.is_some() {
-            self.over(at, cause.to_owned(), Verdict::Again);
-        }
-    }
-
-    fn over(&mut self, at: Time, cause: String, verdict: Verdict) {
-        let wished = self.wish.take().map(|wish| match wish {
-            Wish::Cancel => TaskPhase::Cancelled,
-            Wish::Hold => TaskPhase::Held,
-        });
-        self.phase = match verdict {
-            Verdict::Done => TaskPhase::Done,
-            Verdict::Failed | Verdict::GivenUp => wished.unwrap_or(TaskPhase::Failed),
-            Verdict::Again | Verdict::AgainAfter(_) => wished.unwrap_or(TaskPhase::Waiting),
-        };
-        let actor = self.agent();
-        self.add(at, cause, actor);
-        self.run = self.next.take();
-        self.started = None;
-    }
-
-    fn wished(&mut self, at: Time, wish: Wish, by: Actor) {
-        let (cause, phase) = match wish {
-            Wish::Cancel => ("cancelled", TaskPhase::Cancelled),
-            Wish::Hold => ("held", TaskPhase::Held),
-        };
-        if self.run.is_some() {
-            self.wish = Some(wish);
-            self.add(at, format!("to be {cause}; its run is being stopped"), by);
-        } else {
-            self.phase = phase;
-            self.add(at, cause.to_owned(), by);
-        }
-    }
-
-    fn again(&mut self, at: Time, cause: &str, by: Actor) {
-        self.phase = TaskPhase::Waiting;
-        self.add(at, cause.to_owned(), by);
-    }
-
-    fn is_run(&self, number: u32) -> bool {
-        self.run.is_some_and(|(run, _)| run == number)
-    }
-
-    fn agent(&self) -> Actor {
-        let name = self.run.map(|(_, on)| self.names.machines[on.index()].clone());
-        name.map_or(Actor::Coordinator, Actor::Agent)
-    }
-
-    fn add(&mut self, at: Time, cause: String, actor: Actor) {
-        let machine = self.run.map(|(_, on)| self.names.machines[on.index()].clone());
-        let run = self.run.map(|(run, _)| run);
         if self.told.len() == self.told_max {
             self.told.pop_front();
             self.left_out += 1;
         }
-        let at_s = at.seconds();
-        self.told.push_back(Transition { at_s, phase: self.phase, cause, actor, run, machine });
+        let run = run.map(|(run, _)| run.number);
+        self.told.push_back(Transition { at_s: at.seconds(), phase, cause, actor, run, machine });
+    }
+}
+
+fn wished(wish: Wish) -> &'static str {
+    match wish {
+        Wish::Cancel => "cancelled",
+        Wish::Hold => "held",
     }
 }
 

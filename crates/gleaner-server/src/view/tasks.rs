@@ -4,9 +4,10 @@ use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
 use crate::store::TaskRange;
 use gleaner_core::explain::words;
-use gleaner_core::{Explanation, TaskState};
+use gleaner_core::{Explanation, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId};
-use gleaner_wire::api::{JobList, JobState, JobView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::api::{JobList, JobState, JobView, RunStage, RunView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::session::Staging;
 use gleaner_wire::{JobId, VERSION};
 
 /// A job, if there is one of that number.
@@ -39,6 +40,7 @@ pub fn task(desk: &Desk, id: TaskId) -> TaskView {
         task: job.number(id),
         phase: record.phase,
         runs: ledger.grid().task(id).runs(),
+        open_runs: open_runs(desk, id),
         length: ledger.grid().declared_length(id).map(|length| length.amount() * OPERATIONS_EACH),
         machine: record.machine.map(|on| ledger.agent(on).name.clone()),
         started_s: record.started.map(gleaner_units::Time::seconds),
@@ -48,6 +50,26 @@ pub fn task(desk: &Desk, id: TaskId) -> TaskView {
         checkpoint: record.checkpoint.clone(),
         files: last.and_then(|last| last.files.clone()),
     }
+}
+
+fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
+    let ledger = desk.ledger();
+    let open = ledger.grid().runs_of(id).filter(|run| run.stage() != Stage::Missing);
+    let mut views: Vec<RunView> = open
+        .map(|run| {
+            let stage = match (run.stage(), desk.staging(run.id(), run.on())) {
+                (Stage::Sent, Some(Staging::In)) => RunStage::StagingIn,
+                (Stage::Running | Stage::Stopping, Some(Staging::Out)) => RunStage::StagingOut,
+                (Stage::Held, _) => RunStage::Held,
+                (Stage::Sent, _) => RunStage::Sent,
+                (Stage::Running, _) => RunStage::Running,
+                (Stage::Stopping | Stage::Missing, _) => RunStage::Stopping,
+            };
+            RunView { run: run.id().number, machine: ledger.agent(run.on()).name.clone(), stage }
+        })
+        .collect();
+    views.sort_by_key(|view| view.run);
+    views
 }
 
 /// Some of a job's tasks: at most `limit`, from a position on, in one phase or in all.
@@ -77,6 +99,7 @@ fn job_view(ledger: &Ledger, id: JobId, job: &Job) -> JobView {
         submitted_s: job.submitted.seconds(),
         ended_s: job.ended.map(gleaner_units::Time::seconds),
         label: job.spec.label.clone(),
+        wasted_s: job.wasted_s,
         waits_for: waits_for(ledger, job),
     }
 }

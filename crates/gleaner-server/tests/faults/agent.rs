@@ -293,7 +293,7 @@ impl Agent {
         self.heartbeats += 1;
         let number = self.heartbeats;
         unanswered.insert(number, scene.now);
-        self.send(FromAgent::Heartbeat { number, sample: Sample::default() }, scene);
+        self.send(FromAgent::Heartbeat { number, sample: Sample::default(), staging: Vec::new() }, scene);
         scene.set(self.period, Timer::Heartbeat(connection));
     }
 

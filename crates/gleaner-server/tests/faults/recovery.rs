@@ -2,10 +2,13 @@
 //! between or not; each decision, made again, is the one that was made; and no account ever spends more than it has.
 
 use gleaner_server::journal::Entry;
-use gleaner_server::ledger::Ledger;
+use gleaner_server::ledger::{Job, Ledger};
+use gleaner_server::life::Life;
 use gleaner_server::store::{Seq, StoredRow};
 use gleaner_server::verify::verify;
-use gleaner_units::{Credits, Time};
+use gleaner_units::{Credits, MachineId, RunId, TaskId, Time};
+use gleaner_wire::api::TaskPhase;
+use std::sync::Arc;
 
 pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), String> {
     let entries = rows.iter().map(|stored| {
@@ -24,8 +27,35 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
             }
         }
     }
+    for (_, job) in ledger.jobs() {
+        job.tasks().try_for_each(|task| told(&ledger, job, task, rows))?;
+    }
     let report = verify(entries).map_err(|mismatch| mismatch.to_string())?;
     if report.facts == rows.len() as u64 { Ok(()) } else { Err(format!("{report:?}")) }
+}
+
+/// What the rows about a task tell of it is what the ledger has.
+fn told(ledger: &Ledger, job: &Job, task: TaskId, rows: &[StoredRow]) -> Result<(), String> {
+    let mut life = Life::of(task, Arc::clone(&job.spec));
+    for stored in rows
+        .iter()
+        .filter(|stored| stored.row.tasks.iter().any(|range| (range.first()..=range.last()).contains(&task)))
+    {
+        let fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
+        life.take(stored.row.at, &fact);
+    }
+    // That a machine on which it began was suspended then is told by no row about the task.
+    let shown = |phase| if phase == TaskPhase::Suspended { TaskPhase::Running } else { phase };
+    let phases = [life.phase(), ledger.record(task).phase].map(shown);
+    let mut live: Vec<(RunId, MachineId)> = life.live().collect();
+    let runs = ledger.grid().runs_of(task).filter(|run| run.goes_on());
+    let mut known: Vec<(RunId, MachineId)> = runs.map(|run| (run.id(), run.on())).collect();
+    live.sort();
+    known.sort();
+    if phases[0] == phases[1] && live == known {
+        return Ok(());
+    }
+    Err(format!("{task} is told as {phases:?} with {live:?}, and the books have {known:?}"))
 }
 
 fn spending(ledger: &Ledger, at: Time) -> Result<(), String> {

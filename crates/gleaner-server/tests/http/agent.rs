@@ -8,7 +8,9 @@ use gleaner_server::store::Seq;
 use gleaner_units::RunId;
 use gleaner_wire::api::Enrolled;
 use gleaner_wire::limits::REPORTS_AT_ONCE;
-use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, Sample, Stream, Tail, ToAgent};
+use gleaner_wire::session::{
+    End, FromAgent, Hello, Outcome, Profile, Sample, Staging, Stream, Tail, ToAgent,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -108,12 +110,14 @@ async fn heartbeats_and_samples_stay_in_memory() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
     let last = || world.app.readers.read(|reader| reader.last()).unwrap();
-    agent.say(&world, FromAgent::Heartbeat { number: 0, sample: Sample::default() }).await;
+    agent
+        .say(&world, FromAgent::Heartbeat { number: 0, sample: Sample::default(), staging: Vec::new() })
+        .await;
     agent.hear_beat(0).await;
     let before = last();
     for number in 1..=100 {
         let sample = Sample { load: f64::from(number as u32) / 100.0, ..Sample::default() };
-        agent.say(&world, FromAgent::Heartbeat { number, sample }).await;
+        agent.say(&world, FromAgent::Heartbeat { number, sample, staging: Vec::new() }).await;
         agent.hear_beat(number).await;
     }
     assert_eq!(last(), before, "heartbeats were written to the journal");
@@ -121,7 +125,9 @@ async fn heartbeats_and_samples_stay_in_memory() {
     assert_eq!(machines["machines"][0]["sample"]["load"], 1.0);
     // What crosses a threshold is a fact.
     agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: "a compiler".to_owned() }).await;
-    agent.say(&world, FromAgent::Heartbeat { number: 101, sample: Sample::default() }).await;
+    agent
+        .say(&world, FromAgent::Heartbeat { number: 101, sample: Sample::default(), staging: Vec::new() })
+        .await;
     agent.hear_beat(101).await;
     assert!(last() > before, "a load that crossed a threshold was not written down");
 }
@@ -176,6 +182,33 @@ async fn who_may_enrol() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_tells_which_way_its_files_are_on() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let run = agent.take_next().await;
+    let stray = RunId::new(run.task, 7);
+    let mut number = 0;
+    for (staging, started, stage) in [
+        (vec![], false, "sent"),
+        (vec![(stray, Staging::In), (run, Staging::In)], false, "staging_in"),
+        (vec![], true, "running"),
+        (vec![(run, Staging::Out)], false, "staging_out"),
+    ] {
+        if started {
+            agent.start(&world, run).await;
+        }
+        number += 1;
+        agent.say(&world, FromAgent::Heartbeat { number, sample: Sample::default(), staging }).await;
+        agent.hear_beat(number).await;
+        let path = format!("/api/v1/jobs/{job}/tasks");
+        let tasks = world.call("GET", &path, &world.alice, Body::empty()).await.json::<Value>();
+        let expected = serde_json::json!([{ "run": 1, "machine": "m1", "stage": stage }]);
+        assert_eq!(tasks["tasks"][0]["open_runs"], expected, "{tasks}");
+    }
+}
+
 /// An agent that refuses every run with a text of megabytes filled a disk in seconds.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_an_agent_says_is_short_when_it_is_recorded() {
@@ -188,7 +221,9 @@ async fn what_an_agent_says_is_short_when_it_is_recorded() {
     agent.say(&world, FromAgent::Ended { run, end }).await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: why.clone() }).await;
     agent.say(&world, FromAgent::Open { open: false, why: why.clone() }).await;
-    agent.say(&world, FromAgent::Heartbeat { number: 1, sample: Sample::default() }).await;
+    agent
+        .say(&world, FromAgent::Heartbeat { number: 1, sample: Sample::default(), staging: Vec::new() })
+        .await;
     agent.hear_beat(1).await;
     let longest = world.app.readers.read(|reader| {
         let rows = reader.read(Seq::FIRST, usize::MAX)?;

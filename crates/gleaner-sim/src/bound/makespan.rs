@@ -2,7 +2,7 @@
 
 use super::fluid::fluid_bound;
 use super::{BoundMachine, BoundTask, Instance, lower_bound};
-use crate::{Availability, Setup};
+use crate::{MachineTraces, Setup};
 use gleaner_units::{MachineClassId, TaskClassId, Time};
 
 /// No schedule of these tasks on these machines ends earlier, in seconds; none where no schedule ends.
@@ -30,7 +30,7 @@ pub fn makespan_bound(setup: &Setup) -> Option<f64> {
     lower_bound(&instance).map(|bound| bound.seconds)
 }
 
-fn bound_by_trace(setup: &Setup, availability: &Availability) -> Option<f64> {
+fn bound_by_trace(setup: &Setup, availability: &MachineTraces) -> Option<f64> {
     let tasks = setup.tasks.arrivals.iter().zip(&setup.tasks.lengths);
     let weight = setup.config.weights[0];
     let work: Vec<(Time, f64)> =

@@ -25,6 +25,7 @@ mod ourgrid;
 mod people;
 mod processes;
 mod quota;
+mod replicas;
 mod too_much;
 mod trouble;
 mod wall_clock;

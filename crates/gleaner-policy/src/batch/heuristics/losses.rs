@@ -40,7 +40,7 @@ pub(super) fn add_pieces<'a>(
     let all = (shortest.size(), longest.size());
     let bids = batch.within_means(tasks, (shortest.length.amount(), longest.length.amount()));
     let (mut whole, mut partial): (Vec<&Bid>, Vec<(Sizes, &Bid)>) = (Vec::new(), Vec::new());
-    if batch.purse(tasks).is_none() {
+    if batch.conditions(tasks).is_none() {
         whole.extend(bids);
     } else {
         for bid in bids {
@@ -130,7 +130,7 @@ fn best_two<'a>(bids: impl Iterator<Item = &'a Bid>, length: f64) -> BestTwo<'a>
 fn crossing(bids: &[&Bid], best: BestTwo<'_>, length: f64) -> Option<f64> {
     let [Some(one), Some(other)] = best else { return None };
     let crossing = |slower: &Bid, faster: &Bid| {
-        let length = (faster.seat.ready_s - slower.seat.ready_s) / (slower.seconds - faster.seconds);
+        let length = (faster.terms.ready_s - slower.terms.ready_s) / (slower.seconds - faster.seconds);
         (faster.seconds < slower.seconds).then_some(length)
     };
     let others = bids.iter().filter(|bid| !std::ptr::eq(**bid, one));
@@ -150,7 +150,7 @@ fn loss(best: BestTwo<'_>, length: f64) -> f64 {
         return 0.0;
     }
     // By parts, so that between equally fast machines every task loses the same to the bit.
-    let later_s = other.seat.ready_s - one.seat.ready_s;
+    let later_s = other.terms.ready_s - one.terms.ready_s;
     later_s + length * (other.seconds - one.seconds)
 }
 

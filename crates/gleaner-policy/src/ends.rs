@@ -5,7 +5,7 @@ use gleaner_units::{MachineId, Ops, TaskClassId, Time};
 
 /// The machines that could take a task of that class and length sooner or later, each with the seconds until it would be
 /// done there, soonest first. What is planned and has not begun is not counted. Costs O(machines + tasks on them).
-pub fn ends(grid: &Grid, now: Time, class: TaskClassId, length: Ops) -> Vec<(MachineId, f64)> {
+pub fn expected(grid: &Grid, now: Time, class: TaskClassId, length: Ops) -> Vec<(MachineId, f64)> {
     let machines = (0..grid.machines().len()).map(MachineId::new);
     let ends = machines.filter_map(|id| {
         let machine = grid.machine(id);

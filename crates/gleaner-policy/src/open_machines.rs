@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The open machines whose owners leave some of them.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Crew {
+pub(crate) struct OpenMachines {
     /// By class of machines.
     classes: Vec<Members>,
     /// By machine; none where it takes no tasks.
@@ -30,13 +30,13 @@ struct Standing {
     is_idle: bool,
 }
 
-impl Crew {
+impl OpenMachines {
     /// Of a whole grid. Costs O(machines).
     pub(crate) fn of(grid: &Grid) -> Self {
         let classes = vec![Members::default(); grid.classes().machine_classes().len()];
-        let mut crew = Self { classes, standings: Vec::new() };
-        (0..grid.machines().len()).map(MachineId::new).for_each(|machine| crew.update(grid, machine));
-        crew
+        let mut open = Self { classes, standings: Vec::new() };
+        (0..grid.machines().len()).map(MachineId::new).for_each(|machine| open.update(grid, machine));
+        open
     }
 
     /// Machines of another class may come.
