@@ -26,6 +26,7 @@ mod live;
 pub mod outputs;
 pub mod policy;
 pub mod recovery;
+pub mod restoring;
 pub mod serve;
 pub mod sessions;
 mod snapshotter;

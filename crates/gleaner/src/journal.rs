@@ -1,5 +1,7 @@
 //! `gleaner journal`: looks after a coordinator's journal.
 
+mod restore;
+
 use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
@@ -18,6 +20,7 @@ pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
         JournalArguments::Verify(arguments) => verify(arguments),
         JournalArguments::Rebuild(of) => rebuild(of),
         JournalArguments::Export(of) => export(of),
+        JournalArguments::Restore(arguments) => restore::run(arguments),
     }
 }
 
@@ -26,6 +29,7 @@ impl JournalArguments {
         match self {
             Self::Verify(arguments) => arguments.of.json,
             Self::Rebuild(of) | Self::Export(of) => of.json,
+            Self::Restore(arguments) => arguments.of.json,
         }
     }
 }

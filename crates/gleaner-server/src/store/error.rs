@@ -103,6 +103,48 @@ pub enum OpenError {
         /// What is wrong with it.
         source: Source,
     },
+    /// Whole commits lie behind a damaged part of its log.
+    #[error(
+        "{} was altered: {commits} commits lie behind a damaged part of it, so rows that were acknowledged would be lost. \
+         Nothing was changed. Save what can be saved with `gleaner journal restore`, or put back a backup with \
+         `gleaner journal restore FILE`",
+        file.display()
+    )]
+    Log {
+        /// The log.
+        file: PathBuf,
+        /// How many.
+        commits: usize,
+    },
+    /// It ends before a row that was committed, or has another row in its place.
+    #[error(
+        "{} is not what was written: row {known} was committed, and {}. Its log was removed or altered, or another file \
+         was put in its place. Nothing was changed. Save what can be saved with `gleaner journal restore`, or put back a \
+         backup with `gleaner journal restore FILE`",
+        file.display(),
+        ends(*last, *known)
+    )]
+    Behind {
+        /// The file.
+        file: PathBuf,
+        /// Its last row.
+        last: Seq,
+        /// The last row that was committed, as far as that is known.
+        known: Seq,
+    },
+    /// There is no journal beside what one left.
+    #[error(
+        "{} is not there, but {} is, so this is not a new grid. Put the journal back with `gleaner journal restore FILE`, \
+         or move the whole folder away to begin a new grid",
+        file.display(),
+        beside.display()
+    )]
+    Gone {
+        /// The file.
+        file: PathBuf,
+        /// What it left.
+        beside: PathBuf,
+    },
     /// No space to open it.
     #[error(
         "no space is left on the disk of {}: all that was committed is kept; free some space and start again",
@@ -126,6 +168,10 @@ pub enum OpenError {
         /// What the system said.
         source: Source,
     },
+}
+
+fn ends(last: Seq, known: Seq) -> String {
+    if last < known { format!("its last row is {last}") } else { "another row is in its place".to_owned() }
 }
 
 /// Why facts were not committed. All but [`CommitError::TooLarge`] stop the store.

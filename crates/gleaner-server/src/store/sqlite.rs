@@ -6,6 +6,8 @@
 //! - The table `journal` is public: other programs may read it. `tasks` has ranges such as `7` or `0-99,200`.
 //! - The table `history` is an index over it by [span tree](super::span_tree).
 
+mod altered;
+mod log;
 mod nature;
 mod reader;
 mod row;
@@ -13,18 +15,24 @@ mod schema;
 mod snapshot_files;
 mod torn;
 
+pub(super) use altered::altered_copy;
 pub use reader::SqliteReader;
 pub use schema::FORMAT;
 
+use super::witness::{Known, Witness};
 use super::{
     CommitError, Home, OpenError, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, limits, span_tree,
+    witness,
 };
+use log::Log;
 use nature::Nature;
 use row::Columns;
 use rusqlite::{Connection, TransactionBehavior};
 use schema::Opened;
 use snapshot_files::SnapshotFiles;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The name of the file in the coordinator's folder.
 pub const DATABASE: &str = "gleaner.db";
@@ -39,6 +47,7 @@ pub struct SqliteStore {
     // Before the home: the lock outlives the connection.
     connection: Connection,
     home: Home,
+    witness: Witness,
     last: Seq,
     torn_tail: Option<TornTail>,
     stopped: bool,
@@ -48,13 +57,18 @@ impl SqliteStore {
     /// Opens the journal in `home`, or begins one.
     pub fn open(home: &Home) -> Result<Self, OpenError> {
         let file = home.folder().join(DATABASE);
-        let Opened { connection, frames_kept } = schema::open(&file)?;
+        let io =
+            |file: &Path, source: io::Error| OpenError::Io { file: file.to_owned(), source: source.into() };
+        let known = witness::read(home.folder()).map_err(|source| io(&file, source))?;
+        expect_nothing_lost(home.folder(), &file)?;
+        let Opened { connection, frames_kept } = schema::open(&file, known)?;
+        let witness = Witness::open(home.folder()).map_err(|source| io(&file, source))?;
         let last = reader::last(&connection).map_err(|source| nature::open_error(source, &file))?;
         let log = torn::log_of(&file);
         let bytes = torn::torn_bytes(&log, frames_kept)
             .map_err(|source| OpenError::Io { file: log, source: source.into() })?;
         let torn_tail = (bytes > 0).then_some(TornTail { last, bytes });
-        Ok(Self { connection, home: home.clone(), last, torn_tail, stopped: false })
+        Ok(Self { connection, home: home.clone(), witness, last, torn_tail, stopped: false })
     }
 
     /// What was found of a commit that broke off, when the journal was opened.
@@ -62,9 +76,9 @@ impl SqliteStore {
         self.torn_tail
     }
 
-    fn write(&mut self, rows: &[Row]) -> rusqlite::Result<Seq> {
+    fn write(&mut self, rows: &[Row]) -> rusqlite::Result<Known> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut seq = self.last;
+        let (mut seq, mut checksum) = (self.last, 0);
         {
             let mut insert_row = transaction.prepare_cached(INSERT_ROW)?;
             let mut insert_node = transaction.prepare_cached(INSERT_NODE)?;
@@ -72,6 +86,7 @@ impl SqliteStore {
                 seq = seq.next();
                 let number = seq.number().cast_signed();
                 let columns = Columns::of(seq, row);
+                checksum = columns.checksum;
                 insert_row.execute((number, columns.at, &columns.tasks, &row.body, columns.checksum))?;
                 for node in row.tasks.iter().copied().flat_map(span_tree::cover) {
                     insert_node.execute((node, number))?;
@@ -79,7 +94,7 @@ impl SqliteStore {
             }
         }
         transaction.commit()?;
-        Ok(seq)
+        Ok(Known { seq, checksum })
     }
 
     fn commit_error(&self, error: rusqlite::Error) -> CommitError {
@@ -104,10 +119,12 @@ impl Store for SqliteStore {
         }
         limits::admit(rows)?;
         if !rows.is_empty() {
-            self.last = self.write(rows).map_err(|error| {
+            let known = self.write(rows).map_err(|error| {
                 self.stopped = true;
                 self.commit_error(error)
             })?;
+            self.witness.note(known);
+            self.last = known.seq;
         }
         Ok(self.last)
     }
@@ -127,4 +144,27 @@ impl Store for SqliteStore {
             SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
         Ok(Box::new(SnapshotFiles::new(self.home.clone(), reader)))
     }
+}
+
+/// What a journal of which nothing is left, or which was altered, left behind: looked for before anything is opened, since
+/// that changes the log.
+fn expect_nothing_lost(folder: &Path, file: &Path) -> Result<(), OpenError> {
+    if !file.exists() {
+        let left = [witness::WITNESS, "outputs", "snapshots"].map(|name| folder.join(name));
+        return match left.into_iter().find(|path| is_something(path)) {
+            Some(beside) => Err(OpenError::Gone { file: file.to_owned(), beside }),
+            None => Ok(()),
+        };
+    }
+    let log = torn::log_of(file);
+    let read =
+        Log::read(&log).map_err(|source| OpenError::Io { file: log.clone(), source: source.into() })?;
+    match read.map_or(0, |log| log.commits_behind_damage()) {
+        0 | 1 => Ok(()),
+        commits => Err(OpenError::Log { file: log, commits }),
+    }
+}
+
+fn is_something(path: &Path) -> bool {
+    path.is_file() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
 }

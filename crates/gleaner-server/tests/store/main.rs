@@ -3,6 +3,7 @@
 mod conformance;
 mod damage;
 mod disk;
+mod lost;
 mod memory;
 mod power;
 #[path = "../small_world/mod.rs"]

@@ -36,6 +36,8 @@ impl Crashed {
     fn restart(&self, folder: &Path, log: &[u8]) -> (u64, u64) {
         fs::write(folder.join("gleaner.db"), &self.database).unwrap();
         fs::write(folder.join(LOG), log).unwrap();
+        // Nobody was told of the last commit, so nothing says that it was there.
+        drop(fs::remove_file(folder.join("journal.last")));
         let mut store = open(folder);
         let kept = store.last().number();
         let torn = store.torn_tail();

@@ -186,6 +186,26 @@ pub(crate) enum JournalArguments {
     Rebuild(JournalFolderArguments),
     /// Write the journal as JSON Lines, one fact a line
     Export(JournalFolderArguments),
+    /// Put a backup in the journal's place, or what can be saved of a damaged journal
+    ///
+    /// The coordinator has to be stopped. Says first what would be lost, and does nothing without --yes. What was there
+    /// is moved into the folder `replaced` beside it. Results that machines still have of what is lost are refused when
+    /// they come, and for a lease after the next start no run begins, since machines that are away may still run what
+    /// only the lost past knows.
+    Restore(JournalRestoreArguments),
+}
+
+/// `gleaner journal restore`.
+#[derive(Args, Debug)]
+pub(crate) struct JournalRestoreArguments {
+    /// A copy of `gleaner.db`. Without it: the journal that is there, up to the first row that cannot be read
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Do it
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) of: JournalFolderArguments,
 }
 
 /// `gleaner journal verify`.

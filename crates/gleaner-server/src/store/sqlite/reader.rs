@@ -1,8 +1,9 @@
 //! Reading the file, beside its writer or without one.
 
-use super::nature::{Nature, nature};
+use super::nature::{Nature, nature, open_error};
 use super::{DATABASE, row, schema};
 use crate::store::limits::Page;
+use crate::store::witness;
 use crate::store::{Damage, OpenError, ReadError, Reader, Seq, StoredRow, span_tree};
 use gleaner_units::TaskId;
 use rusqlite::types::Value;
@@ -23,7 +24,23 @@ pub struct SqliteReader {
 impl SqliteReader {
     /// Opens the journal in `folder`, as `gleaner journal` does beside a running coordinator.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        Ok(Self { connection: schema::open_to_read(&folder.join(DATABASE))? })
+        // First, since a coordinator may go on committing.
+        let known = witness::read(folder)
+            .map_err(|source| OpenError::Io { file: witness::path(folder), source: source.into() })?;
+        let file = folder.join(DATABASE);
+        let connection = schema::open_to_read(&file)?;
+        if let Some(known) = known {
+            let last = last(&connection).map_err(|error| open_error(error, &file))?;
+            if last < known.seq {
+                return Err(OpenError::Behind { file, last, known: known.seq });
+            }
+        }
+        Ok(Self { connection })
+    }
+
+    /// Opens a journal file, whether or not all of it is there that was committed.
+    pub fn unchecked(file: &Path) -> Result<Self, OpenError> {
+        Ok(Self { connection: schema::open_to_read(file)? })
     }
 
     pub(super) fn of(file: &Path) -> rusqlite::Result<Self> {

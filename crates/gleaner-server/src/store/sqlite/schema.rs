@@ -4,7 +4,9 @@
 //! - **What is read after opening is on the disk**, whatever a crash left half done.
 
 use super::nature::open_error;
-use crate::store::OpenError;
+use super::reader::last;
+use crate::store::witness::Known;
+use crate::store::{OpenError, Seq};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 use std::fs::{File, OpenOptions};
@@ -60,7 +62,7 @@ pub(super) struct Opened {
 }
 
 /// Opens `file` for its one writer, and makes it where there is none.
-pub(super) fn open(file: &Path) -> Result<Opened, OpenError> {
+pub(super) fn open(file: &Path, known: Option<Known>) -> Result<Opened, OpenError> {
     create(file).map_err(|source| create_error(file, source))?;
     let mut connection =
         connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| open_error(error, file))?;
@@ -68,14 +70,36 @@ pub(super) fn open(file: &Path) -> Result<Opened, OpenError> {
     keep_log_on_close(&connection, true).map_err(|error| open_error(error, file))?;
     let is_new = match whose(&connection).map_err(|error| open_error(error, file))? {
         Whose::Nobodys => true,
-        known => {
-            refuse(&known, &connection, file)?;
+        whose => {
+            refuse(&whose, &connection, file)?;
             false
         }
     };
+    if let Some(known) = known {
+        expect_row(&connection, file, known)?;
+    }
     keep_log_on_close(&connection, false).map_err(|error| open_error(error, file))?;
     let frames_kept = set_up(&mut connection, is_new).map_err(|error| open_error(error, file))?;
     Ok(Opened { connection, frames_kept })
+}
+
+/// A row that was committed must be there.
+pub(super) fn expect_row(connection: &Connection, file: &Path, known: Known) -> Result<(), OpenError> {
+    let read = || {
+        let there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'journal')";
+        let is_there: bool = connection.query_row(there, [], |row| row.get(0))?;
+        let last = if is_there { last(connection)? } else { Seq::NONE };
+        let row = "SELECT checksum FROM journal WHERE seq = ?1";
+        let number = known.seq.number().cast_signed();
+        let found =
+            is_there.then(|| connection.query_row(row, [number], |row| row.get::<_, i64>(0)).optional());
+        Ok((last, found.transpose()?.flatten()))
+    };
+    let (last, checksum) = read().map_err(|error| open_error(error, file))?;
+    if checksum == Some(known.checksum) {
+        return Ok(());
+    }
+    Err(OpenError::Behind { file: file.to_owned(), last, known: known.seq })
 }
 
 /// Opens `file` for reading; a coordinator may be writing to it.

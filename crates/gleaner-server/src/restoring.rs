@@ -1,0 +1,64 @@
+//! Putting a journal back to an older state, or to what can be saved of it: what would be lost by that, and doing it.
+
+use crate::desk::Recorded;
+use crate::driver::row;
+use crate::journal::{Entry, Fact};
+use crate::ledger::Ledger;
+use crate::recovery::{RecoveryError, entries};
+use crate::store::{Home, Reader, ReplaceError, Seq, replace};
+use gleaner_units::Time;
+use gleaner_wire::{JobId, Lineage};
+use std::path::PathBuf;
+
+/// What is in one state of a journal and not in another.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Loss {
+    /// Jobs that were handed in, in order.
+    pub jobs: Vec<JobId>,
+    /// Tasks of other jobs that were done.
+    pub results: u64,
+    /// Machines that joined.
+    pub machines: Vec<String>,
+    /// The last fact of each of the two: of what there is, and of what there would be.
+    pub until: [Time; 2],
+}
+
+/// The ledger as the first rows of a journal have it.
+pub fn ledger_at(reader: &dyn Reader, last: Seq) -> Result<Ledger, RecoveryError> {
+    let mut ledger = Ledger::new();
+    for entry in entries(reader, Seq::FIRST) {
+        let (seq, entry) = entry?;
+        if seq > last {
+            break;
+        }
+        ledger.replay(&entry)?;
+    }
+    Ok(ledger)
+}
+
+/// What is lost if `then` takes the place of `now`.
+pub fn loss(now: &Ledger, then: &Ledger) -> Loss {
+    let mut loss = Loss { until: [now.now(), then.now()], ..Loss::default() };
+    for (id, job) in now.jobs() {
+        match then.find_job(id).filter(|same| same.submitted == job.submitted) {
+            None => loss.jobs.push(id),
+            Some(same) => loss.results += u64::from(job.tally.done.saturating_sub(same.tally.done)),
+        }
+    }
+    loss.jobs.reverse();
+    let joined = now.agents().iter().filter(|agent| then.find_agent(&agent.name).is_none());
+    loss.machines = joined.map(|agent| agent.name.clone()).collect();
+    loss
+}
+
+/// Puts the first rows of a journal in the place of the one in `home`, and records that it was ordered, so that agents of
+/// the past that is lost are let in. Returns where what was there went.
+pub fn put_back(
+    home: &Home,
+    reader: &dyn Reader,
+    (last, at): (Seq, Time),
+    lineage: Lineage,
+) -> Result<PathBuf, ReplaceError> {
+    let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
+    replace(home, reader, last, row(&Recorded { entry, tasks: Vec::new() }))
+}
