@@ -39,7 +39,15 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if is_brokering(scenario)? {
         return brokering::run(arguments, scenario, &overrides);
     }
-    let experiment = Experiment::of(Scenario::load(scenario, &overrides)?)?;
+    let scenario = Scenario::load(scenario, &overrides)?;
+    if scenario.lacks_weights {
+        anstream::eprintln!(
+            "note: [work] weights is not there, so an operation of each kind counts alike beside a machine's speed of that \
+             kind: times may come out far too long; say it as weights = {{ {} }}",
+            scenario.dimensions.iter().map(|kind| format!("{kind} = 1.0")).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let experiment = Experiment::of(scenario)?;
     check_places(arguments)?;
     match arguments.seeds {
         None => run_once(arguments, &experiment),
