@@ -81,7 +81,7 @@ fn tasks(chosen: &Chosen) -> String {
     if count == 0 {
         format!("job {}, all tasks", chosen.job)
     } else {
-        format!("job {}, {count} tasks", chosen.job)
+        format!("job {}, {count} of its tasks", chosen.job)
     }
 }
 

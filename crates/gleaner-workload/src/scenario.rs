@@ -33,6 +33,8 @@ pub struct Scenario {
     pub dimensions: Vec<String>,
     /// W: one for each dimension, above 0.
     pub weights: Vec<f64>,
+    /// Whether the scenario says nothing of them, though there are several kinds of operations.
+    pub lacks_weights: bool,
     /// At least one.
     pub machines: MachineTable,
     /// Where machines come and go: when they do. There are no owner loads then, cores are exclusive, and there is one
@@ -91,12 +93,14 @@ impl Scenario {
             None => None,
         };
         let loads = read_loads(&grid, base, &ids)?;
+        let lacks_weights = weights.is_none() && dimensions.len() > 1;
         let weights = weights.map_or_else(|| vec![1.0; dimensions.len()], |weights| weights.values);
         let tasks = read_tasks(&work, base, (&dimensions, &weights), &machines)?;
         Ok(Self {
             file: path.to_owned(),
             base: base.to_owned(),
             weights,
+            lacks_weights,
             dimensions,
             machines,
             availability,

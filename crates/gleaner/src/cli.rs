@@ -1,5 +1,7 @@
 //! The arguments of every command, and the help that goes with them.
 
+#[cfg(test)]
+mod documented;
 mod hosting;
 mod live;
 mod measuring;

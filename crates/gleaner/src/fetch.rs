@@ -1,10 +1,11 @@
 //! `gleaner fetch`: the files that tasks left.
 
-use crate::cli::FetchArguments;
+use crate::cli::{FetchArguments, JobOrTask};
+use crate::columns::plural;
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::logs::task_numbers;
-use crate::{Outcome, progress, stdout};
+use crate::{Outcome, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Taking, unpack};
 use gleaner_agent::beneath::open_root;
 use gleaner_wire::JobId;
@@ -14,8 +15,8 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
-    let job = arguments.of.job;
-    let tasks = match arguments.of.task {
+    let JobOrTask { job, task: only } = which::one(&grid, &arguments.of)?;
+    let tasks = match only {
         Some(task) => vec![task],
         None => task_numbers(&grid, job)?,
     };
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let bar = progress::bar(tasks.len() as u64, "tasks");
     let (mut fetched, mut bytes) = (Vec::new(), 0);
     for &task in &tasks {
-        let folder = match arguments.of.task {
+        let folder = match only {
             Some(_) => arguments.to.clone(),
             None => arguments.to.join(task.to_string()),
         };
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     }
     let (to, left) = (arguments.to.display(), tasks.len() - fetched.len());
     let without = if left > 0 { format!("; {left} left no files") } else { String::new() };
-    let tasks = if fetched.len() == 1 { "1 task" } else { &format!("{} tasks", fetched.len()) };
+    let tasks = plural(fetched.len() as u64, "task");
     stdout::print(format!("the files of {tasks} are in {to}{without}\n"))
 }
 

@@ -4,12 +4,12 @@ use crate::cli::{HistoryArguments, TaskName};
 use crate::columns::{Side, aligned, shown};
 use crate::grid::Grid;
 use crate::moments::clock;
-use crate::{Outcome, stdout};
+use crate::{Outcome, stdout, which};
 use gleaner_wire::api::Transition;
 
 pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
-    let TaskName { job, task } = grid.named(arguments.task)?;
+    let TaskName { job, task } = grid.named(which::one(&grid, &arguments.task)?)?;
     let history = grid.history(job, task)?;
     if arguments.grid.json {
         return stdout::print_json(&history);

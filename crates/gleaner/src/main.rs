@@ -65,8 +65,8 @@ fn main() -> ExitCode {
         Err(error) => return failure::usage(&error),
     };
     let (json, result) = match arguments.command {
-        Command::Up(arguments) => (false, up::run(&arguments)),
-        Command::Serve(arguments) => (false, serve::run(&arguments)),
+        Command::Up(arguments) => (arguments.serve.json, up::run(&arguments)),
+        Command::Serve(arguments) => (arguments.json, serve::run(&arguments)),
         Command::Work(arguments) => (false, work::run(&arguments)),
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
         Command::Doctor(arguments) => (arguments.json, doctor::run(&arguments)),

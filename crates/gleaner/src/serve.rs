@@ -3,8 +3,11 @@
 use crate::cli::{LogArguments, LogForm, ServeArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, settings};
-use gleaner_server::serve::{CERTIFICATE_FILE, ServeError, serve};
+use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeError, serve};
+use gleaner_server::store::HomeError;
+use serde_json::json;
 use std::io::{IsTerminal as _, stderr, stdout};
+use std::path::Path;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -12,14 +15,20 @@ pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
     start_log(arguments.log, LOGGED);
     home::keep_private();
     let options = settings::serve_options(home::folder(arguments.home.as_deref())?, arguments)?;
-    let home = options.home.clone();
+    let (home, json) = (options.home.clone(), arguments.json);
     Ok(serve(&options, |ready| async move {
         // Where nobody reads, there is nobody to tell.
+        if json {
+            // Where nobody reads, there is nobody to tell.
+            let _ = crate::stdout::print_json(&document(&ready, &home));
+            return stop_requested().await;
+        }
         let (address, home) = (&ready.reached.address, home.display());
         // A service's output is kept by others, and a token is a secret.
-        let join = match stdout().is_terminal() {
-            true => ready.join_line().await.unwrap_or_else(|error| error.to_string()),
-            false => "gleaner token join".to_owned(),
+        let join = if stdout().is_terminal() {
+            ready.join_line().await.unwrap_or_else(|error| error.to_string())
+        } else {
+            "gleaner token join".to_owned()
         };
         let _ = crate::stdout::print(format!(
             "listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\nlet a machine join with: {join}\n"
@@ -57,10 +66,25 @@ pub(crate) async fn stop_requested() {
     }
 }
 
+/// Where a coordinator is reached, for programs. There is no secret in it.
+pub(crate) fn document(ready: &Ready, home: &Path) -> serde_json::Value {
+    json!({
+        "version": 1,
+        "address": ready.reached.address,
+        "fingerprint": ready.reached.fingerprint,
+        "pid": ready.reached.pid,
+        "home": home,
+        "authority": home.join(CERTIFICATE_FILE),
+    })
+}
+
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
         match error {
-            ServeError::Listen { .. } => Self::Usage(error.to_string()),
+            ServeError::Listen { .. }
+            | ServeError::Home(HomeError::Locked { .. } | HomeError::Network { .. }) => {
+                Self::Usage(error.to_string())
+            }
             other => Self::Coordinator(other.to_string()),
         }
     }

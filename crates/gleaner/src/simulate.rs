@@ -35,7 +35,17 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if over::is_at(scenario)? {
         return run_over_sites(arguments, scenario);
     }
-    let load = |overrides: &[String]| Experiment::of(Scenario::load(scenario, overrides)?);
+    let load = |overrides: &[String]| {
+        let scenario = Scenario::load(scenario, overrides)?;
+        if scenario.lacks_weights {
+            anstream::eprintln!(
+                "note: [work] weights is not there, so an operation of each kind counts alike beside a machine's speed of \
+                 that kind: times may come out far too long; say it as weights = {{ {} }}",
+                scenario.dimensions.iter().map(|kind| format!("{kind} = 1.0")).collect::<Vec<_>>().join(", ")
+            );
+        }
+        Experiment::of(scenario)
+    };
     let experiments: Vec<Experiment> =
         choices(arguments)?.iter().map(|set| load(set)).collect::<Result<_, _>>()?;
     if let ([only], false) = (&experiments[..], compare::is_wanted(arguments)) {

@@ -5,7 +5,7 @@
 use crate::cli::UpArguments;
 use crate::demo::Demonstration;
 use crate::failure::Failure;
-use crate::serve::{start_log, stop_requested};
+use crate::serve::{document, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
 use gleaner_agent::owner;
 use gleaner_net::Address;
@@ -60,10 +60,12 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
         agents: DEMO_AGENTS.into_iter().zip(agents.iter().map(|agent| agent.home.clone())).collect(),
         may_leave_sandbox: arguments.user.as_ref() == Some(&options.user),
     });
-    let home = options.home.clone();
+    let (home, json) = (options.home.clone(), arguments.serve.json);
     let (tell, shown) = channel();
     serve(&options, |ready| async move {
-        if let Err(error) = announce(&ready, &home).await {
+        let announced =
+            if json { stdout::print_json(&document(&ready, &home)) } else { announce(&ready, &home).await };
+        if let Err(error) = announced {
             tracing::error!("{error}");
         }
         let mut running = tokio::task::JoinSet::new();

@@ -5,16 +5,17 @@ use crate::columns::shown;
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::moments::clock;
-use crate::{Outcome, stdout};
+use crate::{Outcome, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{LiveEvent, TaskPhase};
 use serde_json::json;
 
 pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     let grid = Grid::open(&arguments.grid)?;
-    // Before the job is looked at: what happens in between is in the stream.
-    let events = grid.events(arguments.job)?;
-    if is_over(&grid, arguments.job)? {
+    // Before the state of the job is looked at: what happens in between is in the stream.
+    let job = arguments.job.as_ref().map(|named| which::one_job(&grid, named)).transpose()?;
+    let events = grid.events(job)?;
+    if is_over(&grid, job)? {
         return Ok(());
     }
     for event in events {
@@ -27,7 +28,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
         } else {
             stdout::print(line(&happened))?;
         }
-        if happened.phase.is_some_and(TaskPhase::is_over) && is_over(&grid, arguments.job)? {
+        if happened.phase.is_some_and(TaskPhase::is_over) && is_over(&grid, job)? {
             return Ok(());
         }
     }

@@ -3,11 +3,18 @@
 use crate::cli::WorkArguments;
 use crate::failure::Failure;
 use crate::serve::{LOGGED, start_log, stop_requested};
-use crate::{Outcome, home};
+use crate::{Outcome, files, home};
+use gleaner_agent::home::HomeError;
 use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
 use gleaner_classad::Expr;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The tags and attributes that were given last, in the agent's folder.
+const SAID_FILE: &str = "said.json";
 
 pub(crate) fn run(arguments: &WorkArguments) -> Outcome {
     start_log(arguments.log, LOGGED);
@@ -34,20 +41,51 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
 }
 
 fn options(arguments: &WorkArguments) -> Result<WorkOptions, Failure> {
+    let home = folder(arguments.home.as_ref())?;
+    let Said { tags, attributes } = Said::of(arguments)?.kept(&home, arguments.no_tags)?;
     Ok(WorkOptions {
-        home: folder(arguments.home.as_ref())?,
+        home,
         // Not by the path of the program, which may be replaced by a newer one while the agent runs.
         program: PathBuf::from("/proc/self/exe"),
         join: join(arguments)?,
         user: arguments.user.clone().unwrap_or_default(),
         slots: arguments.slots,
-        tags: arguments.tags.clone(),
-        attributes: attributes(&arguments.attributes)?,
+        tags,
+        attributes,
         cache_bytes: bytes(arguments.cache_gb),
         task_memory: arguments.task_memory_gb.map(bytes),
         measure_cgroup: arguments.measure_cgroup.clone(),
         speeds: None,
     })
+}
+
+/// What the machine says of itself besides what it was found to be.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Said {
+    tags: Vec<String>,
+    attributes: BTreeMap<String, String>,
+}
+
+impl Said {
+    fn of(arguments: &WorkArguments) -> Result<Self, Failure> {
+        Ok(Self { tags: arguments.tags.clone(), attributes: attributes(&arguments.attributes)? })
+    }
+
+    /// What was said the last time that something was; what is said now is kept for the next time.
+    fn kept(self, home: &Path, takes_back: bool) -> Result<Self, Failure> {
+        let file = home.join(SAID_FILE);
+        if self == Self::default() && !takes_back {
+            return match fs::read_to_string(&file) {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(self),
+                Err(error) => Err(Failure::io("read", &file, error)),
+                Ok(text) => serde_json::from_str(&text).map_err(|error| {
+                    Failure::Usage(format!("{} makes no sense: {error}; give the tags again", file.display()))
+                }),
+            };
+        }
+        files::write_json(home, SAID_FILE, &self)?;
+        Ok(self)
+    }
 }
 
 fn bytes(gigabytes: f64) -> u64 {
@@ -81,7 +119,7 @@ fn attributes(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
 }
 
 fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
     if name.is_empty() { "machine".to_owned() } else { name.to_owned() }
 }
@@ -91,9 +129,29 @@ impl From<WorkError> for Failure {
         let message = error.to_string();
         match error {
             WorkError::Rules(error) => error.into(),
-            WorkError::NotJoined => Self::Usage(message),
+            WorkError::NotJoined | WorkError::Home(HomeError::InUse(_)) => Self::Usage(message),
             WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
             _ => Self::Agent(message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_last_until_others_are_given_or_they_are_taken_back() {
+        let home = tempfile::tempdir().expect("a folder");
+        let said = |tags: &[&str], takes_back| {
+            let said = Said { tags: tags.iter().map(ToString::to_string).collect(), ..Said::default() };
+            said.kept(home.path(), takes_back).expect("what was said").tags.join(" ")
+        };
+        assert_eq!(said(&[], false), "");
+        assert_eq!(said(&["gpu", "lab-3"], false), "gpu lab-3");
+        assert_eq!(said(&[], false), "gpu lab-3");
+        assert_eq!(said(&["fast"], false), "fast");
+        assert_eq!(said(&[], true), "");
+        assert_eq!(said(&[], false), "");
     }
 }

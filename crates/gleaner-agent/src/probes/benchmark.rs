@@ -45,6 +45,26 @@ pub struct Benchmark {
     pub net: Option<Measured>,
 }
 
+impl Measured {
+    fn best(self, other: Self) -> Self {
+        if other.speed > self.speed { other } else { self }
+    }
+}
+
+impl Benchmark {
+    /// The faster of two measurements, number by number; of the network the later, since ways change.
+    pub fn best(&self, later: &Self) -> Self {
+        Self {
+            cpu: self.cpu.best(later.cpu),
+            cpu_on_core: self.cpu_on_core.max(later.cpu_on_core),
+            disk_write: self.disk_write.best(later.disk_write),
+            disk_read: self.disk_read.best(later.disk_read),
+            read_path: later.read_path,
+            net: later.net,
+        }
+    }
+}
+
 /// The share of its core that a thread gets where nothing else wants it, less what the system itself needs.
 const UNDISTURBED: f64 = 0.85;
 

@@ -111,14 +111,19 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
     Ok(Machine { domain, profile })
 }
 
-/// Measures everything, and remembers what it found. Takes about three seconds.
+/// Measures everything, and remembers the best that was found: a machine that is busy while it is measured is not slower
+/// for it. Takes about three seconds.
 pub(super) fn measure_anew(home: &Home, client: Option<&Client>) -> Result<Benchmark, WorkError> {
     let known = || home.measured().and_then(|known| known.net);
     let net = client.and_then(network).or_else(known);
     let measured = benchmark(home.path(), net)
         .map_err(|why| WorkError::System { what: "the machine's speed could not be measured", why })?;
-    home.remember_measured(&measured)?;
-    Ok(measured)
+    let best = home.measured().map_or(measured, |known| known.best(&measured));
+    if best != measured {
+        tracing::info!("what was measured before was faster, and is kept: the machine was busy just now");
+    }
+    home.remember_measured(&best)?;
+    Ok(best)
 }
 
 /// Whether the way to the coordinator can be measured and was not.

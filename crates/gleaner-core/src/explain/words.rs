@@ -19,14 +19,21 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
             )
         }
         Condition::HasCores(cores) => format!("have fewer than {cores} cores for tasks"),
-        Condition::HasMemory(bytes) => format!("have less than {bytes} bytes of memory for tasks"),
-        Condition::HasDisk(bytes) => format!("have less than {bytes} bytes of disk for tasks"),
+        Condition::HasMemory(bytes) => format!("have less than {} of memory for tasks", size(*bytes)),
+        Condition::HasDisk(bytes) => format!("have less than {} of disk for tasks", size(*bytes)),
         Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
         Condition::IsOpen => "take no tasks now".to_owned(),
         Condition::CoresAreFree(cores) => format!("have fewer than {cores} cores free"),
-        Condition::MemoryIsFree(bytes) => format!("have less than {bytes} bytes of memory free"),
-        Condition::DiskIsFree(bytes) => format!("have less than {bytes} bytes of disk free"),
+        Condition::MemoryIsFree(bytes) => format!("have less than {} of memory free", size(*bytes)),
+        Condition::DiskIsFree(bytes) => format!("have less than {} of disk free", size(*bytes)),
     }
+}
+
+/// As people write it, where that is exact.
+fn size(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let whole = units.iter().find(|(_, shift)| bytes > 0 && bytes.trailing_zeros() >= *shift);
+    whole.map_or_else(|| format!("{bytes} bytes"), |(unit, shift)| format!("{} {unit}", bytes >> shift))
 }
 
 /// What would have to give way, and for how many machines.
@@ -36,13 +43,13 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
             Condition::Provides(word) => return format!("without {word} in its domain"),
             Condition::HasSpeed(kind) => return format!("without {} operations", dimensions[*kind]),
             Condition::HasCores(cores) => return format!("with fewer than {cores} cores"),
-            Condition::HasMemory(bytes) => return format!("with less than {bytes} bytes of memory"),
-            Condition::HasDisk(bytes) => return format!("with less than {bytes} bytes of disk"),
+            Condition::HasMemory(bytes) => return format!("with less than {} of memory", size(*bytes)),
+            Condition::HasDisk(bytes) => return format!("with less than {} of disk", size(*bytes)),
             Condition::OwnerLeavesSome => return "once the owner leaves some of it".to_owned(),
             Condition::IsOpen => return "once it takes tasks again".to_owned(),
             Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
-            Condition::MemoryIsFree(bytes) => return format!("once {bytes} bytes of its memory are free"),
-            Condition::DiskIsFree(bytes) => return format!("once {bytes} bytes of its disk are free"),
+            Condition::MemoryIsFree(bytes) => return format!("once {} of its memory are free", size(*bytes)),
+            Condition::DiskIsFree(bytes) => return format!("once {} of its disk are free", size(*bytes)),
             Condition::TaskRequires(clause)
             | Condition::MachineRequires(clause)
             | Condition::EvaluatesSoon(clause) => short(clause),

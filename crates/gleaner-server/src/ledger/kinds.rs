@@ -73,7 +73,7 @@ pub(super) fn machine_class(
     ad: &ClassAd,
     seen: &Seen,
 ) -> MachineClass {
-    let mut provides: BTreeSet<String> = profile.tags.iter().map(|tag| format!("tag:{tag}")).collect();
+    let mut provides: BTreeSet<String> = BTreeSet::new();
     if !profile.user.is_empty() {
         provides.insert(unconfined(&profile.user));
     }
@@ -108,6 +108,12 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
     let text = |text: &str| Expr::parse(quoted(text)).expect("a quoted text is an expression");
     let number = |value: u64| Expr::parse(value.to_string()).expect("a number is an expression");
     ad.insert("Machine", text(name));
+    // Letters, digits and -_.@ only: each is its own text.
+    let tags: Vec<String> = profile.tags.iter().map(|tag| format!("\"{tag}\"")).collect();
+    ad.insert(
+        "Tags",
+        Expr::parse(format!("{{{}}}", tags.join(", "))).expect("a list of texts is an expression"),
+    );
     ad.insert("Cpus", number(u64::from(profile.cores)));
     // As HTCondor counts it.
     ad.insert("Memory", number(profile.memory >> 20));

@@ -29,7 +29,6 @@ const ROUTES: &[(&str, &str, u16)] = &[
     ("POST", "/api/v1/machines/m1/measure", 403),
     ("POST", "/api/v1/machines/m1/revoke", 403),
     ("POST", "/api/v1/machines/m1/forget", 403),
-    ("POST", "/api/v1/tokens/join/00/remove", 403),
 ];
 
 /// Those about one job.

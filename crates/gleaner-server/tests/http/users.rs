@@ -115,15 +115,15 @@ async fn one_token_lets_as_many_join_as_it_says_until_it_is_removed() {
     let secret = token["token"].as_str().expect("a token");
     assert!(line.starts_with("gleaner work --join https://") && line.ends_with(secret), "{line}");
     let join = async |name: &str, key: &str, replace: bool| {
-        let enrolment = Enrolment { name: name.into(), key: key.into(), profile: profile(), replace };
+        let enrolment = Enrolment { name: name.into(), key: key.repeat(43), profile: profile(), replace };
         let reply = world.post("/api/v1/agents", secret, &enrolment).await;
         (reply.status, if reply.status < 300 { reply.json::<Enrolled>().name } else { reply.to_string() })
     };
-    assert_eq!(join("pc-1", "one", false).await, (201, "pc-1".to_owned()));
+    assert_eq!(join("pc-1", "A", false).await, (201, "pc-1".to_owned()));
     // Whose answer was lost asks again, and uses nothing up.
-    assert_eq!(join("pc-1", "one", false).await, (201, "pc-1".to_owned()));
+    assert_eq!(join("pc-1", "A", false).await, (201, "pc-1".to_owned()));
     // Set up anew, it takes its name back; else it gets a number.
-    assert_eq!(join("pc-1", "two", true).await, (201, "pc-1".to_owned()));
+    assert_eq!(join("pc-1", "E", true).await, (201, "pc-1".to_owned()));
     let list: UserList = world.get("/api/v1/users", &world.root).await.json();
     assert_eq!(list.join_tokens.iter().map(|token| token.uses).collect::<Vec<_>>(), [1]);
     let machines: Value = world.get("/api/v1/machines", &world.root).await.json();
@@ -131,7 +131,7 @@ async fn one_token_lets_as_many_join_as_it_says_until_it_is_removed() {
     let remove = format!("/api/v1/tokens/join/{}/remove", list.join_tokens[0].id);
     let left: UserList = world.call("POST", &remove, &world.root, Body::empty()).await.json();
     assert!(left.join_tokens.is_empty());
-    assert_eq!(join("pc-2", "three", false).await.0, 403);
+    assert_eq!(join("pc-2", "I", false).await.0, 403);
     assert_eq!(world.call("POST", &remove, &world.root, Body::empty()).await.status, 404);
 }
 
@@ -141,7 +141,7 @@ async fn a_machine_that_is_there_keeps_its_name_and_one_that_was_forgotten_frees
     let _agent = Agent::join(&world, "pc-1").await;
     let token: Value = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await.json();
     let secret = token["token"].as_str().expect("a token");
-    let anew = Enrolment { name: "pc-1".into(), key: "two".into(), profile: profile(), replace: true };
+    let anew = Enrolment { name: "pc-1".into(), key: "E".repeat(43), profile: profile(), replace: true };
     let reply = world.post("/api/v1/agents", secret, &anew).await;
     assert_eq!((reply.status, reply.code().as_str()), (409, "conflict"), "{reply}");
     let left = world.call("POST", "/api/v1/machines/pc-1/forget", &world.root, Body::empty()).await;

@@ -24,8 +24,8 @@ pub fn from_csv(source: &Source) -> Result<TaskList, InputError> {
     for (line, at) in lines {
         let fields = split(&mut splitter, &line, &at)?;
         if fields.len() != names.len() {
-            let found = format!("{} fields", fields.len());
-            return Err(at.error("", found, format!("{}, one a column of the header", names.len())));
+            let found = format!("a row of {}", fields.len());
+            return Err(at.error("", found, format!("a field for each of the {} columns", names.len())));
         }
         (0..fields.len()).for_each(|index| values.push(fields.field(index)));
     }
@@ -60,7 +60,7 @@ mod tests {
         for (text, expected) in [
             ("", "runs.csv: found an empty file; expected a header, then a row for each task"),
             ("a\n", "runs.csv: found a header alone; expected a row for each task below it"),
-            ("a,b\n1\n", "runs.csv:2: found 1 fields; expected 2, one a column of the header"),
+            ("a,b\n1\n", "runs.csv:2: found a row of 1; expected a field for each of the 2 columns"),
             (
                 "a\n\"1\n",
                 "runs.csv:2: found a quote that is not closed in its line; expected a closing quote",

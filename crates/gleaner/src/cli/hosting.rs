@@ -46,6 +46,9 @@ pub(crate) struct ServeArguments {
     /// Keep the folder on a network file system, where a lock may be no lock and a sync no sync
     #[arg(long)]
     pub(crate) network_folder: bool,
+    /// Print where it is reached as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
 }
@@ -101,12 +104,15 @@ pub(crate) struct WorkArguments {
     /// How many tasks run here at most; as many as the machine has cores if nothing is said
     #[arg(long)]
     pub(crate) slots: Option<u32>,
-    /// A word that tasks may ask for; may be given several times
-    #[arg(long = "tag", value_name = "WORD")]
+    /// A word that tasks may ask for; may be given several times. Kept until others are given
+    #[arg(long = "tag", value_name = "WORD", value_parser = super::live::tag)]
     pub(crate) tags: Vec<String>,
-    /// An attribute that requirements may mention, as 'Building="B2"'; may be given several times
+    /// An attribute that requirements may mention, as 'Building="B2"'; may be given several times. Kept until others are given
     #[arg(long = "attribute", value_name = "NAME=EXPR")]
     pub(crate) attributes: Vec<String>,
+    /// Take back all tags and attributes that were given before
+    #[arg(long, conflicts_with_all = ["tags", "attributes"])]
+    pub(crate) no_tags: bool,
     /// Gigabytes of inputs to keep for later tasks
     #[arg(long, value_name = "GB", default_value_t = 10.0)]
     pub(crate) cache_gb: f64,
@@ -241,14 +247,11 @@ pub(crate) enum ConfigArguments {
 pub(crate) struct ConfigShowArguments {
     #[command(flatten)]
     pub(crate) serve: ServeArguments,
-    /// Print the settings as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 impl ConfigArguments {
     pub(crate) fn json(&self) -> bool {
         let Self::Show(show) = self;
-        show.json
+        show.serve.json
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Role, TaskPhase};
-use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX, USER_TOKEN_SECONDS_MAX};
+use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX, NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -108,6 +108,13 @@ fn job_id(text: &str) -> Result<JobId, String> {
     text.parse()
         .map(JobId)
         .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
+}
+
+/// A word that can be a tag of a machine.
+pub(super) fn tag(text: &str) -> Result<String, String> {
+    let good = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
+    let is_tag = !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(good);
+    is_tag.then(|| text.to_owned()).ok_or_else(|| "expected letters, digits and -_.@".to_owned())
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
@@ -237,6 +244,9 @@ pub(crate) struct SubmitArguments {
     /// How long one run may take, as 90s or 2h
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Scheduling")]
     pub(crate) time_limit: Option<f64>,
+    /// A tag that a machine must have, as `gleaner work --tag` gave it; may be given several times
+    #[arg(long = "tag", value_name = "WORD", value_parser = tag, help_heading = "Scheduling")]
+    pub(crate) tags: Vec<String>,
     /// What a machine must be, in the ClassAd language
     #[arg(long, value_name = "EXPR", help_heading = "Scheduling")]
     pub(crate) requirements: Option<String>,
@@ -340,9 +350,8 @@ impl From<PhaseArgument> for TaskPhase {
 /// `gleaner watch`.
 #[derive(Args, Debug)]
 pub(crate) struct WatchArguments {
-    /// The job, until it is over; the whole grid, until Ctrl-C, if none is named
-    #[arg(value_parser = job_id)]
-    pub(crate) job: Option<JobId>,
+    /// The job (its number, its name, or `last`), until it is over; the whole grid, until Ctrl-C, if none is named
+    pub(crate) job: Option<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -465,9 +474,9 @@ impl MachineArguments {
 /// `gleaner history`.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArguments {
-    /// The task; a job stands for its first
+    /// The task; a job (its number, its name, or `last`) stands for its first
     #[arg(value_name = "JOB[/TASK]")]
-    pub(crate) task: JobOrTask,
+    pub(crate) task: Which,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -475,9 +484,9 @@ pub(crate) struct HistoryArguments {
 /// `gleaner fetch`.
 #[derive(Args, Debug)]
 pub(crate) struct FetchArguments {
-    /// A task, or a job for all its tasks, each into a folder of its own
+    /// A task, or a job (its number, its name, or `last`) for all its tasks, each into a folder of its own
     #[arg(value_name = "JOB[/TASK]")]
-    pub(crate) of: JobOrTask,
+    pub(crate) of: Which,
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,

@@ -128,6 +128,13 @@ fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(),
     set(&mut spec.checkpoint.grace_s, arguments.grace.as_ref());
     set_some(&mut spec.checkpoint.exit_code, arguments.checkpoint_exit_code.map(i32::from).as_ref());
     set_some(&mut spec.requirements, expression("--requirements", arguments.requirements.as_ref())?);
+    for tag in &arguments.tags {
+        let asked = format!("member(\"{tag}\", TARGET.Tags)");
+        spec.requirements = Some(match spec.requirements.take() {
+            Some(others) => format!("({others}) && {asked}"),
+            None => asked,
+        });
+    }
     set_some(&mut spec.rank, expression("--rank", arguments.rank.as_ref())?);
     spec.checkpoint.folder |= arguments.checkpoint;
     spec.hold |= arguments.hold;
@@ -216,6 +223,17 @@ mod tests {
         assert_eq!(spec.checkpoint.exit_code, Some(85));
         assert_eq!(job.inputs[1].source, "b.bin");
         assert_eq!(job.inputs[1].target.as_deref(), Some("c.bin"));
+    }
+
+    #[test]
+    fn tags_are_required() {
+        let required = |line: &str| described(line).expect("a job").spec.requirements;
+        assert_eq!(required("submit --tag gpu -- b").as_deref(), Some("member(\"gpu\", TARGET.Tags)"));
+        assert_eq!(
+            required("submit --tag gpu --tag lab-3 --requirements TARGET.Cpus>2||true -- b").as_deref(),
+            Some("((TARGET.Cpus>2||true) && member(\"gpu\", TARGET.Tags)) && member(\"lab-3\", TARGET.Tags)")
+        );
+        assert!(described("submit --tag a\"b -- b").is_err());
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod budget;
 mod checker;
 mod clock;
 mod disk;
+mod docs;
 mod full_disk;
 mod grid;
 mod journey;

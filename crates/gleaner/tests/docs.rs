@@ -1,0 +1,84 @@
+//! The documentation as a book, and its tables against the program.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).expect(path)
+}
+
+/// What the simulator says of a key that there is not: all that there are in its section.
+fn known(scenario: &Path, section: &str) -> BTreeSet<String> {
+    let program = assert_cmd::cargo::cargo_bin!("gleaner");
+    let set = format!("{section}.no_such_key=1");
+    let output = std::process::Command::new(program)
+        .arg("simulate")
+        .arg(scenario)
+        .args(["--set", &set])
+        .output()
+        .expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (_, list) = error.split_once("expected one of ").unwrap_or_else(|| panic!("{section}: {error}"));
+    list.trim().split(", ").map(|key| format!("{section}.{key}")).collect()
+}
+
+#[test]
+fn every_key_of_a_scenario_is_in_the_reference_and_no_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let brokers = folder.path().join("brokers.toml");
+    fs::write(&brokers, "[sites]\nelements = \"e.csv\"\n[index]\n[work]\n").expect("a scenario");
+    let (lab, drawn) =
+        (root().join("examples/lab/scenario.toml"), root().join("examples/sites/scenario.toml"));
+    let mut expected = BTreeSet::new();
+    for (scenario, sections) in [
+        (&lab, &["grid", "work", "policy", "migration", "run"][..]),
+        (&brokers, &["sites", "index", "work"]),
+        (&drawn, &["sites", "jobs", "network", "protocol"]),
+    ] {
+        for section in sections {
+            expected.extend(known(scenario, section));
+        }
+    }
+    let page = read("docs/scenarios.md");
+    let keys = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let found: BTreeSet<String> = keys.map(str::to_owned).collect();
+    let (missing, gone): (Vec<_>, Vec<_>) =
+        (expected.difference(&found).collect(), found.difference(&expected).collect());
+    assert!(
+        missing.is_empty() && gone.is_empty(),
+        "not in the page: {missing:?}; not in the reader: {gone:?}"
+    );
+}
+
+#[test]
+fn every_page_is_in_the_book_and_every_link_leads_somewhere() {
+    let summary = read("docs/SUMMARY.md");
+    for entry in fs::read_dir(root().join("docs")).expect("the folder") {
+        let name = entry.expect("a file").file_name().into_string().expect("text");
+        assert!(
+            name == "SUMMARY.md" || !name.ends_with(".md") || summary.contains(&format!("({name})")),
+            "{name}"
+        );
+    }
+    let docs =
+        fs::read_dir(root().join("docs")).expect("the folder").map(|entry| entry.expect("a file").path());
+    let others =
+        ["README.md", "SECURITY.md", "ARCHITECTURE.md", "packaging/README.md"].map(|name| root().join(name));
+    for page in docs.filter(|path| path.extension().is_some_and(|end| end == "md")).chain(others) {
+        let text = fs::read_to_string(&page).expect("a page");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            // A file of ours has an ending or is a folder; the rest is mathematics, or the web.
+            if target.is_empty() || link.contains("://") || link.contains(' ') {
+                continue;
+            }
+            let path = page.parent().expect("a folder").join(target);
+            assert!(path.exists(), "{}: {link}", page.display());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the pages for people say is done, as they say it: each block that is marked `sh run`, in order, on a grid.
+
+use crate::grid::{Grid, PROGRAM};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const RULES: &str = "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
+
+/// The blocks of a page that are to be run.
+fn blocks(page: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(page)).expect("a page");
+    let mut blocks = Vec::new();
+    let mut open: Option<String> = None;
+    for line in text.lines() {
+        match &mut open {
+            None if line == "```sh run" => open = Some(String::new()),
+            None => {}
+            Some(_) if line == "```" => blocks.extend(open.take()),
+            Some(block) => *block += &format!("{line}\n"),
+        }
+    }
+    assert!(!blocks.is_empty(), "nothing to run in {page}");
+    blocks
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs all of them in one folder; `command` is a shell that is given them one by one.
+fn run(page: &str, folder: &Path, command: impl Fn() -> Command) {
+    let path = format!(
+        "{}:{}",
+        Path::new(PROGRAM).parent().expect("a folder").display(),
+        std::env::var("PATH").expect("a path")
+    );
+    for block in blocks(page) {
+        let mut command = command();
+        command.args(["bash", "-euo", "pipefail", "-c", &block]).current_dir(folder).env("PATH", &path);
+        let output = command.output().expect("a shell");
+        let (said, error) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{page}:\n{block}\nended with {}\n{said}\n{error}", output.status);
+        eprintln!("{block}{said}");
+    }
+}
+
+#[test]
+fn what_a_student_reads_is_so() {
+    let mut grid = Grid::new("student", 30);
+    grid.start();
+    grid.add("lab-01", 100, RULES, &[]);
+    let folder = grid.folder.path().join("student");
+    fs::create_dir(&folder).expect("a folder");
+    run("docs/student.md", &folder, || {
+        let mut command = grid.within();
+        command.arg("env").env("GLEANER_HOME", &grid.home);
+        command
+    });
+    assert_eq!(fs::read_to_string(folder.join("results/0/lines.txt")).expect("the result"), "42\n");
+    grid.wind_up();
+}
+
+#[test]
+fn what_a_researcher_reads_is_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = folder.path().join("examples");
+    std::os::unix::fs::symlink(root().join("examples").canonicalize().expect("it is there"), examples)
+        .expect("a link");
+    run("docs/researcher.md", folder.path(), || Command::new("env"));
+    assert!(folder.path().join("results/report.html").is_file() && folder.path().join("bertasi").is_dir());
+}
