@@ -23,6 +23,8 @@ pub struct Gantt {
 pub struct Bar {
     /// The machine's place among the rows.
     pub row: usize,
+    /// How many rows it takes, where a task may take several; none where rows show tasks side by side.
+    pub rows: Option<usize>,
     /// In seconds.
     pub from_s: f64,
     /// Likewise.
@@ -76,9 +78,10 @@ impl Gantt {
         json.push_str("],\"bars\":[");
         for (index, bar) in self.bars.iter().enumerate() {
             comma(&mut json, index);
-            let Bar { row, from_s, to_s, group, name } = bar;
+            let Bar { row, rows, from_s, to_s, group, name } = bar;
             put(&mut json, format_args!("[{row},{from_s},{to_s},\"hue-{}\",", group % HUES));
             text(&mut json, name);
+            rows.iter().for_each(|rows| put(&mut json, format_args!(",{rows}")));
             json.push(']');
         }
         put(&mut json, format_args!("],\"from\":{begin},\"to\":{end}}}"));
@@ -116,7 +119,7 @@ mod tests {
     use super::*;
 
     fn bar(row: usize, from_s: f64, to_s: f64) -> Bar {
-        Bar { row, from_s, to_s, group: 9, name: "</script>\"\\\u{0}".to_owned() }
+        Bar { row, rows: None, from_s, to_s, group: 9, name: "</script>\"\\\u{0}".to_owned() }
     }
 
     #[test]

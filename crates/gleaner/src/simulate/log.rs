@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::numbers::{decimals, grouped};
+use gleaner_report::{Block, Cell, Gantt, Report, Table};
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
 use gleaner_workload::swf::{LeftOut, Log, Served, Services};
@@ -59,14 +60,16 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
         return Err(Failure::Usage(found.to_owned()));
     }
     super::check_places(arguments)?;
-    let mut runs = Vec::new();
+    let (mut runs, mut schedules) = (Vec::new(), Vec::new());
     for policy in &policies {
         let experiment = LogExperiment::of(&log, cores, policy, reading(arguments));
         let dir = arguments
             .out
             .as_ref()
             .map(|dir| if one { dir.clone() } else { dir.join(policy.name().replace('/', "-")) });
-        runs.push(run_one(arguments, (&log, cores), &experiment, dir.as_deref())?);
+        let (summary, schedule) = run_one(arguments, (&log, cores), &experiment, dir.as_deref())?;
+        runs.push(summary);
+        schedules.extend(schedule);
     }
     match &runs[..] {
         [only] if arguments.json => stdout::print_json(only),
@@ -74,6 +77,7 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
         _ => {
             let comparison = Comparison { version: 1, runs };
             if let Some(dir) = &arguments.out {
+                files::write_text(dir, "report.html", &side_by_side(&comparison, schedules))?;
                 files::write_json(dir, "summary.json", &comparison)?;
             }
             if arguments.json {
@@ -114,7 +118,7 @@ fn run_one(
     (log, cores): (&Log, u32),
     experiment: &LogExperiment,
     dir: Option<&Path>,
-) -> Result<LogSummary, Failure> {
+) -> Result<(LogSummary, Option<Gantt>), Failure> {
     let LogExperiment { experiment: one, kept, killed } = experiment;
     let mut run = start(arguments, one)?;
     let bar = progress::bar(one.setup.tasks.len() as u64, "jobs");
@@ -130,11 +134,9 @@ fn run_one(
         killed: killed.iter().filter(|killed| **killed).count(),
         services: Services::of(&served, cores),
     };
-    if let Some(dir) = dir {
-        write(dir, (log, cores), experiment, &run, &summary)?;
-    }
+    let schedule = dir.map(|dir| write(dir, (log, cores), experiment, &run, &summary)).transpose()?;
     match ended {
-        Ended::Whole => Ok(summary),
+        Ended::Whole => Ok((summary, schedule)),
         Ended::Interrupted => Err(Failure::Interrupted(what_is_kept(arguments, &run))),
     }
 }
@@ -160,16 +162,39 @@ fn write(
     experiment: &LogExperiment,
     run: &Simulation<'_, AnyPolicy>,
     summary: &LogSummary,
-) -> Outcome {
+) -> Result<Gantt, Failure> {
     let history = run.history();
     let places = allocation::of(experiment, history, cores);
     files::write_file(dir, "jobs.swf", |out| tables::swf(out, log, experiment, history))?;
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
-    let schedule = tables::Schedule::of(experiment, history, &summary.services, cores);
-    files::write_json(dir, "schedule.json", &schedule)?;
+    let table = tables::Schedule::of(experiment, history, &summary.services, cores);
+    files::write_json(dir, "schedule.json", &table)?;
     let figures = gantt::figures(experiment, history, (&places, cores));
-    results::write_with(dir, &experiment.experiment, run, (&summary.run, summary, figures))?;
-    Ok(())
+    let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
+    let report = (schedule.clone(), figures);
+    results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), report)?;
+    Ok(schedule)
+}
+
+/// The policies beside each other: in numbers, and as schedules.
+fn side_by_side(comparison: &Comparison, schedules: Vec<Gantt>) -> String {
+    let header = ["policy", "mean wait", "mean flow", "mean bounded slowdown", "utilisation"];
+    let table = comparison.runs.iter().fold(Table::new("One log, several policies", header), |table, run| {
+        let all = &run.services.all;
+        table.row([
+            Cell::text(&run.run.policy),
+            Cell::number(decimals(all.wait_s.mean, 1) + " s"),
+            Cell::number(decimals(all.flow_s.mean, 1) + " s"),
+            Cell::number(decimals(all.bounded_slowdown.mean, 3)),
+            Cell::number(decimals(100.0 * all.utilisation, 2) + " %"),
+        ])
+    });
+    Report::new("Policies side by side")
+        .with(Block::heading("Summary"))
+        .with(table)
+        .with(Block::heading("Schedules"))
+        .with(Block::Gantts(schedules))
+        .html()
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
