@@ -31,7 +31,6 @@ interface Props {
 
 const AXIS = 22;
 
-const counted = (bars: number, rows: number) => `${plural(bars, "run")} on ${plural(rows, "machine")}`;
 
 export function Gantt({ label, rows, bars, from, to, show }: Props) {
   const [box, width] = useWidth<HTMLDivElement>();
@@ -74,6 +73,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
   // A machine that runs many tasks at a time has a higher row, as far as there is room.
   const most = lanes.of.reduce((most, lanes) => Math.max(most, lanes), 1);
   const least = bars.some((bar) => bar.rows !== undefined) ? 0.2 : 3;
+  const counted = `${plural(bars.length, "run")} on ${plural(rows.length, least < 3 ? "processor" : "machine")}`;
   const height = Math.max(least, Math.min(Math.max(22, 10 * most), 440 / Math.max(1, rows.length)));
   const names = height >= 11 && width > 500 ? Math.min(150, width / 4) : 0;
   const w = Math.max(10, width - names - 4);
@@ -266,7 +266,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
             facts.link ? <a href={facts.link}>{facts.facts}</a> : facts.facts
           ) : (
             <span class="muted">
-              {counted(bars.length, rows.length)}
+              {counted}
             </span>
           )}
         </span>
@@ -278,7 +278,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
           style={{ width: `${width}px`, height: `${h + AXIS}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${label}: ${counted(bars.length, rows.length)}. Arrow keys go from run to run, plus and minus zoom, Page Up and Page Down pan, Enter opens a task.`}
+          aria-label={`${label}: ${counted}. Arrow keys go from run to run, plus and minus zoom, Page Up and Page Down pan, Enter opens a task.`}
           onKeyDown={onKey}
           onWheel={(event) => {
             if (event.ctrlKey || event.shiftKey || event.altKey) {

@@ -93,8 +93,7 @@ function WhyThere({ path, history }: { path: string; history: Schemas["History"]
   }
   const askFor = async () => {
     try {
-      // Just before it was decided.
-      setTold(await ask<Explanation>(`${path}/explain?at_s=${(placed.at_s - 1e-5).toFixed(6)}`));
+      setTold(await ask<Explanation>(`${path}/explain?run=${placed.run ?? 1}`));
     } catch (failure) {
       setError(failure instanceof Error ? failure.message : String(failure));
     }

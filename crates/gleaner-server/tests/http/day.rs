@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, exited};
 use crate::world::{Reply, World};
-use gleaner_wire::api::Role;
+use gleaner_wire::api::{ExplanationView, Role};
 use gleaner_wire::day::{
     DayView, FailureList, MachineDayList, Me, PresetList, RunList, RunState, UseList, WaitList,
 };
@@ -114,4 +114,20 @@ async fn what_would_have_been_is_for_who_sees_all() {
     assert_eq!(world.post("/api/v1/what-if", &world.bob, &asked).await.status, 403);
     // The tests' coordinator has no simulator.
     assert_eq!(world.post("/api/v1/what-if", &world.root, &asked).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn why_a_task_was_placed_is_told_as_it_stood_just_before() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    ends(&world, &mut agent, used(0, 1.0)).await;
+    let path = format!("/api/v1/jobs/{job}/tasks/1/explain");
+    let told: ExplanationView = world.get(&format!("{path}?run=1"), &world.alice).await.json();
+    assert_eq!(told.ratings[0].machine, "m1", "it was free then: {told:?}");
+    assert!(told.summary.contains("waits"), "{told:?}");
+    for (query, status) in [("run=2", 404), ("run=1&at_s=1", 422), ("run=0", 422)] {
+        assert_eq!(world.get(&format!("{path}?{query}"), &world.alice).await.status, status, "{query}");
+    }
+    assert_eq!(world.get(&format!("{path}?run=1"), &world.bob).await.status, 404);
 }

@@ -13,13 +13,15 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState, Wrap};
 
 const BAR: usize = 16;
+/// Characters that a reason for waiting has on its line.
+const WIDTH: usize = 78;
 
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
             .areas(frame.area());
     let grid = &screen.seen.grid;
-    let title = format!(" gleaner · {} · policy {}", tally(&grid.tasks), shown(&grid.policy, 30));
+    let title = format!(" {} · {}", tally(&grid.tasks), shown(&grid.policy, 30));
     frame.render_widget(Paragraph::new(title).style(Style::new().add_modifier(Modifier::REVERSED)), head);
     match (&screen.look, &screen.seen.shown) {
         (Look::Job(_), Shown::Job { job, tasks, failures }) => {
@@ -59,7 +61,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
             }
             let height = (lines.len() as u16 + 3).min(9);
             let [top, rest] = Layout::vertical([Constraint::Length(height), Constraint::Fill(1)]).areas(body);
-            let name = format!(" task {job}/{} · {} · {} runs ", task.task, task.phase.name(), task.runs);
+            let name = format!(" task {job}/{} · {} · runs: {} ", task.task, task.phase.name(), task.runs);
             frame.render_widget(Paragraph::new(lines).block(titled(name)).wrap(Wrap { trim: false }), top);
             let which = if stream == Stream::Stdout { " output " } else { " errors " };
             let text = lines_of(&output.bytes, usize::from(rest.height.saturating_sub(2)), screen.back);
@@ -152,9 +154,9 @@ fn waits(screen: &Screen) -> Vec<Line<'static>> {
         );
         let first = group.explanation.ruled_out.first();
         let ruled = first
-            .map(|ruled| Line::from(format!("  {} {}", ruled.count, shown(&ruled.rule, 200))).style(dim()));
+            .map(|ruled| Line::from(shown(&format!("  {} {}", ruled.count, ruled.rule), WIDTH)).style(dim()));
         let help = group.explanation.remedies.first().map(|remedy| {
-            Line::from(format!("  would help: {}", shown(remedy, 200))).style(Style::new().fg(Color::Cyan))
+            Line::from(shown(&format!("  would help: {remedy}"), WIDTH)).style(Style::new().fg(Color::Cyan))
         });
         [Some(Line::from(what)), ruled, help].into_iter().flatten()
     });

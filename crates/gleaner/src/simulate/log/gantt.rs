@@ -44,7 +44,7 @@ pub(super) fn schedule(
         })
     });
     let caption = format!(
-        "Jobs on {cores} processors; those of one user have one colour. Zoom with the buttons, or with + and -; point at a \
+        "{label}: jobs on {cores} processors; those of one user have one colour. Zoom with the buttons, or with + and -; point at a \
          job for what is known of it."
     );
     Gantt::new(caption, label, (0..cores).map(|processor| format!("processor {processor}")), bars)
