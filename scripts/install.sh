@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the other scripts need on Debian, if it is missing. Rust must be there already.
-# Usage: scripts/install.sh [build] [run] [test] [lint] [package]
+# Usage: scripts/install.sh [build] [run] [test] [page] [lint] [package]
 set -euo pipefail
 
 as_root() {
@@ -35,6 +35,12 @@ for purpose in "$@"; do
             need python3 python3 python3-venv
             need strace strace
             need systemd-analyze systemd
+            ;;
+        # The page's build and its tests; node 20.19 or later.
+        page)
+            need chromium chromium
+            need node nodejs
+            need npm npm
             ;;
         lint) cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny ;;
         package) need dpkg-shlibdeps dpkg-dev ;;

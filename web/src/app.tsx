@@ -1,5 +1,5 @@
 // The frame around all views: who is signed in, where one may go, and what just happened.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, Refused, token, type Schemas } from "./api.ts";
 import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
 import { useRoute } from "./route.ts";
@@ -119,6 +119,15 @@ function Signed({ me, signOut }: { me: Me; signOut: () => void }) {
   const route = useRoute();
   const isConnected = useConnected();
   const [news, setNews] = useState("");
+  const isFirst = useRef(true);
+  useEffect(() => {
+    // Another view is read from its beginning, by eye and by ear.
+    if (!isFirst.current) {
+      window.scrollTo(0, 0);
+      document.getElementById("main")?.focus({ preventScroll: true });
+    }
+    isFirst.current = false;
+  }, [route]);
   useEffect(() => {
     const timer = setTimeout(() => setNews(""), 8_000);
     return () => clearTimeout(timer);

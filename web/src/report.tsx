@@ -7,7 +7,7 @@ interface Data {
   label: string;
   rows: string[];
   /** Row, beginning, end, colour, and what it is called. */
-  bars: [number, number, number, string, string][];
+  bars: [number, number, number, string, string, number?][];
   from: number;
   to: number;
 }
@@ -15,12 +15,13 @@ interface Data {
 for (const place of document.querySelectorAll<HTMLElement>(".gantt-place")) {
   const data = JSON.parse(place.querySelector("script")?.textContent ?? "null") as Data;
   const rows = data.rows.map(plain);
-  const bars = data.bars.map(([row, from, to, colour, name]) => ({
+  const bars = data.bars.map(([row, from, to, colour, name, high]) => ({
     row,
+    ...(high === undefined ? {} : { rows: high }),
     from,
     to,
     colour,
-    facts: `${plain(name)} on ${rows[row] ?? ""}: from ${span(from)} to ${span(to)}, ${span(to - from)}`,
+    facts: `${plain(name)} on ${rows[row] ?? ""}${high === undefined || high === 1 ? "" : ` to ${rows[row + high - 1] ?? ""}`}: from ${span(from)} to ${span(to)}, ${span(to - from)}`,
   }));
   place.textContent = "";
   render(<Gantt label={data.label} rows={rows} bars={bars} from={data.from} to={data.to} show={span} />, place);

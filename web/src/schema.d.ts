@@ -1942,7 +1942,10 @@ export interface components {
             /** @description 1. */
             version: number;
         };
-        /** @description The last day under another policy. What `gleaner replay` leaves out is left out here too. */
+        /**
+         * @description The last day under another policy. What `gleaner replay` leaves out is left out here too, and so are tasks that came
+         *     before and still took room.
+         */
         WhatIfView: {
             /** @description How many of those are not: they were cancelled, had not ended or never ran for a measurable time. */
             left_out: number;
@@ -7043,6 +7046,15 @@ export interface operations {
             };
             /** @description Not an administrator or a reader */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This coordinator has no simulator */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

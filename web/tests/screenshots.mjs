@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { browser as launch, open, showcase, signedIn, VIEWS, withDay } from "./showcase.mjs";
 
 mkdirSync("screenshots", { recursive: true });
-const [world, browser] = await Promise.all([showcase(24, 60, 5), launch()]);
+const [world, browser] = await Promise.all([showcase(24, 60), launch()]);
 await new Promise((later) => setTimeout(later, 4_000));
 for (const scheme of ["light", "dark"]) {
   for (const width of [1280, 390]) {

@@ -11,10 +11,10 @@ import { chromium } from "playwright-core";
 const BINARY =
   process.env.SHOWCASE ?? fileURLToPath(new URL("../../target/debug/examples/showcase", import.meta.url));
 
-/** Starts a coordinator with so many machines and tasks. */
-export async function showcase(machines, tasks, runsPerS = 0) {
+/** Starts a coordinator with so many machines, and tasks that take so long. */
+export async function showcase(machines, tasks, seconds = 100_000) {
   const folder = mkdtempSync(join(tmpdir(), "gleaner-page-"));
-  const child = spawn(BINARY, [folder, machines, tasks, runsPerS].map(String), { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(BINARY, [folder, machines, tasks, seconds].map(String), { stdio: ["pipe", "pipe", "inherit"] });
   const address = await new Promise((found, failed) => {
     createInterface({ input: child.stdout }).once("line", found);
     child.once("error", failed);

@@ -1,8 +1,9 @@
 //! A coordinator with machines, users and jobs to look at, for the page's tests, its measurements and for who works on it:
-//! `cargo run -p gleaner-replay --example showcase -- FOLDER MACHINES TASKS [RUNS_PER_S]`.
+//! `cargo run -p gleaner-replay --example showcase -- FOLDER MACHINES TASKS [SECONDS]`.
 //!
 //! The server is the real one. Its agents are a few lines each, and do what a task's command says: `work SECONDS`,
-//! `exit CODE`, `kill`, `memory`, `hostile`, `line BYTES`. It ends with its standard input.
+//! `exit CODE`, `kill`, `memory`, `hostile`, `line BYTES`. So many seconds each of the many tasks takes; without, they go
+//! on for a day. It ends with its standard input.
 
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::{Admitted, Answer, Input, Order, Requester, SessionId, Terms};
@@ -28,11 +29,11 @@ const CHUNK: usize = 64 << 10;
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, folder, machines, tasks, rest @ ..] = &arguments[..] else {
-        eprintln!("usage: showcase FOLDER MACHINES TASKS [RUNS_PER_S]");
+        eprintln!("usage: showcase FOLDER MACHINES TASKS [SECONDS]");
         std::process::exit(2);
     };
     let (machines, tasks) = (machines.parse().expect("a number"), tasks.parse().expect("a number"));
-    let runs_per_s: f64 = rest.first().map_or(0.0, |rate| rate.parse().expect("a number"));
+    let seconds = rest.first().map_or("100000", String::as_str).to_owned();
     let home = PathBuf::from(folder);
     let options = ServeOptions {
         home: home.clone(),
@@ -44,7 +45,7 @@ fn main() {
         study: Some(gleaner_replay::what_if),
     };
     let result = serve(&options, |ready| async move {
-        furnish(&ready, &home, (machines, tasks), runs_per_s).await;
+        furnish(&ready, &home, (machines, tasks), &seconds).await;
         println!("{}", ready.reached.address);
         let ended = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
         drop(ended.await);
@@ -64,7 +65,7 @@ async fn order(desk: &Handle, by: Requester, order: Order) -> Answer {
     desk.order(by, order).await.expect("the desk is there").expect("it may be ordered")
 }
 
-async fn furnish(ready: &Ready, home: &Path, (machines, tasks): (u32, u32), runs_per_s: f64) {
+async fn furnish(ready: &Ready, home: &Path, (machines, tasks): (u32, u32), seconds: &str) {
     let desk = &ready.desk;
     let mut tokens = serde_json::Map::new();
     for (user, role) in [("alice", Role::User), ("bob", Role::User), ("rita", Role::Reader)] {
@@ -79,11 +80,7 @@ async fn furnish(ready: &Ready, home: &Path, (machines, tasks): (u32, u32), runs
     for number in 0..machines {
         join(desk, number).await;
     }
-    jobs(desk, tasks).await;
-    if runs_per_s > 0.0 {
-        let desk = desk.clone();
-        tokio::spawn(async move { go_on(&desk, runs_per_s).await });
-    }
+    jobs(desk, tasks, seconds).await;
 }
 
 fn array(count: u32) -> TaskList {
@@ -98,7 +95,7 @@ async fn submit(desk: &Handle, user: &str, spec: JobSpec) -> gleaner_wire::JobId
     }
 }
 
-async fn jobs(desk: &Handle, tasks: u32) {
+async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
     let job = |name: &str, command: &[&str], count: u32| JobSpec {
         name: name.to_owned(),
         tasks: array(count),
@@ -127,21 +124,7 @@ async fn jobs(desk: &Handle, tasks: u32) {
     short.needs = Needs { cores: 2, memory: 512 << 20, ..Needs::default() };
     submit(desk, "bob", short).await;
     // 8: the long ones, which keep the machines busy.
-    submit(desk, "alice", job("sweep", &["work", "100000"], tasks)).await;
-}
-
-/// Short tasks again and again, so that something happens.
-async fn go_on(desk: &Handle, runs_per_s: f64) {
-    loop {
-        let spec = JobSpec {
-            name: "stream".to_owned(),
-            tasks: array(runs_per_s.ceil() as u32),
-            priority: 10,
-            ..JobSpec::new(["work", "0.5"])
-        };
-        submit(desk, "alice", spec).await;
-        sleep(Duration::from_secs(1)).await;
-    }
+    submit(desk, "alice", job("sweep", &["work", seconds], tasks)).await;
 }
 
 async fn join(desk: &Handle, number: u32) {

@@ -1,7 +1,7 @@
 //! A small history, told as facts, and what it would have been.
 
 use gleaner_policy::PolicySpec;
-use gleaner_replay::{LeftOut, Past, Reading, read};
+use gleaner_replay::{LeftOut, Past, Placed, Reading, read};
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::{FORMAT, TaskRange};
@@ -124,6 +124,32 @@ fn an_owner_who_was_there_is_there_again() {
     let past = past_of(&journal);
     assert_eq!(past.was.makespan_s, 300.0);
     assert_eq!(past.under(&policy("bertasi/greedy", &json!(null))), past.was);
+}
+
+#[test]
+fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
+    let mut journal = history();
+    let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
+    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    journal.add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None });
+    journal.started(200.0, 4);
+    journal.started(200.0, 5);
+    journal.done(210.0, 4, FAST, 10.0);
+    journal.done(300.0, 5, SLOW, 100.0);
+    let past_of = |tasks_max| {
+        let mut reading = Reading::default();
+        journal.entries.iter().for_each(|entry| reading.read(entry).expect("it follows"));
+        reading.end_since(Time::from_nanos(1_700_000_150_000_000_000), tasks_max)
+    };
+    let past = past_of(usize::MAX);
+    assert_eq!((&past.tasks[..], past.left_out.cancelled), (&[(JobId(2), 1), (JobId(2), 2)][..], 0));
+    assert_eq!((past.was.makespan_s, past.was.wait_max_s), (100.0, 0.0));
+    let second = |second: u64| Time::from_nanos(second * 1_000_000_000);
+    let placed = |on, to| Some(Placed { on: MachineId::new(on), from: second(200), to: second(to) });
+    assert_eq!(past.placed, [placed(FAST, 210), placed(SLOW, 300)]);
+    let again = past.schedule_under(&policy("bertasi/greedy", &json!(null)));
+    assert_eq!(again, (past.was, past.placed.clone()));
+    assert_eq!(past_of(1).tasks, [(JobId(2), 2)], "the latest");
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use gleaner_report::{
-    Axis, Block, Cell, Figure, Plot, PlotGrid, Report, Series, Style, Svg, Table, Verdict, histogram, numbers,
+    Axis, Bar, Block, Cell, Figure, Gantt, Plot, PlotGrid, Report, Series, Style, Svg, Table, Verdict,
+    histogram, numbers,
 };
 
 fn main() -> std::io::Result<()> {
@@ -36,7 +37,17 @@ fn main() -> std::io::Result<()> {
         page = page.with(Block::subheading(name)).with(Figure::new(caption, svg));
     }
     let pair = vec![Figure::new("How long tasks took.", times()), Figure::new("Tasks by site.", by_site())];
-    println!("{}", page.with(Block::heading("Side by side")).with(Block::Figures(pair)).html());
+    let page = page
+        .with(Block::heading("Side by side"))
+        .with(Block::Figures(pair))
+        .with(Block::heading("Schedules"))
+        .with(Block::Gantts(vec![
+            schedule("twelve machines", 12, 300),
+            schedule("the same, other lengths", 12, 200),
+        ]))
+        .with(schedule("a thousand machines", 1_000, 10_000))
+        .with(processors());
+    println!("{}", page.html());
     Ok(())
 }
 
@@ -49,6 +60,32 @@ fn claims() -> Table {
         .row(row("Relocation lowers the makespan", 0.731_2, 1_234.5, Verdict::Holds))
         .row(row("N and θ matter little", 1.014_4, 0.034_5, Verdict::Partly))
         .row(row("<script>alert(1)</script>", 12_345.6, 100_000.0, Verdict::Not))
+}
+
+/// Tasks one after the other on each machine.
+fn schedule(label: &str, machines: u64, tasks: u64) -> Gantt {
+    let mut free = vec![0.0; machines as usize];
+    let bars = (0..tasks).map(|task| {
+        let row = (noise(3, task) * machines as f64) as usize;
+        let from_s = free[row] + 5.0 * noise(4, task);
+        let to_s = from_s + 100.0 * noise(tasks, task);
+        free[row] = to_s;
+        Bar { row, rows: None, from_s, to_s, group: task as usize % 5, name: format!("<b>task</b> {task}") }
+    });
+    let bars: Vec<Bar> = bars.collect();
+    let rows = (1..=machines).map(|machine| format!("<i>lab</i>-{machine}"));
+    Gantt::new(format!("Tasks on {label}."), label, rows, bars)
+}
+
+/// Jobs of several processors each.
+fn processors() -> Gantt {
+    let bars = (0..40_u64).map(|job| {
+        let (row, from_s) = ((job % 4) as usize * 16, (job / 4) as f64 * 100.0);
+        let (rows, to_s) = (Some(1 + (15.0 * noise(7, job)) as usize), from_s + 95.0 * noise(8, job));
+        Bar { row, rows, from_s, to_s, group: job as usize % 7, name: format!("job {job}") }
+    });
+    let rows = (0..64).map(|processor| format!("processor {processor}"));
+    Gantt::new("Jobs on 64 processors.", "jobs on processors", rows, bars)
 }
 
 /// Numbers between 0 and 1 that look random and are always the same.

@@ -107,7 +107,7 @@ fn the_same_report_gives_the_same_bytes() {
 
 #[test]
 fn a_schedule_brings_the_one_script_that_may_run() {
-    let bar = Bar { row: 0, from_s: 0.0, to_s: 1.0, group: 0, name: NASTY.to_owned() };
+    let bar = Bar { row: 0, rows: Some(1), from_s: 0.0, to_s: 1.0, group: 0, name: NASTY.to_owned() };
     let html = Report::new("r").with(Gantt::new(NASTY, NASTY, [NASTY.to_owned()], [bar])).html();
     let document = parse(&html);
     assert_eq!(count(&document, "script"), 2, "the data and the chart");

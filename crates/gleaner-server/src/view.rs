@@ -9,7 +9,7 @@ mod tasks;
 mod waits;
 
 pub use budget::budget;
-pub use explain::{explain, explain_past, preview};
+pub use explain::{Moment, explain, explain_past, preview};
 pub use history::{HistoryNames, Story, history_names};
 pub use machines::{machines, state_name};
 pub use pending::{failures, waits};

@@ -276,7 +276,8 @@ pub struct PresetView {
     pub summary: String,
 }
 
-/// The last day under another policy. What `gleaner replay` leaves out is left out here too.
+/// The last day under another policy. What `gleaner replay` leaves out is left out here too, and so are tasks that came
+/// before and still took room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WhatIfView {

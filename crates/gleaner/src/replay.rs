@@ -3,10 +3,12 @@
 use crate::cli::{ReplayArguments, WordsArguments};
 use crate::columns::{Side, aligned};
 use crate::failure::Failure;
+use crate::files::write_text;
 use crate::policy::source;
 use crate::{Outcome, stdout};
 use gleaner_policy::PolicySpec;
-use gleaner_replay::{LeftOut, Outcome as Went, Past, SourceError, read};
+use gleaner_replay::{LeftOut, Outcome as Went, Past, Placed, SourceError, read};
+use gleaner_report::{Bar, Block, Cell, Gantt, Report, Table};
 use gleaner_workload::read_policy;
 use serde_json::json;
 
@@ -23,7 +25,14 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
         let why = format!("{}: no task of this journal ran to its end", arguments.journal.display());
         return Err(Failure::Usage(why));
     }
-    let [again, other] = [then, asked].map(|policy| past.under(policy));
+    let [(again, again_placed), (other, other_placed)] =
+        [then, asked].map(|policy| past.schedule_under(policy));
+    if let Some(dir) = &arguments.out {
+        let rows = rows(&past, [again, other]);
+        let schedules =
+            [("As it was", &past.placed), ("Simulated", &again_placed), ("As asked", &other_placed)];
+        write_text(dir, "report.html", &report(&past, [then, asked], &rows, schedules))?;
+    }
     if arguments.json {
         return stdout::print_json(&json!({
             "version": 1,
@@ -47,6 +56,18 @@ fn told(past: &Past, [then, asked]: [&PolicySpec; 2], [again, other]: [Went; 2])
         ("MACHINE TIME", Side::Right),
         ("UNFINISHED", Side::Right),
     ];
+    let rows = rows(past, [again, other]);
+    format!(
+        "{} tasks{}\n\n{}\nsimulated  {}\nas asked   {}\n",
+        past.setup.tasks.len(),
+        without(&past.left_out),
+        aligned(&headings, &rows),
+        then.recipe(),
+        asked.recipe(),
+    )
+}
+
+fn rows(past: &Past, [again, other]: [Went; 2]) -> Vec<Vec<String>> {
     let row = |name: &str, went: &Went| {
         let seconds = |seconds: f64| format!("{seconds:.3} s");
         vec![
@@ -59,15 +80,44 @@ fn told(past: &Past, [then, asked]: [&PolicySpec; 2], [again, other]: [Went; 2])
             went.unfinished.to_string(),
         ]
     };
-    let rows = [row("as it was", &past.was), row("simulated", &again), row("as asked", &other)];
-    format!(
-        "{} tasks{}\n\n{}\nsimulated  {}\nas asked   {}\n",
-        past.setup.tasks.len(),
-        without(&past.left_out),
-        aligned(&headings, &rows),
-        then.recipe(),
-        asked.recipe(),
-    )
+    vec![row("as it was", &past.was), row("simulated", &again), row("as asked", &other)]
+}
+
+/// All three schedules on the same clock, each task on the machine where it ended.
+fn report(
+    past: &Past,
+    [then, asked]: [&PolicySpec; 2],
+    rows: &[Vec<String>],
+    schedules: [(&str, &Vec<Option<Placed>>); 3],
+) -> String {
+    let header = ["", "makespan", "mean wait", "longest", "moves", "machine time", "unfinished"];
+    let table = rows.iter().fold(Table::new("How it went", header), |table, row| {
+        let (name, numbers) = row.split_first().expect("a row has a name");
+        table.row(std::iter::once(Cell::text(name)).chain(numbers.iter().map(Cell::number)))
+    });
+    let caption =
+        "Each task on the machine where it ended, from its first start on; tasks of one job have one colour.";
+    let gantts = schedules.map(|(name, placed)| {
+        let bars = past.tasks.iter().zip(placed).filter_map(|(&(job, task), placed)| {
+            let Placed { on, from, to } = (*placed)?;
+            let (from_s, to_s) = (from.seconds(), to.seconds());
+            let name = format!("{job}/{task}");
+            Some(Bar { row: on.index(), rows: None, from_s, to_s, group: job.0 as usize, name })
+        });
+        Gantt::new(format!("{name}. {caption}"), name, past.machines.iter().cloned(), bars)
+    });
+    Report::new("What would have been")
+        .lead(format!("{} tasks{}.", past.setup.tasks.len(), without(&past.left_out)))
+        .with(Block::text(format!("Simulated: {}\n\nAs asked: {}", then.recipe(), asked.recipe())))
+        .with(Block::note(
+            "Compare what was asked with what was simulated of the policy that was: how far that lies from what was says how \
+             good the model is.",
+        ))
+        .with(Block::heading("Summary"))
+        .with(table)
+        .with(Block::heading("Schedules"))
+        .with(Block::Gantts(gantts.into()))
+        .html()
 }
 
 fn without(left_out: &LeftOut) -> String {

@@ -7,6 +7,8 @@ import { ticksOfTime } from "./lines.tsx";
 
 export interface Bar {
   row: number;
+  /** How many rows it takes; one if nothing is said. */
+  rows?: number;
   from: number;
   to: number;
   /** One of the colours of the page: `--name`. */
@@ -29,7 +31,6 @@ interface Props {
 
 const AXIS = 22;
 
-const counted = (bars: number, rows: number) => `${plural(bars, "run")} on ${plural(rows, "machine")}`;
 
 export function Gantt({ label, rows, bars, from, to, show }: Props) {
   const [box, width] = useWidth<HTMLDivElement>();
@@ -41,7 +42,11 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
   const [begin, end] = view ?? whole;
   const ofRow = useMemo(() => {
     const all: number[][] = rows.map(() => []);
-    bars.forEach((bar, index) => all[bar.row]?.push(index));
+    bars.forEach((bar, index) => {
+      for (let row = bar.row; row < bar.row + (bar.rows ?? 1); row += 1) {
+        all[row]?.push(index);
+      }
+    });
     all.forEach((row) => row.sort((one, other) => bars[one]!.from - bars[other]!.from));
     return all;
   }, [bars, rows.length]);
@@ -53,6 +58,9 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
       const free: number[] = [];
       for (const index of row) {
         const bar = bars[index]!;
+        if (bar.rows !== undefined) {
+          continue;
+        }
         let place = free.findIndex((until) => until <= bar.from);
         place = place < 0 ? free.length : place;
         free[place] = bar.to;
@@ -64,13 +72,19 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
   }, [ofRow]);
   // A machine that runs many tasks at a time has a higher row, as far as there is room.
   const most = lanes.of.reduce((most, lanes) => Math.max(most, lanes), 1);
-  const height = Math.max(3, Math.min(Math.max(22, 10 * most), Math.floor(440 / Math.max(1, rows.length))));
+  const least = bars.some((bar) => bar.rows !== undefined) ? 0.2 : 3;
+  const counted = `${plural(bars.length, "run")} on ${plural(rows.length, least < 3 ? "processor" : "machine")}`;
+  const height = Math.max(least, Math.min(Math.max(22, 10 * most), 440 / Math.max(1, rows.length)));
   const names = height >= 11 && width > 500 ? Math.min(150, width / 4) : 0;
   const w = Math.max(10, width - names - 4);
   const h = Math.max(1, rows.length) * height;
   const x = (at: number) => names + ((at - begin) / (end - begin)) * w;
   const place = (index: number) => {
     const bar = bars[index]!;
+    if (bar.rows !== undefined) {
+      const [left, right] = [x(bar.from), x(bar.to)];
+      return { left, top: AXIS + bar.row * height, wide: Math.max(1, right - left), high: Math.max(0.75, bar.rows * height) };
+    }
     const each = (height - (height > 6 ? 2 : 0)) / lanes.of[bar.row]!;
     const [left, right] = [x(bar.from), x(bar.to)];
     return { left, top: AXIS + bar.row * height + lanes.lane[index]! * each, wide: Math.max(1, right - left), high: Math.max(0.75, each - (each > 5 ? 1 : 0)) };
@@ -132,6 +146,16 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
           pen.fillRect(left, top, Math.max(1, Math.min(wide, 4)), high);
         }
       });
+      if (least < 3) {
+        // Jobs that lie side by side are told apart by their edges.
+        pen.strokeStyle = colour("card");
+        bars.forEach((bar, index) => {
+          const { left, top, wide, high } = place(index);
+          if (wide > 3 && high > 3 && bar.to >= begin && bar.from <= end) {
+            pen.strokeRect(left, top, wide, high);
+          }
+        });
+      }
       if (chosen !== undefined && bars[chosen]) {
         const { left, top, wide, high } = place(chosen);
         pen.strokeStyle = colour("text");
@@ -198,7 +222,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
     const beside = (by: 1 | -1) => {
       for (let row = (bar?.row ?? -by) + by; row >= 0 && row < rows.length; row += by) {
         const found = near(row);
-        if (found !== undefined) {
+        if (found !== undefined && found !== chosen) {
           return found;
         }
       }
@@ -242,7 +266,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
             facts.link ? <a href={facts.link}>{facts.facts}</a> : facts.facts
           ) : (
             <span class="muted">
-              {counted(bars.length, rows.length)}
+              {counted}
             </span>
           )}
         </span>
@@ -254,7 +278,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
           style={{ width: `${width}px`, height: `${h + AXIS}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${label}: ${counted(bars.length, rows.length)}. Arrow keys go from run to run, plus and minus zoom, Page Up and Page Down pan, Enter opens a task.`}
+          aria-label={`${label}: ${counted}. Arrow keys go from run to run, plus and minus zoom, Page Up and Page Down pan, Enter opens a task.`}
           onKeyDown={onKey}
           onWheel={(event) => {
             if (event.ctrlKey || event.shiftKey || event.altKey) {

@@ -114,11 +114,12 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped }: Pro
   );
 }
 
-/** Whole minutes or hours between two moments. */
+/** Round moments between two. */
 export function ticksOfTime(first: number, last: number, count: number): number[] {
-  const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 604_800];
+  const steps = [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 604_800];
   const step = steps.find((step) => (last - first) / step <= count) ?? 2_592_000;
-  const offset = new Date(first * 1_000).getTimezoneOffset() * 60;
+  // A moment has a time of day; what is counted from the beginning of a run has none.
+  const offset = first > 1e8 ? new Date(first * 1_000).getTimezoneOffset() * 60 : 0;
   const all = [];
   for (let at = Math.ceil((first - offset) / step) * step + offset; at <= last; at += step) {
     all.push(at);

@@ -143,11 +143,11 @@ export function outcomeOf(task: Task): string {
 
 function TaskRows({ job, tasks }: { job: number; tasks: Task[] }) {
   const columns: Column<Task>[] = [
-    { name: "Task", width: "4.5rem", isNumber: true, cell: (task) => <a href={toTask(job, task.task)}>{task.task}</a> },
-    { name: "Phase", width: "7rem", cell: (task) => <Badge state={task.phase} /> },
-    { name: "Machine", width: "minmax(6rem, 1fr)", cell: (task) => (task.machine ? <a href={toMachine(task.machine)}>{plain(task.machine)}</a> : "–") },
+    { name: "Task", width: "3.5rem", isNumber: true, cell: (task) => <a href={toTask(job, task.task)}>{task.task}</a> },
+    { name: "Phase", width: "6.3rem", cell: (task) => <Badge state={task.phase} /> },
+    { name: "Machine", width: "minmax(4rem, 1fr)", cell: (task) => (task.machine ? <a href={toMachine(task.machine)}>{plain(task.machine)}</a> : "–") },
     { name: "Runs", width: "3.5rem", isNumber: true, isMinor: true, cell: (task) => task.runs },
-    { name: "Took", width: "5rem", isNumber: true, cell: (task) => (task.usage ? span(task.usage.elapsed_s) : "–") },
+    { name: "Took", width: "4rem", isNumber: true, cell: (task) => (task.usage ? span(task.usage.elapsed_s) : "–") },
     { name: "Last run", width: "minmax(8rem, 2fr)", isMinor: true, cell: (task) => <span class="muted">{plain(outcomeOf(task))}</span> },
   ];
   return <Rows label={`Tasks of job ${job}`} columns={columns} rows={tasks} keyOf={(task) => task.task} empty="No tasks in this phase." />;

@@ -53,7 +53,7 @@ function JobRows({ jobs, frame }: { jobs: Job[]; frame: Frame }) {
       : [{ name: "User", width: "minmax(4rem, 1fr)", isMinor: true, cell: (job: Job) => plain(job.user) }]),
     { name: "Tasks", width: "minmax(6rem, 2fr)", cell: (job) => <PhaseBar tally={job.tasks} /> },
     { name: "State", width: "6.5rem", cell: (job) => <Badge state={job.state} /> },
-    { name: "", width: "minmax(8rem, 2fr)", isMinor: true, cell: (job) => <span class="muted">{inWords(job.tasks)}</span> },
+    { name: "Counts", width: "minmax(8rem, 2fr)", isMinor: true, cell: (job) => <span class="muted">{inWords(job.tasks)}</span> },
     { name: "Submitted", width: "8.5rem", isMinor: true, cell: (job) => clock(job.submitted_s) },
   ];
   return <Rows label="Jobs" columns={columns} rows={jobs} keyOf={(job) => job.job} empty="No jobs. Submit one with: gleaner submit -- PROGRAM" />;

@@ -45,7 +45,7 @@ export function RunChart({ job, machine }: ChartProps) {
     const now_s = saved?.at_s ?? Date.now() / 1_000;
     const bars = wanted.map((run) => barOf(run, row.get(run.machine)!, now_s, byJob));
     const from = bars.reduce((least, bar) => Math.min(least, bar.from), now_s);
-    const to = bars.reduce((most, bar) => Math.max(most, bar.to), from + 1);
+    const to = bars.reduce((most, bar) => Math.max(most, bar.to), from + 1e-3);
     return { names: names.map(plain), bars, from, to };
   }, [runs.data, byJob, job, machine]);
   const isEverything = job === undefined && machine === undefined;

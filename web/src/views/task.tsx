@@ -1,6 +1,6 @@
 // One task: its life, where it ran, why there, and what it writes.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { order, request, type Explanation, type Schemas, type Task } from "../api.ts";
+import { ask, order, request, type Explanation, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { saved } from "../saved.ts";
@@ -55,6 +55,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
             {!isOver(view.phase) && <Explained explanation={explanation.data} />}
           </>
         )}
+        <WhyThere path={path} history={history.data} />
         <Facts
           facts={[
             ["Machine", view.machine ? <a href={toMachine(view.machine)}>{plain(view.machine)}</a> : "–"],
@@ -79,6 +80,38 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
         </div>
       )}
     </>
+  );
+}
+
+/** Why it was placed where it ran last. The coordinator reads its whole journal for that, so one has to ask. */
+function WhyThere({ path, history }: { path: string; history: Schemas["History"] | undefined }) {
+  const [told, setTold] = useState<Explanation>();
+  const [error, setError] = useState<string>();
+  const placed = history?.transitions.findLast((step) => step.cause === "placed by the policy");
+  if (!placed?.machine || saved) {
+    return null;
+  }
+  const askFor = async () => {
+    try {
+      setTold(await ask<Explanation>(`${path}/explain?run=${placed.run ?? 1}`));
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+    }
+  };
+  return told ? (
+    <div>
+      <p>
+        When it was placed on <a href={toMachine(placed.machine)}>{plain(placed.machine)}</a>, {clock(placed.at_s, true)}:
+      </p>
+      <Explained explanation={told} />
+    </div>
+  ) : (
+    <p>
+      <button type="button" onClick={() => void askFor()}>
+        Why on {plain(placed.machine)}?
+      </button>{" "}
+      {error && <span class="trouble">{plain(error)}</span>}
+    </p>
   );
 }
 

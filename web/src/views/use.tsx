@@ -6,6 +6,9 @@ import { Rows, type Column } from "../parts/rows.tsx";
 import { toJob } from "../route.ts";
 import { bytes, clock, grouped, plain, span } from "../text.ts";
 
+/** Jobs of which it is said at once what could be better. */
+const HINTS = 8;
+
 type JobUse = Schemas["JobUse"];
 
 export function Use() {
@@ -66,6 +69,16 @@ export function Use() {
         {budget.data?.next_recharge_s != null && <p class="muted">The next period begins at {clock(budget.data.next_recharge_s, true)}.</p>}
       </Section>
       <Section title="Asked for and used">
+        <ul class="hints">
+          {use.data?.jobs
+            .filter((job) => job.hints.length > 0)
+            .slice(0, HINTS)
+            .map((job) => (
+              <li key={job.job}>
+                <a href={toJob(job.job)}>Job {job.job}</a> {plain(job.name)}: {plain(job.hints.join("; "))}.
+              </li>
+            ))}
+        </ul>
         {use.data && <JobRows jobs={use.data.jobs} />}
       </Section>
     </>
@@ -80,7 +93,6 @@ function JobRows({ jobs }: { jobs: JobUse[] }) {
     { name: "Memory", width: "minmax(5rem, 1.2fr)", cell: (job) => <Share used={job.memory_used} asked={job.memory_asked} show={bytes} /> },
     { name: "Time", width: "minmax(5rem, 1.2fr)", cell: (job) => <Share used={job.time_max_s} asked={job.time_asked_s} show={span} /> },
     { name: "How long runs took", width: "7rem", isMinor: true, cell: (job) => <Times job={job} /> },
-    { name: "Hint", width: "minmax(6rem, 2fr)", cell: (job) => <span class="wrap" title={job.hints.map(plain).join("; ")}>{plain(job.hints.join("; "))}</span> },
   ];
   return <Rows label="Asked for and used" columns={columns} rows={jobs} keyOf={(job) => job.job} height={44} shown={12} empty="No run ended yet." />;
 }

@@ -84,7 +84,7 @@ function Compared({ answer }: { answer: Schemas["WhatIfView"] }) {
           <table>
             <thead>
               <tr>
-                <th scope="col" />
+                <td />
                 {answer.schedules.map((schedule) => (
                   <th key={schedule.name} scope="col" class="number">
                     {plain(schedule.name).split(":")[0]}

@@ -23,6 +23,8 @@ pub struct Gantt {
 pub struct Bar {
     /// The machine's place among the rows.
     pub row: usize,
+    /// How many rows it takes, where a task may take several; none where rows show tasks side by side.
+    pub rows: Option<usize>,
     /// In seconds.
     pub from_s: f64,
     /// Likewise.
@@ -62,10 +64,14 @@ impl Gantt {
         }
     }
 
-    /// As the chart reads it, safe within a `script` of HTML and of XML.
-    pub(super) fn json(&self) -> String {
-        let end = self.bars.iter().fold(0.0, |end, bar| f64::max(end, bar.to_s));
-        let begin = self.bars.first().map_or(0.0, |bar| bar.from_s).min(end);
+    /// From its first bar's beginning to the last one's end; nothing where there are none.
+    pub(super) fn stretch(&self) -> Option<(f64, f64)> {
+        let first = self.bars.first()?.from_s;
+        Some((first, self.bars.iter().fold(first, |end, bar| end.max(bar.to_s))))
+    }
+
+    /// As the chart reads it, with a clock from one moment to the other, safe within a `script` of HTML and of XML.
+    pub(super) fn json(&self, (begin, end): (f64, f64)) -> String {
         let mut json = String::from("{\"label\":");
         text(&mut json, &self.label);
         json.push_str(",\"rows\":[");
@@ -76,9 +82,10 @@ impl Gantt {
         json.push_str("],\"bars\":[");
         for (index, bar) in self.bars.iter().enumerate() {
             comma(&mut json, index);
-            let Bar { row, from_s, to_s, group, name } = bar;
+            let Bar { row, rows, from_s, to_s, group, name } = bar;
             put(&mut json, format_args!("[{row},{from_s},{to_s},\"hue-{}\",", group % HUES));
             text(&mut json, name);
+            rows.iter().for_each(|rows| put(&mut json, format_args!(",{rows}")));
             json.push(']');
         }
         put(&mut json, format_args!("],\"from\":{begin},\"to\":{end}}}"));
@@ -116,7 +123,7 @@ mod tests {
     use super::*;
 
     fn bar(row: usize, from_s: f64, to_s: f64) -> Bar {
-        Bar { row, from_s, to_s, group: 9, name: "</script>\"\\\u{0}".to_owned() }
+        Bar { row, rows: None, from_s, to_s, group: 9, name: "</script>\"\\\u{0}".to_owned() }
     }
 
     #[test]
@@ -124,9 +131,10 @@ mod tests {
         let bars =
             [bar(0, 3.0, 4.0), bar(1, 0.0, 1.0), bar(0, 0.5, f64::NAN), bar(0, 2.0, 1.0), bar(0, 1.0, 1.5)];
         let gantt = Gantt::new("Runs.", "runs", ["m<1>".to_owned()], bars);
+        assert_eq!(gantt.stretch(), Some((1.0, 4.0)));
         assert_eq!(gantt.caption(), "Runs. 3 more are not shown.");
         assert_eq!(
-            gantt.json(),
+            gantt.json((1.0, 4.0)),
             "{\"label\":\"runs\",\"rows\":[\"m\\u003c1\\u003e\"],\"bars\":[\
              [0,1,1.5,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\\u0000\"],\
              [0,3,4,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\\u0000\"]],\"from\":1,\"to\":4}"

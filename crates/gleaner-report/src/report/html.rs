@@ -115,8 +115,11 @@ fn blocks(page: &mut String, blocks: &[Block]) {
             }
             Block::Gantts(gantts) => {
                 page.push_str("<div class=\"figures\">\n");
+                // Those that stand side by side have the same clock.
+                let join = |(begin, end): (f64, f64), (from, to): (f64, f64)| (begin.min(from), end.max(to));
+                let clock = gantts.iter().filter_map(Gantt::stretch).reduce(join).unwrap_or((0.0, 1.0));
                 for gantt in gantts {
-                    self::gantt(page, gantt);
+                    self::gantt(page, gantt, clock);
                 }
                 page.push_str("</div>\n");
             }
@@ -125,8 +128,11 @@ fn blocks(page: &mut String, blocks: &[Block]) {
 }
 
 /// Without the script there is the caption only; the plots around it say the most.
-fn gantt(page: &mut String, gantt: &Gantt) {
-    put(page, &["<figure>\n<div class=\"gantt-place\"><script type=\"application/json\">", &gantt.json()]);
+fn gantt(page: &mut String, gantt: &Gantt, clock: (f64, f64)) {
+    put(
+        page,
+        &["<figure>\n<div class=\"gantt-place\"><script type=\"application/json\">", &gantt.json(clock)],
+    );
     let caption = escape(&gantt.caption());
     put(page, &["</script></div>\n<figcaption>", &caption, "</figcaption>\n</figure>\n"]);
 }

@@ -49,13 +49,10 @@ impl Usages {
         (state, usage): (RunState, &Usage),
     ) {
         let failed = u64::from(matches!(state, RunState::Failed | RunState::Lost));
-        let sum = self.job(ledger, task);
-        sum.shown.runs += 1;
-        sum.elapsed_s += usage.elapsed_s;
-        sum.cpu_s += usage.cpu_s;
-        sum.shown.time_max_s = sum.shown.time_max_s.max(usage.elapsed_s);
-        sum.shown.memory_used = sum.shown.memory_used.max(usage.memory_bytes);
-        sum.shown.times[place(usage.elapsed_s)] += 1;
+        // What was stopped or lost says nothing of how long tasks take.
+        if matches!(state, RunState::Done | RunState::Failed) {
+            self.job(ledger, task).ended(usage);
+        }
         let user = &ledger.job_of(task).1.user;
         if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(user) {
             return;
@@ -131,6 +128,16 @@ impl JobSum {
             hints: Vec::new(),
         };
         Self { shown, starts: 0, elapsed_s: 0.0, cpu_s: 0.0, overhead_s: 0.0 }
+    }
+
+    fn ended(&mut self, usage: &Usage) {
+        self.elapsed_s += usage.elapsed_s;
+        self.cpu_s += usage.cpu_s;
+        let shown = &mut self.shown;
+        shown.runs += 1;
+        shown.time_max_s = shown.time_max_s.max(usage.elapsed_s);
+        shown.memory_used = shown.memory_used.max(usage.memory_bytes);
+        shown.times[place(usage.elapsed_s)] += 1;
     }
 
     fn view(&self) -> JobUse {

@@ -9,7 +9,7 @@ use crate::desk::{Desk, Requester};
 use crate::limits::HISTORY_TOLD_MAX;
 use crate::recovery::RecoveryError;
 use crate::store::{ReadError, Reader, Seq};
-use crate::view::{self, HistoryNames, Story};
+use crate::view::{self, HistoryNames, Moment, Story};
 use axum::Json;
 use axum::extract::State;
 use gleaner_units::{TaskId, Time};
@@ -54,6 +54,9 @@ pub(super) struct ExplainQuery {
     /// The moment to explain, in seconds since 1970; now if nothing is said.
     #[param(minimum = 0, maximum = 10_000_000_000_u64)]
     at_s: Option<f64>,
+    /// Instead: the moment just before the policy gave the task this run, from 1.
+    #[param(minimum = 1, maximum = 4_294_967_295_u32)]
+    run: Option<u32>,
 }
 
 /// The task that its users call so, if its job is the caller's.
@@ -145,34 +148,45 @@ pub(super) async fn explain(
     Path((job, number)): Path<(u32, u32)>,
     Query(query): Query<ExplainQuery>,
 ) -> Result<Json<ExplanationView>, Refusal> {
-    match query.at_s {
-        None => {
+    match (query.at_s, query.run) {
+        (Some(_), Some(_)) => Err(Refusal::invalid("at_s and run name a moment each; expected one of them")),
+        (None, None) => {
             let look = move |desk: &Desk, now| {
                 own_task(desk, &by, JobId(job), number).map(|task| view::explain(desk, now, task))
             };
             api.look(look).await?.map(Json)
         }
-        Some(at_s) => {
+        (None, Some(run)) => {
+            within("run", run, &(1..=u32::MAX))?;
+            let task = api.look(move |desk, _| own_task(desk, &by, JobId(job), number)).await??;
+            explain_past(&api, Moment::BeforeRun(run), task).await.map(Json)
+        }
+        (Some(at_s), None) => {
             let at = within("at_s", at_s, &(0.0..=TIME_MAX_S)).map(Time::from_seconds)?;
             let at = at.expect("a moment within bounds can be written");
             let task = api.look(move |desk, _| own_task(desk, &by, JobId(job), number)).await??;
-            explain_past(&api, at, task).await.map(Json)
+            explain_past(&api, Moment::At(at), task).await.map(Json)
         }
     }
 }
 
-async fn explain_past(api: &Api, at: Time, task: TaskId) -> Result<ExplanationView, Refusal> {
+async fn explain_past(api: &Api, moment: Moment, task: TaskId) -> Result<ExplanationView, Refusal> {
     let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("other looks into the past"))?;
     let app = Arc::clone(&api.app);
     let study = spawn_blocking(move || {
         let mut found = Ok(None);
         app.readers.read(|reader| {
-            found = view::explain_past(reader, at, task);
+            found = view::explain_past(reader, moment, task);
             Ok(())
         })?;
         found
     });
     let found = study.await.map_err(|panic| Refusal::internal(format!("looking into the past: {panic}")))?;
     let found = found.map_err(|error: RecoveryError| Refusal::internal(error.to_string()))?;
-    found.ok_or_else(|| Refusal::not_found(format!("the task was not submitted yet at {} s", at.seconds())))
+    found.ok_or_else(|| {
+        Refusal::not_found(match moment {
+            Moment::At(at) => format!("the task was not submitted yet at {} s", at.seconds()),
+            Moment::BeforeRun(run) => format!("the task has not had a run {run}"),
+        })
+    })
 }

@@ -24,21 +24,56 @@ pub fn explain(desk: &Desk, now: Time, task: TaskId) -> ExplanationView {
     explained(desk.ledger(), now, task)
 }
 
-/// A task as things stood at a moment; nothing if it was not submitted yet. Costs O(journal up to then).
+/// A moment of the past.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment {
+    /// By the clock.
+    At(Time),
+    /// Just before the policy gave the task this run, counted from 1.
+    BeforeRun(u32),
+}
+
+/// A task as things stood at a moment; nothing if it was not submitted yet, or had no such run. Costs O(journal up to then).
 pub fn explain_past(
     reader: &dyn Reader,
-    at: Time,
+    moment: Moment,
     task: TaskId,
 ) -> Result<Option<ExplanationView>, RecoveryError> {
     let mut ledger = Ledger::new();
+    let (mut runs, mut at) = (0, Time::ZERO);
     for entry in entries(reader, Seq::FIRST) {
         let (_, entry) = entry?;
-        if entry.at > at {
-            break;
+        match moment {
+            Moment::At(end) if entry.at > end => break,
+            Moment::At(end) => at = end,
+            Moment::BeforeRun(run) => {
+                at = entry.at;
+                runs += runs_given(&entry.fact, task);
+                if runs >= run {
+                    break;
+                }
+            }
         }
         ledger.replay(&entry).map_err(RecoveryError::from)?;
     }
+    if matches!(moment, Moment::BeforeRun(run) if runs < run) {
+        return Ok(None);
+    }
     Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
+}
+
+/// How many runs of a task are decided by a fact.
+fn runs_given(fact: &Fact, task: TaskId) -> u32 {
+    let Fact::Decided { decisions, .. } = fact else { return 0 };
+    let gives = |decision: &&Decision| match **decision {
+        Decision::Start { task: of, .. }
+        | Decision::StartWide { task: of, .. }
+        | Decision::Relocate { task: of, .. }
+        | Decision::Replicate { task: of, .. }
+        | Decision::ReplicateWide { task: of, .. } => of == task,
+        Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => false,
+    };
+    decisions.iter().filter(gives).count() as u32
 }
 
 /// Where the tasks of an admitted job would go if it were submitted now, tried on a copy of the ledger.

@@ -5,6 +5,7 @@ mod admin;
 mod agent;
 mod blobs;
 mod bounds;
+mod day;
 mod document;
 mod events;
 mod jobs;

@@ -61,6 +61,9 @@ pub(crate) struct ReplayArguments {
     pub(crate) policy: Option<String>,
     #[command(flatten)]
     pub(crate) words: WordsArguments,
+    /// Write a report there, with both schedules side by side
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Print the comparison as JSON
     #[arg(long)]
     pub(crate) json: bool,

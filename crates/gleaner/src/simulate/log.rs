@@ -179,11 +179,12 @@ fn write(
     let places = allocation::of(experiment, history, cores);
     files::write_file(dir, "jobs.swf", |out| tables::swf(out, log, experiment, history))?;
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
-    let schedule = tables::Schedule::of(experiment, history, &summary.services, cores);
-    files::write_json(dir, "schedule.json", &schedule)?;
+    let table = tables::Schedule::of(experiment, history, &summary.services, cores);
+    files::write_json(dir, "schedule.json", &table)?;
     let figures = gantt::figures(experiment, history, (&places, cores));
-    results::write_with(dir, &experiment.experiment, run, (&summary.run, summary, figures))?;
-    Ok(())
+    let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
+    let report = (schedule, figures);
+    results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), report)
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {

@@ -15,14 +15,14 @@ pub(super) fn of_run<P: Policy>(
     experiment: &Experiment,
     run: &Simulation<'_, P>,
     summary: &Summary,
-    figures: Figures,
+    (schedule, figures): (Gantt, Figures),
 ) -> String {
     let mut report = Report::new(format!("A simulated run under {}", experiment.policy))
         .lead(lead(experiment, summary))
         .with(Block::heading("Summary"))
         .with(summary_table(experiment, summary))
         .with(Block::heading("Schedule"))
-        .with(schedule(experiment, run))
+        .with(schedule)
         .with(Block::heading("Over time"));
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
@@ -31,13 +31,14 @@ pub(super) fn of_run<P: Policy>(
 }
 
 /// Each task where it ended, from its first start on.
-fn schedule<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Gantt {
+pub(super) fn schedule<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Gantt {
     let classes = &experiment.setup.tasks.classes;
     let bars = run.history().tasks().iter().zip(classes).enumerate().filter_map(|(index, (task, class))| {
         let on = task.machine.filter(|_| task.finished != Time::NEVER)?;
         let moved = if task.moves > 0 { format!(", moved {} times", task.moves) } else { String::new() };
         Some(Bar {
             row: on.index(),
+            rows: None,
             from_s: task.started.seconds(),
             to_s: task.finished.seconds(),
             group: class.index(),

@@ -5,6 +5,7 @@ use super::summary::Summary;
 use super::{figures, report, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
 use gleaner_core::Policy;
+use gleaner_report::Gantt;
 use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
 use serde::Serialize;
@@ -17,15 +18,17 @@ pub(crate) fn write_run<P: Policy>(
     run: &Simulation<'_, P>,
     summary: &Summary,
 ) -> Result<(), WriteError> {
-    write_with(dir, experiment, run, (summary, summary, Figures::new()))
+    let schedule = report::schedule(experiment, run);
+    write_with(dir, experiment, run, (summary, summary), (schedule, Figures::new()))
 }
 
-/// The same with a summary that says more, and more plots.
+/// The same with a summary that says more, a schedule of its own, and more plots.
 pub(super) fn write_with<P: Policy>(
     dir: &Path,
     experiment: &Experiment,
     run: &Simulation<'_, P>,
-    (summary, document, more): (&Summary, &impl Serialize, Figures),
+    (summary, document): (&Summary, &impl Serialize),
+    (schedule, more): (Gantt, Figures),
 ) -> Result<(), WriteError> {
     let history = run.history();
     write_file(dir, "tasks.csv", |out| tables::tasks(out, experiment, history))?;
@@ -39,7 +42,7 @@ pub(super) fn write_with<P: Policy>(
     for (name, _, svg) in &figures {
         write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
-    write_text(dir, "report.html", &report::of_run(experiment, run, summary, figures))?;
+    write_text(dir, "report.html", &report::of_run(experiment, run, summary, (schedule, figures)))?;
     // Last, so that a folder with a summary has everything.
     write_json(dir, "summary.json", document)
 }

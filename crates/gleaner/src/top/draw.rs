@@ -13,13 +13,15 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState, Wrap};
 
 const BAR: usize = 16;
+/// Characters that a reason for waiting has on its line.
+const WIDTH: usize = 78;
 
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
             .areas(frame.area());
     let grid = &screen.seen.grid;
-    let title = format!(" gleaner · {} · policy {}", tally(&grid.tasks), shown(&grid.policy, 30));
+    let title = format!(" {} · {}", tally(&grid.tasks), shown(&grid.policy, 30));
     frame.render_widget(Paragraph::new(title).style(Style::new().add_modifier(Modifier::REVERSED)), head);
     match (&screen.look, &screen.seen.shown) {
         (Look::Job(_), Shown::Job { job, tasks, failures }) => {
@@ -43,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
             let height = lines.len() as u16 + 2;
             let [top, rest] = Layout::vertical([Constraint::Length(height), Constraint::Fill(1)]).areas(body);
             let name = format!(" job {} {} · {} ", job.job, shown(&job.name, 40), shown(&job.user, 20));
-            frame.render_widget(Paragraph::new(lines).block(titled(name)).wrap(Wrap { trim: true }), top);
+            frame.render_widget(Paragraph::new(lines).block(titled(name)).wrap(Wrap { trim: false }), top);
             task_table(frame, rest, (tasks, screen.task));
         }
         (&Look::Task(job, _, stream), Shown::Task { task, explanation, output }) => {
@@ -59,8 +61,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
             }
             let height = (lines.len() as u16 + 3).min(9);
             let [top, rest] = Layout::vertical([Constraint::Length(height), Constraint::Fill(1)]).areas(body);
-            let name = format!(" task {job}/{} · {} · {} runs ", task.task, task.phase.name(), task.runs);
-            frame.render_widget(Paragraph::new(lines).block(titled(name)).wrap(Wrap { trim: true }), top);
+            let name = format!(" task {job}/{} · {} · runs: {} ", task.task, task.phase.name(), task.runs);
+            frame.render_widget(Paragraph::new(lines).block(titled(name)).wrap(Wrap { trim: false }), top);
             let which = if stream == Stream::Stdout { " output " } else { " errors " };
             let text = lines_of(&output.bytes, usize::from(rest.height.saturating_sub(2)), screen.back);
             frame.render_widget(Paragraph::new(Text::from(text)).block(titled(which.to_owned())), rest);
@@ -106,7 +108,7 @@ fn overview(frame: &mut Frame<'_>, body: Rect, screen: &Screen) {
     let [top, middle, bottom] =
         Layout::vertical([Constraint::Length(high), Constraint::Fill(3), Constraint::Fill(2)]).areas(body);
     frame.render_widget(
-        Paragraph::new(waits).block(titled(" why it waits ".to_owned())).wrap(Wrap { trim: true }),
+        Paragraph::new(waits).block(titled(" why it waits ".to_owned())).wrap(Wrap { trim: false }),
         top,
     );
     let rows = seen.jobs.iter().map(job_row);
@@ -152,9 +154,9 @@ fn waits(screen: &Screen) -> Vec<Line<'static>> {
         );
         let first = group.explanation.ruled_out.first();
         let ruled = first
-            .map(|ruled| Line::from(format!("  {} {}", ruled.count, shown(&ruled.rule, 200))).style(dim()));
+            .map(|ruled| Line::from(shown(&format!("  {} {}", ruled.count, ruled.rule), WIDTH)).style(dim()));
         let help = group.explanation.remedies.first().map(|remedy| {
-            Line::from(format!("  would help: {}", shown(remedy, 200))).style(Style::new().fg(Color::Cyan))
+            Line::from(shown(&format!("  would help: {remedy}"), WIDTH)).style(Style::new().fg(Color::Cyan))
         });
         [Some(Line::from(what)), ruled, help].into_iter().flatten()
     });
@@ -268,14 +270,16 @@ fn bar_line(tasks: &Tally) -> Line<'static> {
     let present: Vec<TaskPhase> = order.into_iter().filter(|&phase| tasks.of(phase) > 0).collect();
     let spare = BAR - present.len();
     let all = f64::from(tasks.total().max(1));
-    let mut left = BAR;
-    let spans = present.iter().enumerate().map(|(index, &phase)| {
-        let share = f64::from(tasks.of(phase)) / all;
-        let is_last = index + 1 == present.len();
-        let places = if is_last { left } else { (1 + (share * spare as f64) as usize).min(left) };
-        left -= places;
-        Span::styled(sign(phase).repeat(places), Style::new().fg(colour(phase)))
-    });
+    let mut places: Vec<usize> =
+        present.iter().map(|&phase| 1 + (f64::from(tasks.of(phase)) / all * spare as f64) as usize).collect();
+    let left = BAR - places.iter().sum::<usize>().min(BAR);
+    if let Some(most) = (0..present.len()).max_by_key(|&index| tasks.of(present[index])) {
+        places[most] += left;
+    }
+    let spans = present
+        .iter()
+        .zip(places)
+        .map(|(&phase, places)| Span::styled(sign(phase).repeat(places), Style::new().fg(colour(phase))));
     Line::from(spans.collect::<Vec<_>>())
 }
 

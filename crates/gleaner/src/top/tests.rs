@@ -130,7 +130,7 @@ fn the_grid_fits_a_small_terminal() {
     let screen = Screen::new(seen(Look::Grid, Shown::Grid));
     let text = drawn(&screen);
     for part in [
-        "40 waiting, 3 running, 7 done, 1 failed · policy bertasi/greedy",
+        "40 waiting, 3 running, 7 done, 1 failed · bertasi/greedy",
         "40 tasks of job 7: it waits for a machine that can take it",
         "3 have less memory than it needs",
         "would help: 2 GiB instead of 64 GiB",

@@ -2,7 +2,7 @@
 
 use super::allocation::Processors;
 use crate::simulate::figures::Figures;
-use gleaner_report::{Axis, Plot, Series, Style, Svg, histogram};
+use gleaner_report::{Axis, Bar, Gantt, Plot, Series, Style, Svg, histogram};
 use gleaner_sim::History;
 use gleaner_units::Time;
 use gleaner_workload::LogExperiment;
@@ -22,6 +22,32 @@ pub(super) fn figures(
         ("queue", "Jobs that wait, and what they ask for.", queue(experiment, history)),
         ("waits", "How long jobs waited.", waits(experiment, history)),
     ]
+}
+
+/// The same to look into: every job of a run on its processors, of its user's colour.
+pub(super) fn schedule(
+    experiment: &LogExperiment,
+    history: &History,
+    (places, cores): (&[Processors], u32),
+    label: &str,
+) -> Gantt {
+    let jobs = history.tasks().iter().zip(places).enumerate();
+    let ended = jobs.filter(|(_, (task, _))| task.finished != Time::NEVER);
+    let names = &experiment.experiment.task_names;
+    let bars = ended.flat_map(|(index, (task, processors))| {
+        let (from_s, to_s) = (task.started.seconds(), task.finished.seconds());
+        let group = usize::try_from(experiment.kept.jobs[index].user.unwrap_or(0)).unwrap_or(0);
+        let name = format!("job {}", names.id(index));
+        processors.iter().map(move |&(first, last)| {
+            let rows = Some((last - first) as usize + 1);
+            Bar { row: first as usize, rows, from_s, to_s, group, name: name.clone() }
+        })
+    });
+    let caption = format!(
+        "{label}: jobs on {cores} processors; those of one user have one colour. Zoom with the buttons, or with + and -; point at a \
+         job for what is known of it."
+    );
+    Gantt::new(caption, label, (0..cores).map(|processor| format!("processor {processor}")), bars)
 }
 
 /// The first jobs of a run, each as a bar on its processors.
