@@ -152,7 +152,7 @@ async fn join(desk: &Handle, number: u32) {
     let session = desk.connected(hello, "token".to_owned(), outbox).await.expect("it is welcome");
     let agent = Agent { desk: desk.clone(), session };
     let load = f64::from(number * 37 % 60) / 100.0;
-    agent.say(FromAgent::Heartbeat { number: 1, sample: sample(load) }).await;
+    agent.say(FromAgent::Heartbeat { number: 1, sample: sample(load), staging: Vec::new() }).await;
     match number % 12 {
         3 => {
             agent
@@ -191,7 +191,12 @@ impl Agent {
             match heard {
                 Err(_) => {
                     beats += 1;
-                    self.say(FromAgent::Heartbeat { number: beats, sample: sample(load) }).await;
+                    self.say(FromAgent::Heartbeat {
+                        number: beats,
+                        sample: sample(load),
+                        staging: Vec::new(),
+                    })
+                    .await;
                 }
                 Ok(None) => return,
                 Ok(Some(Outgoing::Run(order))) => {

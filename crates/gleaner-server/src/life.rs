@@ -164,6 +164,9 @@ impl Life {
             | Fact::UserAdded { .. }
             | Fact::UserRemoved { .. }
             | Fact::JoinTokenIssued { .. }
+            | Fact::JoinTokenRemoved { .. }
+            | Fact::JournalRestored { .. }
+            | Fact::AgentForgotten { .. }
             | Fact::SpeedDoubted { .. }
             | Fact::AgentEnrolled { .. }
             | Fact::AgentRevoked { .. }

@@ -184,7 +184,7 @@ fn write(
     let figures = gantt::figures(experiment, history, (&places, cores));
     let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
     let report = (schedule, figures);
-    results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), report)
+    Ok(results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), report)?)
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {

@@ -42,6 +42,7 @@ fn job(number: u32, name: &str, tasks: Tally) -> JobView {
         ended_s: None,
         label: None,
         waits_for: None,
+        wasted_s: 0.0,
     }
 }
 
@@ -73,6 +74,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
         usage: None,
         checkpoint: None,
         files: None,
+        open_runs: Vec::new(),
     }
 }
 
