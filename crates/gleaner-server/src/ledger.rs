@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// See the module.
 #[derive(Clone)]
