@@ -15,13 +15,14 @@ pub(super) fn of_run<P: Policy>(
     experiment: &Experiment,
     run: &Simulation<'_, P>,
     summary: &Summary,
-    figures: Figures,
+    (figures, tables): (Figures, Vec<Table>),
 ) -> String {
     let mut report = Report::new(format!("A simulated run under {}", experiment.policy))
         .lead(lead(experiment, summary))
         .with(Block::heading("Summary"))
-        .with(summary_table(experiment, summary))
-        .with(Block::heading("Over time"));
+        .with(summary_table(experiment, summary));
+    report = tables.into_iter().fold(report, Report::with);
+    report = report.with(Block::heading("Over time"));
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }

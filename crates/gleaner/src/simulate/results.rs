@@ -5,6 +5,7 @@ use super::summary::Summary;
 use super::{figures, report, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
 use gleaner_core::Policy;
+use gleaner_report::Table;
 use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
 use serde::Serialize;
@@ -17,15 +18,16 @@ pub(crate) fn write_run<P: Policy>(
     run: &Simulation<'_, P>,
     summary: &Summary,
 ) -> Result<(), WriteError> {
-    write_with(dir, experiment, run, (summary, summary, Figures::new()))
+    write_with(dir, experiment, run, (summary, summary), (Figures::new(), Vec::new()))
 }
 
-/// The same with a summary that says more, and more plots.
+/// The same with a summary that says more, and more plots and tables.
 pub(super) fn write_with<P: Policy>(
     dir: &Path,
     experiment: &Experiment,
     run: &Simulation<'_, P>,
-    (summary, document, more): (&Summary, &impl Serialize, Figures),
+    (summary, document): (&Summary, &impl Serialize),
+    (more, more_tables): (Figures, Vec<Table>),
 ) -> Result<(), WriteError> {
     let history = run.history();
     write_file(dir, "tasks.csv", |out| tables::tasks(out, experiment, history))?;
@@ -39,7 +41,7 @@ pub(super) fn write_with<P: Policy>(
     for (name, _, svg) in &figures {
         write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
-    write_text(dir, "report.html", &report::of_run(experiment, run, summary, figures))?;
+    write_text(dir, "report.html", &report::of_run(experiment, run, summary, (figures, more_tables)))?;
     // Last, so that a folder with a summary has everything.
     write_json(dir, "summary.json", document)
 }
