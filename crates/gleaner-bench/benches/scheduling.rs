@@ -51,6 +51,13 @@ fn rigid_jobs_overloaded(bencher: Bencher) {
     bencher.counter(jobs).bench_local(|| rigid::seconds(&setup, Backfill::Easy));
 }
 
+/// A log of 100,000 jobs from its bytes to how its jobs were served.
+#[divan::bench(sample_count = 3)]
+fn log_to_results(bencher: Bencher) {
+    let log = rigid::log(&rigid::setup(100_000, 1_024, 0.8), 1_024);
+    bencher.counter(ItemsCount::new(100_000_usize)).bench_local(|| rigid::seconds_from_bytes(&log));
+}
+
 /// A look at a job by MRS, for each site, when sites multiply: jobs of kinds that were not met before.
 #[divan::bench(args = sites::SITES, sample_count = 3)]
 fn virtual_map_of_a_new_kind(bencher: Bencher, count: usize) {

@@ -3,10 +3,13 @@
 use crate::processor_seconds;
 use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_papers::Stream;
-use gleaner_policy::{Backfill, Recipe};
+use gleaner_policy::{Backfill, PolicySpec, Recipe};
 use gleaner_sim::{Setup, Simulation, Tasks};
 use gleaner_units::{Ops, TaskClassId, Time, UserId};
+use gleaner_workload::swf::{Log, Served, Services};
+use gleaner_workload::{LogExperiment, Reading};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Tells this stream from others.
 const STREAM: u64 = 0x7269_6769;
@@ -70,6 +73,55 @@ fn task_class(cores: u32, user: usize) -> TaskClass {
 /// The processor time of a whole run.
 pub fn seconds(setup: &Setup, backfill: Backfill) -> f64 {
     processor_seconds(|| Simulation::new(setup, Recipe::in_line(backfill).build()).run())
+}
+
+/// The jobs of [`setup`] as a log in the Standard Workload Format, of a user each of a hundred.
+pub fn log(setup: &Setup, cores: u32) -> Vec<u8> {
+    let mut text = format!("; MaxProcs: {cores}\n");
+    let Tasks { arrivals, lengths, declared, classes } = &setup.tasks;
+    for (place, arrival) in arrivals.iter().enumerate() {
+        let class = &setup.task_classes[classes[place].index()];
+        let declared = declared[place].map_or(-1.0, Ops::amount);
+        let (size, user, run) = (class.needs.cores, class.payer.index(), lengths[place].amount());
+        let submit = arrival.seconds();
+        writeln!(
+            text,
+            "{} {submit} -1 {run} {size} -1 -1 {size} {declared} -1 1 {user} 1 -1 -1 -1 -1 -1",
+            place + 1
+        )
+        .expect("a string takes all");
+    }
+    text.into_bytes()
+}
+
+/// The processor time from the bytes of a log to how its jobs were served, under EASY.
+pub fn seconds_from_bytes(log: &[u8]) -> f64 {
+    let bytes = log.to_vec();
+    processor_seconds(|| {
+        let log = Log::parse("bench.swf", bytes).expect("a log of ours");
+        let cores = log.processors().expect("its header says so");
+        let policy = PolicySpec::preset("queue/easy").expect("a preset");
+        let LogExperiment { experiment, kept, .. } =
+            LogExperiment::of(&log, cores, &policy, Reading::default());
+        let mut run = Simulation::new(&experiment.setup, experiment.recipe.build());
+        run.run();
+        let served = kept.jobs.iter().zip(run.history().tasks()).map(|(job, task)| Served {
+            submit: job.submit,
+            start: task.started,
+            run: task.finished - task.started,
+            processors: job.processors,
+            user: job.user,
+        });
+        let services = Services::of(&served.collect::<Vec<_>>(), cores);
+        assert_eq!(services.all.jobs, kept.jobs.len(), "every job ends");
+    })
+}
+
+/// The processor time of a look at each byte of a log, for the ends of lines: nothing that reads it takes less.
+pub fn seconds_of_bytes(log: &[u8]) -> f64 {
+    processor_seconds(|| {
+        std::hint::black_box(log.iter().filter(|byte| **byte == b'\n').count());
+    })
 }
 
 /// How many bytes more the process had at most during a run than before it, as far as the system tells.

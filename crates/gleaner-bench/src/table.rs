@@ -1,7 +1,7 @@
 //! The measurements that `gleaner bench` shows, each with what it is to be held against.
 
 use crate::growth::{self, Steady};
-use crate::{crowd, figure_3, processor_seconds, rigid};
+use crate::{crowd, figure_3, processor_seconds, rigid, sites};
 use gleaner_policy::{Backfill, Choice as _};
 use gleaner_sim::sharing::ClosedLoop;
 
@@ -55,7 +55,10 @@ pub fn steps() -> Vec<Step> {
     let large = [0, 2, 4].map(|scheme| Step::of(move || vec![large_grid(scheme)]));
     let grown = GROWTH_SCHEMES.map(|scheme| Step::of(move || growth_of(scheme)));
     let queues = QUEUES.map(|queue| Step::of(move || queue_of(queue)));
-    engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).chain(queues).collect()
+    let logs = Step::of(whole_log);
+    let maps = [false, true].map(|is_known| Step::of(move || virtual_maps(is_known)));
+    let one = engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).chain(queues);
+    one.chain([logs]).chain(maps).collect()
 }
 
 /// Jobs, the load, the rule, and the seconds that it may take.
@@ -84,6 +87,49 @@ fn queue_of((jobs, load, backfill, most_s): Queue) -> Vec<Measurement> {
     });
     let time = Measurement { name, value: took, unit: "s", aim: Some(Aim::AtMost(most_s)) };
     [time].into_iter().chain(memory).collect()
+}
+
+/// A log from its bytes to its results, beside the least that its bytes take.
+fn whole_log() -> Vec<Measurement> {
+    let log = rigid::log(&rigid::setup(100_000, QUEUE_CORES, 0.8), QUEUE_CORES);
+    let line = |name: &str, value| Measurement {
+        name: format!("log of 100,000 jobs, {name}"),
+        value,
+        unit: "s",
+        aim: None,
+    };
+    vec![
+        line("read, run, summed up", least(|| rigid::seconds_from_bytes(&log))),
+        line("its bytes looked at", least(|| rigid::seconds_of_bytes(&log))),
+    ]
+}
+
+/// Looks at a job for each measurement.
+const LOOKS: usize = 20;
+/// For each site, where a kind of job was not met before.
+const MAP_NS_MAX: f64 = 100.0;
+
+/// A look at a job by MRS while sites multiply.
+fn virtual_maps(is_known: bool) -> Vec<Measurement> {
+    let kind = if is_known { "a known kind" } else { "a new kind" };
+    let points = sites::SITES.map(|count| {
+        let mut idle = sites::Idle::new(count);
+        let looks = (0..RUNS).map(|_| idle.seconds_per_site(LOOKS, is_known));
+        (count as f64, looks.fold(f64::INFINITY, f64::min) * count as f64)
+    });
+    let line = |(count, seconds): (f64, f64)| Measurement {
+        name: format!("MRS, a job of {kind}, {count} sites, a site"),
+        value: 1e9 * seconds / count,
+        unit: "ns",
+        aim: Some(Aim::AtMost(MAP_NS_MAX)),
+    };
+    let exponent = Measurement {
+        name: format!("growth of MRS, {kind}, 100 to 10,000 sites"),
+        value: growth::exponent(&points),
+        unit: "exponent",
+        aim: None,
+    };
+    points.into_iter().map(line).chain([exponent]).collect()
 }
 
 /// The least of what several runs took.

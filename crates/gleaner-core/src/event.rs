@@ -2,7 +2,7 @@ use crate::alarm::Alarm;
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
 use crate::lending::LendingEvent;
-use gleaner_units::{FileId, MachineClassId, MachineId, Ops, RunId, SiteId, TaskClassId, TaskId, Time};
+use gleaner_units::{FileId, MachineClassId, MachineId, Ops, RunId, SiteId, Span, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What happened outside. Events are facts: the grid never refuses one. One that says what the grid knows already
@@ -124,6 +124,14 @@ pub enum Event {
         class: TaskClassId,
         /// What they read.
         files: Vec<FileId>,
+    },
+    /// Runs of tasks of a class are stopped after so long, wherever they are. It is said before the first of them is
+    /// submitted.
+    ClassLimited {
+        /// Which class.
+        class: TaskClassId,
+        /// After how long.
+        limit: Span,
     },
     /// A machine is at a site.
     MachineSited {

@@ -39,7 +39,9 @@ use crate::chance::{Chance, Purpose};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
-use gleaner_units::{MachineClassId, MachineId, Ops, OpsTotal, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{
+    MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
+};
 use pages::Pages;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
@@ -90,6 +92,8 @@ pub struct Grid {
     /// How many runs of tasks of each class are on machines or on their way to one, and are to stay.
     placed: Vec<u32>,
     placed_total: u32,
+    /// After how long runs of a class are stopped; no class that they are not.
+    limits: BTreeMap<TaskClassId, Span>,
     occasions: VecDeque<Occasion>,
     alarms: Alarms,
     catalogue: Catalogue,
@@ -115,6 +119,7 @@ impl Grid {
             accounts: None,
             placed: Vec::new(),
             placed_total: 0,
+            limits: BTreeMap::new(),
             occasions: VecDeque::new(),
             alarms: Alarms::default(),
             catalogue: Catalogue::default(),
@@ -195,6 +200,11 @@ impl Grid {
     #[inline]
     pub fn declared_length(&self, id: TaskId) -> Option<Ops> {
         Ops::new(self.lengths.get(id))
+    }
+
+    /// After how long runs of a class are stopped, where they are.
+    pub fn limit(&self, class: TaskClassId) -> Option<Span> {
+        self.limits.get(&class).copied()
     }
 
     /// Which waiting tasks are planned, and where.

@@ -9,6 +9,7 @@ mod case;
 mod claims;
 mod experiments;
 mod findings;
+mod markdown;
 mod plots;
 mod readings;
 mod report;

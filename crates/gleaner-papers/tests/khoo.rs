@@ -15,7 +15,7 @@ fn table_1_is_judged_and_drawn() {
     assert!(ids.contains(&"section-5/because-of-data"), "{ids:?}");
     let files = findings.files();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["figure-5.svg", "simulations.csv", "scenario.toml", "report.html"]);
+    assert_eq!(names, ["figure-5.svg", "simulations.csv", "scenario.toml", "tables.md", "report.html"]);
     for (name, text) in &files {
         assert!(!text.contains("NaN"), "{name}");
     }

@@ -289,6 +289,11 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         &self.outside
     }
 
+    /// When something happens next.
+    pub(crate) fn next_at(&self) -> Option<Time> {
+        self.next().map(|(at, _)| at)
+    }
+
     /// Whether what the outside does by itself comes next.
     pub(crate) fn next_happening(&self) -> Option<O::Happening> {
         match self.next() {

@@ -147,6 +147,13 @@ impl<'a, P: Policy> Simulation<'a, P> {
         while !is_next(self) && self.step() {}
     }
 
+    /// One event, and all that happens at the same instant.
+    pub fn run_through_instant(&mut self) {
+        self.step();
+        let now = self.parties.now();
+        while self.parties.next_at() == Some(now) && self.step() {}
+    }
+
     /// To the end.
     pub fn run(&mut self) {
         while self.step() {}

@@ -155,6 +155,7 @@ impl NaiveProgress {
             | Event::FileStored { .. }
             | Event::FileRemoved { .. }
             | Event::InputsNamed { .. }
+            | Event::ClassLimited { .. }
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }

@@ -254,17 +254,22 @@ Examples:
   gleaner explain 7/42                             # a task of the live grid, as things stand
   gleaner explain 7/42 --at '2026-11-21 07:30:00'  # or as they stood
   gleaner explain lab.toml t3                      # a task of a scenario, as things stand when it arrives
-  gleaner explain sites.toml 17 --svg map.svg      # a job over sites, by number from 1, and its virtual map";
+  gleaner explain sites.toml 17 --svg map.svg      # a job over sites, by number from 1, and its virtual map
+  gleaner explain KTH-SP2.swf.gz 212 --cores 100   # a job of a log: what holds it back under queue/easy
+  gleaner explain KTH-SP2.swf.gz 212 --set policy.preset=queue/conservative";
 
 /// `gleaner explain`.
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
-    /// A task of the live grid, or a scenario
-    #[arg(value_name = "JOB[/TASK]|SCENARIO")]
+    /// A task of the live grid, or a scenario or log
+    #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG")]
     pub(crate) subject: String,
-    /// The scenario's task, as its tasks.csv calls it
+    /// The scenario's task, as its tasks.csv calls it, or the log's job by its number
     pub(crate) task: Option<String>,
+    /// The processors of the log's machine; without it, as many as its header or its largest job says
+    #[arg(long, value_name = "N", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
     /// Set a key of the scenario, as `policy.preset=bertasi/social`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "task")]
     pub(crate) overrides: Vec<String>,

@@ -1,6 +1,8 @@
 //! `gleaner explain`: why a task is where it is.
 
+mod kept;
 mod live;
+mod log;
 mod scenario;
 mod sites;
 
@@ -9,13 +11,21 @@ pub(crate) use live::describe as describe_live;
 use crate::Outcome;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
+use gleaner_workload::logs::Format;
 use gleaner_workload::sites::{self as over, OverSites};
 use std::path::Path;
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
     if let Some(task) = &arguments.task {
         let file = Path::new(&arguments.subject);
-        if over::is_at(file)? {
+        let is_log = Format::of_name(file).is_some();
+        if is_log && arguments.svg.is_none() {
+            return log::run(arguments, task);
+        }
+        if arguments.cores.is_some() {
+            return Err(Failure::Usage("--cores: found no log; expected one, as KTH-SP2.swf.gz".to_owned()));
+        }
+        if !is_log && over::is_at(file)? {
             return match over::load(file, &arguments.overrides)? {
                 OverSites::Drawn(scenario) => sites::run(arguments, &scenario, task),
                 OverSites::Listed(_) => {

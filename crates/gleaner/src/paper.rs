@@ -162,7 +162,8 @@ fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
         .iter()
         .map(|file| {
             let log = gleaner_workload::logs::load(file, None)?;
-            Ok((log.name(), Arc::new(log.jobs().to_vec())))
+            let name = file.file_name().map_or(log.name(), |name| name.to_string_lossy().into_owned());
+            Ok((name, Arc::new(log.jobs().to_vec())))
         })
         .collect();
     let experiments = khoo::Experiments::new(arguments.seeds, &logs?);

@@ -83,3 +83,44 @@ fn an_ad_that_does_not_parse_says_where() {
         assert!(error.contains("tasks.csv:2: ad:") && error.contains(part), "{error}");
     }
 }
+
+/// The contract's second example of EASY, and one behind it that is as wide as what is left: the second waits for its own
+/// moment, and the last one may not delay it.
+#[test]
+fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
+    let folder = Scratch::new();
+    let line = |job: u32, submit: u32, run: u32, size: u32| {
+        format!("{job} {submit} -1 {run} {size} -1 -1 {size} {run} -1 1 1 1 -1 -1 -1 -1 -1\n")
+    };
+    let log = [line(1, 0, 100, 6), line(2, 1, 50, 8), line(3, 2, 99, 4), line(4, 2, 98, 2)].concat();
+    folder.write("log.swf", &format!("; MaxProcs: 10\n{log}"));
+    let explained = |job: &str, more: &[&str]| -> Value {
+        let run = gleaner(&folder, &[&["explain", "log.swf", job, "--json"], more].concat()).success();
+        serde_json::from_slice(&run.get_output().stdout).expect("one document")
+    };
+    let second = explained("2", &[]);
+    assert_eq!(
+        (&second["held_back_by"]["task"], &second["held_back_by"]["at_s"]),
+        (&"2".into(), &100.0.into())
+    );
+    assert_eq!((&second["held_back_by"]["spare"], &second["started_s"]), (&2.into(), &100.0.into()));
+    let third = explained("3", &[]);
+    assert_eq!((&third["held_back_by"]["task"], &third["started_s"]), (&"2".into(), &150.0.into()));
+    let fourth = explained("4", &[]);
+    assert_eq!((&fourth["held_back_by"], &fourth["started_s"]), (&Value::Null, &2.0.into()));
+    let own = explained("3", &["--set", "policy.preset=queue/conservative"]);
+    assert_eq!((&own["held_back_by"]["task"], &own["held_back_by"]["at_s"]), (&"3".into(), &150.0.into()));
+    let told = gleaner(&folder, &["explain", "log.swf", "3"]).success();
+    let told = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
+    assert!(told.contains("it may not delay 2, for which cores are kept from 100 s on"), "{told}");
+    for (arguments, says) in [
+        (&["explain", "log.swf", "9"][..], "no job 9"),
+        (&["explain", "log.swf", "2", "--cores", "4"], "no job 2 that 4 processors can run"),
+        (&["explain", "log.swf", "2", "--svg", "map.svg"], "only jobs over sites have a virtual map"),
+        (&["explain", "log.swf", "2", "--set", "policy.preset=queue/esay"], "queue/easy"),
+    ] {
+        let refused = gleaner(&folder, arguments).code(2);
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(told.contains(says), "{arguments:?}: {told}");
+    }
+}

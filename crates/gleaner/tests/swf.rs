@@ -47,7 +47,21 @@ fn a_log_runs_and_its_waits_are_filled_in() {
     );
     let schedule = json(folder.read("out/schedule.json").as_bytes());
     assert_eq!((&schedule["nb_jobs"], &schedule["makespan"]), (&4.into(), &520.0.into()));
-    assert!(folder.read("out/report.html").contains("Jobs on processors"));
+    let report = folder.read("out/report.html");
+    for shown in [
+        "Jobs on processors",
+        "The queue",
+        "Bounded slowdowns",
+        "fairness among users",
+        "How each user was served",
+    ] {
+        assert!(report.contains(shown), "{shown}");
+    }
+    let users = folder.read("out/users.csv");
+    assert!(
+        users.lines().nth(2).is_some_and(|line| line.starts_with("2,1,99,99,149,149,2.98,2.98,")),
+        "{users}"
+    );
 }
 
 #[test]

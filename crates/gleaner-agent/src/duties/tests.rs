@@ -224,11 +224,11 @@ fn a_heartbeat_tells_whose_files_are_on_their_way() {
     let beat = |number: u32| f64::from(number) * HEARTBEAT_S;
     stage.hear(1.0, ToAgent::Run(Box::new(sent.clone())));
     stage.pass_until(beat(1));
-    stage.hear(beat(1), ToAgent::Beat { number: 2 });
+    stage.hear(beat(1), ToAgent::Beat { number: 2, row: 1 });
     stage.on(beat(1), Event::Prepared(sent.id, Ok(())));
     stage.on(beat(1), Event::Began(sent.id));
     stage.pass_until(beat(2));
-    stage.hear(beat(2), ToAgent::Beat { number: 3 });
+    stage.hear(beat(2), ToAgent::Beat { number: 3, row: 1 });
     stage.on(beat(2), exited(sent.id, 0));
     stage.pass_until(beat(3));
     let told: Vec<String> = stage.done().into_iter().filter(|line| line.contains("staging")).collect();

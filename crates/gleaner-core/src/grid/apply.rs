@@ -54,6 +54,9 @@ impl Grid {
                 self.catalogue.inputs_named(class, files);
                 effects.changes.push(Change::CatalogueChanged);
             }
+            Event::ClassLimited { class, limit } => {
+                self.limits.insert(class, limit);
+            }
             Event::MachineSited { machine, site } => {
                 self.catalogue.sited(machine, site);
                 effects.changes.push(Change::CatalogueChanged);

@@ -38,6 +38,13 @@ pub struct Case {
     pub rules: Vec<(&'static str, SiteRule)>,
 }
 
+impl Case {
+    /// Whether its jobs are those of a log that somebody gave.
+    pub(super) fn is_of_a_log(&self) -> bool {
+        matches!(self.scenario.jobs.model, JobModel::Log(_))
+    }
+}
+
 /// A point of the sweep.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {

@@ -4,7 +4,7 @@ use super::case::Group;
 use super::claims::{self, PAIRS, improvement_of_table};
 use super::findings::{Findings, Metric, Outcome};
 use super::readings::READINGS;
-use super::{MRS, TABLE, plots};
+use super::{MRS, TABLE, markdown, plots};
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
 use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
@@ -24,13 +24,14 @@ impl Findings {
         Document { version: 1, paper: "khoo", seeds: self.seeds(), claims: self.claims() }
     }
 
-    /// Every file but `claims.json`: plots, runs as CSV, and last the report.
+    /// Every file but `claims.json`: plots, runs as CSV, the tables of `docs/khoo.md`, and last the report.
     pub fn files(&self) -> Vec<(String, String)> {
         let plots = plots::all(self).into_iter();
         let mut files: Vec<(String, String)> =
             plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
         files.push(("simulations.csv".to_owned(), self.csv()));
         files.push(("scenario.toml".to_owned(), super::SCENARIO.to_owned()));
+        files.push(("tables.md".to_owned(), markdown::tables(self)));
         files.push(("report.html".to_owned(), self.report().html()));
         files
     }

@@ -36,7 +36,7 @@ impl Choice for Lengths {
             Lengths::Declared => About {
                 name: "declared",
                 meaning: "A task is as long as its user declared. A batch does not plan one without a declared length; a \
-                          queue believes that it never ends.",
+                          queue believes that it takes its time limit, and without one that it never ends.",
                 reads: &[],
             },
             Lengths::LastTwo => About {
@@ -48,8 +48,9 @@ impl Choice for Lengths {
             Lengths::Learnt => About {
                 name: "learnt",
                 meaning: "A task is as long as the median of its user's latest that ended before it was submitted: of up \
-                          to 20 with the same declared length, or else, where there are not two of these, of any; and no \
-                          longer than was declared. Without them, as was declared.",
+                          to 20 with the same label, or else, where there are not two of these, with the same declared \
+                          length or time limit, or else of any; and no longer than was declared. Without them, as was \
+                          declared.",
                 reads: &[Input::Runs],
             },
             Lengths::True => About {

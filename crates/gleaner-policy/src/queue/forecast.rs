@@ -18,6 +18,20 @@ const SHORTEST_S: f64 = 1.0;
 /// So many are remembered: more than count, since those that ended at this very instant do not.
 const RUNS_KEPT: usize = 32;
 
+/// The attribute of a task's ad by which its user says what it is alike to.
+const LABEL: &str = "Label";
+
+/// What a user's tasks have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Like {
+    /// The user alone.
+    User,
+    /// The bits of the declared length.
+    Declared(u64),
+    /// Its label.
+    Label(String),
+}
+
 /// A run that came to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Ran {
@@ -40,8 +54,8 @@ pub(crate) struct Forecast {
     believed: Vec<f64>,
     /// By task that has not ended: what will be believed when that is over, one after the other. Only where there is any.
     later: BTreeMap<TaskId, Vec<f64>>,
-    /// The latest of each user, and of each user and declared length, in order of end.
-    ran: BTreeMap<(UserId, Option<u64>), VecDeque<Ran>>,
+    /// The latest of each user, of each user and declared length, and of each user and label, in order of end.
+    ran: BTreeMap<(UserId, Like), VecDeque<Ran>>,
 }
 
 impl Forecast {
@@ -103,7 +117,8 @@ impl Forecast {
         let ops = seconds / grid.seconds_per_op(task.class(), on);
         let ran = Ran { ended: task.ended(), task: id, ops };
         let user = grid.classes().task_class(task.class()).payer;
-        for like in [None, Some(declared(grid, id).to_bits())] {
+        let likes = [Like::User, Like::Declared(declared(grid, id).to_bits())];
+        for like in likes.into_iter().chain(label(grid, id).map(Like::Label)) {
             let recent = self.ran.entry((user, like)).or_default();
             let at = recent.partition_point(|other| other.key() < ran.key());
             recent.insert(at, ran);
@@ -136,23 +151,24 @@ impl Forecast {
         match self.lengths {
             Lengths::Declared | Lengths::True => Vec::new(),
             Lengths::LastTwo => self.last_two(user, now).into_iter().collect(),
-            Lengths::Learnt => self.alike(user, now, declared(grid, id)),
+            Lengths::Learnt => {
+                let by_length = Like::Declared(declared(grid, id).to_bits());
+                let likes = label(grid, id).map(Like::Label).into_iter().chain([by_length, Like::User]);
+                self.alike(user, now, likes)
+            }
         }
     }
 
-    /// The median of the user's latest that are alike, then that of those that took longer, and so on.
-    fn alike(&self, user: UserId, now: Time, declared: f64) -> Vec<f64> {
-        let latest = |like: Option<u64>| -> Vec<f64> {
+    /// The median of the user's latest that are alike, then that of those that took longer, and so on; alike in the first of
+    /// the ways in which there are enough.
+    fn alike(&self, user: UserId, now: Time, likes: impl Iterator<Item = Like>) -> Vec<f64> {
+        let latest = |like: Like| -> Vec<f64> {
             let recent = self.ran.get(&(user, like)).into_iter().flatten().rev();
             recent.filter(|ran| ran.ended < now).take(ALIKE_MOST).map(|ran| ran.ops).collect()
         };
-        let mut sample = latest(Some(declared.to_bits()));
-        if sample.len() < ALIKE_LEAST {
-            sample = latest(None);
-        }
-        if sample.len() < ALIKE_LEAST {
+        let Some(mut sample) = likes.map(latest).find(|sample| sample.len() >= ALIKE_LEAST) else {
             return Vec::new();
-        }
+        };
         sample.sort_by(f64::total_cmp);
         let mut medians = Vec::new();
         let mut longer = &sample[..];
@@ -165,12 +181,25 @@ impl Forecast {
 
     /// The mean of what the user's last two took; nothing before there were two.
     fn last_two(&self, user: UserId, now: Time) -> Option<f64> {
-        let mut recent = self.ran.get(&(user, None))?.iter().rev().filter(|ran| ran.ended < now);
+        let mut recent = self.ran.get(&(user, Like::User))?.iter().rev().filter(|ran| ran.ended < now);
         let (last, before) = (recent.next()?.ops, recent.next()?.ops);
         Some(f64::midpoint(before, last))
     }
 }
 
+/// What was declared, or what a run can do at most until it is stopped, whichever is less.
 fn declared(grid: &Grid, id: TaskId) -> f64 {
-    grid.declared_length(id).map_or(UNKNOWN, Ops::amount)
+    let said = grid.declared_length(id).map_or(UNKNOWN, Ops::amount);
+    let class = grid.task(id).class();
+    let Some(limit) = grid.limit(class) else { return said };
+    let able = grid.classes().seconds_per_op_row(class).iter().filter(|seconds| seconds.is_finite());
+    // On slower machines it is stopped before that is done: whoever holds cores there is looked at by the limit itself.
+    let fastest = able.copied().fold(f64::INFINITY, f64::min);
+    if fastest.is_finite() { said.min(limit.seconds() / fastest) } else { said }
+}
+
+/// What its user calls it alike to, if he does.
+fn label(grid: &Grid, id: TaskId) -> Option<String> {
+    let ad = grid.classes().task_class(grid.task(id).class()).ad.as_ref()?;
+    ad.class_ad().get(LABEL).map(|label| label.to_string())
 }

@@ -4,7 +4,7 @@ use super::calendar::Calendar;
 use super::forecast::Forecast;
 use crate::parts::queue::Correction;
 use gleaner_core::{Availability, Grid, Room};
-use gleaner_units::{MachineClassId, MachineId, RunId, Time};
+use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a run holds.
@@ -117,8 +117,8 @@ impl Holds {
             self.ends.pop_first();
             let hold = self.runs.get_mut(&id).expect("what ends is held");
             let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), hold.on);
-            let believed = forecast.length(grid, id.task).amount() * seconds_per_op;
-            let limit = Forecast::limit(grid, id.task) * seconds_per_op;
+            let believed = seconds(grid, forecast, id, hold.on);
+            let limit = stopped_by(grid, id.task, Forecast::limit(grid, id.task) * seconds_per_op);
             let alike = || {
                 let ops = now.since(hold.since).seconds() / seconds_per_op;
                 forecast.beyond(id.task, ops).map(|ops| hold.since.after_seconds(ops * seconds_per_op))
@@ -194,7 +194,14 @@ impl Holds {
 }
 
 fn seconds(grid: &Grid, forecast: &Forecast, id: RunId, on: MachineId) -> f64 {
-    forecast.length(grid, id.task).amount() * grid.seconds_per_op(grid.task(id.task).class(), on)
+    let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), on);
+    stopped_by(grid, id.task, forecast.length(grid, id.task).amount() * seconds_per_op)
+}
+
+/// So many seconds, or as many as its runs may take.
+fn stopped_by(grid: &Grid, task: TaskId, seconds: f64) -> f64 {
+    let limit = grid.limit(grid.task(task).class()).map_or(f64::INFINITY, Span::seconds);
+    seconds.min(limit)
 }
 
 const MINUTE: f64 = 60.0;

@@ -42,9 +42,13 @@ impl Ledger {
         let payer = self.payer(user);
         let class =
             task_class((user, payer), spec, composition).expect("only jobs that can be read are recorded");
-        let met = self.books.kinds.task(learnt, &class);
+        let met = self.books.kinds.task(learnt, &class, spec.needs.time_limit_s);
         if met.is_new {
             self.tell(at, &Event::TaskClassMet(class));
+            let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
+            if let Some(limit) = limit {
+                self.tell(at, &Event::ClassLimited { class: met.id, limit });
+            }
             if let Some(label) = learnt {
                 self.books.labels.follow(user, label, met.id);
             }

@@ -109,6 +109,7 @@ fn nothing_is_ordered_for_a_lease_after_the_journal_was_put_back() {
             frame: Box::new(FromAgent::Heartbeat {
                 number: 1,
                 sample: gleaner_wire::session::Sample::default(),
+                staging: Vec::new(),
             }),
         },
     );

@@ -7,9 +7,21 @@ use gleaner_wire::api::{ExplanationView, Submitted};
 use gleaner_wire::session::{Profile, Tail};
 use serde_json::json;
 
-/// A task of so many cores and of that length; its job.
-async fn submit(world: &World, cores: u32, length: Option<f64>) -> String {
-    let body = json!({ "command": ["run"], "needs": { "cores": cores }, "length": length });
+/// How long a task is said to be.
+#[derive(Clone, Copy)]
+enum Said {
+    Length(f64),
+    Limit(f64),
+}
+
+/// A task of so many cores; its job.
+async fn submit(world: &World, cores: u32, said: Said) -> String {
+    let (length, limit_s) = match said {
+        Said::Length(length) => (Some(length), 0.0),
+        Said::Limit(limit_s) => (None, limit_s),
+    };
+    let needs = json!({ "cores": cores, "time_limit_s": limit_s });
+    let body = json!({ "command": ["run"], "needs": needs, "length": length });
     let reply = world.call("POST", "/api/v1/jobs", &world.alice, Body::from(body.to_string())).await;
     assert_eq!(reply.status, 201, "{reply}");
     reply.json::<Submitted>().job.to_string()
@@ -18,14 +30,26 @@ async fn submit(world: &World, cores: u32, length: Option<f64>) -> String {
 /// Two of three cores are taken. A wide task has its moment, which one that would last longer must not delay.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wide_task_is_not_starved_by_narrow_ones() {
+    let [first, wide, long, short] = [1e12, 1e9, 1e15, 1e9].map(Said::Length);
+    fill_behind(first, wide, long, short).await;
+}
+
+/// Nobody declares anything: a run takes as long as it may.
+#[tokio::test(flavor = "multi_thread")]
+async fn time_limits_are_lengths() {
+    let [first, wide, long, short] = [7_200.0, 60.0, 86_400.0, 3_600.0].map(Said::Limit);
+    fill_behind(first, wide, long, short).await;
+}
+
+async fn fill_behind(first: Said, wide: Said, long: Said, short: Said) {
     let world = World::new().await;
     let body = Body::from(r#"{"preset": "queue/easy"}"#);
     assert_eq!(world.call("PUT", "/api/v1/policy", &world.root, body).await.status, 200);
     let mut agent = Agent::join_with(&world, "m1", Profile { slots: 3, cores: 3, ..profile() }).await;
-    submit(&world, 2, Some(1e12)).await;
+    submit(&world, 2, first).await;
     let first = agent.start_next(&world).await;
-    let wide = submit(&world, 3, Some(1e9)).await;
-    let long = submit(&world, 1, Some(1e15)).await;
+    let wide = submit(&world, 3, wide).await;
+    let long = submit(&world, 1, long).await;
     let explained = async |job: &str| {
         let path = format!("/api/v1/jobs/{job}/tasks/0/explain");
         world.get(&path, &world.alice).await.json::<ExplanationView>().summary
@@ -34,7 +58,7 @@ async fn a_wide_task_is_not_starved_by_narrow_ones() {
     assert!(told.contains("it waits for cores that are kept for it on m1, in"), "{told}");
     let told = explained(&long).await;
     assert!(told.contains(&format!("would delay {wide}/0, for which cores are kept on m1")), "{told}");
-    submit(&world, 1, Some(1e9)).await;
+    submit(&world, 1, short).await;
     let filler = agent.start_next(&world).await;
     assert_eq!(filler.task.index(), 3, "the short one fills the gap");
     agent.end(&world, filler, 0, Tail::default()).await;

@@ -163,6 +163,7 @@ impl Books {
             | Event::FileStored { .. }
             | Event::FileRemoved { .. }
             | Event::InputsNamed { .. }
+            | Event::ClassLimited { .. }
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }

@@ -75,6 +75,9 @@ pub struct Services {
     pub all: Service,
     /// By user; those of whom nobody knows whose they are stand at −1, as in a log.
     pub users: BTreeMap<i64, Service>,
+    /// Jain's index of the users' mean bounded slowdowns, (Σx)² / (n·Σx²): 1 where all fare alike, 1/n where one alone waits
+    /// beyond measure.
+    pub fairness: f64,
 }
 
 impl Services {
@@ -88,9 +91,17 @@ impl Services {
             let user = job.user.and_then(|user| i64::try_from(user).ok()).unwrap_or(-1);
             of_user.entry(user).or_default().push(job);
         }
-        let users = of_user.iter().map(|(user, jobs)| (*user, service(jobs, capacity_s))).collect();
-        Self { all: service(&jobs.iter().collect::<Vec<_>>(), capacity_s), users }
+        let users: BTreeMap<i64, Service> =
+            of_user.iter().map(|(user, jobs)| (*user, service(jobs, capacity_s))).collect();
+        let fairness = jain(users.values().map(|service| service.bounded_slowdown.mean));
+        Self { all: service(&jobs.iter().collect::<Vec<_>>(), capacity_s), users, fairness }
     }
+}
+
+fn jain(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let (count, sum) = (values.clone().count() as f64, values.clone().sum::<f64>());
+    let squares: f64 = values.map(|value| value * value).sum();
+    if squares > 0.0 { sum * sum / (count * squares) } else { 1.0 }
 }
 
 fn service(jobs: &[&Served], capacity_s: f64) -> Service {
@@ -130,6 +141,9 @@ mod tests {
         assert_eq!(services.all.wait_s, MeanMax { mean: 43.0, max: 100.0 });
         assert_eq!(services.all.utilisation, 204.0 / 800.0);
         assert_eq!(services.users.keys().copied().collect::<Vec<_>>(), [-1, 7]);
+        // The users' slowdowns are 2 and (1 + 3) / 2.
+        assert_eq!(services.fairness, 1.0);
+        assert_eq!(jain([1.0, 3.0].into_iter()), 16.0 / 20.0);
         assert_eq!(services.users[&7].flow_s, MeanMax { mean: 200.0, max: 200.0 });
     }
 }

@@ -1,12 +1,13 @@
 //! A task of a scenario, as things stand when it arrives.
 
+use super::kept::{Kept, Names};
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
 use gleaner_sim::Simulation;
-use gleaner_units::{MachineId, TaskId};
+use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_workload::{Experiment, Scenario};
 use serde::Serialize;
 use std::path::Path;
@@ -22,6 +23,9 @@ struct Explained<'a> {
     policy: &'a str,
     #[serde(flatten)]
     explanation: Explanation,
+    /// Where a queue keeps cores, and the task does not start as it arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_back_by: Option<Kept>,
     scores: Vec<Scored<'a>>,
 }
 
@@ -43,9 +47,16 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(experiment.seed);
     run.run_until_submission(TaskId::new(position));
     let before = run.scheduler().grid().clone();
-    run.step();
-    let chosen = run.scheduler().grid().placed_on(TaskId::new(position));
-    let explained = explained(task, &experiment, &before, position, chosen);
+    run.run_through_instant();
+    let id = TaskId::new(position);
+    let chosen = run.scheduler().grid().placed_on(id);
+    let names = Names {
+        task: &|task| experiment.task_names.id(task.index()).to_owned(),
+        machine: &|machine| experiment.machine_names[machine.index()].clone(),
+    };
+    let waits = chosen.is_none() && run.history().tasks()[position].started == Time::NEVER;
+    let held_back_by = if waits { Kept::of(&run, id, &names) } else { None };
+    let explained = explained(task, &experiment, &before, (position, chosen, held_back_by));
     if arguments.grid.json {
         stdout::print_json(&explained)
     } else {
@@ -57,8 +68,7 @@ fn explained<'a>(
     task: &'a str,
     experiment: &'a Experiment,
     grid: &Grid,
-    position: usize,
-    chosen: Option<MachineId>,
+    (position, chosen, held_back_by): (usize, Option<MachineId>, Option<Kept>),
 ) -> Explained<'a> {
     let class = experiment.setup.tasks.classes[position];
     let arrival = experiment.setup.tasks.arrivals[position];
@@ -70,6 +80,7 @@ fn explained<'a>(
         arrival_s: arrival.seconds(),
         policy: &experiment.policy,
         explanation: Explanation::of(grid, class),
+        held_back_by,
         scores: ratings
             .into_iter()
             .map(|(machine, score)| Scored {
@@ -110,6 +121,9 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
     if experiment.recipe.plans() {
         let when = experiment.recipe.when;
         return text + &format!("\nunder {policy} it is planned with all tasks that wait, {when}\n");
+    }
+    if let Some(kept) = &explained.held_back_by {
+        text += &format!("\nunder {policy} it waits: {}", kept.describe(task));
     }
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {

@@ -3,9 +3,10 @@
 mod allocation;
 mod gantt;
 mod tables;
+mod users;
 
 use super::compare::{self, Measured, Metric};
-use super::results;
+use super::results::{self, More};
 use super::summary::Summary;
 use super::{Ended, advance, aligned, start, what_is_kept};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
@@ -48,14 +49,17 @@ impl Measured for LogSummary {
         Metric { name: "bounded_slowdown", unit: "", decimals: 3 },
         Metric { name: "bounded_slowdown_max", unit: "", decimals: 1 },
         Metric { name: "utilisation", unit: "", decimals: 4 },
+        Metric { name: "fairness", unit: "", decimals: 3 },
         Metric { name: "unfinished", unit: "jobs", decimals: 1 },
     ];
 
     fn values(&self) -> Vec<Option<f64>> {
         let Service { wait_s, flow_s, bounded_slowdown, utilisation, .. } = self.services.all;
-        let unfinished = self.run.unfinished as f64;
+        let (fairness, unfinished) = (self.services.fairness, self.run.unfinished as f64);
         let (slowdown, largest) = (bounded_slowdown.mean, bounded_slowdown.max);
-        [wait_s.mean, wait_s.max, flow_s.mean, slowdown, largest, utilisation, unfinished].map(Some).into()
+        [wait_s.mean, wait_s.max, flow_s.mean, slowdown, largest, utilisation, fairness, unfinished]
+            .map(Some)
+            .into()
     }
 }
 
@@ -181,10 +185,13 @@ fn write(
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
     let table = tables::Schedule::of(experiment, history, &summary.services, cores);
     files::write_json(dir, "schedule.json", &table)?;
-    let figures = gantt::figures(experiment, history, (&places, cores));
+    files::write_file(dir, "users.csv", |out| users::table(out, &summary.services))?;
+    let mut figures = gantt::figures(experiment, history, (&places, cores));
+    figures.push(users::figure(&summary.services));
+    let tables = vec![users::all(&summary.services), users::listed(&summary.services)];
     let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
-    let report = (schedule, figures);
-    Ok(results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), report)?)
+    let more = More { schedule, figures, tables };
+    Ok(results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), more)?)
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
@@ -202,6 +209,10 @@ fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
         ("flow time", spread(all.flow_s.mean, all.flow_s.max, " s")),
         ("slowdown", spread(all.bounded_slowdown.mean, all.bounded_slowdown.max, "") + ", bounded at 10 s"),
         ("utilisation", format!("{:.2} %", 100.0 * all.utilisation)),
+        (
+            "fairness",
+            format!("{:.3} among {} users, by their slowdowns", services.fairness, services.users.len()),
+        ),
     ];
     if *killed > 0 {
         lines.push(("stopped", format!("{} jobs at their estimates", grouped(*killed as u64))));

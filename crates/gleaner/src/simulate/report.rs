@@ -1,6 +1,6 @@
 //! The report of a run, for people.
 
-use super::figures::Figures;
+use super::results::More;
 use super::summary::Summary;
 use gleaner_core::Policy;
 use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
@@ -15,15 +15,14 @@ pub(super) fn of_run<P: Policy>(
     experiment: &Experiment,
     run: &Simulation<'_, P>,
     summary: &Summary,
-    (schedule, figures): (Gantt, Figures),
+    More { schedule, figures, tables }: More,
 ) -> String {
     let mut report = Report::new(format!("A simulated run under {}", experiment.policy))
         .lead(lead(experiment, summary))
         .with(Block::heading("Summary"))
-        .with(summary_table(experiment, summary))
-        .with(Block::heading("Schedule"))
-        .with(schedule)
-        .with(Block::heading("Over time"));
+        .with(summary_table(experiment, summary));
+    report = tables.into_iter().fold(report, Report::with);
+    report = report.with(Block::heading("Schedule")).with(schedule).with(Block::heading("Over time"));
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }

@@ -5,7 +5,7 @@ use super::summary::Summary;
 use super::{figures, report, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
 use gleaner_core::Policy;
-use gleaner_report::Gantt;
+use gleaner_report::{Gantt, Table};
 use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
 use serde::Serialize;
@@ -19,16 +19,24 @@ pub(crate) fn write_run<P: Policy>(
     summary: &Summary,
 ) -> Result<(), WriteError> {
     let schedule = report::schedule(experiment, run);
-    write_with(dir, experiment, run, (summary, summary), (schedule, Figures::new()))
+    let more = More { schedule, figures: Figures::new(), tables: Vec::new() };
+    write_with(dir, experiment, run, (summary, summary), more)
 }
 
-/// The same with a summary that says more, a schedule of its own, and more plots.
+/// What a report shows besides the summary.
+pub(super) struct More {
+    pub(super) schedule: Gantt,
+    pub(super) figures: Figures,
+    pub(super) tables: Vec<Table>,
+}
+
+/// The same with a summary that says more, a schedule of its own, and more plots and tables.
 pub(super) fn write_with<P: Policy>(
     dir: &Path,
     experiment: &Experiment,
     run: &Simulation<'_, P>,
     (summary, document): (&Summary, &impl Serialize),
-    (schedule, more): (Gantt, Figures),
+    more: More,
 ) -> Result<(), WriteError> {
     let history = run.history();
     write_file(dir, "tasks.csv", |out| tables::tasks(out, experiment, history))?;
@@ -38,11 +46,12 @@ pub(super) fn write_with<P: Policy>(
         write_file(dir, "spending.csv", |out| tables::spending(out, budget))?;
     }
     let mut figures = figures::of_run(experiment, history, summary);
-    figures.extend(more);
+    figures.extend(more.figures);
     for (name, _, svg) in &figures {
         write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
-    write_text(dir, "report.html", &report::of_run(experiment, run, summary, (schedule, figures)))?;
+    let more = More { figures, ..more };
+    write_text(dir, "report.html", &report::of_run(experiment, run, summary, more))?;
     // Last, so that a folder with a summary has everything.
     write_json(dir, "summary.json", document)
 }

@@ -6,6 +6,7 @@ use gleaner_report::{Axis, Bar, Gantt, Plot, Series, Style, Svg, histogram};
 use gleaner_sim::History;
 use gleaner_units::Time;
 use gleaner_workload::LogExperiment;
+use gleaner_workload::swf::Served;
 use std::collections::BTreeMap;
 
 const BINS: usize = 40;
@@ -21,6 +22,11 @@ pub(super) fn figures(
         ("gantt", "Which processors each job had, and when.", gantt(history, (places, cores))),
         ("queue", "Jobs that wait, and what they ask for.", queue(experiment, history)),
         ("waits", "How long jobs waited.", waits(experiment, history)),
+        (
+            "slowdowns",
+            "Which part of the jobs had at most that bounded slowdown.",
+            slowdowns(experiment, history),
+        ),
     ]
 }
 
@@ -102,5 +108,21 @@ fn waits(experiment: &LogExperiment, history: &History) -> Svg {
     let seconds: Vec<f64> = started.map(|(job, task)| task.started.since(job.submit).seconds()).collect();
     Plot::new("From submission to start", Axis::linear("time (s)"), Axis::linear("jobs"))
         .with(Series::new("jobs", Style::Bars, histogram(&seconds, BINS)))
+        .svg()
+}
+
+/// More points than this in one line cannot be told apart.
+const QUANTILES: usize = 400;
+
+fn slowdowns(experiment: &LogExperiment, history: &History) -> Svg {
+    let mut slowdowns: Vec<f64> =
+        super::served(experiment, history).iter().map(Served::bounded_slowdown).collect();
+    slowdowns.sort_by(f64::total_cmp);
+    let count = slowdowns.len();
+    let step = count.div_ceil(QUANTILES).max(1);
+    let shown = (0..count).filter(|at| at % step == 0 || at + 1 == count);
+    let points = shown.map(|at| (slowdowns[at], 100.0 * (at + 1) as f64 / count as f64));
+    Plot::new("Bounded slowdowns", Axis::log("bounded slowdown, at most"), Axis::linear("jobs (%)"))
+        .with(Series::new("jobs", Style::Step, points))
         .svg()
 }

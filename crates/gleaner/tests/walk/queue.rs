@@ -1,0 +1,40 @@
+//! A queue on a live grid, with tasks of which nobody says more than how long they may run.
+
+use crate::grid::{Grid, PATIENCE};
+use crate::processes::until;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\n";
+
+fn phase(grid: &Grid, job: &str) -> String {
+    let task = grid.json(&["status", job, "--tasks"])["list"][0].take();
+    task["phase"].as_str().expect("a phase").to_owned()
+}
+
+/// A task that wants all three cores waits behind one that has two. A short one may fill the gap; a long one that came before
+/// it may not, and has its turn after the wide one.
+#[test]
+fn a_wide_task_has_its_turn_before_a_long_narrow_one() {
+    let mut grid = Grid::new("queue", 8);
+    grid.start();
+    grid.add("m1", 50, RULES, &["--slots", "3"]);
+    grid.ok(&["policy", "set", "queue/easy"]);
+    let submit = |grid: &Grid, cores: &str, limit: &str, program: &[&str]| {
+        let asked = ["submit", "--cores", cores, "--time-limit", limit, "--"];
+        grid.json(&[&asked, program].concat())["job"].to_string()
+    };
+    let first = submit(&grid, "2", "1h", &["sleep", "3600"]);
+    until("the first runs", PATIENCE, || (phase(&grid, &first) == "running").then_some(()));
+    let wide = submit(&grid, "3", "1h", &["date", "+%s%N"]);
+    let long = submit(&grid, "1", "2h", &["date", "+%s%N"]);
+    let short = submit(&grid, "1", "10m", &["date", "+%s%N"]);
+    grid.ok(&["wait", &short]);
+    assert_eq!([&wide, &long].map(|job| phase(&grid, job)), ["waiting", "waiting"]);
+    let told = grid.ok(&["explain", &format!("{long}/0")]);
+    assert!(told.contains(&format!("would delay {wide}/0, for which cores are kept on m1")), "{told}");
+    grid.ok(&["cancel", &first]);
+    grid.ok(&["wait", &wide]);
+    grid.ok(&["wait", &long]);
+    let moment = |job: &str| -> u64 { grid.ok(&["logs", job]).trim().parse().expect("a moment") };
+    assert!(moment(&short) < moment(&wide) && moment(&wide) < moment(&long), "each in its turn");
+    grid.wind_up();
+}
