@@ -1,6 +1,7 @@
 //! Which tasks are to have more runs at a time than they have.
 //!
-//! **A copy takes no room that a task which waits could have**: copies are started once nothing that waits can be.
+//! **A copy takes no room that a task which waits could have**: copies are started at the end of an instant, once nothing that
+//! waits can be.
 
 use gleaner_core::{Change, Grid, Run, Stage, TaskState};
 use gleaner_units::{TaskClassId, TaskId};

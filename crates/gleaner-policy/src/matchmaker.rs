@@ -10,6 +10,7 @@ use crate::parts::replicate::Replicate;
 use crate::parts::when::When;
 use crate::placement::{Means, Within, place};
 use crate::relocation::View;
+use crate::wait_for_all::wait_for_all;
 use crate::{Score, Spending};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Run};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
@@ -84,16 +85,19 @@ impl Matchmaker {
     }
 
     /// One more run of a task that is to have more: of those with the highest priority, and of these of the one that was
-    /// submitted first. Costs a search for each class that is short of runs, and for each task that is already wherever
-    /// there is room.
-    fn replicate(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        let mut short = self.copies.short().peekable();
+    /// submitted first. Not before all of this instant was told, so that what comes with it has its room first. Costs a
+    /// search for each class that is short of runs, and for each task that is already wherever there is room.
+    fn replicate(&self, grid: &Grid, now: Time, cause: Cause) -> Option<Decision> {
+        let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
+        let mut short = self.copies.short().filter(|(class, _)| has_room(*class)).peekable();
         short.peek()?;
+        if !matches!(cause, Cause::WokeUp { alarm: Alarm::Batch, .. }) {
+            return wait_for_all(grid, now);
+        }
         if self.start_anywhere(grid, now).is_some() {
             return None;
         }
         let copies = short.filter_map(|(class, tasks)| {
-            self.fleet.classes_that_take(grid, class, &[]).next()?;
             let (task, on) = tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, task)?)))?;
             Some((Reverse(grid.classes().task_class(class).priority), task, on))
         });
@@ -210,7 +214,7 @@ impl Policy for Matchmaker {
             | Cause::Wanted
             | Cause::NothingLent => None,
         };
-        let placed = placed.or_else(|| self.replicate(grid, now));
+        let placed = placed.or_else(|| self.replicate(grid, now, occasion.cause));
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }
 

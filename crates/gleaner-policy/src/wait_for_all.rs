@@ -1,4 +1,4 @@
-//! Who looks at a line as a whole looks once an instant, when all of it was told: what happens asks for a wake-up at the same
+//! Who looks at all that wait, or run, looks once an instant, when all of it was told: what happens asks for a wake-up at the same
 //! moment, which comes last.
 
 use gleaner_core::{Alarm, Decision, Grid};

@@ -109,6 +109,26 @@ fn the_first_of_several_runs_counts_and_the_others_are_waste() {
 }
 
 #[test]
+fn the_faster_of_two_runs_counts() {
+    // The second machine is half as fast.
+    let text = "weights 1\nmachine 1\nmachine 0.5\ntask 0 10 1\n";
+    let mut setup = table::setup(text);
+    setup.machine_classes.iter_mut().for_each(|class| class.room.slots = Some(1));
+    let replicate = Replicate::runs(2).expect("two runs");
+    let recipe = Recipe { replicate, ..Recipe::by(Score::Greedy) };
+    let record = run_checked(&setup, recipe.build()).expect("the grid and the index are whole");
+    let copies = record.0.iter().filter_map(|(time, entry)| match entry {
+        Entry::Decision(Decision::Replicate { task, on }) => Some((time.seconds(), *task, *on)),
+        Entry::Decision(_) | Entry::Event(_) | Entry::Command(_) => None,
+    });
+    assert_eq!(copies.collect::<Vec<_>>(), [(0.0, TaskId::new(0), MachineId::new(1))]);
+    let mut simulation = Simulation::new(&setup, recipe.build());
+    simulation.run();
+    let history = simulation.history();
+    assert_eq!((history.makespan().seconds(), history.wasted()), (10.0, Waste { runs: 1, ops: 5.0 }));
+}
+
+#[test]
 fn a_copy_starts_once_nothing_waits_and_the_faster_run_counts() {
     // The second machine is half as fast, and the last task waits for the first.
     let text = "weights 1\nmachine 1\nmachine 0.5\ntask 0 10 1\ntask 0 30 1\ntask 0 4 1\n";

@@ -37,6 +37,10 @@ impl Outside {
         if let Some(event) = self.opening.pop() {
             return event;
         }
+        let is_due = grid.alarm(Alarm::Batch).is_some_and(|at| at <= self.now);
+        if is_due && self.choices.one_in(2) {
+            return Event::WokeUp { alarm: Alarm::Batch };
+        }
         if !self.choices.one_in(4) {
             self.now = self.now.after_seconds(4.0 * self.choices.unit());
         }

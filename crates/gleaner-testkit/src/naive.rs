@@ -3,8 +3,8 @@
 
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Purpose, Run,
-    Stage, TaskState,
+    Ad, Alarm, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Purpose,
+    Run, Stage, TaskState,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;
@@ -294,21 +294,29 @@ impl Naive {
         Some(Decision::Start { task, on })
     }
 
-    /// A copy of a task that has too few runs, once nothing that waits has a place.
-    fn copy(&self, now: &Now<'_>) -> Option<Decision> {
+    /// A copy of a task that has too few runs, at the end of an instant and once nothing that waits has a place.
+    fn copy(&self, now: &Now<'_>, time: Time, cause: Cause) -> Option<Decision> {
+        let grid = now.0;
+        let mut short = now.in_turn(TaskState::Placed);
+        short.retain(|&task| {
+            let stages: Vec<Stage> =
+                grid.runs_of(task).map(Run::stage).filter(|at| *at != Stage::Missing).collect();
+            stages.len() < self.runs
+                && stages.iter().all(|stage| matches!(stage, Stage::Sent | Stage::Running))
+        });
+        if !short.iter().any(|&task| now.machines().any(|machine| now.possible(task, machine))) {
+            return None;
+        }
+        if !matches!(cause, Cause::WokeUp { alarm: Alarm::Batch, .. }) {
+            let is_awaited = grid.alarm(Alarm::Batch).is_some_and(|at| at <= time);
+            return (!is_awaited).then_some(Decision::Wake { alarm: Alarm::Batch, at: time });
+        }
         if now.waiting().into_iter().any(|task| self.start(now, task).is_some()) {
             return None;
         }
-        now.in_turn(TaskState::Placed).into_iter().find_map(|task| {
-            let runs = now.0.runs_of(task).filter(|run| run.stage() != Stage::Missing);
-            let (stages, machines): (Vec<Stage>, Vec<MachineId>) =
-                runs.map(|run| (run.stage(), run.on())).unzip();
-            if stages.len() >= self.runs
-                || stages.iter().any(|stage| !matches!(stage, Stage::Sent | Stage::Running))
-            {
-                return None;
-            }
-            let on = self.place(now, task, &machines)?;
+        short.into_iter().find_map(|task| {
+            let here = grid.runs_of(task).filter(|run| run.stage() != Stage::Missing).map(Run::on);
+            let on = self.place(now, task, &here.collect::<Vec<_>>())?;
             Some(Decision::Replicate { task, on })
         })
     }
@@ -455,7 +463,7 @@ impl Policy for Naive {
             | Cause::Wanted
             | Cause::NothingLent => None,
         };
-        start.or_else(|| self.copy(&view)).or_else(|| self.relocate(grid, now, occasion))
+        start.or_else(|| self.copy(&view, now, occasion.cause)).or_else(|| self.relocate(grid, now, occasion))
     }
 
     fn rebuild(&mut self, _: &Grid) {}
