@@ -23,6 +23,7 @@ mod network;
 mod one_slot;
 mod ourgrid;
 mod processes;
+mod put_back;
 mod quota;
 mod too_much;
 mod trouble;

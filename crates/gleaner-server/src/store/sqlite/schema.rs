@@ -20,8 +20,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// The format of the file and of the facts in it; others are refused.
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
-/// 3: alarms have names.
-pub const FORMAT: u32 = 3;
+/// 3: alarms have names. 4: every start draws a lineage.
+pub const FORMAT: u32 = 4;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
