@@ -53,7 +53,7 @@ fn machine(fact: &Fact) -> Option<MachineId> {
         | Fact::AgentStarted { agent, .. }
         | Fact::MachineProfiled { agent, .. }
         | Fact::LeaseExpired { agent }
-        | Fact::AgentReturned { agent }
+        | Fact::AgentReturned { agent, .. }
         | Fact::MachineOpened { agent, .. }
         | Fact::PriceSet { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(agent),

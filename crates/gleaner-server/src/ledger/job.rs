@@ -27,6 +27,8 @@ pub struct Job {
     pub tally: Tally,
     /// When the last of its tasks was over.
     pub ended: Option<Time>,
+    /// Whether a program of it ever started.
+    pub ever_ran: bool,
 }
 
 impl Job {

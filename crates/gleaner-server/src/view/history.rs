@@ -132,7 +132,12 @@ impl<'a> Story<'a> {
                 self.add(at, "not to be held after all".to_owned(), chosen.by.clone());
             }
             Fact::TasksReleased(chosen) => self.again(at, "released", chosen.by.clone()),
-            Fact::TasksRested(_) => self.again(at, "to be tried again after its failure", Actor::Coordinator),
+            Fact::TasksRested(_) => self.again(at, "to be tried again", Actor::Coordinator),
+            Fact::AgentReturned { agent, .. } => {
+                let machine = self.names.machines[agent.index()].clone();
+                let cause = "the machine of its last run is back: what it brings is heard before another gets the task";
+                self.add(at, cause.to_owned(), Actor::Agent(machine));
+            }
             Fact::TasksRerun(chosen) => self.again(at, "to run again from its beginning", chosen.by.clone()),
             _ => {}
         }
