@@ -180,7 +180,6 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
-        self.seats.keep_lease(self.duties.lease_ends());
     }
 
     fn stop(&mut self, stop: Stop) {
