@@ -338,7 +338,7 @@ impl Past {
 fn machine_of(fact: &Fact) -> Option<MachineId> {
     match fact {
         Fact::AgentEnrolled { agent, .. }
-        | Fact::AgentReturned { agent }
+        | Fact::AgentReturned { agent, .. }
         | Fact::AgentStarted { agent, .. }
         | Fact::LeaseExpired { agent }
         | Fact::AgentRevoked { agent, .. }

@@ -168,6 +168,9 @@ pub enum Fact {
     AgentReturned {
         /// Which.
         agent: MachineId,
+        /// Runs that were given up and that it has something of: their tasks are given to nobody for a while, until that
+        /// is heard.
+        brings: Vec<RunId>,
     },
     /// New tasks may or may not start on a machine from now on.
     MachineOpened {

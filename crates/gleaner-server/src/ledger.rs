@@ -458,7 +458,10 @@ impl Ledger {
             }
             Fact::MachineProfiled { agent, profile } => self.profiled(at, *agent, profile),
             Fact::LeaseExpired { agent } => self.given_up(at, *agent),
-            Fact::AgentReturned { agent } => self.returned(at, *agent),
+            Fact::AgentReturned { agent, brings } => {
+                self.returned(at, *agent);
+                self.await_brought(at, brings);
+            }
             Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
             Fact::JobSubmitted { job, user, spec, key } => {

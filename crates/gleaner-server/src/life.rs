@@ -55,6 +55,8 @@ pub enum Step {
     Released(Actor),
     /// It waits again after a failure.
     Rested,
+    /// The machine of a run that was given up is back: what it brings is heard before another gets the task.
+    Awaited,
     /// It waits to run again from its beginning.
     Rerun(Actor),
 }
@@ -156,6 +158,11 @@ impl Life {
             Fact::TasksHeld(chosen) => self.wished(Wish::Hold, chosen.by.clone()),
             Fact::TasksReleased(chosen) => self.released(chosen.by.clone()),
             Fact::TasksRested(_) => self.tell(Step::Rested),
+            Fact::AgentReturned { agent, brings } => {
+                if let Some(run) = brings.iter().find(|run| run.task == self.task) {
+                    self.tell_of(Some((*run, *agent)), Step::Awaited);
+                }
+            }
             Fact::TasksRerun(chosen) => self.rerun(chosen.by.clone()),
             Fact::CoordinatorStarted { .. }
             | Fact::PolicySet { .. }
@@ -171,7 +178,6 @@ impl Life {
             | Fact::AgentEnrolled { .. }
             | Fact::AgentRevoked { .. }
             | Fact::MachineProfiled { .. }
-            | Fact::AgentReturned { .. }
             | Fact::MachineOpened { .. }
             | Fact::WokeUp { .. } => {}
         }

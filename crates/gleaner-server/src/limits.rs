@@ -13,6 +13,10 @@ pub(crate) struct Share {
     pub(crate) each: usize,
 }
 
+/// Runs in a row that a machine cannot start, of jobs that run elsewhere, before nothing more is given to it.
+pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
+/// How long a task is given to nobody else when a machine comes back that says to have something of its run.
+pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
 /// Inputs that share a commit at most.
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Inputs that wait for the thread at most; who wants to hand in more waits.

@@ -55,7 +55,7 @@ pub(crate) fn machine(fact: &Fact) -> Option<MachineId> {
         | Fact::AgentStarted { agent, .. }
         | Fact::MachineProfiled { agent, .. }
         | Fact::LeaseExpired { agent }
-        | Fact::AgentReturned { agent }
+        | Fact::AgentReturned { agent, .. }
         | Fact::MachineOpened { agent, .. }
         | Fact::PriceSet { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(agent),

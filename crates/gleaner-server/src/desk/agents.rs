@@ -4,6 +4,7 @@ use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
 use crate::ledger::{Acquaintance, Wish};
+use crate::limits::NOT_STARTED_CLOSES;
 use gleaner_core::{Command, Run, Stage};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Actor;
@@ -176,7 +177,10 @@ impl Desk {
             return Ok(());
         }
         if lost {
-            self.record(now, Fact::AgentReturned { agent: id });
+            let had =
+                hello.running.iter().filter(|had| self.ledger.may_have_ordered(**had)).map(|had| had.run);
+            let brings = had.filter(|&run| self.ledger.is_awaited(run, id)).collect();
+            self.record(now, Fact::AgentReturned { agent: id, brings });
         }
         if is_changed {
             self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
@@ -311,6 +315,7 @@ impl Desk {
             let end = Box::new(self.keep_tails(run, sound(end)));
             self.record(now, Fact::RunEnded { run, agent, end });
             self.doubt(now, agent);
+            self.close_if_broken(now, agent);
         } else {
             let end = Box::new(without_tails(sound(end)));
             self.record(now, Fact::ResultRefused { run, agent, end });
@@ -337,6 +342,20 @@ impl Desk {
             );
             self.record(now, Fact::SpeedDoubted { agent, share, why });
         }
+    }
+
+    /// Gives nothing more to a machine that cannot start what others can.
+    fn close_if_broken(&mut self, now: Time, id: MachineId) {
+        let agent = self.ledger.agent(id);
+        if agent.not_started < NOT_STARTED_CLOSES || agent.closed_by_order {
+            return;
+        }
+        let why = format!(
+            "{NOT_STARTED_CLOSES} runs in a row could not be started there, of jobs that run elsewhere; their histories say why. \
+             Mend it, and open it again with `gleaner machine resume {}`",
+            agent.name
+        );
+        self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });
     }
 
     /// Short output stays with the fact; the end of long output follows the rest of it.

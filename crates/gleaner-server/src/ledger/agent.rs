@@ -36,6 +36,8 @@ pub struct Agent {
     pub profile: Profile,
     /// What its tasks show of its speeds.
     pub shown: Shown,
+    /// How many runs in a row could not be started there, of jobs that run elsewhere.
+    pub not_started: u32,
 }
 
 impl Agent {
@@ -55,6 +57,7 @@ impl Agent {
             price: 0.0,
             profile,
             shown: Shown::default(),
+            not_started: 0,
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Job {
     pub ended: Option<Time>,
     /// How long runs went on beside one that was faster.
     pub wasted_s: f64,
+    /// Whether a program of it ever started.
+    pub ever_ran: bool,
 }
 
 impl Job {

@@ -109,6 +109,9 @@ impl Ledger {
             Actor::Agent(_) => agent.closed_by_owner = !open,
             Actor::User(_) | Actor::Coordinator => agent.closed_by_order = !open,
         }
+        if open {
+            agent.not_started = 0;
+        }
         agent.open = !(agent.closed_by_owner || agent.closed_by_order || agent.revoked);
         // Who opens it says nothing of why another keeps it closed.
         if agent.open || !open {

@@ -5,6 +5,7 @@ use super::kinds::task_class;
 use super::tries::{Ended, Verdict, given_up};
 use super::{Job, Last, Ledger, Record, Wish};
 use crate::journal::Chosen;
+use crate::limits::BROUGHT_WITHIN;
 use crate::store::TaskRange;
 use gleaner_core::{Event, RunEnd, Stage, TaskState};
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
@@ -67,9 +68,18 @@ impl Ledger {
             self.books.keys.insert((user.clone(), key.to_owned()), id);
         }
         self.named.extend(spec.files().map(|file| (file.clone(), payer)));
-        let (class, submitted) = (met.id, at);
-        let job =
-            Job { user, spec, first, count: number, class, submitted, tally, ended: None, wasted_s: 0.0 };
+        let job = Job {
+            user,
+            spec,
+            first,
+            count: number,
+            class: met.id,
+            submitted: at,
+            tally,
+            ended: None,
+            wasted_s: 0.0,
+            ever_ran: false,
+        };
         let tasks = job.range();
         self.books.jobs.add(job);
         let mut next = first;
@@ -141,13 +151,47 @@ impl Ledger {
         let suspended = self.agent(on).is_suspended();
         self.enter(at, run.task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
         self.touched.push(TaskRange::one(run.task));
+        self.note_running(run.task);
         self.tell(at, &Event::RunStarted(run));
+    }
+
+    fn note_running(&mut self, task: TaskId) {
+        let (id, job) = self.books.jobs.of(task);
+        if !job.ever_ran
+            && let Some(job) = self.books.jobs.get_mut(id)
+        {
+            job.ever_ran = true;
+        }
+    }
+
+    /// Tasks whose runs were given up and are heard of again wait until that is heard.
+    pub(super) fn await_brought(&mut self, at: Time, runs: &[RunId]) {
+        let within = Span::from_nanos(BROUGHT_WITHIN.as_nanos() as u64);
+        for run in runs {
+            self.touched.push(TaskRange::one(run.task));
+            self.rest(at, run.task, at + within);
+        }
+    }
+
+    /// A machine that cannot start what runs elsewhere is broken, and not the job.
+    fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
+        let is_started = !matches!(outcome, Outcome::NotStarted { .. });
+        let (_, job) = self.books.jobs.of(task);
+        let ran_elsewhere = job.ever_ran;
+        let agent = &mut self.books.agents[on.index()];
+        if is_started {
+            agent.not_started = 0;
+        } else if ran_elsewhere {
+            agent.not_started += 1;
+        }
     }
 
     /// An end that counts; see [`is_awaited`](Self::is_awaited).
     pub(super) fn run_ended(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
         let task = run.task;
         self.touched.push(TaskRange::one(task));
+        self.note_start(task, on, &end.outcome);
+        self.hear_brought(at, task);
         self.learn(at, task, on, end);
         self.show_speed(task, on, end);
         let was_asked_for = self.is_asked_to_end(run);
@@ -215,6 +259,15 @@ impl Ledger {
     pub(super) fn rested(&mut self, at: Time, tasks: &[TaskId]) {
         for &task in tasks {
             self.touched.push(TaskRange::one(task));
+            self.end_rest(task);
+            self.tell(at, &Event::TasksReturned { first: task, count: 1 });
+        }
+    }
+
+    /// What a task waited for is heard; its verdict says how long it rests now.
+    fn hear_brought(&mut self, at: Time, task: TaskId) {
+        let rests = self.record(task).rests_until.is_some();
+        if rests && self.grid().task(task).state() == TaskState::Withdrawn {
             self.end_rest(task);
             self.tell(at, &Event::TasksReturned { first: task, count: 1 });
         }

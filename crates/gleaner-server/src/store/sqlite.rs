@@ -63,7 +63,7 @@ impl SqliteStore {
         expect_nothing_lost(home.folder(), &file)?;
         let Opened { connection, frames_kept } = schema::open(&file, known)?;
         let witness = Witness::open(home.folder()).map_err(|source| io(&file, source))?;
-        let last = reader::last(&connection).map_err(|source| nature::open_error(source, &file))?;
+        let last = schema::last(&connection).map_err(|source| nature::open_error(source, &file))?;
         let log = torn::log_of(&file);
         let bytes = torn::torn_bytes(&log, frames_kept)
             .map_err(|source| OpenError::Io { file: log, source: source.into() })?;

@@ -133,7 +133,8 @@ fn summary(ledger: &Ledger, at: Time, task: TaskId) -> String {
             format!("it was sent to {machine} and has not started yet")
         }
         TaskPhase::Waiting if record.rests_until().is_some() => {
-            "it failed a moment ago, and rests before it is tried again".to_owned()
+            "it rests before it is tried again: it failed a moment ago, or a machine that came back has something of it to \
+             hand in".to_owned()
         }
         TaskPhase::Waiting => waits::why(ledger, at, task),
         TaskPhase::Running => format!("it runs on {machine}"),

@@ -103,7 +103,12 @@ impl<'a> Story<'a> {
             Step::Is(wish, by) => (wished(wish).to_owned(), by),
             Step::NotToBeHeld(by) => ("not to be held after all".to_owned(), by),
             Step::Released(by) => ("released".to_owned(), by),
-            Step::Rested => coordinator("to be tried again after its failure"),
+            Step::Rested => coordinator("to be tried again"),
+            Step::Awaited => (
+                "the machine of its last run is back: what it brings is heard before another gets the task"
+                    .to_owned(),
+                agent(),
+            ),
             Step::Rerun(by) => ("to run again from its beginning".to_owned(), by),
         };
         if self.told.len() == self.told_max {

@@ -9,7 +9,7 @@ use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, ToAgent};
-use gleaner_wire::{JobId, Lineage};
+use gleaner_wire::{Had, JobId, Lineage};
 
 const JOB: JobId = JobId(1);
 
@@ -51,6 +51,14 @@ fn only(task: u32) -> Choice {
 
 impl Small {
     pub(crate) fn running() -> Self {
+        let mut small = Self::ordered();
+        small.say(FromAgent::Started(one()));
+        small.say(FromAgent::Started(RunId { task: TaskId::new(1), number: 1 }));
+        small
+    }
+
+    /// The same before either program has started.
+    fn ordered() -> Self {
         let now = Time::from_nanos(1);
         let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
         let desk = Desk::new(Ledger::new(), Terms::default(), now, start);
@@ -70,8 +78,6 @@ impl Small {
             key: None,
             missing: Vec::new(),
         });
-        small.say(FromAgent::Started(one()));
-        small.say(FromAgent::Started(RunId { task: TaskId::new(1), number: 1 }));
         small
     }
 
@@ -96,8 +102,14 @@ impl Small {
     }
 
     fn connected(&mut self, incarnation: u64) -> Input {
+        self.connected_with(incarnation, &[])
+    }
+
+    fn connected_with(&mut self, incarnation: u64, runs: &[RunId]) -> Input {
         self.sessions += 1;
-        let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running: Vec::new() };
+        let had = |&run| Had { run, lineage: Lineage::of([1; 8]) };
+        let running = runs.iter().map(had).collect();
+        let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running };
         Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
     }
 
@@ -213,6 +225,61 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
     let session = SessionId(small.sessions);
     small.desk.handle(small.now, Input::Frame { session, frame: Box::new(frame) });
     assert_eq!(small.desk.settle(small.now).written.len(), 1);
+}
+
+/// It is the agent's only machine that is back: the task would be given to it at once.
+#[test]
+fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_anyone() {
+    let bring = || {
+        let mut small = Small::running();
+        small.lose();
+        assert_eq!(small.phase(), TaskPhase::Waiting);
+        let connected = small.connected_with(1, &[one()]);
+        small.put(vec![connected]);
+        assert!(!small.desk.ledger().is_live(task()), "given to someone before it was heard");
+        small
+    };
+    let mut small = bring();
+    small.ends(one(), &DONE);
+    assert_eq!((small.phase(), small.settled()), (TaskPhase::Done, Some(true)));
+
+    let mut small = bring();
+    small.ends(one(), &Outcome::Exited { code: 1 });
+    assert_eq!(small.phase(), TaskPhase::Failed);
+
+    let mut small = bring();
+    small.now = small.now.after_seconds(21.0);
+    small.put(vec![Input::Tick]);
+    assert!(small.desk.ledger().is_live(task()), "nobody waits for ever");
+}
+
+/// Two machines would do, of which one starts nothing: of a job that runs, and of one that runs nowhere.
+#[test]
+fn a_machine_that_cannot_start_what_others_can_is_closed() {
+    for runs_elsewhere in [true, false] {
+        let mut small = if runs_elsewhere { Small::running() } else { Small::ordered() };
+        let second = TaskId::new(1);
+        for _ in 0..20 {
+            let Some(number) = live_run(&small.desk, second) else {
+                small.now = small.now.after_seconds(300.0);
+                let session = SessionId(small.sessions);
+                let frame =
+                    FromAgent::Heartbeat { number: 1, sample: gleaner_wire::session::Sample::default() };
+                small.put(vec![Input::Frame { session, frame: Box::new(frame) }, Input::Tick]);
+                continue;
+            };
+            small.ends(RunId { task: second, number }, &Outcome::NotStarted { why: "no program".into() });
+            small.order(Order::Rerun(JOB, only(1)));
+        }
+        let agent = small.desk.ledger().agent(MachineId::new(0));
+        assert_eq!(agent.open, !runs_elsewhere);
+        if runs_elsewhere {
+            let why = agent.why.as_deref().expect("a reason");
+            assert!(why.starts_with("5 runs in a row") && why.contains("gleaner machine resume m"), "{why}");
+            small.order(Order::SetOpen { machine: "m".into(), open: true });
+            assert!(small.desk.ledger().agent(MachineId::new(0)).open);
+        }
+    }
 }
 
 #[test]

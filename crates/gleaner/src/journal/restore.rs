@@ -77,7 +77,7 @@ fn told(last: Seq, unread: u64, loss: &Loss, is_compared: bool, aside: Option<&P
     if !jobs.is_empty() {
         let named: Vec<String> = jobs.iter().take(20).map(ToString::to_string).collect();
         let more = if jobs.len() > named.len() { ", …" } else { "" };
-        line(format!("{} jobs that were handed in later: {}{more}", jobs.len(), named.join(", ")));
+        line(format!("jobs that were handed in later, {} in all: {}{more}", jobs.len(), named.join(", ")));
     }
     if *results > 0 {
         line(format!("the results of {results} tasks of other jobs: they run again"));

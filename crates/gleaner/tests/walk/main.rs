@@ -25,6 +25,7 @@ mod one_slot;
 mod ourgrid;
 mod people;
 mod processes;
+mod put_back;
 mod queue;
 mod quota;
 mod replicas;

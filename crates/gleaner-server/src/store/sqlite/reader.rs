@@ -1,6 +1,7 @@
 //! Reading the file, beside its writer or without one.
 
 use super::nature::{Nature, nature, open_error};
+use super::schema::last;
 use super::{DATABASE, row, schema};
 use crate::store::limits::Page;
 use crate::store::witness;
@@ -10,7 +11,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
-const LAST: &str = "SELECT coalesce(max(seq), 0) FROM journal";
 const ROWS: &str = "SELECT seq, at, tasks, body, checksum FROM journal WHERE seq >= ?1 ORDER BY seq";
 /// The longest way up a span tree.
 const NODES: usize = 33;
@@ -64,11 +64,6 @@ fn number(seq: Seq) -> i64 {
 fn listed_rows() -> String {
     let nodes = (3..3 + NODES).map(|node| format!("?{node}")).collect::<Vec<_>>().join(",");
     format!("SELECT DISTINCT seq FROM history WHERE node IN ({nodes}) AND seq >= ?1 ORDER BY seq LIMIT ?2")
-}
-
-pub(super) fn last(connection: &Connection) -> rusqlite::Result<Seq> {
-    let last = connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, i64>(0))?;
-    Ok(Seq::new(last.cast_unsigned()))
 }
 
 fn read_error(error: rusqlite::Error) -> ReadError {

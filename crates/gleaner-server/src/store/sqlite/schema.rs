@@ -4,7 +4,6 @@
 //! - **What is read after opening is on the disk**, whatever a crash left half done.
 
 use super::nature::open_error;
-use super::reader::last;
 use crate::store::witness::Known;
 use crate::store::{OpenError, Seq};
 use rusqlite::config::DbConfig;
@@ -20,7 +19,7 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// The format of the file and of the facts in it; others are refused.
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
-/// 3: alarms have names.
+/// 3: alarms have names. 4: every start draws a lineage and a seed.
 pub const FORMAT: u32 = 4;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,6 +38,8 @@ const TABLES: &str = "
         PRIMARY KEY (node, seq)
     ) STRICT, WITHOUT ROWID;
 ";
+
+const LAST: &str = "SELECT coalesce(max(seq), 0) FROM journal";
 
 /// The log keeps its size, so that it is written in place: growing a file makes a sync dearer.
 const SETTINGS: &str = "
@@ -81,6 +82,12 @@ pub(super) fn open(file: &Path, known: Option<Known>) -> Result<Opened, OpenErro
     keep_log_on_close(&connection, false).map_err(|error| open_error(error, file))?;
     let frames_kept = set_up(&mut connection, is_new).map_err(|error| open_error(error, file))?;
     Ok(Opened { connection, frames_kept })
+}
+
+/// The last row there is.
+pub(super) fn last(connection: &Connection) -> rusqlite::Result<Seq> {
+    let last = connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, i64>(0))?;
+    Ok(Seq::new(last.cast_unsigned()))
 }
 
 /// A row that was committed must be there.

@@ -1,0 +1,60 @@
+//! A backup is put in the journal's place while a machine still has results of what came after it.
+
+use crate::grid::{Grid, PATIENCE};
+use crate::processes::until;
+use std::fs;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
+                     busy_cores = 64.0\nidle_seconds = 1\n";
+
+fn phase(grid: &Grid, job: &str) -> String {
+    let task = grid.json(&["status", job, "--tasks"])["list"][0].take();
+    task["phase"].as_str().expect("a word").to_owned()
+}
+
+#[test]
+fn an_old_result_is_not_a_new_tasks() {
+    let mut grid = Grid::new("put-back", 8);
+    grid.start();
+    grid.add("lab", 80, RULES, &[]);
+    grid.stop_coordinator();
+    let backup = grid.folder.path().join("backup.db");
+    fs::copy(grid.home.join("gleaner.db"), &backup).expect("a copy");
+    let backup = backup.to_str().expect("text").to_owned();
+
+    grid.start();
+    let old = grid.json(&["submit", "--", "sh", "-c", "sleep 2; echo OLD"])["job"].to_string();
+    until("it runs", PATIENCE, || (phase(&grid, &old) == "running").then_some(()));
+    grid.kill_coordinator();
+
+    let told = grid.ok(&["journal", "restore", &backup]);
+    assert!(told.contains("jobs that were handed in later, 1 in all: 1\n"), "{told}");
+    assert!(told.contains("Nothing was changed"), "{told}");
+    let done = grid.ok(&["journal", "restore", &backup, "--yes"]);
+    eprintln!("{told}{done}");
+    assert!(done.contains("What was there is in"), "{done}");
+
+    grid.start();
+    let new = grid.json(&["submit", "--", "echo", "NEW"])["job"].to_string();
+    assert_eq!(old, new, "the number is given again");
+    grid.ok(&["wait", &new]);
+    assert_eq!(grid.ok(&["logs", &new]), "NEW\n");
+    grid.ok(&["journal", "verify"]);
+
+    // The same without a word.
+    grid.stop_coordinator();
+    fs::copy(&backup, grid.home.join("gleaner.db")).expect("a copy");
+    for name in ["gleaner.db-wal", "gleaner.db-shm"] {
+        // There is none after an end in order, unless somebody was reading.
+        drop(fs::remove_file(grid.home.join(name)));
+    }
+    let output = grid.serve().output().expect("it starts");
+    let said = grid.said();
+    let last = said.lines().last().unwrap_or_default();
+    eprintln!("{last}");
+    assert_eq!(output.status.code(), Some(4), "{last}");
+    assert!(last.contains("is not what was written") && last.contains("gleaner journal restore"), "{last}");
+    grid.ok(&["journal", "restore", "--yes"]);
+    grid.start();
+    grid.wind_up();
+}
