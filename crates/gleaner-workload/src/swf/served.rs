@@ -107,7 +107,9 @@ fn jain(values: impl Iterator<Item = f64> + Clone) -> f64 {
 fn service(jobs: &[&Served], capacity_s: f64) -> Service {
     let over = |value: fn(&Served) -> f64| {
         let values = || jobs.iter().map(|job| value(job));
-        MeanMax { mean: values().sum::<f64>() / jobs.len().max(1) as f64, max: values().fold(0.0, f64::max) }
+        // The sum of nothing is −0.
+        let sum = values().sum::<f64>() + 0.0;
+        MeanMax { mean: sum / jobs.len().max(1) as f64, max: values().fold(0.0, f64::max) }
     };
     let area_s: f64 = jobs.iter().map(|job| job.run.seconds() * f64::from(job.processors)).sum();
     Service {
@@ -145,5 +147,12 @@ mod tests {
         assert_eq!(services.fairness, 1.0);
         assert_eq!(jain([1.0, 3.0].into_iter()), 16.0 / 20.0);
         assert_eq!(services.users[&7].flow_s, MeanMax { mean: 200.0, max: 200.0 });
+    }
+
+    #[test]
+    fn nothing_is_no_less_than_0() {
+        let services = Services::of(&[], 4);
+        assert_eq!(services.all.wait_s.mean.to_bits(), 0);
+        assert_eq!((services.fairness, services.users.len()), (1.0, 0));
     }
 }

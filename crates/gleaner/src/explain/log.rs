@@ -85,20 +85,19 @@ fn describe(explained: &Explained<'_>) -> String {
     let mut text = format!(
         "job {job} comes at {submitted_s} s and wants {processors} of {of} processors for {estimate_s} s, of which it takes {run_s} s\n"
     );
+    let room = if free < processors {
+        format!("{free} processors are free then, too few for it")
+    } else {
+        format!("{free} processors are free then, on which others have a claim")
+    };
     match (&explained.held_back_by, started_s) {
-        (Some(kept), _) => {
-            text += &format!("under {policy} it waits; {free} processors are free then\n");
-            text += &kept.describe(job);
-        }
-        (None, Some(at)) if at > submitted_s => {
-            text +=
-                &format!("under {policy} it waits for those before it; {free} processors are free then\n");
-        }
+        (Some(kept), _) => text += &format!("under {policy} it waits: {room}\n{}", kept.describe(job)),
+        (None, Some(at)) if at > submitted_s => text += &format!("under {policy} it waits: {room}\n"),
         (None, _) => text += &format!("under {policy} it starts at once\n"),
     }
     match started_s {
         Some(at) if at > submitted_s => {
-            text += &format!("it started at {at} s, after {} s\n", at - submitted_s)
+            text += &format!("it started at {at} s, after {} s\n", at - submitted_s);
         }
         Some(_) => {}
         None => text += "it never starts\n",

@@ -1,7 +1,10 @@
 //! Policies beside each other: each runs with the same seeds, so that what tells them apart is the policy alone.
 
 mod findings;
+mod metric;
 mod show;
+
+pub(super) use metric::{Measured, Metric};
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
@@ -11,23 +14,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::Range;
 use std::path::PathBuf;
-
-/// A number that policies are held against each other by.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Metric {
-    /// As in a run's summary, as far as it stands there.
-    pub(super) name: &'static str,
-    pub(super) unit: &'static str,
-    pub(super) decimals: usize,
-}
-
-/// What a run came to.
-pub(super) trait Measured: Serialize + Send {
-    const METRICS: &'static [Metric];
-
-    /// One for each metric; none where the run has no such number.
-    fn values(&self) -> Vec<Option<f64>>;
-}
 
 /// Whether several runs are asked for.
 pub(super) fn is_wanted(arguments: &SimulateArguments) -> bool {

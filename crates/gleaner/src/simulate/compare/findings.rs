@@ -1,6 +1,6 @@
 //! What several runs say together: means with 95 % intervals, and what each policy differs from the first by, seed by seed.
 
-use super::Metric;
+use super::metric::Metric;
 use gleaner_papers::statistics::Estimate;
 use serde::Serialize;
 use std::ops::Range;
