@@ -31,6 +31,25 @@ fn json(text: &[u8]) -> Value {
 }
 
 #[test]
+fn a_scenario_without_weights_says_so() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    let said = |folder: &Scratch| {
+        let run = gleaner(folder, &["simulate", "scenario.toml"]).success();
+        String::from_utf8(run.get_output().stderr.clone()).expect("text")
+    };
+    assert!(!said(&folder).contains("weights"));
+    let without: String = folder
+        .read("scenario.toml")
+        .lines()
+        .filter(|line| !line.starts_with("weights"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    folder.write("scenario.toml", &without);
+    assert!(said(&folder).contains("weights = { cpu = 1.0, disk = 1.0, net = 1.0 }"), "{}", said(&folder));
+}
+
+#[test]
 fn a_run_leaves_the_tables_of_the_contract() {
     let folder = Scratch::new();
     scenario(&folder);

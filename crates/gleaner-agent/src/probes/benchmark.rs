@@ -45,15 +45,9 @@ pub struct Benchmark {
     pub net: Option<Measured>,
 }
 
-impl Measured {
-    fn best(self, other: Self) -> Self {
-        if other.speed > self.speed { other } else { self }
-    }
-}
-
 impl Benchmark {
     /// The faster of two measurements, number by number; of the network the later, since ways change.
-    pub fn best(&self, later: &Self) -> Self {
+    pub(crate) fn best(&self, later: &Self) -> Self {
         Self {
             cpu: self.cpu.best(later.cpu),
             cpu_on_core: self.cpu_on_core.max(later.cpu_on_core),
@@ -102,6 +96,10 @@ impl Benchmark {
 }
 
 impl Measured {
+    fn best(self, other: Self) -> Self {
+        if other.speed > self.speed { other } else { self }
+    }
+
     /// The best of several, each above 0; at least one.
     fn best_of(speeds: &[f64]) -> Self {
         let best = speeds.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -138,6 +136,13 @@ mod tests {
         {
             assert_eq!(benchmark(cpu).was_disturbed(cores), disturbed, "{cpu} with {cores} cores");
         }
+    }
+
+    #[test]
+    fn a_busy_machine_is_not_slower_for_it() {
+        let (idle, busy) = (benchmark(130.0), benchmark(82.0));
+        assert_eq!(idle.best(&busy).cpu.speed, 130.0);
+        assert_eq!(busy.best(&idle).cpu.speed, 130.0);
     }
 
     #[test]

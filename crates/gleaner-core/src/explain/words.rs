@@ -88,3 +88,21 @@ fn short(clause: &str) -> String {
 fn machines(count: usize) -> String {
     if count == 1 { "on 1 machine".to_owned() } else { format!("on {count} machines") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_written_as_people_do_where_that_is_exact() {
+        for (bytes, expected) in [
+            (429_496_729_600, "400 GiB"),
+            (101, "101 bytes"),
+            (0, "0 bytes"),
+            (1 << 40, "1 TiB"),
+            (1_536, "1536 bytes"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+    }
+}

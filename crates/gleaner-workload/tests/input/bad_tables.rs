@@ -59,12 +59,12 @@ fn columns() {
             (
                 "length",
                 "lenght",
-                "tasks.csv:1: lenght: found an unknown column; expected one of length, net, label, id, cores, …",
+                "tasks.csv:1: lenght: found an unknown column; expected one of length, net, label, id, cores, domain, ad, user, cpu, disk, declared, priority, checkpoint, arrival_s, disk_bytes, memory_bytes",
             ),
             (
                 "net",
                 "net,mem",
-                "tasks.csv:1: mem: found an unknown column; expected one of net, id, ad, user, cpu, …",
+                "tasks.csv:1: mem: found an unknown column; expected one of net, id, ad, user, cpu, cores, label, disk, length, domain, declared, priority, arrival_s, memory_bytes, disk_bytes, checkpoint",
             ),
             ("net", "cpu", "tasks.csv:1: cpu: found the column twice; expected each column once"),
             (
@@ -106,7 +106,7 @@ fn columns() {
             (
                 "cpu",
                 "gpu",
-                "machines.csv:1: gpu: found an unknown column; expected one of cpu, id, ad, net, site, …",
+                "machines.csv:1: gpu: found an unknown column; expected one of cpu, id, ad, net, site, disk, cores, price, provides, disk_bytes, memory_bytes",
             ),
             (
                 "id",

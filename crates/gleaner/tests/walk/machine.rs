@@ -23,7 +23,7 @@ pub(crate) struct Machine {
     /// The wall clock that its agent goes by, if it is not the machine's own.
     pub(crate) clock: Option<WallClock>,
     quota: Quota,
-    options: Vec<String>,
+    pub(crate) options: Vec<String>,
     agent: Option<Child>,
 }
 

@@ -59,6 +59,31 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
 }
 
 #[test]
+fn tasks_ask_for_tags_which_outlast_the_agent() {
+    let mut grid = Grid::new("tags", 4);
+    grid.start();
+    grid.add("plain", 50, RULES, &[]);
+    grid.add("fast", 50, RULES, &["--tag", "gpu", "--attribute", "Building=\"B2\""]);
+    let on = |grid: &Grid, options: &[&str]| {
+        let job = grid.json(&[&["submit"], options, &["--", "true"]].concat())["job"].to_string();
+        grid.ok(&["wait", &job]);
+        grid.json(&["status", &job, "--tasks"])["list"][0]["machine"].take()
+    };
+    assert_eq!(on(&grid, &["--tag", "gpu"]), "fast");
+    assert_eq!(on(&grid, &["--requirements", "TARGET.Building == \"B2\""]), "fast");
+    let waits = grid.ok(&["submit", "--tag", "fpga", "--dry-run", "--", "true"]);
+    assert!(waits.contains("member(\"fpga\", TARGET.Tags)"), "{waits}");
+    grid.machine("fast").stop();
+    until("it is seen to be gone", PATIENCE, || (grid.state_of("fast")? != "open").then_some(()));
+    // As a service would, without a word of its tags.
+    grid.machine("fast").options.clear();
+    grid.machine("fast").start();
+    until("it is back", PATIENCE, || (grid.state_of("fast")? == "open").then_some(()));
+    assert_eq!(on(&grid, &["--tag", "gpu"]), "fast");
+    grid.wind_up();
+}
+
+#[test]
 fn a_pc_that_was_set_up_anew_joins_again_under_its_name() {
     let mut grid = Grid::new("anew", 2);
     grid.start();
