@@ -4509,6 +4509,8 @@ export interface operations {
             query?: {
                 /** @description The moment to explain, in seconds since 1970; now if nothing is said. */
                 at_s?: number;
+                /** @description Instead: the moment just before the policy gave the task this run, from 1. */
+                run?: number;
             };
             header?: never;
             path: {

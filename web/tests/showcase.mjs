@@ -33,7 +33,7 @@ export async function showcase(machines, tasks, seconds = 100_000) {
 export function browser() {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   // The gate runs as root, which Chromium's own sandbox does not like; what it looks at is ours.
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
 /** A page of someone who is signed in already, in a browser session of its own. */

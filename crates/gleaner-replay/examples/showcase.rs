@@ -11,7 +11,7 @@ use gleaner_server::driver::{Handle, Outgoing};
 use gleaner_server::serve::{Ready, ServeOptions, serve};
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
-use gleaner_wire::api::{Choice, Enrolment, Role};
+use gleaner_wire::api::{Enrolment, Role};
 use gleaner_wire::job::{JobSpec, Needs, TaskList};
 use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stream, Tail, ToAgent, Usage,
@@ -87,12 +87,9 @@ fn array(count: u32) -> TaskList {
     TaskList::Array { first: 1, last: count, step: 1 }
 }
 
-async fn submit(desk: &Handle, user: &str, spec: JobSpec) -> gleaner_wire::JobId {
+async fn submit(desk: &Handle, user: &str, spec: JobSpec) {
     let job = Admitted::check(spec).expect("it can be admitted");
-    match order(desk, by(user, Role::User), Order::Submit { job, key: None, missing: Vec::new() }).await {
-        Answer::Submitted(submitted) => submitted.job,
-        other => panic!("{other:?}"),
-    }
+    order(desk, by(user, Role::User), Order::Submit { job, key: None, missing: Vec::new() }).await;
 }
 
 async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
@@ -118,8 +115,8 @@ async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
     wide.requirements = Some("TARGET.Memory >= 65536 && member(\"gpu\", TARGET.Tags)".to_owned());
     wide.needs = Needs { cores: 1, memory: 64 << 30, ..Needs::default() };
     submit(desk, "bob", wide).await;
-    let held = submit(desk, "bob", job("next week", &["work", "5"], 12)).await;
-    order(desk, by("bob", Role::User), Order::Hold(held, Choice::default())).await;
+    let held = JobSpec { hold: true, ..job("next week", &["work", "5"], 12) };
+    submit(desk, "bob", held).await;
     let mut short = job("count words", &["work", "0.01"], 30);
     short.needs = Needs { cores: 2, memory: 512 << 20, ..Needs::default() };
     submit(desk, "bob", short).await;
@@ -134,7 +131,7 @@ async fn join(desk: &Handle, number: u32) {
     order(desk, by("root", Role::Admin), token_for_one).await;
     let mut profile = Profile::new([1e3 * f64::from(1 + number % 3), 100.0, 100.0], 2 + 2 * (number % 2));
     profile.memory = (8 << 30) << (number % 2);
-    profile.tags = if number % 5 == 0 { vec!["gpu".to_owned()] } else { Vec::new() };
+    profile.tags = if number.is_multiple_of(5) { vec!["gpu".to_owned()] } else { Vec::new() };
     let name = format!("lab-{:03}", number + 1);
     let enrolment = Enrolment { name, key: "A".repeat(43), profile: profile.clone(), replace: false };
     let enrolled = order(
@@ -155,9 +152,8 @@ async fn join(desk: &Handle, number: u32) {
     agent.say(FromAgent::Heartbeat { number: 1, sample: sample(load), staging: Vec::new() }).await;
     match number % 12 {
         3 => {
-            agent
-                .say(FromAgent::OwnerLoad { load: 1.0, why: "its owner is at the keyboard".to_owned() })
-                .await
+            let why = "its owner is at the keyboard".to_owned();
+            agent.say(FromAgent::OwnerLoad { load: 1.0, why }).await;
         }
         7 => {
             let why = "<script>alert('owner')</script> by the owner's hand".to_owned();

@@ -1,4 +1,4 @@
-//! The HTTP API under `/api/v1`, its OpenAPI document, metrics and a plain page.
+//! The HTTP API under `/api/v1`, its OpenAPI document, metrics and the page.
 //!
 //! - **Who asks is known before anything else is looked at**, and sees and acts on their own jobs only; to all but an
 //!   administrator a job of someone else does not exist.
@@ -46,7 +46,7 @@ pub(crate) use site::own_site;
 use crate::app::App;
 use crate::desk::{Answer, Desk, Order, Requester};
 use crate::limits::{
-    FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
+    DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
     REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
 };
 use axum::{Router, middleware};
@@ -78,6 +78,7 @@ struct Api {
     large_jobs: Arc<Places>,
     large_jobs_read: Arc<Semaphore>,
     studies: Semaphore,
+    days: Semaphore,
     rates: Rates,
     uploads: UsersUploads,
 }
@@ -130,6 +131,7 @@ pub fn router(app: Arc<App>) -> Router {
         large_jobs: Places::new(LARGE_JOBS),
         large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
         studies: Semaphore::new(STUDIES_MAX),
+        days: Semaphore::new(DAYS_MAX),
         rates: Rates::default(),
         uploads: UsersUploads::default(),
     });

@@ -84,6 +84,8 @@ pub(crate) const LARGE_JOBS: Share = Share { all: 4, each: 2 };
 pub(crate) const LARGE_JOBS_READ_MAX: usize = 2;
 /// Looks into the past, which read the whole journal, and previews, which copy the ledger.
 pub(crate) const STUDIES_MAX: usize = 2;
+/// Looks at the last day, for which the desk waits when it has news for it, and at why things wait, which copy the ledger.
+pub(crate) const DAYS_MAX: usize = 2;
 
 /// How long the other side may let us wait, in all, for each of the bytes below.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

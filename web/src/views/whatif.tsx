@@ -72,7 +72,7 @@ function Compared({ answer }: { answer: Schemas["WhatIfView"] }) {
   ];
   const runs = answer.schedules.flatMap((schedule) => schedule.runs);
   const from = runs.reduce((least, run) => Math.min(least, run.from_s), Infinity);
-  const to = runs.reduce((most, run) => Math.max(most, run.to_s), from + 1);
+  const to = runs.reduce((most, run) => Math.max(most, run.to_s), from + 1e-3);
   // Machines on which nothing ran under any of the policies are left out.
   const used = answer.machines.map((_, index) => index).filter((index) => runs.some((run) => run.machine === index));
   const row = new Map(used.map((index, place) => [index, place]));

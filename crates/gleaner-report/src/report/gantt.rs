@@ -85,7 +85,9 @@ impl Gantt {
             let Bar { row, rows, from_s, to_s, group, name } = bar;
             put(&mut json, format_args!("[{row},{from_s},{to_s},\"hue-{}\",", group % HUES));
             text(&mut json, name);
-            rows.iter().for_each(|rows| put(&mut json, format_args!(",{rows}")));
+            if let Some(rows) = rows {
+                put(&mut json, format_args!(",{rows}"));
+            }
             json.push(']');
         }
         put(&mut json, format_args!("],\"from\":{begin},\"to\":{end}}}"));

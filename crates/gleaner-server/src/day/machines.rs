@@ -32,7 +32,7 @@ struct Sample {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Looks {
-    looks: u32,
+    count: u32,
     owner: f64,
     grid: f64,
     moved_away: u16,
@@ -68,7 +68,7 @@ impl Machines {
                 let measured = desk.heard(id).and_then(|(sample, _)| sample.map(|sample| sample.load));
                 let slots = f64::from(agent.profile.slots.max(1));
                 let tasks = f64::from(ledger.grid().machine(id).count());
-                machine.now.looks += 1;
+                machine.now.count += 1;
                 machine.now.owner += measured.unwrap_or(agent.load).clamp(0.0, 1.0);
                 // What stands still uses nothing.
                 machine.now.grid += if agent.is_suspended() { 0.0 } else { (tasks / slots).min(1.0) };
@@ -118,8 +118,8 @@ impl Machine {
 
 impl Looks {
     fn close(self) -> Sample {
-        let percent = |sum: f64| (100.0 * sum / f64::from(self.looks)).round() as u8;
-        let shares = (self.looks > 0).then(|| (percent(self.owner), percent(self.grid)));
+        let percent = |sum: f64| (100.0 * sum / f64::from(self.count)).round() as u8;
+        let shares = (self.count > 0).then(|| (percent(self.owner), percent(self.grid)));
         Sample { shares, moved_away: self.moved_away }
     }
 }

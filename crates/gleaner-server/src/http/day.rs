@@ -55,7 +55,6 @@ fn machines_usually() -> usize {
     get, path = "/api/v1/me", tag = "grid",
     responses((status = 200, description = "Who asks", body = Me))
 )]
-#[expect(clippy::unused_async, reason = "as the table of routes has it")]
 pub(super) async fn me(Caller(by): Caller) -> Json<Me> {
     Json(Me { version: VERSION, user: by.user, role: by.role })
 }
@@ -69,8 +68,11 @@ pub(super) async fn waits(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
 ) -> Result<Json<WaitList>, Refusal> {
-    let look = move |desk: &Desk, now| view::waits(desk, now, only(&by));
-    api.look(look).await.map(Json)
+    let _turn = api.days.acquire().await.map_err(|_| Refusal::busy("other looks at the day"))?;
+    // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
+    let (ledger, now) = api.look(|desk, now| (desk.ledger().clone(), now)).await?;
+    let told = spawn_blocking(move || view::waits(&ledger, now, only(&by))).await;
+    told.map(Json).map_err(|panic| Refusal::internal(format!("saying why things wait: {panic}")))
 }
 
 /// Why tasks of a job failed, those together that failed alike.
@@ -146,11 +148,12 @@ fn only(by: &Requester) -> Option<&str> {
     (!by.role.sees_all()).then_some(by.user.as_str())
 }
 
-/// Looks at the day off the threads that serve connections: the desk's thread writes it now and then.
+/// Looks at the day off the threads that serve connections. A few at a time: the desk waits for them when it writes.
 async fn seen<T: Send + 'static>(
     api: &Api,
     look: impl FnOnce(&Day) -> T + Send + 'static,
 ) -> Result<Json<T>, Refusal> {
+    let _turn = api.days.acquire().await.map_err(|_| Refusal::busy("other looks at the day"))?;
     let desk = api.app.desk.clone();
     let seen = spawn_blocking(move || desk.day(look)).await;
     seen.map(Json).map_err(|panic| Refusal::internal(format!("looking at the day: {panic}")))

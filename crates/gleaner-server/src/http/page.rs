@@ -1,4 +1,4 @@
-//! The plain page, and the sign of life. Neither needs a token, and neither shows any data: the page's script asks the
+//! The page, and the sign of life. Neither needs a token, and neither shows any data: the page's script asks the
 //! API with the token that its user gives it.
 
 use super::Api;

@@ -116,7 +116,7 @@ pub(super) fn dimensions() -> Vec<String> {
     ["CPU", "disk", "network"].map(str::to_owned).to_vec()
 }
 
-fn explained(ledger: &Ledger, at: Time, task: TaskId) -> ExplanationView {
+pub(super) fn explained(ledger: &Ledger, at: Time, task: TaskId) -> ExplanationView {
     view((ledger, task), at, summary(ledger, at, task))
 }
 

@@ -127,8 +127,9 @@ fn wished(wish: Wish) -> &'static str {
     }
 }
 
-fn ended(end: &End, verdict: Verdict) -> String {
-    let mut told = match &end.outcome {
+/// In words.
+pub(super) fn outcome(outcome: &Outcome) -> String {
+    match outcome {
         Outcome::Exited { code } => format!("its program ended with exit code {code}"),
         Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
         Outcome::Stopped => "its run was stopped".to_owned(),
@@ -136,7 +137,11 @@ fn ended(end: &End, verdict: Verdict) -> String {
         Outcome::OverLimit { what } => format!("it used more than it may: {what}"),
         Outcome::Abandoned { why } => format!("its run was given up: {why}"),
         Outcome::NotStarted { why } => format!("it could not be started: {why}"),
-    };
+    }
+}
+
+fn ended(end: &End, verdict: Verdict) -> String {
+    let mut told = outcome(&end.outcome);
     if end.checkpoint.is_some() {
         told.push_str("; its checkpoint is stored");
     }

@@ -1,13 +1,13 @@
 //! Why tasks wait, and why they failed, for those that are alike together.
 
-use super::explain::explain;
+use super::explain::explained;
+use super::history::outcome;
 use crate::desk::Desk;
-use crate::ledger::Job;
+use crate::ledger::{Job, Ledger};
 use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::{ExplanationView, TaskPhase};
 use gleaner_wire::day::{FailureGroup, FailureList, WaitGroup, WaitList};
-use gleaner_wire::session::Outcome;
 use gleaner_wire::{JobId, VERSION};
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,8 +19,7 @@ const MACHINES_NAMED: usize = 5;
 const STRETCHES_MAX: usize = 1_000;
 
 /// Why the tasks of one user wait, or all. Costs O(machines) for each class of tasks among them.
-pub fn waits(desk: &Desk, now: Time, user: Option<&str>) -> WaitList {
-    let ledger = desk.ledger();
+pub fn waits(ledger: &Ledger, now: Time, user: Option<&str>) -> WaitList {
     let wanted = |job: &Job| job.tally.waiting > 0 && user.is_none_or(|user| job.user == user);
     let mut waiting = ledger.jobs().filter(|(_, job)| wanted(job));
     let mut groups: Vec<WaitGroup> = Vec::new();
@@ -28,7 +27,7 @@ pub fn waits(desk: &Desk, now: Time, user: Option<&str>) -> WaitList {
     let mut of_class: HashMap<_, usize> = HashMap::new();
     let mut left_out = 0;
     for (id, job) in waiting.by_ref().take(WAITING_JOBS_READ_MAX) {
-        let Some(task) = find_waiting(desk, job) else { continue };
+        let Some(task) = find_waiting(ledger, job) else { continue };
         let rests = ledger.record(task).rests_until().is_some() || ledger.is_live(task);
         let found = of_class.get(&(job.class, rests)).copied();
         let group = match found {
@@ -38,7 +37,7 @@ pub fn waits(desk: &Desk, now: Time, user: Option<&str>) -> WaitList {
                 continue;
             }
             None => {
-                let explanation = explain(desk, now, task);
+                let explanation = explained(ledger, now, task);
                 let same = groups.iter().position(|group| is_same(&group.explanation, &explanation));
                 let place = same.unwrap_or(groups.len());
                 of_class.insert((job.class, rests), place);
@@ -67,8 +66,8 @@ fn is_same(one: &ExplanationView, other: &ExplanationView) -> bool {
     (&one.summary, &one.ruled_out, &one.remedies) == (&other.summary, &other.ruled_out, &other.remedies)
 }
 
-fn find_waiting(desk: &Desk, job: &Job) -> Option<TaskId> {
-    let mut stretches = desk.ledger().stretches(job.range()).take(STRETCHES_MAX);
+fn find_waiting(ledger: &Ledger, job: &Job) -> Option<TaskId> {
+    let mut stretches = ledger.stretches(job.range()).take(STRETCHES_MAX);
     let found = stretches.find(|(_, record)| record.phase == TaskPhase::Waiting);
     found.map(|(tasks, _)| tasks.first())
 }
@@ -83,7 +82,7 @@ pub fn failures(desk: &Desk, id: JobId) -> Option<FailureList> {
         if record.phase != TaskPhase::Failed {
             continue;
         }
-        let reason = record.last.as_ref().map_or("it is not known".to_owned(), |last| reason(&last.outcome));
+        let reason = record.last.as_ref().map_or("it is not known".to_owned(), |last| outcome(&last.outcome));
         let example = job.number(tasks.first());
         let (group, machines) = groups.entry(reason.clone()).or_insert_with(|| {
             (FailureGroup { reason, tasks: 0, example, machines: Vec::new() }, BTreeMap::new())
@@ -106,16 +105,4 @@ pub fn failures(desk: &Desk, id: JobId) -> Option<FailureList> {
     failures.sort_by_key(|group| std::cmp::Reverse(group.tasks));
     let left_out = job.tally.failed.saturating_sub(read);
     Some(FailureList { version: VERSION, failures, left_out })
-}
-
-fn reason(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Exited { code } => format!("its program ended with exit code {code}"),
-        Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
-        Outcome::Stopped => "its run was stopped".to_owned(),
-        Outcome::TimedOut => "it took longer than its time limit".to_owned(),
-        Outcome::OverLimit { what } => format!("it used more than it may: {what}"),
-        Outcome::Abandoned { why } => format!("its run was given up: {why}"),
-        Outcome::NotStarted { why } => format!("it could not be started: {why}"),
-    }
 }

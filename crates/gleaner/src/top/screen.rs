@@ -188,25 +188,25 @@ impl Screen {
         if matches!(look, Look::Job(_)) {
             self.task = 0;
         }
-        self.turn(look)
+        Some(self.turn(look))
     }
 
     fn go_back(&mut self) -> Option<Act> {
         match self.look {
             Look::Grid => None,
-            Look::Job(_) => self.turn(Look::Grid),
-            Look::Task(job, ..) => self.turn(Look::Job(job)),
+            Look::Job(_) => Some(self.turn(Look::Grid)),
+            Look::Task(job, ..) => Some(self.turn(Look::Job(job))),
         }
     }
 
     fn stream(&mut self, stream: Stream) -> Option<Act> {
         let Look::Task(job, task, _) = self.look else { return None };
         self.back = 0;
-        self.turn(Look::Task(job, task, stream))
+        Some(self.turn(Look::Task(job, task, stream)))
     }
 
-    fn turn(&mut self, look: Look) -> Option<Act> {
+    fn turn(&mut self, look: Look) -> Act {
         self.look = look.clone();
-        Some(Act::Look(look))
+        Act::Look(look)
     }
 }
