@@ -99,7 +99,7 @@ pub(crate) fn log(ledger: &Ledger, recorded: &[Recorded]) {
             (_, Some(Told { by, what, about })) => tracing::info!(by, about, "{what}"),
             (
                 Fact::AgentStarted { agent, .. }
-                | Fact::AgentReturned { agent }
+                | Fact::AgentReturned { agent, .. }
                 | Fact::LeaseExpired { agent },
                 None,
             ) => tracing::info!(machine = name(*agent), "{what}"),

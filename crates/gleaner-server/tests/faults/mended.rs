@@ -263,8 +263,11 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
             let Some(number) = live_run(&small.desk, second) else {
                 small.now = small.now.after_seconds(300.0);
                 let session = SessionId(small.sessions);
-                let frame =
-                    FromAgent::Heartbeat { number: 1, sample: gleaner_wire::session::Sample::default() };
+                let frame = FromAgent::Heartbeat {
+                    number: 1,
+                    sample: gleaner_wire::session::Sample::default(),
+                    staging: Vec::new(),
+                };
                 small.put(vec![Input::Frame { session, frame: Box::new(frame) }, Input::Tick]);
                 continue;
             };
