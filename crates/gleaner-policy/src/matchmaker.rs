@@ -102,6 +102,7 @@ impl Matchmaker {
                 | Cause::Published(_)
                 | Cause::Wanted
                 | Cause::NothingLent
+                | Cause::DataCame
                 | Cause::RuleChanged
                 | Cause::WokeUp { .. },
                 _,
@@ -176,7 +177,8 @@ impl Policy for Matchmaker {
             | Cause::Closed(_)
             | Cause::WokeUp { .. }
             | Cause::Wanted
-            | Cause::NothingLent => None,
+            | Cause::NothingLent
+            | Cause::DataCame => None,
         };
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }

@@ -6,6 +6,7 @@
 //! storage = "storage.csv"     # site; bytes_per_s, quota
 //! links = "links.csv"         # from, to, bytes_per_s: between sites, and places of any other name
 //! files = "files.csv"         # id, bytes, sites
+//! copies = "copies.csv"       # file, site, time_s: copies that come from outside later, and stay
 //! keep_replicas = false       # what was brought stays within the quota
 //! reading_holds_cpu = true
 //! share_links = true
@@ -68,8 +69,16 @@ impl BrokeringScenario {
         let base = path.parent().unwrap_or(Path::new(""));
         let document = document::read(path, overrides)?;
         let root = Section::root(&document, &SECTIONS)?;
-        let keys =
-            ["elements", "storage", "links", "files", "keep_replicas", "reading_holds_cpu", "share_links"];
+        let keys = [
+            "elements",
+            "storage",
+            "links",
+            "files",
+            "copies",
+            "keep_replicas",
+            "reading_holds_cpu",
+            "share_links",
+        ];
         let sites = root.section("sites", &keys)?;
         let work = root.section("work", &["jobs", "brokers", "delay_s"])?;
         let index = root.section("index", &["ttl_s", "parts", "rank_source", "transfers_seen"])?;
@@ -100,6 +109,7 @@ impl BrokeringScenario {
             elements: tables.elements,
             storage: tables.storage,
             files: tables.files,
+            copies: tables.copies,
             links: tables.links,
             index: parts,
             classes: tables.classes,
@@ -185,7 +195,11 @@ impl Names<'_> {
             }
             BrokeringError::NobodyHolds { file, class } => {
                 let found = format!("{}, of which no site holds a copy", quoted(&self.files[file]));
-                classes[class].error("inputs", found, "files with a site in files.csv")
+                classes[class].error(
+                    "inputs",
+                    found,
+                    "files with a site in files.csv, or one in copies.csv later",
+                )
             }
             BrokeringError::Cycle(part) => {
                 let found = format!("{}, which is above itself", quoted(&self.parts[part]));

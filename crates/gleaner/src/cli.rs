@@ -8,6 +8,7 @@ mod rigid;
 mod rule;
 mod spending;
 mod trace;
+mod tune;
 mod workload;
 
 pub(crate) use hosting::*;
@@ -18,6 +19,7 @@ pub(crate) use rigid::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
+pub(crate) use tune::*;
 pub(crate) use workload::*;
 
 use crate::map::Budget;
@@ -97,6 +99,8 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has
     Simulate(SimulateArguments),
+    /// Run a scenario under every combination of some of its numbers, and find the setting to use
+    Tune(TuneArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
     Explain(ExplainArguments),
     /// Map independent tasks to machines from a table of expected times
@@ -265,6 +269,7 @@ Examples:
   gleaner paper bertasi --figure 3 --seeds 100
   gleaner paper bertasi --json
   gleaner paper cavalieri --out results      # minutes; --part ages for what beats the paper's rules
+  gleaner paper dasilva --workload marcus_workload_7_days_50_sites.txt.gz --out results   # Ctrl-C, and the same to go on
   gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
   gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days
   gleaner paper khoo --log KTH-SP2.swf.gz --out results       # minutes; the log's jobs beside the model's";
@@ -329,10 +334,14 @@ pub(crate) struct PaperArguments {
     /// khoo: jobs of this log too, in the Standard Workload Format; may be given several times
     #[arg(long = "log", value_name = "FILE")]
     pub(crate) logs: Vec<PathBuf>,
+    /// dasilva: both rules on this trace of bags of tasks too, as OurGrid's simulator reads them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
     /// dasilva: as many jobs as in the paper, up to 904,624 an instance
     #[arg(long)]
     pub(crate) full: bool,
-    /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
+    /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch and dasilva go on with what is
+    /// there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the claims as JSON

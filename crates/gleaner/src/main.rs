@@ -39,6 +39,7 @@ mod stdout;
 mod submit;
 mod token;
 mod trace;
+mod tune;
 mod up;
 mod user;
 mod wait;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
+        Command::Tune(arguments) => (arguments.json, tune::run(&arguments)),
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),
         Command::Watch(arguments) => (arguments.grid.json, watch::run(&arguments)),

@@ -2,22 +2,28 @@
 
 mod brokering;
 mod figures;
+mod loaded;
 mod log;
+mod peers;
 mod report;
 mod results;
 mod sites;
 mod summary;
 mod tables;
 
+pub(crate) use loaded::{Loaded, Measured};
+
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
+use figures::Figures;
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation};
+use gleaner_units::Time;
 use gleaner_workload::brokering::is_brokering;
 use gleaner_workload::sites::SitesScenario;
-use gleaner_workload::{Experiment, Scenario};
+use gleaner_workload::{Experiment, PeersScenario, Scenario};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use std::path::Path;
@@ -36,6 +42,9 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
         return sites::run(arguments);
     }
     let (scenario, overrides) = named(arguments)?;
+    if PeersScenario::is_at(scenario)? {
+        return peers::run(arguments, scenario, &overrides);
+    }
     if is_brokering(scenario)? {
         return brokering::run(arguments, scenario, &overrides);
     }
@@ -78,7 +87,7 @@ fn check_places(arguments: &SimulateArguments) -> Outcome {
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
-    let ended = advance(arguments, &mut run, &experiment.recipe.to_string(), &bar)?;
+    let ended = advance(arguments, &mut OfMachines(&mut run, experiment.recipe.to_string()), &bar)?;
     bar.finish_and_clear();
     let summary = Summary::of(experiment, experiment.seed, &run);
     if let Some(dir) = &arguments.out {
@@ -91,7 +100,7 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     }
     match ended {
         Ended::Whole => Ok(()),
-        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept(arguments, &run))),
+        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept_of(arguments, &run))),
     }
 }
 
@@ -107,9 +116,7 @@ fn start<'a>(
         let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
         return Ok(if keeps { run.with_timeline() } else { run });
     };
-    let unreadable = |error| Failure::Usage(format!("--resume {}: {error}", file.display()));
-    let bytes = std::fs::read(file).map_err(unreadable)?;
-    let saved = Saved::from_bytes(&bytes);
+    let saved = Saved::from_bytes(&read_saved(file)?);
     saved
         .and_then(|saved| {
             Simulation::restore(&experiment.setup, policy, &experiment.recipe.to_string(), saved)
@@ -117,17 +124,44 @@ fn start<'a>(
         .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
 }
 
+fn read_saved(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
+}
+
 enum Ended {
     Whole,
     Interrupted,
 }
 
-fn advance(
-    arguments: &SimulateArguments,
-    run: &mut Simulation<'_, AnyPolicy>,
-    rule: &str,
-    bar: &ProgressBar,
-) -> Result<Ended, Failure> {
+/// A run that goes on event by event, and can be saved.
+trait Steps {
+    /// One event; false when nothing more can happen.
+    fn step(&mut self) -> bool;
+    /// How many tasks or jobs are done, and the simulated moment.
+    fn done(&self) -> (usize, Time);
+    /// All that it takes to go on, as a file's contents.
+    fn saved(&self) -> Vec<u8>;
+}
+
+/// A run of machines, under the rule that its file names.
+struct OfMachines<'a, 'b>(&'b mut Simulation<'a, AnyPolicy>, String);
+
+impl Steps for OfMachines<'_, '_> {
+    fn step(&mut self) -> bool {
+        self.0.step()
+    }
+
+    fn done(&self) -> (usize, Time) {
+        let now = self.0.progress();
+        (now.finished, now.now)
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        self.0.save(&self.1).to_bytes()
+    }
+}
+
+fn advance(arguments: &SimulateArguments, run: &mut impl Steps, bar: &ProgressBar) -> Result<Ended, Failure> {
     let mut saved_at = Instant::now();
     loop {
         let mut going = true;
@@ -137,14 +171,14 @@ fn advance(
                 break;
             }
         }
-        let now = run.progress();
-        bar.set_position(now.finished as u64);
-        bar.set_message(format!("at {:.0} s", now.now.seconds()));
+        let (finished, now) = run.done();
+        bar.set_position(finished as u64);
+        bar.set_message(format!("at {:.0} s", now.seconds()));
         let stop = interrupt::asked();
         if let Some(file) = &arguments.checkpoint {
             let due = saved_at.elapsed() >= Duration::from_secs(arguments.checkpoint_every);
             if stop || due || !going {
-                save(file, &run.save(rule))?;
+                save(file, &run.saved())?;
                 saved_at = Instant::now();
             }
         }
@@ -156,16 +190,25 @@ fn advance(
     }
 }
 
-fn save(file: &Path, saved: &Saved) -> Outcome {
+fn save(file: &Path, saved: &[u8]) -> Outcome {
     let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let dir = files::folder_of(file);
-    files::write_file(dir, &name, |out| out.write_all(&saved.to_bytes()))?;
+    files::write_file(dir, &name, |out| out.write_all(saved))?;
     Ok(())
 }
 
-fn what_is_kept(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) -> String {
+fn what_is_kept_of(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) -> String {
     let now = run.progress();
-    let done = format!("{} of {} tasks had ended by {} s", now.finished, now.tasks, now.now);
+    what_is_kept(arguments, (now.finished, now.tasks), "tasks", now.now)
+}
+
+fn what_is_kept(
+    arguments: &SimulateArguments,
+    (finished, all): (usize, usize),
+    what: &str,
+    now: Time,
+) -> String {
+    let done = format!("{finished} of {all} {what} had ended by {now} s");
     let written = arguments.out.as_ref().map(|dir| format!("; what is done so far is in {}", dir.display()));
     let saved = arguments.checkpoint.as_ref().map(|file| format!("; go on with --resume {}", file.display()));
     done + &written.unwrap_or_default() + &saved.unwrap_or_default()

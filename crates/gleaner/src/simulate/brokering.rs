@@ -1,6 +1,6 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
-use super::{EVENTS_BETWEEN_LOOKS, aligned};
+use super::{EVENTS_BETWEEN_LOOKS, Ended, Steps, advance, aligned, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// What came of a run.
 #[derive(Serialize)]
-struct Summary {
+pub(super) struct Summary {
     version: u32,
     policy: String,
     rule: String,
@@ -39,19 +39,59 @@ struct Summaries {
 }
 
 pub(super) fn run(arguments: &SimulateArguments, path: &Path, overrides: &[String]) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        let found = "--checkpoint, --resume: a run of brokers and sites is not saved";
-        return Err(Failure::Usage(found.to_owned()));
-    }
     let scenario = BrokeringScenario::load(path, overrides)?;
     super::check_places(arguments)?;
     match arguments.seeds {
-        None => {
-            let summary = run_seed(&scenario, scenario.seed, arguments.out.as_deref())?;
-            if arguments.json { stdout::print_json(&summary) } else { stdout::print(describe(&summary)) }
-        }
+        None => run_once(arguments, &scenario),
         Some(count) => run_seeds(arguments, &scenario, count),
     }
+}
+
+impl Steps for Brokerage<'_> {
+    fn step(&mut self) -> bool {
+        Brokerage::step(self)
+    }
+
+    fn done(&self) -> (usize, Time) {
+        (self.finished(), self.now())
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        self.save()
+    }
+}
+
+fn run_once(arguments: &SimulateArguments, scenario: &BrokeringScenario) -> Outcome {
+    let (setup, rule, seed) = (&scenario.setup, scenario.recipe, scenario.seed);
+    let mut run = match &arguments.resume {
+        None => begin(scenario, seed)?,
+        Some(file) => Brokerage::restore(setup, rule, seed, &read_saved(file)?)
+            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?,
+    };
+    let bar = progress::bar(setup.jobs.len() as u64, "jobs");
+    let ended = advance(arguments, &mut run, &bar)?;
+    bar.finish_and_clear();
+    let summary = summary(scenario, seed, &run);
+    if let Some(dir) = &arguments.out {
+        write(dir, scenario, &run, &summary)?;
+    }
+    if arguments.json {
+        stdout::print_json(&summary)?;
+    } else {
+        stdout::print(describe(&summary))?;
+    }
+    match ended {
+        Ended::Whole => Ok(()),
+        Ended::Interrupted => {
+            let done = (run.finished(), setup.jobs.len());
+            Err(Failure::Interrupted(what_is_kept(arguments, done, "jobs", run.now())))
+        }
+    }
+}
+
+fn begin(scenario: &BrokeringScenario, seed: u64) -> Result<Brokerage<'_>, Failure> {
+    Brokerage::new(&scenario.setup, scenario.recipe, seed)
+        .map_err(|error| Failure::Usage(format!("the scenario: {error}")))
 }
 
 fn run_seeds(arguments: &SimulateArguments, scenario: &BrokeringScenario, count: u64) -> Outcome {
@@ -85,20 +125,38 @@ fn run_seeds(arguments: &SimulateArguments, scenario: &BrokeringScenario, count:
     ]))
 }
 
-fn run_seed(scenario: &BrokeringScenario, seed: u64, out: Option<&Path>) -> Result<Summary, Failure> {
-    let refused = |error| Failure::Usage(format!("the scenario: {error}"));
-    let mut run = Brokerage::new(&scenario.setup, scenario.recipe, seed).map_err(refused)?;
+/// One run; what came of it goes to a folder, if one is named.
+pub(super) fn run_seed(
+    scenario: &BrokeringScenario,
+    seed: u64,
+    out: Option<&Path>,
+) -> Result<Summary, Failure> {
+    let mut run = begin(scenario, seed)?;
     while (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step()) {
         if interrupt::asked() {
             let done = format!("{} of {} jobs had ended", run.finished(), scenario.setup.jobs.len());
             return Err(Failure::Interrupted(format!("{done}; nothing was written")));
         }
     }
+    let summary = summary(scenario, seed, &run);
+    if let Some(dir) = out {
+        write(dir, scenario, &run, &summary)?;
+    }
+    Ok(summary)
+}
+
+fn write(dir: &Path, scenario: &BrokeringScenario, run: &Brokerage<'_>, summary: &Summary) -> Outcome {
+    files::write_text(dir, "jobs.csv", &table(scenario, run))?;
+    files::write_json(dir, "summary.json", summary)?;
+    Ok(())
+}
+
+fn summary(scenario: &BrokeringScenario, seed: u64, run: &Brokerage<'_>) -> Summary {
     let jobs = scenario.setup.jobs.iter().zip(run.records());
     let ends: Vec<(Time, Time)> =
         jobs.filter_map(|(job, record)| Some((job.arrival, record.finished?))).collect();
     let lives: Vec<f64> = ends.iter().map(|(arrival, end)| end.since(*arrival).seconds()).collect();
-    let summary = Summary {
+    Summary {
         version: 1,
         policy: scenario.policy.clone(),
         rule: scenario.recipe.to_string(),
@@ -108,12 +166,7 @@ fn run_seed(scenario: &BrokeringScenario, seed: u64, out: Option<&Path>) -> Resu
         lifetime_mean_s: mean(&lives),
         lifetime_max_s: lives.iter().copied().reduce(f64::max),
         makespan_s: ends.iter().map(|(_, end)| end.seconds()).fold(0.0, f64::max),
-    };
-    if let Some(dir) = out {
-        files::write_text(dir, "jobs.csv", &table(scenario, &run))?;
-        files::write_json(dir, "summary.json", &summary)?;
     }
-    Ok(summary)
 }
 
 /// A line each, in order of arrival; what never came is empty.

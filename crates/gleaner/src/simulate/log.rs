@@ -6,7 +6,7 @@ mod tables;
 
 use super::results;
 use super::summary::Summary;
-use super::{Ended, advance, aligned, start, what_is_kept};
+use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
@@ -118,7 +118,7 @@ fn run_one(
     let LogExperiment { experiment: one, kept, killed } = experiment;
     let mut run = start(arguments, one)?;
     let bar = progress::bar(one.setup.tasks.len() as u64, "jobs");
-    let ended = advance(arguments, &mut run, &one.recipe.to_string(), &bar)?;
+    let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), &bar)?;
     bar.finish_and_clear();
     let served = served(experiment, run.history());
     let summary = LogSummary {
@@ -135,7 +135,7 @@ fn run_one(
     }
     match ended {
         Ended::Whole => Ok(summary),
-        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept(arguments, &run))),
+        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept_of(arguments, &run))),
     }
 }
 

@@ -10,10 +10,11 @@ use gleaner_workload::sites::SitesScenario;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// A run in a few numbers.
 #[derive(Clone, Debug, Serialize)]
-struct SitesSummary {
+pub(super) struct SitesSummary {
     version: u32,
     policy: String,
     seed: u64,
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &SimulateArguments) -> Outcome {
     }
     let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
     let scenario = SitesScenario::load(scenario, &arguments.overrides)?;
-    let policies = policies(arguments, &scenario)?;
+    let policies = policies(&arguments.policy, &scenario)?;
     super::check_places(arguments)?;
     let first = arguments.seed.unwrap_or(scenario.seed);
     let seeds = first..first.saturating_add(arguments.seeds.unwrap_or(1));
@@ -61,22 +62,14 @@ pub(super) fn run(arguments: &SimulateArguments) -> Outcome {
     let runs: Result<Vec<SitesSummary>, Failure> = inputs
         .into_par_iter()
         .map(|(policy, seed)| {
-            if interrupt::asked() {
-                return Err(Failure::Interrupted("the runs were not all done".to_owned()));
-            }
-            let setup = scenario.setup(seed);
-            let recipe = policy.recipe();
-            let outcome = simulate(&setup, || recipe.build());
-            let summary = summary(policy, seed, &setup, &outcome);
-            if let Some(dir) = &arguments.out {
-                let dir = if is_one {
+            let dir = arguments.out.as_ref().map(|dir| {
+                if is_one {
                     dir.clone()
                 } else {
                     dir.join(policy.name().replace('/', "-")).join(format!("seed-{seed}"))
-                };
-                files::write_text(&dir, "jobs.csv", &jobs(&setup, &outcome))?;
-                files::write_json(&dir, "summary.json", &summary)?;
-            }
+                }
+            });
+            let summary = run_seed(&scenario, policy, seed, dir.as_deref())?;
             bar.inc(1);
             Ok(summary)
         })
@@ -90,8 +83,30 @@ pub(super) fn run(arguments: &SimulateArguments) -> Outcome {
     }
 }
 
-fn policies(arguments: &SimulateArguments, scenario: &SitesScenario) -> Result<Vec<PolicySpec>, Failure> {
-    let named = arguments.policy.iter().map(|name| PolicySpec::preset(name));
+/// One run; what came of it goes to a folder, if one is named.
+pub(super) fn run_seed(
+    scenario: &SitesScenario,
+    policy: &PolicySpec,
+    seed: u64,
+    out: Option<&Path>,
+) -> Result<SitesSummary, Failure> {
+    if interrupt::asked() {
+        return Err(Failure::Interrupted("the runs were not all done".to_owned()));
+    }
+    let setup = scenario.setup(seed);
+    let recipe = policy.recipe();
+    let outcome = simulate(&setup, || recipe.build());
+    let summary = summary(policy, seed, &setup, &outcome);
+    if let Some(dir) = out {
+        files::write_text(dir, "jobs.csv", &jobs(&setup, &outcome))?;
+        files::write_json(dir, "summary.json", &summary)?;
+    }
+    Ok(summary)
+}
+
+/// Those that are named, or else the scenario's own.
+pub(super) fn policies(names: &[String], scenario: &SitesScenario) -> Result<Vec<PolicySpec>, Failure> {
+    let named = names.iter().map(|name| PolicySpec::preset(name));
     let named: Result<Vec<PolicySpec>, _> = named.collect();
     let mut policies = named.map_err(|error| Failure::Usage(format!("--policy: {error}")))?;
     if policies.is_empty() {
