@@ -12,11 +12,12 @@ use gleaner_sim::brokering::{
 use gleaner_units::{MachineClassId, MachineId, Ops, SiteId, Span, TaskClassId, TaskId, Time, UserId};
 
 /// The rules whose speed is looked at, with their names.
-pub const RULES: [(&str, Choose, Belief); 6] = [
+///
+/// `first` is not among them: where every element takes whatever comes, it sends all to the lowest.
+pub const RULES: [(&str, Choose, Belief); 5] = [
     ("best, own dispatches", Choose::Best, Belief::OwnDispatches { brokers: 100 }),
     ("best", Choose::Best, Belief::AsPublished),
     ("best by lot", Choose::BestByLot, Belief::AsPublished),
-    ("first", Choose::First, Belief::AsPublished),
     ("proportional", Choose::Proportional { power: 1 }, Belief::AsPublished),
     ("two choices", Choose::TwoChoices, Belief::AsPublished),
 ];

@@ -57,7 +57,7 @@ pub fn steps() -> Vec<Step> {
     let grown = GROWTH_SCHEMES.map(|scheme| Step::of(move || growth_of(scheme)));
     let queues = QUEUES.map(|queue| Step::of(move || queue_of(queue)));
     let sent = brokers::RULES.map(|rule| Step::of(move || vec![sent_by(rule)]));
-    let decided = [brokers::RULES[0], brokers::RULES[4]].map(|rule| Step::of(move || decisions_of(rule)));
+    let decided = [brokers::RULES[0], brokers::RULES[3]].map(|rule| Step::of(move || decisions_of(rule)));
     let grids = engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown);
     let lent = [Step::of(growth_of_peers), Step::of(largest_of_peers)];
     grids.chain(queues).chain(sent).chain(decided).chain(lent).collect()

@@ -50,7 +50,7 @@ impl Ad {
             requirements.clauses().into_iter().partition(|clause| self.reads_published(clause));
         let all = |clauses: &[Expr]| {
             let texts: Vec<String> = clauses.iter().map(|clause| format!("({clause})")).collect();
-            Expr::parse(&texts.join(" && ")).expect("clauses that were parsed make a conjunction")
+            Expr::parse(texts.join(" && ")).expect("clauses that were parsed make a conjunction")
         };
         let mut parsed = self.parsed;
         if !apart.is_empty() {

@@ -3,6 +3,7 @@
 //!
 //! What the paper leaves open was fixed in `docs/dasilva.md` before anything was compared.
 
+mod bags;
 mod band;
 mod claims;
 mod experiments;
@@ -14,6 +15,7 @@ mod report;
 mod table_1;
 mod table_2;
 
+pub use bags::Bagged;
 pub use band::Band;
 pub use experiments::{Case, Experiments, Findings, Pair, largest};
 pub use favours::{Contention, Need, Shares};

@@ -153,13 +153,14 @@ impl Recipe {
             deadline,
             replan,
             relocate,
+            replicate,
             peering,
             ..
         } = self;
         match self.score {
             Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief }, seed)),
             Goal::Now(score) => match peering {
-                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
+                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, replicate, peering })),
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
                     place: score,
                     choose,
@@ -178,6 +179,10 @@ impl Recipe {
 
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
+        if self.replicate != Replicate::One && self.peering.is_none() {
+            let expected = "one: only among peers is it known that nobody waits for an idle machine";
+            return Err(PolicyError::new("replicate", self.replicate.name(), expected));
+        }
         match self.score {
             Goal::Now(_) => self
                 .check_own_machines()

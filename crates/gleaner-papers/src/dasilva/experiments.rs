@@ -1,6 +1,7 @@
 //! Both rules on the same instances, on all cores.
 
 use super::JOBS_MAX;
+use super::bags::Bagged;
 use super::favours::{Contention, Need, Shares};
 use super::instances::{READINGS, Reading, instance, week};
 use super::keeping::Keeping;
@@ -70,6 +71,8 @@ pub struct Findings {
     pub(super) seeds: u64,
     /// The default reading's cells first, in the order of table 2.
     pub(super) cases: Vec<Case>,
+    /// Second runs beside greedy, by size of bags, then by load.
+    pub(super) bags: Vec<Bagged>,
     /// By contention, then by rule.
     pub(super) contentions: Vec<Contention>,
     /// With as much need of others' workers, and with bags of one size.
@@ -108,7 +111,8 @@ impl Experiments {
     /// How many simulations [`run`](Self::run) takes, of a pair of rules or of one, those that are kept already with them.
     pub fn simulations(&self) -> u64 {
         let week = u64::from(self.workload.is_some());
-        (self.cases.len() as u64 + week + Contention::SIMULATIONS + Shares::SIMULATIONS) * self.seeds
+        (self.cases.len() as u64 + week + Bagged::SIMULATIONS + Contention::SIMULATIONS + Shares::SIMULATIONS)
+            * self.seeds
     }
 
     /// Runs what is not kept yet, on all cores.
@@ -142,6 +146,7 @@ impl Experiments {
             };
             (1..=self.seeds).into_par_iter().map(one).collect::<Result<Vec<Pair>, Interrupted>>()
         });
+        let bagged = Bagged::all(self.seeds, self.jobs_max, &keeping)?;
         let contentions = Contention::all(self.seeds, self.horizon, &keeping)?;
         let shares = [Need::EqualBeyond, Need::EqualBags]
             .map(|need| Shares::of(need, (self.seeds, self.horizon), &keeping));
@@ -149,6 +154,7 @@ impl Experiments {
         Ok(Findings {
             seeds: self.seeds,
             cases,
+            bags: bagged,
             contentions,
             shares: [beyond?, bags?],
             week: week.transpose()?,

@@ -71,6 +71,8 @@ pub(super) struct State {
     network: Network,
     next_job: usize,
     next_copy: usize,
+    /// How many jobs were sent to an element.
+    sent: usize,
     records: Vec<JobRecord>,
     ways: BTreeMap<u32, Way>,
     stations: Vec<Station>,
@@ -98,6 +100,7 @@ impl<'a> Market<'a> {
             network,
             next_job: 0,
             next_copy: 0,
+            sent: 0,
             records: vec![JobRecord::default(); setup.jobs.len()],
             ways: BTreeMap::new(),
             stations: vec![Station::default(); setup.elements.len()],
@@ -175,6 +178,10 @@ impl<'a> Market<'a> {
         let published: Vec<Option<SiteState>> =
             elements.map(|(element, of)| (of.index == part).then(|| self.site_state(now, element))).collect();
         let news = self.state.index.refresh(self.setup, now, &published);
+        if self.state.sent == self.setup.jobs.len() {
+            // Nobody decides anything any more.
+            return;
+        }
         // Also where elements are asked for each new job: what waits for something that is published hears of it so.
         for (element, (state, known_at)) in news {
             for broker in 0..self.setup.brokers {
@@ -188,6 +195,7 @@ impl<'a> Market<'a> {
         let number = self.state.of_broker[broker.index()][run.task.index()];
         let job = &self.setup.jobs[number as usize];
         let site = self.setup.elements[element].site;
+        self.state.sent += 1;
         self.state.records[number as usize].element = Some(u32::try_from(element).expect("few elements"));
         let seconds = self.setup.service_s(number as usize, element);
         self.state.stations[element].coming.push((number, seconds));
