@@ -133,6 +133,7 @@ impl Matchmaker {
                 | Cause::Published(_)
                 | Cause::Wanted
                 | Cause::NothingLent
+                | Cause::DataCame
                 | Cause::RuleChanged
                 | Cause::WokeUp { .. },
                 _,
@@ -208,7 +209,8 @@ impl Policy for Matchmaker {
             | Cause::Closed(_)
             | Cause::WokeUp { .. }
             | Cause::Wanted
-            | Cause::NothingLent => None,
+            | Cause::NothingLent
+            | Cause::DataCame => None,
         };
         let placed = placed.or_else(|| self.replicate(grid, now));
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
