@@ -203,12 +203,9 @@ impl Recipe {
 
     /// Copies are for what places each task by itself and leaves it where it is.
     fn check_replicas(&self) -> Result<(), PolicyError> {
-        let wrong = |expected: &str| Err(PolicyError::new("replicate", self.replicate.name(), expected));
+        let wrong = |expected| Err(PolicyError::new("replicate", self.replicate.name(), expected));
         match (self.score, self.replicate) {
             (_, Replicate::ONE) => Ok(()),
-            (_, Replicate::Runs(count)) if !(1..=Replicate::MAX).contains(&count) => {
-                wrong(&format!("a whole number, from 1 to {}", Replicate::MAX))
-            }
             (Goal::Now(_), Replicate::Idle) if self.peering.is_some() => Ok(()),
             (Goal::Now(_), Replicate::Idle) => {
                 wrong("a number: only among peers is it known that nobody waits for an idle machine")

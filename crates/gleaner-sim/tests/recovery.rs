@@ -16,7 +16,7 @@ fn recipes() -> impl Iterator<Item = Recipe> {
     let every = When::Every(Span::from_seconds(5.0).expect("a span"));
     let relocate = [None, Some(When::AtEvents), Some(every)];
     let drawn = Recipe { choose: Choose::TwoChoices, ..Recipe::by(Score::Greedy) };
-    let copied = Recipe { replicate: Replicate::Runs(2), ..drawn };
+    let copied = Recipe { replicate: Replicate::runs(2).expect("two runs"), ..drawn };
     let moving = Score::ALL.into_iter().flat_map(move |score| {
         relocate.map(|when| Recipe {
             relocate: when.map(|when| Relocate { when, ..Relocate::by(score) }),

@@ -52,7 +52,7 @@ fn combination(seed: u64) -> (Recipe, Naive) {
     let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: f64::from(difference) };
     // What is moved has no copies.
     let runs = if relocate.is_some() { 1 } else { 1 + choices.below(3) };
-    let replicate = Replicate::Runs(runs as u32);
+    let replicate = Replicate::runs(runs as u32).expect("few runs");
     let either = |(choose, choice)| match (choose, score) {
         // No share goes with a score of both signs.
         (Choose::Proportional { .. }, Score::SocialAsPrinted) => (Choose::Best, Choice::Best),

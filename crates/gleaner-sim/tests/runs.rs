@@ -114,7 +114,7 @@ fn a_copy_starts_once_nothing_waits_and_the_faster_run_counts() {
     let text = "weights 1\nmachine 1\nmachine 0.5\ntask 0 10 1\ntask 0 30 1\ntask 0 4 1\n";
     let mut setup = table::setup(text);
     setup.machine_classes.iter_mut().for_each(|class| class.room.slots = Some(1));
-    let replicate = Replicate::Runs(2);
+    let replicate = Replicate::runs(2).expect("two runs");
     let recipe = Recipe { replicate, ..Recipe::by(Score::Greedy) };
     let record = run_checked(&setup, recipe.build()).expect("the grid and the index are whole");
     let copies = record.0.iter().filter_map(|(time, entry)| match entry {

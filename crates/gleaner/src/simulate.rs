@@ -164,12 +164,22 @@ fn start<'a>(
         let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
         return Ok(if keeps { run.with_timeline() } else { run });
     };
+    let rule = experiment.recipe.to_string();
     let saved = Saved::from_bytes(&read_saved(file)?);
-    saved
-        .and_then(|saved| {
-            Simulation::restore(&experiment.setup, policy, &experiment.recipe.to_string(), saved)
-        })
-        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
+    let run = saved
+        .and_then(|saved| Simulation::restore(&experiment.setup, policy, &rule, saved))
+        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+    check_seed(file, run.scheduler().grid().seed(), experiment.seed)?;
+    Ok(run)
+}
+
+/// A run that goes on keeps its seed: another would not be heeded.
+fn check_seed(file: &Path, found: u64, expected: u64) -> Outcome {
+    if found == expected {
+        return Ok(());
+    }
+    let file = file.display();
+    Err(Failure::Usage(format!("--resume {file}: found a run with seed {found}; expected seed {expected}")))
 }
 
 fn read_saved(file: &Path) -> Result<Vec<u8>, Failure> {

@@ -126,8 +126,12 @@ fn brokers_and_logs_are_compared_too() {
 fn peers_are_compared_and_a_user_s_jobs_stay_in_order() {
     let folder = Scratch::new();
     folder.write("workers.csv", "peer,ops_per_s,count\none,10,2\ntwo,30,1\n");
-    let jobs: String = (0..20).map(|job| format!("j{job},one,{},{}x2,ada,1\n", 2 * job, 50 + job)).collect();
-    folder.write("jobs.csv", &format!("id,peer,arrival_s,lengths,user,think_s\n{jobs}last,two,41,70,,\n"));
+    // The user's jobs come so close together that what moves them would change their order.
+    let job = |job: usize| {
+        format!("j{job},one,{},{}x2,ada,1\nk{job},two,{},70x3,,\n", 40 + job, 50 + job, 40 + job)
+    };
+    let jobs: String = (0..20).map(job).collect();
+    folder.write("jobs.csv", &format!("id,peer,arrival_s,lengths,user,think_s\n{jobs}"));
     let peers = "[peers]\nworkers = \"workers.csv\"\n[work]\njobs = \"jobs.csv\"\n[policy]\npreset = \"dasilva/greedy\"\n";
     folder.write("peers.toml", peers);
     let policies = "dasilva/greedy,dasilva/traditional,gleaner/bags";

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// How often a task runs at a time, at least once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replicate {
-    /// So many times, from 1 to [`MAX`](Self::MAX).
+    /// So many times: see [`runs`](Self::runs).
     Runs(u32),
     /// Among peers: once more on an idle machine that is likely to be done sooner.
     Idle,
@@ -17,6 +17,11 @@ impl Replicate {
     pub const ONE: Self = Self::Runs(1);
     /// The most that may be wished.
     pub const MAX: u32 = 16;
+
+    /// So many runs at a time, from 1 to [`MAX`](Self::MAX).
+    pub fn runs(count: u32) -> Option<Self> {
+        (1..=Self::MAX).contains(&count).then_some(Self::Runs(count))
+    }
 
     /// How many every task has from the outset.
     pub(crate) fn count(self) -> u32 {

@@ -248,7 +248,7 @@ fn replicate(key: &Key<'_>) -> Result<Replicate, PolicyError> {
     if key.text(&expected).is_ok_and(|word| word == "idle") {
         return Ok(Replicate::Idle);
     }
-    key.whole(1, &expected).map(Replicate::Runs)
+    Replicate::runs(key.whole(1, &expected)?).ok_or_else(|| key.wrong(expected))
 }
 
 fn deadline(key: &Key<'_>) -> Result<Time, PolicyError> {

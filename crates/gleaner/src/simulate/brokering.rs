@@ -1,7 +1,7 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
 use super::compare::{self, Measured, Metric};
-use super::{Ended, Steps, advance, aligned, finish, read_saved, what_is_kept};
+use super::{Ended, Steps, advance, aligned, check_seed, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
@@ -104,16 +104,12 @@ fn begin(scenario: &BrokeringScenario, seed: u64) -> Result<Brokerage<'_>, Failu
         .map_err(|error| Failure::Usage(format!("the scenario: {error}")))
 }
 
-/// Where a checkpoint left off: a run keeps its seed.
+/// Where a checkpoint left off.
 fn go_on<'a>(scenario: &'a BrokeringScenario, file: &Path) -> Result<Brokerage<'a>, Failure> {
-    let wrong = |error: String| Failure::Usage(format!("--resume {}: {error}", file.display()));
-    let run = Brokerage::restore(&scenario.setup, scenario.recipe, &read_saved(file)?);
-    let run = run.map_err(|error| wrong(error.to_string()))?;
-    if run.seed() == scenario.seed {
-        Ok(run)
-    } else {
-        Err(wrong(format!("found a run with seed {}; expected seed {}", run.seed(), scenario.seed)))
-    }
+    let run = Brokerage::restore(&scenario.setup, scenario.recipe, &read_saved(file)?)
+        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+    check_seed(file, run.seed(), scenario.seed)?;
+    Ok(run)
 }
 
 /// One run; what came of it goes to a folder, if one is named.
