@@ -204,10 +204,11 @@ impl Recipe {
     /// Copies are for what places each task by itself and leaves it where it is.
     fn check_replicas(&self) -> Result<(), PolicyError> {
         let wrong = |expected| Err(PolicyError::new("replicate", self.replicate.name(), expected));
+        if self.replicate == Replicate::ONE {
+            return Ok(());
+        }
         match (self.score, self.replicate) {
-            (_, Replicate::ONE) => Ok(()),
-            (Goal::Now(_), Replicate::Idle) if self.peering.is_some() => Ok(()),
-            (Goal::Now(_), Replicate::Idle) => {
+            (Goal::Now(_), Replicate::Idle) if self.peering.is_none() => {
                 wrong("a number: only among peers is it known that nobody waits for an idle machine")
             }
             (Goal::Now(_), Replicate::Runs(_)) if self.peering.is_some() => {
@@ -219,7 +220,7 @@ impl Recipe {
             (Goal::Now(_), Replicate::Runs(_)) if self.heeds_budget() => wrong(
                 "1, or budget.rule = \"none\": nobody knows before the first end what the copies will have cost",
             ),
-            (Goal::Now(_), Replicate::Runs(_)) => Ok(()),
+            (Goal::Now(_), _) => Ok(()),
             (Goal::End(_), _) => wrong("1: a batch plans one run of each task"),
             (Goal::Rank(_), _) => wrong("1: a broker sends a task to one site"),
             (Goal::Start(_), _) => wrong("1: what waits in a queue is one run"),

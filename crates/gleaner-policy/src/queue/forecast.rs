@@ -201,5 +201,5 @@ fn declared(grid: &Grid, id: TaskId) -> f64 {
 /// What its user calls it alike to, if he does.
 fn label(grid: &Grid, id: TaskId) -> Option<String> {
     let ad = grid.classes().task_class(grid.task(id).class()).ad.as_ref()?;
-    ad.class_ad().get(LABEL).map(|label| label.to_string())
+    ad.class_ad().get(LABEL).map(ToString::to_string)
 }
