@@ -6,6 +6,8 @@
 //! - [`crowd`] is many tasks at once, on thousands of machines or on one.
 //! - [`rigid`] is a log of rigid jobs on one machine, under queues.
 //! - [`sites`] gives jobs to sites by their virtual maps, and multiplies the sites.
+//! - [`brokers`] sends jobs to elements by an index that is out of date, and multiplies the elements.
+//! - [`peers`] lend each other workers, and multiply.
 //! - [`table`] is what `gleaner bench` measures.
 //! - [`mapping`] is what `gleaner bench map` measures: each batch heuristic beside its plain reference.
 //! - [`live`] is what `gleaner bench live` measures: whole processes beside the limits of the machine.
@@ -13,10 +15,12 @@
 //!
 //! **A workload depends on its parameters only**: not on time, and on no random source but a numbered one.
 
+pub mod brokers;
 pub mod figure_3;
 pub mod growth;
 pub mod live;
 pub mod mapping;
+pub mod peers;
 pub mod rigid;
 pub mod sites;
 pub mod table;

@@ -1,8 +1,9 @@
 //! The measurements that `gleaner bench` shows, each with what it is to be held against.
 
 use crate::growth::{self, Steady};
-use crate::{crowd, figure_3, processor_seconds, rigid, sites};
-use gleaner_policy::{Backfill, Choice as _};
+use crate::{brokers, crowd, figure_3, peers, processor_seconds, rigid, sites};
+use gleaner_papers::dasilva;
+use gleaner_policy::{Backfill, Belief, Choice as _, Choose};
 use gleaner_sim::sharing::ClosedLoop;
 
 /// The least of so many runs counts: what disturbs a run only makes it slower.
@@ -57,8 +58,12 @@ pub fn steps() -> Vec<Step> {
     let queues = QUEUES.map(|queue| Step::of(move || queue_of(queue)));
     let logs = Step::of(whole_log);
     let maps = [false, true].map(|is_known| Step::of(move || virtual_maps(is_known)));
-    let one = engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown).chain(queues);
-    one.chain([logs]).chain(maps).collect()
+    let sent = brokers::RULES.map(|rule| Step::of(move || vec![sent_by(rule)]));
+    let decided = [brokers::RULES[0], brokers::RULES[3]].map(|rule| Step::of(move || decisions_of(rule)));
+    let lent = [Step::of(growth_of_peers), Step::of(largest_of_peers)];
+    let grids = engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown);
+    let sites = maps.into_iter().chain(sent).chain(decided).chain(lent);
+    grids.chain(queues).chain([logs]).chain(sites).collect()
 }
 
 /// Jobs, the load, the rule, and the seconds that it may take.
@@ -125,6 +130,74 @@ fn virtual_maps(is_known: bool) -> Vec<Measurement> {
     };
     let exponent = Measurement {
         name: format!("growth of MRS, {kind}, 100 to 10,000 sites"),
+        value: growth::exponent(&points),
+        unit: "exponent",
+        aim: None,
+    };
+    points.into_iter().map(line).chain([exponent]).collect()
+}
+
+const JOBS_A_PEER: usize = 100;
+
+fn growth_of_peers() -> Vec<Measurement> {
+    let points = peers::PEERS.map(|count| {
+        let setup = peers::setup(count, JOBS_A_PEER);
+        (count as f64, least(|| peers::seconds_per_job(&setup, peers::greedy())))
+    });
+    let line = |(count, seconds): (f64, f64)| Measurement {
+        name: format!("job among {count} peers, dasilva/greedy"),
+        value: 1e9 * seconds,
+        unit: "ns",
+        aim: None,
+    };
+    let exponent = Measurement {
+        name: "growth under dasilva/greedy, 10 to 1,000 peers".to_owned(),
+        value: growth::exponent(&points),
+        unit: "exponent",
+        aim: None,
+    };
+    points.into_iter().map(line).chain([exponent]).collect()
+}
+
+/// The largest cell of Da Silva and Nesmachnow's table 2, once under each rule.
+fn largest_of_peers() -> Vec<Measurement> {
+    let largest = dasilva::CELLS.iter().max_by_key(|cell| cell.jobs).expect("a table with cells");
+    let line = |(name, (_, seconds, tasks)): (&str, (String, f64, u64))| Measurement {
+        name: format!("{tasks} jobs, {} peers, dasilva/{name}", largest.peers),
+        value: seconds,
+        unit: "s",
+        aim: Some(Aim::AtMost(20.0)),
+    };
+    ["traditional", "greedy"].into_iter().zip(dasilva::largest(largest)).map(line).collect()
+}
+
+type BrokerRule = (&'static str, Choose, Belief);
+
+/// Once: the runs take long enough.
+fn sent_by((name, choose, belief): BrokerRule) -> Measurement {
+    let setup = brokers::setup(1_000, 100, 1_000_000);
+    Measurement {
+        name: format!("10⁶ jobs, 100 brokers, 1,000 elements, {name}"),
+        value: brokers::seconds(&setup, brokers::recipe(choose, belief)),
+        unit: "s",
+        aim: Some(Aim::AtMost(30.0)),
+    }
+}
+
+fn decisions_of((name, choose, belief): BrokerRule) -> Vec<Measurement> {
+    let points = brokers::ELEMENTS.map(|elements| {
+        let mut broker = brokers::Informed::new(elements, brokers::recipe(choose, belief));
+        let took = (0..RUNS).map(|_| broker.seconds_per_decision(ARRIVALS)).fold(f64::INFINITY, f64::min);
+        (elements as f64, took)
+    });
+    let line = |(elements, seconds): (f64, f64)| Measurement {
+        name: format!("decision by {name}, {elements} elements"),
+        value: 1e9 * seconds,
+        unit: "ns",
+        aim: None,
+    };
+    let exponent = Measurement {
+        name: format!("growth by {name}, 100 to 10,000 elements"),
         value: growth::exponent(&points),
         unit: "exponent",
         aim: None,

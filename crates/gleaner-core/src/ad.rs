@@ -3,9 +3,18 @@
 //! An ad without `Requirements` takes everyone, as no ad at all does. Evaluation sees no clock and no randomness of the
 //! machine: `time()` is 0 and `random()` starts from one seed.
 
-use gleaner_classad::{Budget, ClassAd, Clock, CompiledAd, Context, Limits, Names, ParseError, REQUIREMENTS};
+use gleaner_classad::{
+    Budget, ClassAd, Clock, CompiledAd, Context, Expr, Limits, Name, Names, ParseError, REQUIREMENTS,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
+
+/// What a site publishes, as ranks and requirements call it.
+pub(crate) const PUBLISHED: [&str; 5] =
+    ["EstimatedTraversalTime", "FreeCpus", "FreeMemory", "FreeDisk", "WaitingJobs"];
+/// What a task asks of what a site publishes: see [`Ad::with_published_apart`].
+pub(crate) const PUBLISHED_REQUIREMENTS: &str = "PublishedRequirements";
 
 /// Steps of one evaluation: ordinary requirements take ten to a hundred. What takes more is `error`, and holds of nothing.
 pub(crate) const STEPS_PER_EVALUATION: u64 = 100_000;
@@ -30,6 +39,43 @@ impl Ad {
     /// From its text in the new form, as `[ Memory = 16; Requirements = TARGET.Owner == "ada" ]`.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         ClassAd::parse(text).map(Self::from)
+    }
+
+    /// The same ad, but with those clauses of its `Requirements` that read what sites publish (`EstimatedTraversalTime`,
+    /// `FreeCpus`, `FreeMemory`, `FreeDisk`, `WaitingJobs`), directly or by its own attributes, as `PublishedRequirements`. Classes go by what is left, so that no class is needed for each value.
+    #[must_use]
+    pub fn with_published_apart(self) -> Self {
+        let Some(requirements) = self.parsed.get(REQUIREMENTS) else { return self };
+        let (apart, lasting): (Vec<Expr>, Vec<Expr>) =
+            requirements.clauses().into_iter().partition(|clause| self.reads_published(clause));
+        let all = |clauses: &[Expr]| {
+            let texts: Vec<String> = clauses.iter().map(|clause| format!("({clause})")).collect();
+            Expr::parse(texts.join(" && ")).expect("clauses that were parsed make a conjunction")
+        };
+        let mut parsed = self.parsed;
+        if !apart.is_empty() {
+            parsed.remove(REQUIREMENTS);
+            parsed.insert(PUBLISHED_REQUIREMENTS, all(&apart));
+            if !lasting.is_empty() {
+                parsed.insert(REQUIREMENTS, all(&lasting));
+            }
+        }
+        Self::from(parsed)
+    }
+
+    fn reads_published(&self, clause: &Expr) -> bool {
+        let published: BTreeSet<Name> = PUBLISHED.into_iter().map(Name::new).collect();
+        let mut open: Vec<Name> = clause.references().into_iter().collect();
+        let mut met = BTreeSet::new();
+        while let Some(name) = open.pop() {
+            if published.contains(&name) {
+                return true;
+            }
+            if met.insert(name.clone()) {
+                open.extend(self.parsed.get(&name.to_string()).into_iter().flat_map(Expr::references));
+            }
+        }
+        false
     }
 
     /// The ad itself.
@@ -225,6 +271,21 @@ mod tests {
         let endless = meeting(&format!("{doubling} a90 = 1; Requirements = a0 > 0 ]"), "");
         let takes = |context: Context| endless.tasks[0].takes(&endless.machines[0], &context);
         assert_eq!(Work::of(1).try_evaluate(takes), (false, true));
+    }
+
+    #[test]
+    fn what_reads_published_values_is_told_from_what_lasts() {
+        let apart = |text: &str| Ad::parse(text).expect("an ad").with_published_apart().text;
+        let same = "[ Requirements = TARGET.Memory >= 8; Rank = TARGET.FreeCpus ]";
+        assert_eq!(apart(same), Ad::parse(same).expect("an ad").text);
+        let ad = apart(
+            "[ Requirements = TARGET.Memory >= 8 && (target.freecpus > 2 && Room); Room = WaitingJobs < 3 ]",
+        );
+        let ad = Ad::parse(&ad).expect("an ad");
+        let text = |name: &str| ad.class_ad().get(name).expect("it is there").to_string();
+        assert_eq!(text("Requirements"), "(TARGET.Memory >= 8)");
+        assert_eq!(text("PublishedRequirements"), "(target.freecpus > 2) && (Room)");
+        assert!(!apart("[ Requirements = TARGET.FreeCpus > 0 ]").contains(" Requirements"));
     }
 
     #[test]

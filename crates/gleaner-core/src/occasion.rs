@@ -39,6 +39,8 @@ pub enum Cause {
         /// Which moment that was; not after now.
         due: Time,
     },
+    /// A copy of data came to a site, or a way for it was found: what waits for data may find a place.
+    DataCame,
 }
 
 /// A cause that awaits its answer, with what was done about it so far. Occasions are part of the grid, not of the

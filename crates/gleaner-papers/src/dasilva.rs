@@ -3,19 +3,24 @@
 //!
 //! What the paper leaves open was fixed in `docs/dasilva.md` before anything was compared.
 
+mod bags;
 mod band;
 mod claims;
 mod experiments;
 mod favours;
 mod instances;
+mod keeping;
+mod plots;
 mod report;
 mod table_1;
 mod table_2;
 
+pub use bags::Bagged;
 pub use band::Band;
 pub use experiments::{Case, Experiments, Findings, Pair, largest};
-pub use favours::{Contention, Shares};
+pub use favours::{Contention, Need, Shares};
 pub use instances::{READINGS, Reading};
+pub use keeping::EDITION;
 pub use table_1::{PROCESSORS, Processor, processors};
 pub use table_2::{CELLS, Cell};
 

@@ -9,7 +9,7 @@ mod case;
 mod claims;
 mod experiments;
 mod findings;
-mod kept;
+mod outcome;
 mod patterns;
 mod plots;
 mod readings;
@@ -18,9 +18,9 @@ mod setups;
 mod tables;
 
 pub use case::{Case, Heuristic, Month, Part, Rule, Variant};
-pub use experiments::{Experiments, Interrupted, Watch};
+pub use experiments::Experiments;
 pub use findings::Findings;
-pub use kept::{Kept, KeptError, Outcome};
+pub use outcome::{EDITION, Outcome};
 pub use readings::READINGS;
 
 /// So many patterns of arrivals where nobody says how many: a pattern takes minutes, and the paper's 50 hours.

@@ -1,9 +1,9 @@
 //! The second paper's experiments: verdicts come from results, and results are the same however they were come by.
 
 use gleaner_papers::elleuch::{
-    AMPLE, BUDGETS, Case, Experiments, Findings, Heuristic, Interrupted, Kept, Month, Outcome, Part, Rule,
-    Variant, Watch,
+    AMPLE, BUDGETS, Case, EDITION, Experiments, Findings, Heuristic, Month, Outcome, Part, Rule, Variant,
 };
+use gleaner_papers::{Interrupted, Kept, Progress};
 use gleaner_report::Verdict;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
@@ -161,15 +161,15 @@ fn threads_do_not_matter_and_what_was_stopped_goes_on() {
     let done = || {
         counted.fetch_add(1, Ordering::Relaxed);
     };
-    let run = |threads: usize, kept: &Kept, stop: &(dyn Fn() -> bool + Sync)| {
+    let run = |threads: usize, kept: &Kept<Outcome>, stop: &(dyn Fn() -> bool + Sync)| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a few threads");
-        pool.install(|| small().run(kept, Watch { done: &done, stop }))
+        pool.install(|| small().run(kept, Progress { done: &done, stop }))
     };
     let whole = run(1, &Kept::nowhere(), &|| false).expect("nobody stops it");
     assert_eq!(counted.swap(0, Ordering::Relaxed), small().simulations());
 
     let folder = tempfile::tempdir().expect("a folder");
-    let kept = Kept::in_folder(folder.path()).expect("a new file");
+    let kept = Kept::in_folder(folder.path(), EDITION).expect("a new file");
     let stopped = run(1, &kept, &|| counted.load(Ordering::Relaxed) >= 5);
     assert!(matches!(stopped, Err(Interrupted::Stopped)), "{stopped:?}");
     let lines = || std::fs::read_to_string(folder.path().join("simulations.jsonl")).expect("results");
@@ -177,7 +177,7 @@ fn threads_do_not_matter_and_what_was_stopped_goes_on() {
     assert!(before.lines().count() >= 5, "{before}");
 
     counted.store(0, Ordering::Relaxed);
-    let kept = Kept::in_folder(folder.path()).expect("results");
+    let kept = Kept::in_folder(folder.path(), EDITION).expect("results");
     let again = run(3, &kept, &|| false).expect("nobody stops it");
     assert_eq!(counted.into_inner(), small().simulations());
     assert_eq!((json(&again), again.files()), (json(&whole), whole.files()));

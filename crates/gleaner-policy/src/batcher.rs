@@ -182,6 +182,7 @@ impl Policy for Batcher {
                 | Cause::Published(_)
                 | Cause::Wanted
                 | Cause::NothingLent
+                | Cause::DataCame
                 | Cause::Lost(_)
                 | Cause::RuleChanged,
             ) => self.at_once(grid, now),
@@ -200,6 +201,7 @@ impl Policy for Batcher {
                 | Cause::Submitted(_)
                 | Cause::Wanted
                 | Cause::NothingLent
+                | Cause::DataCame
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
                 | Cause::Closed(_)

@@ -167,6 +167,9 @@ fn rank(
     }
     let (access, transfer) = data_seconds(grid, class, machine);
     let traversal_s = traversal_s(rule.belief, grid, machine);
+    if !grid.published_requirements_hold(class, machine, traversal_s) {
+        return None;
+    }
     let own = match grid.own_rank(class, machine, traversal_s) {
         OwnRank::Number(own) => own,
         OwnRank::NoNumber => return None,
@@ -285,6 +288,7 @@ impl Policy for Broker {
             | Cause::Vacated(machine)
             | Cause::Published(machine) => self.start_anywhere(grid, |class| grid.can_run(class, machine)),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, |_| true),
+            Cause::DataCame => self.start_anywhere(grid, |class| !grid.catalogue().inputs(class).is_empty()),
             Cause::WokeUp { .. }
             | Cause::LoadRose(_)
             | Cause::Closed(_)

@@ -137,6 +137,7 @@ impl Matchmaker {
                 | Cause::Published(_)
                 | Cause::Wanted
                 | Cause::NothingLent
+                | Cause::DataCame
                 | Cause::RuleChanged
                 | Cause::WokeUp { .. },
                 _,
@@ -212,7 +213,8 @@ impl Policy for Matchmaker {
             | Cause::Closed(_)
             | Cause::WokeUp { .. }
             | Cause::Wanted
-            | Cause::NothingLent => None,
+            | Cause::NothingLent
+            | Cause::DataCame => None,
         };
         let placed = placed.or_else(|| self.replicate(grid, now, occasion.cause));
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))

@@ -3,12 +3,15 @@
 //! A machine is free while fewer tasks are on it than it has cores. **A loan lasts for what the borrower starts at once**: a
 //! borrowed machine goes back as soon as its last run is over, so that its lender can say anew who has it next.
 
+mod copies;
 mod seeker;
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::parts::choose::Choose;
 use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
+use crate::parts::replicate::Replicate;
 use crate::{Score, placement};
+use copies::Ended;
 use gleaner_core::{Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Want};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use seeker::{Seeker, Wanted};
@@ -20,6 +23,8 @@ pub(crate) struct Sharing {
     pub(crate) score: Score,
     /// Which of those that were judged is taken.
     pub(crate) choose: Choose,
+    /// Whether idle machines run tasks once more.
+    pub(crate) replicate: Replicate,
     /// What makes the site a peer.
     pub(crate) peering: Peering,
 }
@@ -29,11 +34,12 @@ pub(crate) struct Sharing {
 pub struct Peer {
     recipe: Sharing,
     fleet: Fleet,
+    ended: Ended,
 }
 
 impl Peer {
     pub(crate) fn new(recipe: Sharing) -> Self {
-        Self { recipe, fleet: Fleet::default() }
+        Self { recipe, fleet: Fleet::default(), ended: Ended::default() }
     }
 
     fn find(&self, grid: &Grid, class: TaskClassId, wanted: Wanted) -> Option<MachineId> {
@@ -64,6 +70,18 @@ impl Peer {
         let task = grid.longest_waiting(|class| queue(class).is_some())?;
         let on = queue(grid.task(task).class())?;
         Some(Decision::Start { task, on })
+    }
+
+    /// A second run on an idle machine of its own, while nothing waits.
+    fn copy(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.recipe.replicate != Replicate::Idle || grid.has_waiting() {
+            return None;
+        }
+        grid.placed_classes().find_map(|class| {
+            let on = self.find(grid, class, Wanted::Lendable)?;
+            let task = copies::most_gained(grid, now, (class, on), self.ended)?;
+            Some(Decision::Replicate { task, on })
+        })
     }
 
     /// A borrowed machine with nothing on it goes back.
@@ -143,6 +161,7 @@ impl Policy for Peer {
             Change::ResidentsChanged(machine)
             | Change::LoadChanged(machine)
             | Change::AvailabilityChanged(machine) => self.fleet.update(grid, machine),
+            Change::Finished(task) => self.ended.add(grid, task),
             Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.rebuild(grid),
             Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.rebuild(grid),
             Change::MachineClassMet(_)
@@ -152,7 +171,6 @@ impl Policy for Peer {
             | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
-            | Change::Finished(_)
             | Change::Withdrawn { .. }
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
@@ -165,7 +183,7 @@ impl Policy for Peer {
         }
     }
 
-    fn propose(&mut self, grid: &Grid, _: Time, occasion: Occasion) -> Option<Decision> {
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let first = match occasion.cause {
             // Before the next task may go there.
             Cause::Freed(machine) | Cause::Vacated(machine) => Self::give_back(grid, machine),
@@ -184,14 +202,20 @@ impl Policy for Peer {
             .or_else(then)
             .or_else(short)
             .or_else(|| Self::ask(grid))
+            .or_else(|| self.copy(grid, now))
             .or_else(|| self.offer(grid))
     }
 
     fn rebuild(&mut self, grid: &Grid) {
         self.fleet = Fleet::of(grid);
+        self.ended = Ended::of(grid);
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
+        let ended = Ended::of(grid);
+        if self.ended != ended {
+            return Err(format!("of tasks that ended {:?} is kept, and it is {ended:?}", self.ended));
+        }
         self.fleet.check(grid)
     }
 }

@@ -5,10 +5,11 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::Peering;
+use crate::parts::favours::{Overflow, Peering};
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::rank::{Rank, Until};
+use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
 use crate::parts::when::PERIOD;
@@ -295,6 +296,26 @@ fn dasilvas() -> [Preset; 2] {
     ]
 }
 
+/// Beats `dasilva/greedy` on bags of tasks: see `docs/dasilva.md`.
+fn bags() -> Preset {
+    let peering = Peering { queue: Overflow::Peer, ..Peering::default() };
+    Preset {
+        name: "gleaner/bags".to_owned(),
+        summary: "among peers, each task to the most powerful machine, and once more to an idle one that is faster".to_owned(),
+        description: "As dasilva/greedy, and while no task waits, a running one gets a second run on an idle machine of the \
+                      peer's own, if that is likely to be done sooner by how long tasks took so far. No length is read. A \
+                      second run costs O(machines), all else O(machine classes + log machines)."
+            .to_owned(),
+        recipe: Recipe {
+            choose: Choose::BestLatest,
+            replicate: Replicate::Idle,
+            peering: Some(peering),
+            ..Recipe::by(Score::Power)
+        },
+        says: &[Part::When],
+    }
+}
+
 fn sites() -> [Preset; 4] {
     let khoo = "From Khoo, Veeravalli, Hung and See.";
     let rows = [
@@ -349,6 +370,7 @@ impl Preset {
             .chain(elleuchs())
             .chain([budget()])
             .chain(dasilvas())
+            .chain([bags()])
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)

@@ -311,6 +311,7 @@ impl Policy for Backfiller {
             | Cause::Published(_)
             | Cause::Wanted
             | Cause::NothingLent
+            | Cause::DataCame
             | Cause::RuleChanged => {
                 if self.line.is_empty() {
                     None

@@ -152,7 +152,7 @@ impl Recipe {
         match self.score {
             Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief })),
             Goal::Now(score) => match peering {
-                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, peering })),
+                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, replicate, peering })),
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
                     place: score,
                     choose,
@@ -204,22 +204,27 @@ impl Recipe {
     /// Copies are for what places each task by itself and leaves it where it is.
     fn check_replicas(&self) -> Result<(), PolicyError> {
         let wrong = |expected| Err(PolicyError::new("replicate", self.replicate.name(), expected));
-        match self.score {
-            _ if self.replicate == Replicate::ONE => Ok(()),
-            Goal::Now(_) if self.peering.is_some() => {
-                wrong("1: a peer that lends a machine lends it for one run")
+        if self.replicate == Replicate::ONE {
+            return Ok(());
+        }
+        match (self.score, self.replicate) {
+            (Goal::Now(_), Replicate::Idle) if self.peering.is_none() => {
+                wrong("a number: only among peers is it known that nobody waits for an idle machine")
             }
-            Goal::Now(_) if self.relocate.is_some() => {
+            (Goal::Now(_), Replicate::Runs(_)) if self.peering.is_some() => {
+                wrong("1 or \"idle\": a peer that lends a machine lends it for one run")
+            }
+            (Goal::Now(_), Replicate::Runs(_)) if self.relocate.is_some() => {
                 wrong("1, or relocate = \"none\": a task with several runs stays where they are")
             }
-            Goal::Now(_) if self.heeds_budget() => wrong(
+            (Goal::Now(_), Replicate::Runs(_)) if self.heeds_budget() => wrong(
                 "1, or budget.rule = \"none\": nobody knows before the first end what the copies will have cost",
             ),
-            Goal::Now(_) => Ok(()),
-            Goal::End(_) => wrong("1: a batch plans one run of each task"),
-            Goal::Rank(_) => wrong("1: a broker sends a task to one site"),
-            Goal::Start(_) => wrong("1: what waits in a queue is one run"),
-            Goal::Sites(_) => wrong("1: sites.copies says how often a job runs at a time"),
+            (Goal::Now(_), _) => Ok(()),
+            (Goal::End(_), _) => wrong("1: a batch plans one run of each task"),
+            (Goal::Rank(_), _) => wrong("1: a broker sends a task to one site"),
+            (Goal::Start(_), _) => wrong("1: what waits in a queue is one run"),
+            (Goal::Sites(_), _) => wrong("1: sites.copies says how often a job runs at a time"),
         }
     }
 

@@ -178,6 +178,9 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
         (json!({ "preset": "cavalieri/current", "replicate": 2 }), "replicate", "2", "to one site"),
         (json!({ "preset": "khoo/mrs", "replicate": 2 }), "replicate", "2", "sites.copies"),
         (json!({ "preset": "dasilva/greedy", "replicate": 2 }), "replicate", "2", "for one run"),
+        (json!({ "preset": "gleaner/bags", "replicate": 2 }), "replicate", "2", "for one run"),
+        (json!({ "preset": "bertasi/greedy", "replicate": "idle" }), "replicate", "idle", "among peers"),
+        (json!({ "preset": "elleuch/min-min", "replicate": "idle" }), "replicate", "idle", "plans one run"),
         (
             json!({ "preset": "bertasi/greedy", "replicate": 2, "relocate": { "score": "greedy" } }),
             "replicate",
@@ -278,7 +281,7 @@ fn a_rule_for_sites_is_said_in_a_table() {
 #[test]
 fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
     let presets = Preset::all();
-    assert_eq!(presets.len(), 47);
+    assert_eq!(presets.len(), 48);
     for (at, preset) in presets.iter().enumerate() {
         assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
         preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));

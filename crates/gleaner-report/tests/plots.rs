@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};
+use gleaner_report::{Axis, HeatCell, HeatMap, Plot, PlotGrid, Series, Style, Svg};
 use roxmltree::{Document, Node};
 
 const STYLES: [Style; 5] = [Style::Line, Style::Marked, Style::Step, Style::Points, Style::Bars];
@@ -156,4 +156,23 @@ fn outline(svg: &Svg) -> String {
         writeln!(lines, "{}", line.trim_end()).expect("writing to a string does not fail");
     }
     lines
+}
+
+#[test]
+fn a_heat_map_says_each_value_in_figures_too_and_takes_any_value() {
+    let cell = |value: f64, framed| HeatCell { value, lines: vec![format!("<{value}>")], framed };
+    let odd = [f64::NAN, f64::INFINITY, f64::MAX, f64::MIN, 0.0, 1.0];
+    for all in odd.iter().flat_map(|one| odd.iter().map(move |other| [*one, *other])) {
+        let row = all.map(|value| cell(value, value > 0.0)).to_vec();
+        let map =
+            HeatMap::new("a & b", ("α", vec!["0".into(), "1".into()]), ("β", vec!["<0>".into()]), vec![row]);
+        check(&map.note("what is framed is best").svg());
+    }
+    let none = HeatMap::new("", ("", Vec::new()), ("", Vec::new()), Vec::new());
+    check(&none.svg());
+    let row = vec![cell(1.0, true), cell(2.0, false), cell(f64::NAN, false)];
+    let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let svg = HeatMap::new("t", ("x", names), ("y", vec!["r".into()]), vec![row]).svg();
+    assert!(svg.as_str().contains("&lt;1&gt;") && svg.as_str().contains("&lt;2&gt;"), "{svg}");
+    assert_eq!(marks(&svg, "path"), 1, "one has a frame");
 }

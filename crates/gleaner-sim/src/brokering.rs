@@ -5,7 +5,7 @@
 //! there; then it stands in the element's queue, first come, first served.
 //!
 //! # Invariants
-//! - **Within an instant**: jobs end, then files arrive, then the index is refreshed, from below, then jobs are handed in.
+//! - **Within an instant**: jobs end, then files arrive, then copies come from outside, then the index is refreshed, from below, then jobs are handed in.
 //! - **A saved run that goes on is the run that was not saved**: what a broker draws depends on the seed and the task alone.
 
 mod element;
@@ -17,15 +17,18 @@ mod ways;
 
 pub use market::JobRecord;
 pub use setup::{
-    BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model, RankSource, Storage,
+    BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link, Model,
+    RankSource, Storage,
 };
 
 use crate::clock::Clock;
 use crate::mail::{Mail, Way};
 use crate::parties::Parties;
+use crate::saved::{RestoreError, seal_run, unseal_run};
 use gleaner_core::explain::words;
 use gleaner_core::{
-    Event, Explanation, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags, TaskClass,
+    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags,
+    TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Recipe, Score};
 use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time, UserId};
@@ -34,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 /// A run of a setup under one rule.
 pub struct Brokerage<'a> {
+    rule: Recipe,
     parties: Parties<'a, AnyPolicy, Market<'a>>,
 }
 
@@ -69,7 +73,7 @@ impl<'a> Brokerage<'a> {
                 parties.tell(party, event);
             }
         }
-        Ok(Self { parties })
+        Ok(Self { rule, parties })
     }
 
     /// One event and what follows from it at once; false when nothing more can happen.
@@ -87,6 +91,11 @@ impl<'a> Brokerage<'a> {
         self.parties.now()
     }
 
+    /// The first seed of what it draws.
+    pub fn seed(&self) -> u64 {
+        self.broker(0).grid().seed()
+    }
+
     /// What became of each job so far.
     pub fn records(&self) -> &[JobRecord] {
         self.parties.outside().state().records()
@@ -102,7 +111,7 @@ impl<'a> Brokerage<'a> {
         self.parties.scheduler(PartyId::new(number))
     }
 
-    /// Everything needed to go on later.
+    /// Everything needed to go on later, as a file's contents.
     pub fn save(&self) -> Vec<u8> {
         let setup = self.parties.outside().setup();
         let all = (0..setup.brokers + setup.elements.len()).map(PartyId::new);
@@ -112,16 +121,17 @@ impl<'a> Brokerage<'a> {
             mail: self.parties.mail().clone(),
             clock: self.parties.clock().clone(),
         };
-        postcard::to_stdvec(&kept).expect("plain data can always be written to memory")
+        seal_run(setup, &self.rule.to_string(), &kept)
     }
 
-    /// Goes on where a run of the same setup and rule was saved.
-    pub fn restore(setup: &'a BrokeringSetup, rule: Recipe, kept: &[u8]) -> Result<Self, postcard::Error> {
-        let Kept { grids, state, mail, clock } = postcard::from_bytes(kept)?;
+    /// Goes on where a run of the same setup and rule was saved: it draws what that would have drawn.
+    pub fn restore(setup: &'a BrokeringSetup, rule: Recipe, kept: &[u8]) -> Result<Self, RestoreError> {
+        let Kept { grids, state, mail, clock } = unseal_run(setup, &rule.to_string(), kept)?;
         let policy = |party: usize| if party < setup.brokers { rule.build() } else { queue() };
         let schedulers = grids.into_iter().enumerate();
         let schedulers = schedulers.map(|(party, grid)| Scheduler::new(grid, policy(party))).collect();
-        Ok(Self { parties: Parties::at(schedulers, Market::at(setup, state), mail, clock) })
+        let parties = Parties::at(schedulers, Market::at(setup, state), mail, clock);
+        Ok(Self { rule, parties })
     }
 }
 
@@ -167,7 +177,8 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
         events.extend(of.at.iter().map(|&site| Event::FileStored { file, site }));
     }
     for (class, of) in setup.classes.iter().enumerate() {
-        events.push(Event::TaskClassMet(of.task.clone()));
+        let ad = of.task.ad.clone().map(Ad::with_published_apart);
+        events.push(Event::TaskClassMet(TaskClass { ad, ..of.task.clone() }));
         events.push(Event::InputsNamed { class: TaskClassId::new(class), files: of.inputs.clone() });
     }
     let sites = || (0..setup.storage.len()).map(SiteId::new);
@@ -214,7 +225,8 @@ impl BrokeringSetup {
     pub fn check_runnable(&self) -> Result<(), BrokeringError> {
         let setup = self;
         let mut broker = Scheduler::new(empty_grid(), queue());
-        for event in opening(&Market::new(setup)) {
+        let later = setup.copies.iter().map(|copy| Event::FileStored { file: copy.file, site: copy.site });
+        for event in opening(&Market::new(setup)).into_iter().chain(later) {
             broker.apply(Time::ZERO, &event);
         }
         let grid = broker.grid();

@@ -4,13 +4,15 @@ use crate::setup::Setup;
 use crate::world::World;
 use gleaner_core::Grid;
 use gleaner_units::Ops;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Debug, Write as _};
 use thiserror::Error;
 
 /// How every checkpoint begins.
 const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 
 /// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,39 +58,74 @@ impl Saved {
     }
 
     pub(crate) fn check(&self, setup: &Setup, rule: &str) -> Result<(), RestoreError> {
-        if self.setup != fingerprint(setup) {
-            return Err(RestoreError::OtherSetup);
-        }
-        if self.rule == rule {
-            return Ok(());
-        }
-        Err(RestoreError::OtherPolicy { found: self.rule.clone(), expected: rule.to_owned() })
+        check((self.setup, &self.rule), (fingerprint(setup), rule))
     }
 
     /// As a file's contents.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let body = postcard::to_stdvec(self).expect("plain data can always be written to memory");
-        let mut sum = Hash::NEW;
-        sum.add_all(&body);
-        [MAGIC, &FORMAT.to_le_bytes(), &sum.0.to_le_bytes(), &body].concat()
+        seal(&postcard::to_stdvec(self).expect("plain data can always be written to memory"))
     }
 
     /// From a file's contents: whole, or not at all.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        let header = bytes.strip_prefix(MAGIC).ok_or(RestoreError::NoCheckpoint)?;
-        let (format, header) = header.split_first_chunk::<4>().ok_or(RestoreError::Damaged)?;
-        let found = u32::from_le_bytes(*format);
-        if found != FORMAT {
-            return Err(RestoreError::Format { found });
-        }
-        let (kept, body) = header.split_first_chunk::<8>().ok_or(RestoreError::Damaged)?;
-        let mut sum = Hash::NEW;
-        sum.add_all(body);
-        if sum.0 != u64::from_le_bytes(*kept) {
-            return Err(RestoreError::Damaged);
-        }
-        postcard::from_bytes(body).map_err(|_| RestoreError::Damaged)
+        postcard::from_bytes(unseal(bytes)?).map_err(|_| RestoreError::Damaged)
     }
+}
+
+/// A file's contents of what was saved.
+fn seal(body: &[u8]) -> Vec<u8> {
+    let mut sum = Hash::NEW;
+    sum.add_all(body);
+    [MAGIC, &FORMAT.to_le_bytes(), &sum.0.to_le_bytes(), body].concat()
+}
+
+/// What was saved, whole, from a file's contents.
+fn unseal(bytes: &[u8]) -> Result<&[u8], RestoreError> {
+    let header = bytes.strip_prefix(MAGIC).ok_or(RestoreError::NoCheckpoint)?;
+    let (format, header) = header.split_first_chunk::<4>().ok_or(RestoreError::Damaged)?;
+    let found = u32::from_le_bytes(*format);
+    if found != FORMAT {
+        return Err(RestoreError::Format { found });
+    }
+    let (kept, body) = header.split_first_chunk::<8>().ok_or(RestoreError::Damaged)?;
+    let mut sum = Hash::NEW;
+    sum.add_all(body);
+    if sum.0 == u64::from_le_bytes(*kept) { Ok(body) } else { Err(RestoreError::Damaged) }
+}
+
+/// Whether what was saved is of this setup under this rule.
+fn check((setup, rule): (u64, &str), (own, expected): (u64, &str)) -> Result<(), RestoreError> {
+    if setup != own {
+        return Err(RestoreError::OtherSetup);
+    }
+    if rule == expected {
+        return Ok(());
+    }
+    Err(RestoreError::OtherPolicy { found: rule.to_owned(), expected: expected.to_owned() })
+}
+
+/// A file's contents of a run that has a setup which can be shown, and a rule.
+pub(crate) fn seal_run(setup: &impl Debug, rule: &str, kept: &impl Serialize) -> Vec<u8> {
+    let run = (fingerprint_of(setup), rule, kept);
+    seal(&postcard::to_stdvec(&run).expect("plain data can always be written to memory"))
+}
+
+/// What [`seal_run`] wrote of the same setup and rule.
+pub(crate) fn unseal_run<T: DeserializeOwned>(
+    setup: &impl Debug,
+    rule: &str,
+    bytes: &[u8],
+) -> Result<T, RestoreError> {
+    let damaged = |_| RestoreError::Damaged;
+    let (of, rest) = postcard::take_from_bytes::<(u64, String)>(unseal(bytes)?).map_err(damaged)?;
+    check((of.0, &of.1), (fingerprint_of(setup), rule))?;
+    postcard::from_bytes(rest).map_err(damaged)
+}
+
+fn fingerprint_of(setup: &impl Debug) -> u64 {
+    let mut hash = Hash::NEW;
+    write!(hash, "{setup:?}").expect("a hash takes all");
+    hash.0
 }
 
 /// FNV-1a: tells scenarios apart and notices damage; no defence against what is made to collide.
@@ -105,6 +142,13 @@ impl Hash {
 
     fn add(&mut self, word: u64) {
         self.add_all(&word.to_le_bytes());
+    }
+}
+
+impl fmt::Write for Hash {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.add_all(text.as_bytes());
+        Ok(())
     }
 }
 

@@ -2,16 +2,20 @@
 
 use gleaner_core::{Ad, Needs, Tags, TaskClass};
 use gleaner_policy::{Belief, Choose, Rank, Recipe};
-use gleaner_sim::Division;
 use gleaner_sim::brokering::{
-    Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model,
-    RankSource, Storage,
+    Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link,
+    Model, RankSource, Storage,
 };
+use gleaner_sim::{Division, RestoreError};
 use gleaner_testkit::random::Choices;
 use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time, UserId};
 
 fn seconds(seconds: f64) -> Span {
     Span::from_seconds(seconds).expect("a span")
+}
+
+fn moment(seconds: f64) -> Time {
+    Time::from_seconds(seconds).expect("a moment")
 }
 
 /// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
@@ -25,7 +29,7 @@ fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetu
         index: 0,
     };
     let job = |&(arrival, length): &(f64, f64)| Job {
-        arrival: Time::from_seconds(arrival).expect("a moment"),
+        arrival: moment(arrival),
         length: Ops::new(length).expect("a length"),
         class: TaskClassId::FIRST,
         broker: 0,
@@ -34,6 +38,7 @@ fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetu
         elements: speeds.iter().enumerate().map(element).collect(),
         storage: vec![Storage { bytes_per_s: f64::INFINITY, quota: None }; speeds.len()],
         files: Vec::new(),
+        copies: Vec::new(),
         links: (0..speeds.len()).map(|site| Link { between: (site, speeds.len()), bytes_per_s }).collect(),
         index: vec![IndexNode { ttl: seconds(1e6), above: None }],
         classes: vec![class("")],
@@ -259,6 +264,14 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
             }
         }
         assert_eq!(run.records(), unbroken.records(), "seed {seed}");
+        assert_eq!(run.seed(), seed, "and so it draws the same");
+        let other = Recipe { belief: Belief::OwnDispatches { brokers: 3 }, ..rule };
+        let other = Brokerage::restore(&setup, other, &run.save()).err();
+        assert!(matches!(other, Some(RestoreError::OtherPolicy { .. })), "{other:?}");
+        let mut torn = run.save();
+        torn.pop();
+        assert_eq!(Brokerage::restore(&setup, rule, &torn).err(), Some(RestoreError::Damaged));
+        assert_eq!(Brokerage::restore(&setup, rule, b"x").err(), Some(RestoreError::NoCheckpoint));
     }
 }
 
@@ -282,4 +295,52 @@ fn a_user_s_own_rank_sees_what_elements_published_and_has_to_be_a_number() {
     for rank in ["TARGET.Nothing", "\"fast\"", "real(\"NaN\")", "1 / 0", "error"] {
         assert_eq!(went(rank), [None; 4], "{rank} is no number: the jobs wait, and nothing is lost");
     }
+}
+
+#[test]
+fn requirements_see_what_elements_published_machine_by_machine() {
+    let went = |requirements: &str| {
+        let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);
+        setup.model.rank_source = RankSource::Element;
+        setup.index[0].ttl = seconds(1.0);
+        for (element, memory) in setup.elements.iter_mut().zip([4, 8, 16]) {
+            element.ad = Some(Ad::parse(&format!("[ Memory = {memory} ]")).expect("an ad"));
+        }
+        setup.classes[0] = class(&format!("[ Requirements = {requirements} ]"));
+        let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+        let classes = run.broker(0).grid().classes().machine_classes().len();
+        run.run();
+        run.broker(0).check().expect("what is kept is what is derived afresh");
+        assert_eq!(
+            run.broker(0).grid().classes().machine_classes().len(),
+            classes,
+            "no class for each value"
+        );
+        run.records().iter().map(|job| job.element).collect::<Vec<Option<u32>>>()
+    };
+    assert_eq!(went("TARGET.Memory >= 8 && TARGET.FreeCpus > 0"), [Some(1), Some(2), Some(1), Some(1)]);
+    assert_eq!(went("TARGET.EstimatedTraversalTime < 1000 && TARGET.WaitingJobs < 1"), went("true"));
+    assert_eq!(went("TARGET.FreeCpus > 1"), [None; 4], "they wait, and nothing is lost");
+    assert_eq!(went("TARGET.FreeDisk > \"much\""), [None; 4]);
+}
+
+#[test]
+fn a_copy_that_comes_later_wakes_the_jobs_that_wait_for_it() {
+    let mut setup = setup(&[100.0, 100.0], 10.0, &[(0.0, 100.0), (50.0, 100.0)]);
+    setup.links.clear();
+    setup.files = vec![File { bytes: 1000, at: Vec::new() }];
+    setup.classes[0].inputs = vec![FileId::FIRST];
+    let lost = Brokerage::new(&setup, current(), 1).err();
+    assert!(matches!(lost, Some(BrokeringError::NobodyHolds { file: 0, class: 0 })), "{lost:?}");
+    let copy =
+        |at: f64, site: usize| LaterCopy { at: moment(at), file: FileId::FIRST, site: SiteId::new(site) };
+    setup.copies = vec![copy(70.0, 1), copy(70.0, 1), copy(90.0, 0)];
+    let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+    run.run();
+    let went: Vec<(Option<u32>, Option<Time>)> =
+        run.records().iter().map(|job| (job.element, job.finished)).collect();
+    assert_eq!(went, [(Some(1), Some(moment(71.0))), (Some(1), Some(moment(72.0)))], "at its site, in turn");
+    setup.storage[1].quota = Some(999);
+    let full = Brokerage::new(&setup, current(), 1).err();
+    assert!(matches!(full, Some(BrokeringError::Full { site: 1, stored: 1000, .. })), "{full:?}");
 }

@@ -430,6 +430,7 @@ impl Naive {
             | Cause::Published(_)
             | Cause::Wanted
             | Cause::NothingLent
+            | Cause::DataCame
             | Cause::Lost(_)
             | Cause::RuleChanged
             | Cause::WokeUp { .. } => return None,
@@ -461,7 +462,8 @@ impl Policy for Naive {
             | Cause::Closed(_)
             | Cause::WokeUp { .. }
             | Cause::Wanted
-            | Cause::NothingLent => None,
+            | Cause::NothingLent
+            | Cause::DataCame => None,
         };
         start.or_else(|| self.copy(&view, now, occasion.cause)).or_else(|| self.relocate(grid, now, occasion))
     }

@@ -320,6 +320,7 @@ impl NaiveBatch {
             | Cause::RuleChanged
             | Cause::Wanted
             | Cause::NothingLent
+            | Cause::DataCame
             | Cause::WokeUp { .. } => None,
         };
         let period_ns = period.nanos();

@@ -193,6 +193,9 @@ impl Policy for NaiveBroker {
             | Cause::Freed(site)
             | Cause::Vacated(site)
             | Cause::Published(site) => waiting.retain(|task| grid.can_run(grid.task(*task).class(), site)),
+            Cause::DataCame => {
+                waiting.retain(|task| !grid.catalogue().inputs(grid.task(*task).class()).is_empty());
+            }
             Cause::Lost(_) | Cause::RuleChanged => {}
             Cause::WokeUp { .. }
             | Cause::LoadRose(_)

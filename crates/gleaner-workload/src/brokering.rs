@@ -6,6 +6,7 @@
 //! storage = "storage.csv"     # site; bytes_per_s, quota
 //! links = "links.csv"         # from, to, bytes_per_s: between sites, and places of any other name
 //! files = "files.csv"         # id, bytes, sites
+//! copies = "copies.csv"       # file, site, time_s: copies that come from outside later, and stay
 //! keep_replicas = false       # what was brought stays within the quota
 //! reading_holds_cpu = true
 //! [network]
@@ -62,7 +63,7 @@ impl BrokeringScenario {
     /// Reads the tables that the document names.
     pub(crate) fn of(document: &Node, base: &Path) -> Result<Self, InputError> {
         let root = Section::root(document, &SECTIONS)?;
-        let keys = ["elements", "storage", "links", "files", "keep_replicas", "reading_holds_cpu"];
+        let keys = ["elements", "storage", "links", "files", "copies", "keep_replicas", "reading_holds_cpu"];
         let sites = root.section("sites", &keys)?;
         let work = root.section("work", &["jobs"])?;
         let network = root.section("network", &["shared"])?;
@@ -95,6 +96,7 @@ impl BrokeringScenario {
             elements: tables.elements,
             storage: tables.storage,
             files: tables.files,
+            copies: tables.copies,
             links: tables.links,
             index: parts,
             classes: tables.classes,
@@ -191,7 +193,11 @@ impl Names<'_> {
             }
             BrokeringError::NobodyHolds { file, class } => {
                 let found = format!("{}, of which no site holds a copy", quoted(&self.files[file]));
-                classes[class].error("inputs", found, "files with a site in files.csv")
+                classes[class].error(
+                    "inputs",
+                    found,
+                    "files with a site in files.csv, or one in copies.csv later",
+                )
             }
             BrokeringError::Cycle(part) => {
                 let found = format!("{}, which is above itself", quoted(&self.parts[part]));

@@ -22,3 +22,9 @@ pub(crate) const BROKERS_MAX: usize = 10_000;
 pub(crate) const SITES_MAX: usize = 1_000;
 /// Jobs of one scenario over sites.
 pub(crate) const SITE_JOBS_MAX: usize = 1_000_000;
+/// Peers of one scenario.
+pub(crate) const PEERS_MAX: usize = 10_000;
+/// Workers of all peers of one scenario.
+pub(crate) const PEER_WORKERS_MAX: usize = 1_000_000;
+/// Tasks of all jobs of one scenario of peers.
+pub(crate) const PEER_TASKS_MAX: usize = 50_000_000;

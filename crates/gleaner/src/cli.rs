@@ -11,6 +11,7 @@ mod rigid;
 mod rule;
 mod spending;
 mod trace;
+mod tune;
 mod workload;
 
 pub(crate) use hosting::*;
@@ -22,6 +23,7 @@ pub(crate) use rigid::*;
 pub(crate) use rule::*;
 pub(crate) use spending::*;
 pub(crate) use trace::*;
+pub(crate) use tune::*;
 pub(crate) use workload::*;
 
 use crate::map::Budget;
@@ -108,6 +110,8 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Run a scenario in the simulator, under the scheduler that a live grid has
     Simulate(SimulateArguments),
+    /// Run a scenario under every combination of some of its numbers, and find the setting to use
+    Tune(TuneArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
     Explain(ExplainArguments),
     /// Map independent tasks to machines from a table of expected times
@@ -174,14 +178,21 @@ an index that is out of date:
 
   [sites]    count = 20, processors = [8, 16], gflops, memory_gb, disk_gb, upload_mbit, download_mbit, load = 0.7; or
              elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index), optional storage = …
-             (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites), keep_replicas,
-             reading_holds_cpu
+             (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
+             copies = … (file,site,time_s), keep_replicas, reading_holds_cpu
   [work]     count = 200, days = 3, model = \"lublin\" (or \"log\", log = \"FILE\"), memory_gb, …; where sites are listed
              jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker)
   [network]  shared = true; drawn: staging, crossing
   [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s
   [index]    ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen; where sites are listed
   [policy]   preset = \"khoo/mrs\"; where sites are listed \"cavalieri/stochastic\"
+
+A scenario of peers that lend each other machines has sections of its own:
+  [peers]    workers = \"workers.csv\" (peer,ops_per_s; optional count,cores), optional outages = … (peer,worker,from_s,until_s),
+             silences = … (peer,from_s,until_s), unrelated, inputs_s
+  [letters]  delay_s, loss, heartbeat_s
+  [work]     jobs = \"jobs.csv\" (id,peer,arrival_s,lengths; optional user,think_s), or ourgrid = \"FILE\", gap, ops_per_s
+  [policy]   preset = \"dasilva/greedy\"
 
 provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
 either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].
@@ -301,6 +312,7 @@ Examples:
   gleaner paper bertasi --figure 3 --seeds 100
   gleaner paper bertasi --json
   gleaner paper cavalieri --out results      # minutes; --part ages for what beats the paper's rules
+  gleaner paper dasilva --workload marcus_workload_7_days_50_sites.txt.gz --out results   # Ctrl-C, and the same to go on
   gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
   gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days
   gleaner paper khoo --log KTH-SP2.swf.gz --out results       # minutes; the log's jobs beside the model's";
@@ -365,10 +377,14 @@ pub(crate) struct PaperArguments {
     /// khoo: jobs of this log too, in any format that `gleaner simulate --swf` reads; may be given several times
     #[arg(long = "log", value_name = "FILE")]
     pub(crate) logs: Vec<PathBuf>,
+    /// dasilva: both rules on this trace of bags of tasks too, as OurGrid's simulator reads them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
     /// dasilva: as many jobs as in the paper, up to 904,624 an instance
     #[arg(long)]
     pub(crate) full: bool,
-    /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch goes on with what is there
+    /// Write claims.json, each run as CSV, plots and report.html to this folder; elleuch and dasilva go on with what is
+    /// there
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the claims as JSON

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gleaner_net::ClientError;
+use gleaner_papers::KeptError;
 use gleaner_workload::InputError;
 use gleaner_workload::submit::SubmitFileError;
 use serde_json::json;
@@ -56,6 +57,15 @@ pub(crate) enum Failure {
     /// Somebody pressed Ctrl-C; what was kept is said.
     #[error("{0}")]
     Interrupted(String),
+}
+
+impl From<KeptError> for Failure {
+    fn from(error: KeptError) -> Self {
+        match error {
+            KeptError::Io { path, error } => Failure::io("keep results in", &path, error),
+            KeptError::Foreign { .. } => Failure::Usage(format!("--out: {error}")),
+        }
+    }
 }
 
 /// Where the reader of an error is.

@@ -43,6 +43,7 @@ mod submit;
 mod token;
 mod top;
 mod trace;
+mod tune;
 mod up;
 mod user;
 mod wait;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
+        Command::Tune(arguments) => (arguments.json, tune::run(&arguments)),
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),
         Command::Watch(arguments) => (arguments.grid.json, watch::run(&arguments)),

@@ -6,8 +6,10 @@ use crate::cli::{PaperArguments, PaperPart};
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
-use gleaner_papers::elleuch::{Interrupted, Kept, KeptError, Part};
+use gleaner_papers::elleuch::Part;
 use gleaner_papers::{Document, bertasi, cavalieri, dasilva, elleuch, khoo};
+use gleaner_papers::{Interrupted, Kept, Progress};
+use gleaner_workload::ourgrid::trace::Workload;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -27,6 +29,9 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     interrupt::listen();
     if !arguments.logs.is_empty() && arguments.name != "khoo" {
         return Err(Failure::Usage(format!("--log: {} takes no logs", arguments.name)));
+    }
+    if arguments.workload.is_some() && arguments.name != "dasilva" {
+        return Err(Failure::Usage(format!("--workload: {} takes none", arguments.name)));
     }
     if let Some(dir) = &arguments.out {
         files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
@@ -81,15 +86,19 @@ fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
             "--days, --part, --figure: dasilva is run whole, with --full at its size".to_owned(),
         ));
     }
-    let experiments = dasilva::Experiments::new(arguments.seeds.unwrap_or(dasilva::SEEDS), arguments.full);
+    let kept = match &arguments.out {
+        Some(dir) => Kept::in_folder(dir, dasilva::EDITION)?,
+        None => Kept::nowhere(),
+    };
+    let mut experiments =
+        dasilva::Experiments::new(arguments.seeds.unwrap_or(dasilva::SEEDS), arguments.full);
+    if let Some(file) = &arguments.workload {
+        experiments = experiments.with_workload(Workload::load(file)?);
+    }
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
-    let watch = || {
-        bar.inc(1);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
-    let findings = experiments.run(&watch).map_err(stopped)?;
+    let watch = Progress { done: &|| bar.inc(1), stop: &interrupt::asked };
+    let findings = experiments.run(&kept, watch).map_err(|why| interrupted(why, arguments, &bar, total))?;
     bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
@@ -106,21 +115,15 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
         }
     };
     let kept = match &arguments.out {
-        Some(dir) => Kept::in_folder(dir)?,
+        Some(dir) => Kept::in_folder(dir, elleuch::EDITION)?,
         None => Kept::nowhere(),
     };
     let experiments = elleuch::Experiments::new(&parts, arguments.seeds.unwrap_or(elleuch::SEEDS));
     let experiments = experiments.lasting(arguments.days.unwrap_or(elleuch::DAYS));
     let total = experiments.simulations();
     let bar = progress::bar(total, "simulations");
-    let watch = elleuch::Watch { done: &|| bar.inc(1), stop: &interrupt::asked };
-    let findings = experiments.run(&kept, watch).map_err(|interrupted| match interrupted {
-        Interrupted::Stopped => Failure::Interrupted(match &arguments.out {
-            Some(dir) => format!("{} and kept; go on with --out {}", done(&bar, total), dir.display()),
-            None => format!("{}; nothing was kept, as there is no --out", done(&bar, total)),
-        }),
-        Interrupted::Kept(error) => error.into(),
-    })?;
+    let watch = Progress { done: &|| bar.inc(1), stop: &interrupt::asked };
+    let findings = experiments.run(&kept, watch).map_err(|why| interrupted(why, arguments, &bar, total))?;
     bar.finish_and_clear();
     let findings = match arguments.figure {
         Some(number) => findings.of_figure(number),
@@ -204,12 +207,16 @@ impl PaperPart {
     }
 }
 
-impl From<KeptError> for Failure {
-    fn from(error: KeptError) -> Self {
-        match error {
-            KeptError::Io { path, error } => Failure::io("keep results in", &path, error),
-            KeptError::Foreign { .. } => Failure::Usage(format!("--out: {error}")),
+/// What is kept of what was stopped.
+fn interrupted(why: Interrupted, arguments: &PaperArguments, bar: &ProgressBar, total: u64) -> Failure {
+    match (why, &arguments.out) {
+        (Interrupted::Stopped, Some(dir)) => {
+            Failure::Interrupted(format!("{} and kept; go on with --out {}", done(bar, total), dir.display()))
         }
+        (Interrupted::Stopped, None) => {
+            Failure::Interrupted(format!("{}; nothing was kept, as there is no --out", done(bar, total)))
+        }
+        (Interrupted::Kept(error), _) => error.into(),
     }
 }
 

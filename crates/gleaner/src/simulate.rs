@@ -3,12 +3,16 @@
 mod brokering;
 mod compare;
 mod figures;
+mod loaded;
 mod log;
+mod peers;
 mod report;
 mod results;
 mod sites;
 mod summary;
 mod tables;
+
+pub(crate) use loaded::{Loaded, Numbers};
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
@@ -16,10 +20,12 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation, Waste};
+use gleaner_units::Time;
 use gleaner_workload::sites::{self as over, OverSites};
-use gleaner_workload::{Experiment, Scenario, Shake};
+use gleaner_workload::{Experiment, InputError, PeersScenario, Scenario, Shake};
 use indicatif::ProgressBar;
 use std::path::Path;
+use std::sync::Once;
 use std::time::{Duration, Instant};
 use summary::Summary;
 
@@ -35,19 +41,11 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if over::is_at(scenario)? {
         return run_over_sites(arguments, scenario);
     }
-    let load = |overrides: &[String]| {
-        let scenario = Scenario::load(scenario, overrides)?;
-        if scenario.lacks_weights {
-            anstream::eprintln!(
-                "note: [work] weights is not there, so an operation of each kind counts alike beside a machine's speed of \
-                 that kind: times may come out far too long; say it as weights = {{ {} }}",
-                scenario.dimensions.iter().map(|kind| format!("{kind} = 1.0")).collect::<Vec<_>>().join(", ")
-            );
-        }
-        Experiment::of(scenario)
-    };
+    if PeersScenario::is_at(scenario)? {
+        return run_among_peers(arguments, scenario);
+    }
     let experiments: Vec<Experiment> =
-        choices(arguments)?.iter().map(|set| load(set)).collect::<Result<_, _>>()?;
+        choices(arguments)?.iter().map(|set| experiment(scenario, set)).collect::<Result<_, _>>()?;
     if let ([only], false) = (&experiments[..], compare::is_wanted(arguments)) {
         check_places(arguments)?;
         return run_once(arguments, only);
@@ -58,11 +56,39 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     })
 }
 
-fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        let found = "--checkpoint, --resume: runs over sites are not saved; expected none";
-        return Err(Failure::Usage(found.to_owned()));
+/// A scenario of machines. What may be missing there is said once, however often the scenario is read.
+fn experiment(file: &Path, overrides: &[String]) -> Result<Experiment, InputError> {
+    static SAID: Once = Once::new();
+    let scenario = Scenario::load(file, overrides)?;
+    if scenario.lacks_weights {
+        let weights = scenario.dimensions.iter().map(|kind| format!("{kind} = 1.0"));
+        let weights = weights.collect::<Vec<_>>().join(", ");
+        SAID.call_once(|| {
+            anstream::eprintln!(
+                "note: [work] weights is not there, so an operation of each kind counts alike beside a machine's speed of \
+                 that kind: times may come out far too long; say it as weights = {{ {weights} }}"
+            );
+        });
     }
+    Experiment::of(scenario)
+}
+
+fn run_among_peers(arguments: &SimulateArguments, file: &Path) -> Outcome {
+    refuse_saving(arguments, "runs among peers")?;
+    let load = |set: &Vec<String>| PeersScenario::load(file, set);
+    let scenarios: Vec<PeersScenario> = choices(arguments)?.iter().map(load).collect::<Result<_, _>>()?;
+    peers::run(arguments, &scenarios)
+}
+
+fn refuse_saving(arguments: &SimulateArguments, what: &str) -> Outcome {
+    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
+        let found = format!("--checkpoint, --resume: {what} are not saved; expected none");
+        return Err(Failure::Usage(found));
+    }
+    Ok(())
+}
+
+fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let (mut drawn, mut listed) = (Vec::new(), Vec::new());
     for overrides in choices(arguments)? {
         match over::load(file, &overrides)? {
@@ -109,7 +135,7 @@ fn check_places(arguments: &SimulateArguments) -> Outcome {
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
-    let ended = advance(arguments, &mut run, &experiment.recipe.to_string(), &bar)?;
+    let ended = advance(arguments, &mut OfMachines(&mut run, experiment.recipe.to_string()), &bar)?;
     bar.finish_and_clear();
     let summary = Summary::of(experiment, experiment.seed, &run);
     if let Some(dir) = &arguments.out {
@@ -122,7 +148,7 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     }
     match ended {
         Ended::Whole => Ok(()),
-        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept(arguments, &run))),
+        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept_of(arguments, &run))),
     }
 }
 
@@ -138,14 +164,26 @@ fn start<'a>(
         let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
         return Ok(if keeps { run.with_timeline() } else { run });
     };
-    let unreadable = |error| Failure::Usage(format!("--resume {}: {error}", file.display()));
-    let bytes = std::fs::read(file).map_err(unreadable)?;
-    let saved = Saved::from_bytes(&bytes);
-    saved
-        .and_then(|saved| {
-            Simulation::restore(&experiment.setup, policy, &experiment.recipe.to_string(), saved)
-        })
-        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
+    let rule = experiment.recipe.to_string();
+    let saved = Saved::from_bytes(&read_saved(file)?);
+    let run = saved
+        .and_then(|saved| Simulation::restore(&experiment.setup, policy, &rule, saved))
+        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+    check_seed(file, run.scheduler().grid().seed(), experiment.seed)?;
+    Ok(run)
+}
+
+/// A run that goes on keeps its seed: another would not be heeded.
+fn check_seed(file: &Path, found: u64, expected: u64) -> Outcome {
+    if found == expected {
+        return Ok(());
+    }
+    let file = file.display();
+    Err(Failure::Usage(format!("--resume {file}: found a run with seed {found}; expected seed {expected}")))
+}
+
+fn read_saved(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
 }
 
 enum Ended {
@@ -153,29 +191,56 @@ enum Ended {
     Interrupted,
 }
 
-fn advance(
-    arguments: &SimulateArguments,
-    run: &mut Simulation<'_, AnyPolicy>,
-    rule: &str,
-    bar: &ProgressBar,
-) -> Result<Ended, Failure> {
+/// A run that goes on event by event, and can be saved.
+trait Steps {
+    /// One event; false when nothing more can happen.
+    fn step(&mut self) -> bool;
+    /// How many tasks or jobs are done, and the simulated moment.
+    fn done(&self) -> (usize, Time);
+    /// All that it takes to go on, as a file's contents.
+    fn saved(&self) -> Vec<u8>;
+}
+
+/// A run of machines, under the rule that its file names.
+struct OfMachines<'a, 'b>(&'b mut Simulation<'a, AnyPolicy>, String);
+
+impl Steps for OfMachines<'_, '_> {
+    fn step(&mut self) -> bool {
+        self.0.step()
+    }
+
+    fn done(&self) -> (usize, Time) {
+        let now = self.0.progress();
+        (now.finished, now.now)
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        self.0.save(&self.1).to_bytes()
+    }
+}
+
+/// To its end, without a checkpoint.
+fn finish(mut step: impl FnMut() -> bool) -> Outcome {
+    while (0..EVENTS_BETWEEN_LOOKS).all(|_| step()) {
+        if interrupt::asked() {
+            return Err(Failure::Interrupted("a run was not done".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn advance(arguments: &SimulateArguments, run: &mut impl Steps, bar: &ProgressBar) -> Result<Ended, Failure> {
     let mut saved_at = Instant::now();
     loop {
-        let mut going = true;
-        for _ in 0..EVENTS_BETWEEN_LOOKS {
-            going = run.step();
-            if !going {
-                break;
-            }
-        }
-        let now = run.progress();
-        bar.set_position(now.finished as u64);
-        bar.set_message(format!("at {:.0} s", now.now.seconds()));
+        let going = (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step());
+        let (finished, now) = run.done();
+        bar.set_position(finished as u64);
+        bar.set_message(format!("at {:.0} s", now.seconds()));
         let stop = interrupt::asked();
         if let Some(file) = &arguments.checkpoint {
             let due = saved_at.elapsed() >= Duration::from_secs(arguments.checkpoint_every);
             if stop || due || !going {
-                save(file, &run.save(rule))?;
+                save(file, &run.saved())?;
                 saved_at = Instant::now();
             }
         }
@@ -187,39 +252,41 @@ fn advance(
     }
 }
 
-fn save(file: &Path, saved: &Saved) -> Outcome {
+fn save(file: &Path, saved: &[u8]) -> Outcome {
     let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let dir = files::folder_of(file);
-    files::write_file(dir, &name, |out| out.write_all(&saved.to_bytes()))?;
+    files::write_file(dir, &name, |out| out.write_all(saved))?;
     Ok(())
 }
 
-fn what_is_kept(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) -> String {
+fn what_is_kept_of(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) -> String {
     let now = run.progress();
-    let done = format!("{} of {} tasks had ended by {} s", now.finished, now.tasks, now.now);
+    what_is_kept(arguments, (now.finished, now.tasks), "tasks", now.now)
+}
+
+fn what_is_kept(
+    arguments: &SimulateArguments,
+    (finished, all): (usize, usize),
+    what: &str,
+    now: Time,
+) -> String {
+    let done = format!("{finished} of {all} {what} had ended by {now} s");
     let written = arguments.out.as_ref().map(|dir| format!("; what is done so far is in {}", dir.display()));
     let saved = arguments.checkpoint.as_ref().map(|file| format!("; go on with --resume {}", file.display()));
     done + &written.unwrap_or_default() + &saved.unwrap_or_default()
 }
 
-/// One of several; nothing if it was stopped before its end.
-fn run_seed(
-    arguments: &SimulateArguments,
-    experiment: &Experiment,
-    seed: u64,
-) -> Result<Option<Summary>, Failure> {
+/// One of several.
+fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -> Result<Summary, Failure> {
     let shaken = shake(arguments, seed).map(|shake| experiment.shaken(shake));
     let experiment = shaken.as_ref().unwrap_or(experiment);
     let mut run = start(arguments, experiment)?.with_seed(seed);
-    match advance(arguments, &mut run, &experiment.recipe.to_string(), &ProgressBar::hidden())? {
-        Ended::Whole => {}
-        Ended::Interrupted => return Ok(None),
-    }
+    finish(|| run.step())?;
     let summary = Summary::of(experiment, seed, &run);
     if let Some(dir) = compare::folder(arguments, &experiment.policy, seed) {
         results::write_run(&dir, experiment, &run, &summary)?;
     }
-    Ok(Some(summary))
+    Ok(summary)
 }
 
 /// How the arrivals of a run are moved, if they are.

@@ -123,6 +123,33 @@ fn brokers_and_logs_are_compared_too() {
 }
 
 #[test]
+fn peers_are_compared_and_a_user_s_jobs_stay_in_order() {
+    let folder = Scratch::new();
+    folder.write("workers.csv", "peer,ops_per_s,count\none,10,2\ntwo,30,1\n");
+    // The user's jobs come so close together that what moves them would change their order.
+    let job = |job: usize| {
+        format!("j{job},one,{},{}x2,ada,1\nk{job},two,{},70x3,,\n", 40 + job, 50 + job, 40 + job)
+    };
+    let jobs: String = (0..20).map(job).collect();
+    folder.write("jobs.csv", &format!("id,peer,arrival_s,lengths,user,think_s\n{jobs}"));
+    let peers = "[peers]\nworkers = \"workers.csv\"\n[work]\njobs = \"jobs.csv\"\n[policy]\npreset = \"dasilva/greedy\"\n";
+    folder.write("peers.toml", peers);
+    let policies = "dasilva/greedy,dasilva/traditional,gleaner/bags";
+    let document = compared(&folder, &["peers.toml", "--policy", policies, "--seeds", "3", "--shake", "9"]);
+    check(&document, "response_mean_s", |run| run["response_mean_s"].as_f64().expect("a number"));
+    assert_eq!(
+        (&document["all_seeds_alike"], document["runs"][8]["unfinished"].as_u64()),
+        (&false.into(), Some(0))
+    );
+    let jobs = folder.read("out/gleaner-bags/seed-2/jobs.csv");
+    let of_ada: Vec<&str> = jobs.lines().filter_map(|line| Some(line.split_once(",one,")?.0)).collect();
+    assert_eq!(of_ada, (0..20).map(|job| format!("j{job}")).collect::<Vec<String>>(), "{jobs}");
+    let refused = ["simulate", "peers.toml", "--checkpoint", "file"];
+    let told = gleaner(&folder, &refused).code(2).get_output().stderr.clone();
+    assert!(String::from_utf8_lossy(&told).contains("runs among peers are not saved"), "{told:?}");
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = Scratch::new();
     lab(&folder);

@@ -32,13 +32,14 @@ fn every_key_of_a_scenario_is_in_the_reference_and_no_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let brokers = folder.path().join("brokers.toml");
     fs::write(&brokers, "[sites]\nelements = \"e.csv\"\n[index]\n[work]\n").expect("a scenario");
-    let (lab, drawn) =
-        (root().join("examples/lab/scenario.toml"), root().join("examples/sites/scenario.toml"));
+    let [lab, drawn, peers] =
+        ["lab", "sites", "peers"].map(|name| root().join("examples").join(name).join("scenario.toml"));
     let mut expected = BTreeSet::new();
     for (scenario, sections) in [
         (&lab, &["grid", "work", "policy", "migration", "run"][..]),
-        (&brokers, &["sites", "index", "work"]),
-        (&drawn, &["sites", "jobs", "network", "protocol"]),
+        (&brokers, &["sites", "index", "work", "network", "protocol"]),
+        (&drawn, &["sites", "work", "network", "protocol"]),
+        (&peers, &["peers", "letters", "work"]),
     ] {
         for section in sections {
             expected.extend(known(scenario, section));

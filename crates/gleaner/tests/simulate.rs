@@ -190,6 +190,7 @@ fn a_run_that_is_interrupted_goes_on_to_the_same_end() {
 
     let other = ["simulate", "scenario.toml", "--resume", "run.save"];
     gleaner(&folder, &other).code(2);
+    gleaner(&folder, &[&arguments[..], &["--seed", "7", "--resume", "run.save"]].concat()).code(2);
     folder.write("run.save", "no checkpoint");
     gleaner(&folder, &[&arguments[..], &["--resume", "run.save"]].concat()).code(2);
 }

@@ -31,6 +31,27 @@ fn sites_that_are_listed_run_by_the_same_sections() {
 }
 
 #[test]
+fn a_run_of_brokers_that_was_saved_goes_on_with_its_seed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("run.save");
+    let file = file.to_str().expect("a plain path");
+    let run = |more: &[&str]| gleaner(&[&["simulate", &example_of("brokers"), "--json"], more].concat());
+    let whole = run(&["--seed", "3", "--checkpoint", file]);
+    assert_eq!(whole.status.code(), Some(0), "{whole:?}");
+    let resumed = run(&["--seed", "3", "--resume", file]);
+    assert_eq!(resumed.stdout, whole.stdout, "{resumed:?}");
+    for (arguments, says) in [
+        (&["--seed", "4", "--resume", file][..], "found a run with seed 3; expected seed 4"),
+        (&["--seed", "3", "--set", "index.ttl_s=[9]", "--resume", file], "--resume"),
+        (&["--seed", "3", "--policy", "cavalieri/current", "--resume", file], "--resume"),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(says), "{arguments:?}: {refused:?}");
+    }
+}
+
+#[test]
 fn policies_are_compared_over_sites() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().to_str().expect("a plain path");

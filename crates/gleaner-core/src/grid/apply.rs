@@ -1,7 +1,7 @@
 use super::{Availability, Grid, Machine, Task};
 use crate::effects::Effects;
 use crate::{Cause, Change, Event, Occasion, Part, Queue};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
+use gleaner_units::{FileId, MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
     /// Writes a fact into the grid and says what changed. Costs O(log tasks), but for a lost or measured machine (O(tasks there)),
@@ -45,6 +45,7 @@ impl Grid {
             Event::FileStored { file, site } => {
                 self.catalogue.stored(file, site);
                 effects.changes.push(Change::CatalogueChanged);
+                self.ask_whoever_reads(|files| files.contains(&file));
             }
             Event::FileRemoved { file, site } => {
                 self.catalogue.removed(file, site);
@@ -60,10 +61,12 @@ impl Grid {
             Event::MachineSited { machine, site } => {
                 self.catalogue.sited(machine, site);
                 effects.changes.push(Change::CatalogueChanged);
+                self.ask_whoever_reads(|files| !files.is_empty());
             }
             Event::LinkMeasured { from, to, bytes_per_s } => {
                 self.catalogue.link_measured((from, to), bytes_per_s);
                 effects.changes.push(Change::CatalogueChanged);
+                self.ask_whoever_reads(|files| !files.is_empty());
             }
             Event::StatePublished { machine, state, known_at } => {
                 if self.beliefs.published(machine, state, known_at) {
@@ -102,6 +105,13 @@ impl Grid {
         let helps = |class| self.can_run(class, machine) || self.can_run_part(class, part);
         if self.longest_waiting(helps).is_some() {
             self.ask(cause);
+        }
+    }
+
+    /// An occasion only where a task waits whose input files are such.
+    fn ask_whoever_reads(&mut self, such: impl Fn(&[FileId]) -> bool) {
+        if self.longest_waiting(|class| such(self.catalogue.inputs(class))).is_some() {
+            self.ask(Cause::DataCame);
         }
     }
 

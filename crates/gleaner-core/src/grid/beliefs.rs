@@ -52,7 +52,7 @@ impl Beliefs {
         self.0.get(&machine)
     }
 
-    /// News of a site; whether it is news.
+    /// News of a site; whether anything is other than was known but the moment.
     pub(super) fn published(&mut self, machine: MachineId, state: SiteState, known_at: Time) -> bool {
         let Some(belief) = self.0.get_mut(&machine) else {
             self.0.insert(machine, Belief { state, known_at, sent: Vec::new() });
@@ -61,9 +61,10 @@ impl Beliefs {
         if known_at < belief.known_at {
             return false;
         }
+        let before = (belief.state, belief.sent.len());
         (belief.state, belief.known_at) = (state, known_at);
         belief.sent.retain(|sent| sent.arrived.is_none_or(|arrived| arrived > known_at));
-        true
+        before != (belief.state, belief.sent.len())
     }
 
     #[inline]

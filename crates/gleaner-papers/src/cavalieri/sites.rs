@@ -64,6 +64,7 @@ pub fn setup(case: &Case, seed: u64) -> BrokeringSetup {
         storage: vec![Storage { bytes_per_s: reading, quota: None }; sites],
         classes: vec![JobClass { task: job_class(), inputs: (0..files.len()).map(FileId::new).collect() }],
         files,
+        copies: Vec::new(),
         links: (0..sites).map(access).chain(mesh).collect(),
         index: vec![IndexNode { ttl: span(case.ttl_s()), above: None }],
         jobs: jobs(case, seed),

@@ -1,13 +1,15 @@
 //! Both rules on the same instances, on all cores.
 
 use super::JOBS_MAX;
-use super::favours::{Contention, Shares};
-use super::instances::{READINGS, Reading, instance};
+use super::bags::Bagged;
+use super::favours::{Contention, Need, Shares};
+use super::instances::{READINGS, Reading, instance, week};
+use super::keeping::Keeping;
 use super::table_2::{CELLS, Cell};
 use crate::statistics::Estimate;
-use crate::{Stopped, Watch};
-use gleaner_policy::Recipe;
+use crate::{Interrupted, Kept, Progress};
 use gleaner_sim::peers::{PeersSetup, peers};
+use gleaner_workload::ourgrid::trace::Workload;
 use rayon::prelude::*;
 
 /// The traditional rule's number and the greedy one's, of one instance.
@@ -22,6 +24,12 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// As [`pair`] has it.
+    fn of(numbers: &[f64]) -> Self {
+        let [traditional, one, greedy, other] = numbers.try_into().expect("four numbers of a pair");
+        Self { traditional, greedy, deviations: [one, other] }
+    }
+
     /// Per cent.
     pub fn improvement(&self) -> f64 {
         100.0 * (self.traditional / self.greedy - 1.0)
@@ -52,6 +60,9 @@ pub struct Experiments {
     seeds: u64,
     jobs_max: u32,
     cases: Vec<(Cell, Reading)>,
+    workload: Option<Workload>,
+    /// The part of their time that favours are looked at.
+    horizon: f64,
 }
 
 /// What came of it.
@@ -60,9 +71,14 @@ pub struct Findings {
     pub(super) seeds: u64,
     /// The default reading's cells first, in the order of table 2.
     pub(super) cases: Vec<Case>,
+    /// Second runs beside greedy, by size of bags, then by load.
+    pub(super) bags: Vec<Bagged>,
     /// By contention, then by rule.
     pub(super) contentions: Vec<Contention>,
-    pub(super) shares: Shares,
+    /// With as much need of others' workers, and with bags of one size.
+    pub(super) shares: [Shares; 2],
+    /// Both rules on a week of `OurGrid`'s work, one a seed.
+    pub(super) week: Option<Vec<Pair>>,
 }
 
 impl Experiments {
@@ -73,36 +89,76 @@ impl Experiments {
         let few = CELLS.iter().filter(|cell| cell.peers < 100 && cell.months == 3);
         let others = READINGS[1..].iter().flat_map(|reading| few.clone().map(move |cell| (*cell, *reading)));
         let jobs_max = if is_full { u32::MAX } else { JOBS_MAX };
-        Self { seeds, jobs_max, cases: all.chain(others).collect() }
+        Self { seeds, jobs_max, cases: all.chain(others).collect(), workload: None, horizon: 1.0 }
     }
 
-    /// How often a rule runs.
+    /// All readings, with few jobs and without 100 peers: for those who look at how experiments go, not at what comes out.
+    pub fn small(seeds: u64) -> Self {
+        let mut experiments = Self::new(seeds, false);
+        experiments.cases.retain(|(cell, _)| cell.peers < 100 && cell.months == 3);
+        experiments.cases.truncate(3);
+        let readings = READINGS[1..].iter().map(|reading| (CELLS[0], *reading));
+        experiments.cases.extend(readings);
+        Self { jobs_max: 20, horizon: 0.02, ..experiments }
+    }
+
+    /// The same, and both rules on a week of `OurGrid`'s work.
+    #[must_use]
+    pub fn with_workload(self, workload: Workload) -> Self {
+        Self { workload: Some(workload), ..self }
+    }
+
+    /// How many simulations [`run`](Self::run) takes, of a pair of rules or of one, those that are kept already with them.
     pub fn simulations(&self) -> u64 {
-        (self.cases.len() as u64 * 2 + Contention::SIMULATIONS + Shares::SIMULATIONS) * self.seeds
+        let week = u64::from(self.workload.is_some());
+        (self.cases.len() as u64 + week + Bagged::SIMULATIONS + Contention::SIMULATIONS + Shares::SIMULATIONS)
+            * self.seeds
     }
 
-    /// Runs all of them.
-    pub fn run(&self, watch: Watch<'_>) -> Result<Findings, Stopped> {
-        let inputs: Vec<(usize, u64)> =
-            (0..self.cases.len()).flat_map(|case| (1..=self.seeds).map(move |seed| (case, seed))).collect();
-        let pair = |(case, seed): (usize, u64)| {
+    /// Runs what is not kept yet, on all cores.
+    pub fn run(&self, kept: &Kept<Vec<f64>>, progress: Progress<'_>) -> Result<Findings, Interrupted> {
+        let keeping = Keeping { kept, progress };
+        // Seed by seed, so that what is done when somebody stops is whole for the first seeds.
+        let cases = self.cases.len();
+        let inputs: Vec<(u64, usize)> =
+            (1..=self.seeds).flat_map(|seed| (0..cases).map(move |case| (seed, case))).collect();
+        let one = |(seed, case): (u64, usize)| -> Result<Pair, Interrupted> {
             let (cell, reading) = &self.cases[case];
-            let setup = instance(cell, reading, seed, self.jobs_max);
-            let [traditional, greedy] = reading.recipes().map(|recipe| run(&setup, reading, recipe, watch));
-            let (traditional, greedy) = (traditional?, greedy?);
-            Ok(Pair { traditional: traditional.0, greedy: greedy.0, deviations: [traditional.1, greedy.1] })
+            let (band, jobs) = (cell.band.name(), cell.jobs.min(self.jobs_max));
+            let name =
+                format!("{}-{}-{band} {} jobs-{jobs} seed-{seed}", cell.peers, cell.months, reading.name);
+            let setup = || instance(cell, reading, seed, self.jobs_max);
+            Ok(Pair::of(&keeping.or(name, || pair(&setup(), reading))?))
         };
-        let pairs: Result<Vec<Pair>, Stopped> = inputs.into_par_iter().map(pair).collect();
-        let mut pairs = pairs?.into_iter();
-        let cases = self.cases.iter().map(|(cell, reading)| Case {
+        let pairs: Result<Vec<Pair>, Interrupted> = inputs.into_par_iter().map(one).collect();
+        let pairs = pairs?;
+        let of_case = |case: usize| pairs.iter().skip(case).step_by(cases).copied().collect();
+        let cases = self.cases.iter().enumerate().map(|(number, (cell, reading))| Case {
             cell: *cell,
             reading: *reading,
-            pairs: pairs.by_ref().take(self.seeds as usize).collect(),
+            pairs: of_case(number),
         });
         let cases = cases.collect();
-        let contentions = Contention::all(self.seeds, watch)?;
-        let shares = Shares::of(self.seeds, watch)?;
-        Ok(Findings { seeds: self.seeds, cases, contentions, shares })
+        let week = self.workload.as_ref().map(|workload| {
+            let one = |seed: u64| {
+                let setup = || week(workload, seed);
+                Ok(Pair::of(&keeping.or(format!("ourgrid seed-{seed}"), || pair(&setup(), &READINGS[0]))?))
+            };
+            (1..=self.seeds).into_par_iter().map(one).collect::<Result<Vec<Pair>, Interrupted>>()
+        });
+        let bagged = Bagged::all(self.seeds, self.jobs_max, &keeping)?;
+        let contentions = Contention::all(self.seeds, self.horizon, &keeping)?;
+        let shares = [Need::EqualBeyond, Need::EqualBags]
+            .map(|need| Shares::of(need, (self.seeds, self.horizon), &keeping));
+        let [beyond, bags] = shares;
+        Ok(Findings {
+            seeds: self.seeds,
+            cases,
+            bags: bagged,
+            contentions,
+            shares: [beyond?, bags?],
+            week: week.transpose()?,
+        })
     }
 }
 
@@ -117,16 +173,15 @@ pub fn largest(cell: &Cell) -> [(String, f64, u64); 2] {
     })
 }
 
-fn run(
-    setup: &PeersSetup,
-    reading: &Reading,
-    recipe: Recipe,
-    watch: Watch<'_>,
-) -> Result<(f64, f64), Stopped> {
-    let mut parties = peers(setup, |_| recipe.build());
-    parties.run();
-    let outcome = parties.outside().outcome();
-    assert_eq!(parties.outside().tasks_left(), 0, "every task of an experiment ends");
-    let seconds = if reading.by_task { outcome.mean_task_s() } else { outcome.mean_job_s() };
-    if watch().is_break() { Err(Stopped) } else { Ok((seconds, outcome.load_deviation())) }
+/// Both rules on a setup: the execution times, and the deviations of workers' load.
+fn pair(setup: &PeersSetup, reading: &Reading) -> Vec<f64> {
+    let runs = reading.recipes().map(|recipe| {
+        let mut parties = peers(setup, |_| recipe.build());
+        parties.run();
+        let outcome = parties.outside().outcome();
+        assert_eq!(parties.outside().tasks_left(), 0, "every task of an experiment ends");
+        let seconds = if reading.by_task { outcome.mean_task_s() } else { outcome.mean_job_s() };
+        [seconds, outcome.load_deviation()]
+    });
+    runs.concat()
 }

@@ -5,9 +5,10 @@
 //! none waited, for each worker.** What counts happens before the horizon.
 
 use super::instances::{tasks, worker};
+use super::keeping::Keeping;
 use crate::statistics::Estimate;
-use crate::{Stopped, Stream, Watch};
-use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
+use crate::{Interrupted, Stream};
+use gleaner_policy::{Choice as _, Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
 use gleaner_sim::peers::{Job, Outcome, PeersSetup, Site, peers};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use rayon::prelude::*;
@@ -16,6 +17,8 @@ const PEERS: usize = 100;
 const WORKERS: usize = 10;
 /// Tasks of a job.
 const BAG: u32 = 30;
+/// What each user needs beyond the site's own workers, where all need as much of others: what 30 tasks and four workers leave.
+const BEYOND: u32 = 26;
 /// The mean length of a task.
 const TASK_S: f64 = 600.0;
 /// How long is looked at: 200 times as long as a task.
@@ -47,9 +50,20 @@ pub struct Contention {
     pub response_s: Vec<f64>,
 }
 
+/// How many tasks users hand in at a time, where sites are of different sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// All alike: who has more workers of its own needs fewer of others', and can receive less.
+    EqualBags,
+    /// As many as there are own workers, and [`BEYOND`] more: all need as much of others.
+    EqualBeyond,
+}
+
 /// How much of what collaborators of 4 and of 16 workers received follows what they gave.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shares {
+    /// What users hand in.
+    pub need: Need,
     /// The correlation of given and received over collaborators, with favours, one a seed.
     pub with: Vec<f64>,
     /// The same without.
@@ -62,11 +76,16 @@ fn recipe(favours: Favours) -> Recipe {
 }
 
 /// Sites by their number of workers; each user thinks so long on average that the contention is as it should be.
-fn setup(sites: &[usize], contention: f64, seed: u64) -> PeersSetup {
+fn setup(sites: &[usize], need: Need, contention: f64, seed: u64) -> PeersSetup {
     let workers: usize = sites.iter().sum();
+    let bag = |peer: usize| match need {
+        Need::EqualBags => BAG,
+        Need::EqualBeyond => sites[peer] as u32 + BEYOND,
+    };
+    let tasks_a_user = (0..sites.len()).map(|peer| f64::from(bag(peer))).sum::<f64>() / sites.len() as f64;
     let at_a_time = contention * workers as f64 / sites.len() as f64;
-    // BAG tasks for one task's time of each cycle, if none waits.
-    let thinks = (f64::from(BAG) / at_a_time - 1.0).max(0.0) * TASK_S;
+    // A bag for one task's time of each cycle, if no task waits.
+    let thinks = (tasks_a_user / at_a_time - 1.0).max(0.0) * TASK_S;
     let mut draws = Stream::new(seed, 0);
     let (mut jobs, mut lengths) = (Vec::new(), Vec::new());
     for round in 0..JOBS {
@@ -91,11 +110,11 @@ fn setup(sites: &[usize], contention: f64, seed: u64) -> PeersSetup {
     draws.shuffle(&mut whose);
     for (index, job) in jobs.iter_mut().enumerate() {
         job.peer = PartyId::new(whose[index % sites.len()]);
+        job.tasks = bag(job.peer.index());
         job.submitted = Time::from_seconds(begins[(index).min(sites.len() - 1)]).expect("seconds");
     }
-    lengths.extend(
-        (0..jobs.len() * BAG as usize).map(|_| Ops::new(TASK_S * draws.uniform(0.5, 1.5)).expect("above 0")),
-    );
+    let all: usize = jobs.iter().map(|job| job.tasks as usize).sum();
+    lengths.extend((0..all).map(|_| Ops::new(TASK_S * draws.uniform(0.5, 1.5)).expect("above 0")));
     let site = |workers: &usize| Site { workers: vec![MachineClassId::FIRST; *workers] };
     PeersSetup {
         seed,
@@ -109,39 +128,43 @@ fn setup(sites: &[usize], contention: f64, seed: u64) -> PeersSetup {
     }
 }
 
-fn outcome(setup: &PeersSetup, favours: Favours, watch: Watch<'_>) -> Result<Outcome, Stopped> {
+/// The part of the horizon is 1 but in tests.
+fn outcome(setup: &PeersSetup, favours: Favours, part: f64) -> Outcome {
     let recipe = recipe(favours);
     let mut parties = peers(setup, |_| recipe.build());
-    let horizon = Time::from_seconds(HORIZON_S).expect("seconds");
+    let horizon = Time::from_seconds(part * HORIZON_S).expect("seconds");
     while parties.now() < horizon && parties.step() {}
-    if watch().is_break() { Err(Stopped) } else { Ok(parties.outside().outcome()) }
+    parties.outside().outcome()
 }
 
 impl Contention {
     pub(super) const SIMULATIONS: u64 = (CONTENTIONS.len() * RIDERS.len() * RULES.len()) as u64;
 
     /// All contentions, with a quarter and half of the peers free riders, under all rules.
-    pub(super) fn all(seeds: u64, watch: Watch<'_>) -> Result<Vec<Self>, Stopped> {
+    pub(super) fn all(seeds: u64, horizon: f64, kept: &Keeping<'_>) -> Result<Vec<Self>, Interrupted> {
         let cases = RIDERS.iter().flat_map(|riders| CONTENTIONS.map(|contention| (*riders, contention)));
         let cases = cases.flat_map(|(riders, contention)| RULES.map(|rule| (riders, contention, rule)));
         let inputs: Vec<_> =
             cases.clone().flat_map(|case| (1..=seeds).map(move |seed| (case, seed))).collect();
         let one = |((riders, contention, favours), seed): ((usize, f64, Favours), u64)| {
-            let mut sites = vec![WORKERS; PEERS - riders];
-            sites.resize(PEERS, 0);
-            let outcome = outcome(&setup(&sites, contention, seed), favours, watch)?;
-            let (collaborators, others) = outcome.peers.split_at(PEERS - riders);
-            let response = |peers: &[gleaner_sim::peers::PeerOutcome]| {
-                let jobs: u64 = peers.iter().map(|peer| peer.jobs).sum();
-                peers.iter().map(|peer| peer.job_response_s).sum::<f64>() / jobs.max(1) as f64
-            };
-            let received = |peers: &[gleaner_sim::peers::PeerOutcome]| {
-                peers.iter().map(|peer| peer.received_s).sum::<f64>() / peers.len() as f64
-            };
-            let slower = response(others) / response(collaborators);
-            Ok((slower, received(others) / received(collaborators), response(collaborators)))
+            let name = format!("contention-{contention} riders-{riders} {} seed-{seed}", favours.name());
+            kept.or(name, || {
+                let mut sites = vec![WORKERS; PEERS - riders];
+                sites.resize(PEERS, 0);
+                let outcome = outcome(&setup(&sites, Need::EqualBags, contention, seed), favours, horizon);
+                let (collaborators, others) = outcome.peers.split_at(PEERS - riders);
+                let response = |peers: &[gleaner_sim::peers::PeerOutcome]| {
+                    let jobs: u64 = peers.iter().map(|peer| peer.jobs).sum();
+                    peers.iter().map(|peer| peer.job_response_s).sum::<f64>() / jobs.max(1) as f64
+                };
+                let received = |peers: &[gleaner_sim::peers::PeerOutcome]| {
+                    peers.iter().map(|peer| peer.received_s).sum::<f64>() / peers.len() as f64
+                };
+                let slower = response(others) / response(collaborators);
+                vec![slower, received(others) / received(collaborators), response(collaborators)]
+            })
         };
-        let results: Result<Vec<(f64, f64, f64)>, Stopped> = inputs.into_par_iter().map(one).collect();
+        let results: Result<Vec<Vec<f64>>, Interrupted> = inputs.into_par_iter().map(one).collect();
         let results = results?;
         let by_case = results.chunks(seeds as usize).zip(cases);
         Ok(by_case
@@ -149,9 +172,9 @@ impl Contention {
                 contention,
                 riders,
                 favours,
-                slower: results.iter().map(|result| result.0).collect(),
-                received: results.iter().map(|result| result.1).collect(),
-                response_s: results.iter().map(|result| result.2).collect(),
+                slower: results.iter().map(|result| result[0]).collect(),
+                received: results.iter().map(|result| result[1]).collect(),
+                response_s: results.iter().map(|result| result[2]).collect(),
             })
             .collect())
     }
@@ -168,21 +191,28 @@ impl Contention {
 }
 
 impl Shares {
-    pub(super) const SIMULATIONS: u64 = 2;
+    pub(super) const SIMULATIONS: u64 = 4;
 
     /// 100 collaborators, half with 4 workers and half with 16, at a contention of 2.
-    pub(super) fn of(seeds: u64, watch: Watch<'_>) -> Result<Self, Stopped> {
+    pub(super) fn of(
+        need: Need,
+        (seeds, horizon): (u64, f64),
+        kept: &Keeping<'_>,
+    ) -> Result<Self, Interrupted> {
         let sites: Vec<usize> = (0..PEERS).map(|peer| if peer % 2 == 0 { 4 } else { 16 }).collect();
-        let correlation = |favours: Favours, seed: u64| -> Result<f64, Stopped> {
-            let outcome = outcome(&setup(&sites, 2.0, seed), favours, watch)?;
-            let given = outcome.peers.iter().map(|peer| peer.given_s);
-            let received = outcome.peers.iter().map(|peer| peer.received_s);
-            Ok(correlation(&given.zip(received).collect::<Vec<_>>()))
+        let one = |favours: Favours, seed: u64| -> Result<f64, Interrupted> {
+            let found = kept.or(format!("share {need:?} {} seed-{seed}", favours.name()), || {
+                let outcome = outcome(&setup(&sites, need, 2.0, seed), favours, horizon);
+                let given = outcome.peers.iter().map(|peer| peer.given_s);
+                let received = outcome.peers.iter().map(|peer| peer.received_s);
+                vec![correlation(&given.zip(received).collect::<Vec<_>>())]
+            });
+            Ok(found?[0])
         };
-        let all = |favours: Favours| -> Result<Vec<f64>, Stopped> {
-            (1..=seeds).into_par_iter().map(|seed| correlation(favours, seed)).collect()
+        let all = |favours: Favours| -> Result<Vec<f64>, Interrupted> {
+            (1..=seeds).into_par_iter().map(|seed| one(favours, seed)).collect()
         };
-        Ok(Self { with: all(Favours::Nof)?, without: all(Favours::None)? })
+        Ok(Self { need, with: all(Favours::Nof)?, without: all(Favours::None)? })
     }
 }
 

@@ -8,6 +8,8 @@ use gleaner_core::{MachineClass, Needs, Room, Tags, TaskClass};
 use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
 use gleaner_sim::peers::{Job, PeersSetup, Site, Unrelated};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time, UserId};
+use gleaner_workload::ourgrid::trace::Workload;
+use gleaner_workload::peers::Gap;
 
 /// What a worker is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -245,6 +247,32 @@ pub(super) fn instance(cell: &Cell, reading: &Reading, seed: u64, jobs_max: u32)
         lengths: (0..tasks).map(length).collect(),
         inputs: Span::from_seconds(reading.inputs_s).expect("seconds"),
         unrelated: (cell.band == Band::Mixed).then_some(Unrelated { spread: 0.5, seed }),
+        ..PeersSetup::default()
+    }
+}
+
+/// A trace's work on sites of table 1, each of a band of its own; each seed others. A task takes as long as in the trace on
+/// a worker of table 1's mean power, and a user's next job comes a think time after the last one ended.
+pub(super) fn week(workload: &Workload, seed: u64) -> PeersSetup {
+    let rows = processors();
+    let mut stream = Stream::new(seed, OTHER_SITES);
+    let mut drawn_site = || {
+        let workers = [8, 16, 32, 64][stream.below(4)];
+        let band = [Band::Low, Band::Medium, Band::High][stream.below(3)];
+        let drawn = site(&mut stream, &rows, band, workers);
+        Site { workers: drawn.iter().map(|row| MachineClassId::new(row.id as usize - 1)).collect() }
+    };
+    let mean = rows.iter().map(|row| row.ops_per_s).sum::<f64>() / rows.len() as f64;
+    let peers: Vec<usize> = (0..workload.peers.len()).collect();
+    let (_, jobs, lengths) = gleaner_workload::peers::jobs(workload, &peers, Gap::Think, mean);
+    PeersSetup {
+        seed,
+        weights: vec![1.0],
+        machine_classes: rows.iter().map(|row| worker(row.ops_per_s, 1)).collect(),
+        task_classes: vec![tasks()],
+        peers: peers.iter().map(|_| drawn_site()).collect(),
+        jobs,
+        lengths,
         ..PeersSetup::default()
     }
 }

@@ -1,10 +1,10 @@
 //! What is written of the experiments.
 
-use super::claims;
 use super::experiments::{Findings, Pair};
 use super::table_2::Cell;
+use super::{claims, plots};
 use crate::{Document, claim_tables};
-use gleaner_report::{Block, Report};
+use gleaner_report::{Block, Figure, Report};
 use std::fmt::Write as _;
 
 impl Findings {
@@ -16,14 +16,17 @@ impl Findings {
     /// Every file but `claims.json`.
     pub fn files(&self) -> Vec<(String, String)> {
         let mut csv =
-            "peers,months,band,reading,seed,traditional_s,greedy_s,improvement_percent\n".to_owned();
+            "peers,months,band,reading,seed,traditional_s,greedy_s,improvement_percent,traditional_deviation,greedy_deviation\n".to_owned();
         for case in &self.cases {
             for (pair, seed) in case.pairs.iter().zip(1..) {
                 let Cell { peers, months, band, .. } = case.cell;
-                let Pair { traditional, greedy, .. } = pair;
+                let Pair { traditional, greedy, deviations: [one, other] } = pair;
                 let (band, reading, gain) = (band.name(), case.reading.name, pair.improvement());
-                writeln!(csv, "{peers},{months},{band},{reading},{seed},{traditional},{greedy},{gain}")
-                    .expect("a string takes all");
+                writeln!(
+                    csv,
+                    "{peers},{months},{band},{reading},{seed},{traditional},{greedy},{gain},{one},{other}"
+                )
+                .expect("a string takes all");
             }
         }
         let claims = claims::claims(self);
@@ -36,6 +39,13 @@ impl Findings {
             ))
             .with(Block::heading("Claims"))
             .with(claim_tables::table("The paper's statements", &claims.iter().collect::<Vec<_>>()));
-        vec![("instances.csv".to_owned(), csv), ("report.html".to_owned(), report.html())]
+        let mut files = vec![("instances.csv".to_owned(), csv)];
+        let mut report = report.with(Block::heading("Figures"));
+        for (name, caption, svg) in plots::all(self) {
+            files.push((format!("{name}.svg"), svg.to_string()));
+            report = report.with(Figure::new(caption, svg));
+        }
+        files.push(("report.html".to_owned(), report.html()));
+        files
     }
 }

@@ -2,12 +2,12 @@
 
 use super::case::{Case, Heuristic, Month, Part, Rule, Variant};
 use super::findings::Findings;
-use super::kept::{Kept, KeptError, Outcome};
+use super::outcome::Outcome;
 use super::setups::{self, Traces};
 use super::{AMPLE, BUDGETS, DAYS, PERIODS_S, SCARCE};
+use crate::kept::{Interrupted, Kept, Progress};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use thiserror::Error;
 
 impl Part {
     /// What it takes. Parts may share cases.
@@ -96,26 +96,6 @@ pub(super) fn reputation() -> Vec<Case> {
     cases.flat_map(|case| variants.map(|variant| case.with(variant))).collect()
 }
 
-/// Sees how far the work is, from any thread.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// A simulation is done, or was found among those kept.
-    pub done: &'a (dyn Fn() + Sync),
-    /// Whether to stop.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-}
-
-/// Why there are no findings.
-#[derive(Debug, Error)]
-pub enum Interrupted {
-    /// The watch asked to stop.
-    #[error("stopped before the end")]
-    Stopped,
-    /// What was done could not be kept.
-    #[error(transparent)]
-    Kept(#[from] KeptError),
-}
-
 /// Some of the parts, with some patterns of arrivals.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiments {
@@ -154,7 +134,7 @@ impl Experiments {
     }
 
     /// Simulates what is not kept yet, on all cores.
-    pub fn run(&self, kept: &Kept, watch: Watch<'_>) -> Result<Findings, Interrupted> {
+    pub fn run(&self, kept: &Kept<Outcome>, watch: Progress<'_>) -> Result<Findings, Interrupted> {
         let (traces, cases) = (Traces::new(self.days), self.cases());
         // Seed by seed, so that what is done when somebody stops is whole for the first seeds.
         let seeds = 1..=self.seeds;

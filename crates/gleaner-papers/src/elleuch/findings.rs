@@ -1,5 +1,5 @@
 use super::case::{Case, Heuristic, Month, Part, Rule};
-use super::kept::Outcome;
+use super::outcome::Outcome;
 use crate::statistics::Estimate;
 use std::collections::BTreeMap;
 

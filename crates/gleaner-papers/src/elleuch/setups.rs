@@ -1,7 +1,7 @@
 //! From a case and a seed to what the simulator runs, and to what comes of it.
 
 use super::case::{Case, Month, Variant};
-use super::kept::Outcome;
+use super::outcome::Outcome;
 use super::{ARRIVALS_MAX, PERIOD_S, patterns};
 use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};

@@ -1,7 +1,7 @@
 //! All simulations as CSV, a line each, for whoever wants to analyse them again.
 
 use super::findings::Findings;
-use super::kept::Outcome;
+use super::outcome::Outcome;
 use std::fmt::Write;
 
 pub(super) fn simulations(findings: &Findings) -> String {

@@ -33,7 +33,7 @@ impl Choose {
     }
 
     /// Whether chance has a say in it.
-    pub(crate) fn draws(self) -> bool {
+    pub fn draws(self) -> bool {
         match self {
             Choose::Best | Choose::BestLatest | Choose::First => false,
             Choose::BestByLot | Choose::Proportional { .. } | Choose::TwoChoices => true,

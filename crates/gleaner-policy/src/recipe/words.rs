@@ -161,7 +161,11 @@ impl Recipe {
         }
         if let Some(Peering { favours, queue, recall }) = self.peering {
             let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
-            return write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}");
+            write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}")?;
+            return match self.replicate {
+                Replicate::Runs(_) => Ok(()),
+                Replicate::Idle => f.write_str("; second runs on idle machines"),
+            };
         }
         if self.replicate != Replicate::ONE {
             write!(f, ", {} runs of each task", self.replicate.name())?;

@@ -197,6 +197,7 @@ impl Policy for Dispatcher {
             | Cause::Published(_)
             | Cause::Wanted
             | Cause::NothingLent
+            | Cause::DataCame
             | Cause::RuleChanged => {
                 if self.line.is_empty() {
                     None

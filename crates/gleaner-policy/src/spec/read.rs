@@ -34,9 +34,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     brokering::numbers(&table, &mut recipe)?;
     recipe.lengths = chosen(&table, "lengths", recipe.lengths)?;
     if let Some(key) = table.find("replicate") {
-        let expected = format!("a whole number, from 1 to {}", Replicate::MAX);
-        let runs = Replicate::runs(key.whole(1, &expected)?);
-        recipe.replicate = runs.ok_or_else(|| key.wrong(expected))?;
+        recipe.replicate = replicate(&key)?;
     }
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
     if let Goal::Start(queueing) = &mut recipe.score {
@@ -243,6 +241,14 @@ fn set_period(table: &Table<'_>, budget: Option<Budget>, recipe: &mut Recipe) ->
         recipe.when = When::Every(period);
     }
     Ok(())
+}
+
+fn replicate(key: &Key<'_>) -> Result<Replicate, PolicyError> {
+    let expected = format!("a whole number, from 1 to {}, or \"idle\"", Replicate::MAX);
+    if key.text(&expected).is_ok_and(|word| word == "idle") {
+        return Ok(Replicate::Idle);
+    }
+    Replicate::runs(key.whole(1, &expected)?).ok_or_else(|| key.wrong(expected))
 }
 
 fn deadline(key: &Key<'_>) -> Result<Time, PolicyError> {

@@ -8,7 +8,6 @@ use super::panel::{self, Place};
 use super::series::{Plot, PlotGrid, Style};
 use super::shown::{Shown, names, shown};
 use super::svg::{Lettering, Pen, Svg};
-use crate::escape::escape;
 
 const MARGIN: f64 = 14.0;
 const TITLE_ROW: f64 = 28.0;
@@ -98,18 +97,7 @@ impl Figure<'_> {
     }
 
     fn document(&self, body: &str, width: f64, height: f64, names: &[(&str, Style)]) -> Svg {
-        let title = escape(self.title);
-        let description = escape(&describe::describe(self.panels, names));
-        let (paper, paper_class) = (Paint::Paper.colour(), Paint::Paper.class());
-        let (width, height) = (width.ceil(), height.ceil());
         let class = if self.columns > 1 { "plot grid" } else { "plot" };
-        Svg(format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="{class}" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif" stroke-linejoin="round">
-<title>{title}</title>
-<desc>{description}</desc>
-<rect width="100%" height="100%" class="f-{paper_class}" fill="{paper}"/>
-{body}</svg>
-"#
-        ))
+        Svg::document(class, (self.title, &describe::describe(self.panels, names)), (width, height), body)
     }
 }

@@ -3,6 +3,7 @@
 mod clip;
 mod describe;
 mod figure;
+mod heat;
 mod legend;
 mod marks;
 mod measure;
@@ -15,5 +16,6 @@ mod svg;
 mod thin;
 mod ticks;
 
+pub use heat::{HeatCell, HeatMap};
 pub use series::{Axis, Plot, PlotGrid, Series, Style};
 pub use svg::Svg;

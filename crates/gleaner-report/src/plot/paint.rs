@@ -20,7 +20,18 @@ pub(super) enum Paint {
     Curve(u8),
     /// A series' markers, bars and whiskers.
     Solid(u8),
+    /// A cell of a heat map, the darker the higher, up to [`SHADES`] less one: the same by day and by night.
+    Shade(u8),
+    /// Text on a cell.
+    OnShade,
 }
+
+/// How many shades cells have: light enough for dark text on each.
+const SHADE_COLOURS: [&str; 8] =
+    ["#f4f9fd", "#e4f1fa", "#d2e7f6", "#bfdcf1", "#a9d0ec", "#91c3e7", "#77b4e0", "#5ba4d8"];
+
+/// How many shades there are.
+pub(super) const SHADES: u8 = SHADE_COLOURS.len() as u8;
 
 /// Okabe and Ito's colours, which colour-blind readers tell apart, less the yellow that is too pale for a line.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#aa4499", "#333333", "#56b4e9", "#e69f00"];
@@ -38,6 +49,8 @@ impl Paint {
             Self::Faint => "#efefef",
             Self::Paper => "#ffffff",
             Self::Curve(slot) | Self::Solid(slot) => COLOURS[usize::from(slot) % COLOURS.len()],
+            Self::Shade(level) => SHADE_COLOURS[usize::from(level.min(SHADES - 1))],
+            Self::OnShade => "#10202c",
         }
     }
 
@@ -51,6 +64,8 @@ impl Paint {
             Self::Faint => "faint".to_owned(),
             Self::Paper => "paper".to_owned(),
             Self::Curve(slot) | Self::Solid(slot) => (usize::from(slot) % COLOURS.len()).to_string(),
+            Self::Shade(_) => "shade".to_owned(),
+            Self::OnShade => "on-shade".to_owned(),
         }
     }
 
@@ -63,7 +78,9 @@ impl Paint {
             | Self::Grid
             | Self::Faint
             | Self::Paper
-            | Self::Solid(_) => None,
+            | Self::Solid(_)
+            | Self::Shade(_)
+            | Self::OnShade => None,
         }
     }
 }

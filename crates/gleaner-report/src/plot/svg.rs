@@ -14,6 +14,26 @@ pub(super) type Point = (f64, f64);
 pub struct Svg(pub(super) String);
 
 impl Svg {
+    /// A drawing of that size on paper, with what it is called and what it shows in words.
+    pub(super) fn document(
+        class: &str,
+        (title, description): (&str, &str),
+        (width, height): (f64, f64),
+        body: &str,
+    ) -> Self {
+        let (title, description) = (escape(title), escape(description));
+        let (paper, paper_class) = (Paint::Paper.colour(), Paint::Paper.class());
+        let (width, height) = (width.ceil(), height.ceil());
+        Self(format!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="{class}" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif" stroke-linejoin="round">
+<title>{title}</title>
+<desc>{description}</desc>
+<rect width="100%" height="100%" class="f-{paper_class}" fill="{paper}"/>
+{body}</svg>
+"#
+        ))
+    }
+
     /// The document's text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -94,6 +94,7 @@ mod tests {
             elements: publishing_to.iter().map(element).collect(),
             storage: Vec::new(),
             files: Vec::new(),
+            copies: Vec::new(),
             links: Vec::new(),
             index: ttls_s.iter().zip(above).map(part).collect(),
             classes: Vec::new(),

@@ -3,8 +3,8 @@
 
 use super::element::Station;
 use super::index::Index;
-use super::replicas::Replicas;
-use super::setup::{BrokeringSetup, RankSource};
+use super::replicas::{Replicas, Stored};
+use super::setup::{BrokeringSetup, LaterCopy, RankSource};
 use super::ways::Ways;
 use crate::mail::Letter;
 use crate::network::{Network, TransferId};
@@ -21,6 +21,8 @@ pub(super) enum Happening {
     End(u32),
     /// A file is where it goes.
     Transfer(TransferId),
+    /// A copy of a file comes from outside.
+    Copy,
     /// A part of the index takes in what is below it.
     Refresh,
     /// The next job is handed in.
@@ -68,6 +70,9 @@ struct Way {
 pub(super) struct State {
     network: Network,
     next_job: usize,
+    next_copy: usize,
+    /// How many jobs were sent to an element.
+    sent: usize,
     records: Vec<JobRecord>,
     ways: BTreeMap<u32, Way>,
     stations: Vec<Station>,
@@ -94,6 +99,8 @@ impl<'a> Market<'a> {
         let state = State {
             network,
             next_job: 0,
+            next_copy: 0,
+            sent: 0,
             records: vec![JobRecord::default(); setup.jobs.len()],
             ways: BTreeMap::new(),
             stations: vec![Station::default(); setup.elements.len()],
@@ -144,7 +151,7 @@ impl<'a> Market<'a> {
             cores_free: of.cpus - u32::try_from(station.running.len()).expect("no more than processors"),
             memory_free: 0,
             disk_free: self.state.replicas.free(self.setup, of.site),
-            waiting: u32::try_from(station.waiting.len()).unwrap_or(u32::MAX),
+            waiting: u32::try_from(station.waiting()).unwrap_or(u32::MAX),
             traversal_s: station.traversal_s(now, of.cpus, self.setup.model.transfers_seen),
         }
     }
@@ -171,9 +178,11 @@ impl<'a> Market<'a> {
         let published: Vec<Option<SiteState>> =
             elements.map(|(element, of)| (of.index == part).then(|| self.site_state(now, element))).collect();
         let news = self.state.index.refresh(self.setup, now, &published);
-        if self.setup.model.rank_source == RankSource::Element {
+        if self.state.sent == self.setup.jobs.len() {
+            // Nobody decides anything any more.
             return;
         }
+        // Also where elements are asked for each new job: what waits for something that is published hears of it so.
         for (element, (state, known_at)) in news {
             for broker in 0..self.setup.brokers {
                 out.tell(PartyId::new(broker), publication(element, state, known_at));
@@ -186,9 +195,10 @@ impl<'a> Market<'a> {
         let number = self.state.of_broker[broker.index()][run.task.index()];
         let job = &self.setup.jobs[number as usize];
         let site = self.setup.elements[element].site;
+        self.state.sent += 1;
         self.state.records[number as usize].element = Some(u32::try_from(element).expect("few elements"));
         let seconds = self.setup.service_s(number as usize, element);
-        self.state.stations[element].changes().coming.push((number, seconds));
+        self.state.stations[element].coming.push((number, seconds));
         let mut files_left = 0;
         for &file in &self.setup.classes[job.class.index()].inputs {
             let holders = self.state.replicas.holders(file);
@@ -219,12 +229,7 @@ impl<'a> Market<'a> {
         let element = self.element_of(job);
         let site = self.setup.elements[element].site;
         let stored = self.state.replicas.brought(self.setup, file, site);
-        for broker in (0..self.setup.brokers).map(PartyId::new) {
-            stored.gone.iter().for_each(|&file| out.tell(broker, Event::FileRemoved { file, site }));
-            if stored.kept {
-                out.tell(broker, Event::FileStored { file, site });
-            }
-        }
+        self.tell_of_copies(file, site, &stored, out);
         let way = self.state.ways.get_mut(&job).expect("a job whose files are on their way");
         way.files_left -= 1;
         if way.files_left == 0 {
@@ -232,12 +237,28 @@ impl<'a> Market<'a> {
         }
     }
 
+    /// A copy comes that nobody here sent for.
+    fn copy_comes(&mut self, out: &mut Out<Word>) {
+        let LaterCopy { file, site, .. } = self.setup.copies[self.state.next_copy];
+        self.state.next_copy += 1;
+        let stored = self.state.replicas.came(self.setup, file, site);
+        self.tell_of_copies(file, site, &stored, out);
+    }
+
+    fn tell_of_copies(&self, file: FileId, site: SiteId, stored: &Stored, out: &mut Out<Word>) {
+        for broker in (0..self.setup.brokers).map(PartyId::new) {
+            stored.gone.iter().for_each(|&file| out.tell(broker, Event::FileRemoved { file, site }));
+            if stored.kept {
+                out.tell(broker, Event::FileStored { file, site });
+            }
+        }
+    }
+
     /// An element starts a job that it has.
     fn begin(&mut self, now: Time, element: usize, run: RunId, out: &mut Out<Word>) {
-        let station = self.state.stations[element].changes();
+        let station = &mut self.state.stations[element];
         let job = station.jobs[run.task.index()];
-        let at = station.waiting.iter().position(|(other, _)| *other == job).expect("a job in the queue");
-        let (_, seconds) = station.waiting.remove(at).expect("it was just found");
+        let seconds = station.begins(job);
         let end = now.after_seconds(seconds);
         station.running.insert((end, job));
         self.state.ends.insert((end, job));
@@ -250,7 +271,7 @@ impl<'a> Market<'a> {
     fn end(&mut self, now: Time, job: u32, out: &mut Out<Word>) {
         let element = self.element_of(job);
         self.state.ends.remove(&(now, job));
-        self.state.stations[element].changes().running.remove(&(now, job));
+        self.state.stations[element].running.remove(&(now, job));
         self.state.records[job as usize].finished = Some(now);
         self.state.finished += 1;
         let run = self.state.ways[&job].local.expect("a job that runs");
@@ -269,23 +290,26 @@ impl Outside for Market<'_> {
 
     /// Also where nothing is left but jobs that found no element, and all that is known is known.
     fn is_over(&self) -> bool {
-        let State { finished, next_job, records, quiet, .. } = &self.state;
-        *finished == records.len() || (*next_job == records.len() && *quiet > 2 * self.setup.index.len())
+        let State { finished, next_job, next_copy, records, quiet, .. } = &self.state;
+        let nothing_comes = *next_job == records.len() && *next_copy == self.setup.copies.len();
+        *finished == records.len() || (nothing_comes && *quiet > 2 * self.setup.index.len())
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
-        let State { ends, network, index, next_job, .. } = &self.state;
+        let State { ends, network, index, next_job, next_copy, .. } = &self.state;
         let end = ends.first().map(|&(at, job)| (at, Happening::End(job)));
         let transfer = network.next().map(|(at, transfer)| (at, Happening::Transfer(transfer)));
         let refresh = index.next().map(|at| (at, Happening::Refresh));
         let arrival = self.setup.jobs.get(*next_job).map(|job| (job.arrival, Happening::Arrival));
-        [end, transfer, refresh, arrival].into_iter().flatten().min()
+        let copy = self.setup.copies.get(*next_copy).map(|copy| (copy.at, Happening::Copy));
+        [end, transfer, copy, refresh, arrival].into_iter().flatten().min()
     }
 
     fn take(&mut self, now: Time, happening: Happening, out: &mut Out<Word>) {
         match happening {
             Happening::End(job) => self.end(now, job, out),
             Happening::Transfer(transfer) => self.brought(now, transfer, out),
+            Happening::Copy => self.copy_comes(out),
             Happening::Refresh => self.refresh(now, out),
             Happening::Arrival => self.arrive(now, out),
         }
@@ -308,13 +332,14 @@ impl Outside for Market<'_> {
         match letter.body {
             Word::Job(job) => {
                 let element = self.element_of(job);
-                let station = self.state.stations[element].changes();
+                let (station, cpus) = (&mut self.state.stations[element], self.setup.elements[element].cpus);
                 let at = station
                     .coming
                     .iter()
                     .position(|(other, _)| *other == job)
                     .expect("a job that was sent here");
-                station.waiting.push_back(station.coming.remove(at));
+                let piece = station.coming.remove(at);
+                station.joins(now, cpus, piece);
                 let first = TaskId::new(station.jobs.len());
                 station.jobs.push(job);
                 self.state.records[job as usize].queued = Some(now);

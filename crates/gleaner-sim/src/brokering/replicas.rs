@@ -46,6 +46,27 @@ impl Replicas {
         quota - self.stored[site.index()]
     }
 
+    /// A copy came from outside, and stays: what was brought makes room for it.
+    pub(super) fn came(&mut self, setup: &BrokeringSetup, file: FileId, site: SiteId) -> Stored {
+        let bytes = |file: FileId| setup.files[file.index()].bytes;
+        let at = site.index();
+        if !self.at[file.index()].insert(site) {
+            // What was brought there goes no more.
+            self.kept[at].retain(|other| *other != file);
+            return Stored::default();
+        }
+        self.stored[at] += bytes(file);
+        let quota = setup.storage[at].quota.unwrap_or(u64::MAX);
+        let mut gone = Vec::new();
+        while self.stored[at] > quota {
+            let oldest = self.kept[at].pop_front().expect("what stays has room without what was brought");
+            self.at[oldest.index()].remove(&site);
+            self.stored[at] -= bytes(oldest);
+            gone.push(oldest);
+        }
+        Stored { kept: true, gone }
+    }
+
     /// A file was brought to a site: it stays if there is room, or would be without older ones that were brought too.
     pub(super) fn brought(&mut self, setup: &BrokeringSetup, file: FileId, site: SiteId) -> Stored {
         let bytes = |file: FileId| setup.files[file.index()].bytes;

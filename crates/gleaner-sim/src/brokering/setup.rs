@@ -11,6 +11,8 @@ pub struct BrokeringSetup {
     pub storage: Vec<Storage>,
     /// In order of their ids.
     pub files: Vec<File>,
+    /// Copies that come from outside later, in order of time.
+    pub copies: Vec<LaterCopy>,
     /// Between sites, and between sites and places where links meet.
     pub links: Vec<Link>,
     /// Levels and more of the index; the last above all others.
@@ -56,8 +58,19 @@ pub struct Storage {
 pub struct File {
     /// Its size.
     pub bytes: u64,
-    /// Where copies of it are, from the beginning to the end.
+    /// Where copies of it are from the beginning to the end.
     pub at: Vec<SiteId>,
+}
+
+/// A copy of a file that comes to a site from outside, and stays there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaterCopy {
+    /// When.
+    pub at: Time,
+    /// Of which file.
+    pub file: FileId,
+    /// Where to.
+    pub site: SiteId,
 }
 
 /// A link between two places, each way. The first places are the sites.
@@ -207,21 +220,24 @@ impl BrokeringSetup {
 
     fn check_files(&self) -> Result<(), BrokeringError> {
         let sites = self.storage.len();
-        for (file, at) in
-            self.files.iter().enumerate().flat_map(|(file, of)| of.at.iter().map(move |at| (file, at)))
-        {
+        let at_first =
+            self.files.iter().enumerate().flat_map(|(file, of)| of.at.iter().map(move |at| (file, at)));
+        let later = self.copies.iter().map(|copy| (copy.file.index(), &copy.site));
+        for (file, at) in at_first.chain(later) {
             if at.index() >= sites {
                 return Err(BrokeringError::UnknownSite { file, site: at.index(), sites });
             }
         }
         for (class, of) in self.classes.iter().enumerate() {
-            let lost = of.inputs.iter().find(|file| self.files[file.index()].at.is_empty());
+            let comes = |file: FileId| self.copies.iter().any(|copy| copy.file == file);
+            let is_lost = |file: &&FileId| self.files[file.index()].at.is_empty() && !comes(**file);
+            let lost = of.inputs.iter().find(is_lost);
             if let Some(file) = lost {
                 return Err(BrokeringError::NobodyHolds { file: file.index(), class });
             }
         }
         for (site, storage) in self.storage.iter().enumerate() {
-            let stored = self.stored_at(SiteId::new(site));
+            let stored = self.stored_at(SiteId::new(site)) + self.comes_to(SiteId::new(site));
             if let Some(quota) = storage.quota.filter(|quota| stored > *quota) {
                 return Err(BrokeringError::Full { site, stored, quota });
             }
@@ -232,6 +248,16 @@ impl BrokeringSetup {
     /// The bytes that stay at a site.
     pub(super) fn stored_at(&self, site: SiteId) -> u64 {
         self.files.iter().filter(|file| file.at.contains(&site)).map(|file| file.bytes).sum()
+    }
+
+    /// The bytes that come to a site later and stay there.
+    fn comes_to(&self, site: SiteId) -> u64 {
+        let mut files: Vec<FileId> =
+            self.copies.iter().filter(|copy| copy.site == site).map(|copy| copy.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        let is_new = |file: &FileId| !self.files[file.index()].at.contains(&site);
+        files.into_iter().filter(is_new).map(|file| self.files[file.index()].bytes).sum()
     }
 
     fn check_index(&self) -> Result<(), BrokeringError> {

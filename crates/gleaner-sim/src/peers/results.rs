@@ -25,6 +25,8 @@ pub struct Outcome {
     pub busy_s: Vec<f64>,
     /// By peer.
     pub peers: Vec<PeerOutcome>,
+    /// By job: when it came and when it ended, if it did.
+    pub ended: Vec<Option<(Time, Time)>>,
     /// Letters that were not acted on since they crossed others.
     pub late: u64,
     /// Letters that were refused.
@@ -87,7 +89,9 @@ impl Outcome {
         }
     }
 
-    pub(super) fn job_ended(&mut self, owner: usize, response: Span) {
+    pub(super) fn job_ended(&mut self, owner: usize, job: u32, (submitted, now): (Time, Time)) {
+        let response = now.since(submitted);
+        self.ended[job as usize] = Some((submitted, now));
         self.jobs += 1;
         self.job_response_s += response.seconds();
         self.peers[owner].jobs += 1;

@@ -96,8 +96,11 @@ impl<'a> World<'a> {
                 .map(|(letter, index)| Reverse((letter.at, Happening::Forged(index)))),
         );
         dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
-        let outcome =
-            Outcome { peers: vec![super::PeerOutcome::default(); setup.peers.len()], ..Outcome::default() };
+        let outcome = Outcome {
+            peers: vec![super::PeerOutcome::default(); setup.peers.len()],
+            ended: vec![None; setup.jobs.len()],
+            ..Outcome::default()
+        };
         let mut world = Self {
             setup,
             workers,
@@ -223,7 +226,7 @@ impl<'a> World<'a> {
             return;
         }
         let job = self.open.remove(&index).expect("it was there");
-        self.outcome.job_ended(peer.index(), now.since(job.submitted));
+        self.outcome.job_ended(peer.index(), index, (job.submitted, now));
         for (from, worth) in job.worth() {
             out.tell(peer, Event::Lending(LendingEvent::FavourReceived { from, worth }));
         }

@@ -77,3 +77,14 @@ fn favours_combine_with_any_score_that_places_now() {
         }
     }
 }
+
+#[test]
+fn an_idle_machine_runs_a_task_once_more_if_it_is_likely_to_be_done_sooner() {
+    // At 2 s the fast machine is idle; the slow one has done 2 of what is believed to be 5 s on average power.
+    let setup = setup(&[&[1.0, 4.0]], &[(0.0, 0, &[8.0, 20.0])]);
+    let greedy = outcome(&setup, "dasilva/greedy", &[]);
+    assert_eq!((greedy.busy_s, greedy.makespan.seconds()), (vec![20.0, 2.0], 20.0));
+    let bags = outcome(&setup, "gleaner/bags", &[]);
+    assert_eq!((bags.makespan.seconds(), bags.tasks, bags.stopped), (7.0, 2, 1), "the first result counts");
+    assert_eq!(bags.busy_s, [7.0, 7.0], "the other run is stopped");
+}

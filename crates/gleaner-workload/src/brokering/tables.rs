@@ -7,7 +7,7 @@ use crate::section::Section;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::words;
 use gleaner_core::{Ad, Needs, TaskClass};
-use gleaner_sim::brokering::{Element, File, Job, JobClass, Link, Storage};
+use gleaner_sim::brokering::{Element, File, Job, JobClass, LaterCopy, Link, Storage};
 use gleaner_units::{FileId, Ops, SiteId, TaskClassId, Time, UserId};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,6 +25,7 @@ pub(super) struct Tables {
     pub(super) links: Vec<Link>,
     pub(super) files: Vec<File>,
     pub(super) file_names: Vec<String>,
+    pub(super) copies: Vec<LaterCopy>,
     pub(super) classes: Vec<JobClass>,
     /// Where the first job of each class is.
     pub(super) class_places: Vec<Place>,
@@ -92,6 +93,10 @@ impl Tables {
             Some(_) => links(open(sites, "links", "links")?, &mut at)?,
             None => Vec::new(),
         };
+        let copies = match sites.find("copies") {
+            Some(_) => copies(open(sites, "copies", "copies")?, &file_numbers, (&at, count))?,
+            None => Vec::new(),
+        };
         let mut jobs = Jobs::default();
         jobs.read(open(work, "jobs", "jobs")?, &file_numbers, brokers)?;
         Ok(Self {
@@ -102,6 +107,7 @@ impl Tables {
             links,
             files,
             file_names: file_numbers.names,
+            copies,
             classes: jobs.classes,
             class_places: jobs.places,
             jobs: jobs.rows,
@@ -203,6 +209,27 @@ fn links(mut table: Table, places: &mut Numbered) -> Result<Vec<Link>, InputErro
         links.push(Link { between, bytes_per_s: above_0(&row, speed)? });
     }
     Ok(links)
+}
+
+/// In order of time; the first so many of the places are sites.
+fn copies(
+    mut table: Table,
+    files: &Numbered,
+    (places, sites): (&Numbered, usize),
+) -> Result<Vec<LaterCopy>, InputError> {
+    table.check_known(&["file", "site", "time_s"])?;
+    let [file, site, time] = columns(&table, ["file", "site", "time_s"])?;
+    let (mut copies, mut last) = (Vec::new(), Time::ZERO);
+    while let Some(row) = table.next()? {
+        last = row.time(time, last)?;
+        let number = places.find(&row, site, row.text(site))?;
+        if number >= sites {
+            return Err(row.wrong(site, "a site that has an element"));
+        }
+        let file = FileId::new(files.find(&row, file, row.text(file))?);
+        copies.push(LaterCopy { at: last, file, site: SiteId::new(number) });
+    }
+    Ok(copies)
 }
 
 /// Jobs, and the classes that they make.

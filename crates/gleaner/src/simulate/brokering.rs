@@ -1,20 +1,21 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
 use super::compare::{self, Measured, Metric};
-use super::{EVENTS_BETWEEN_LOOKS, aligned};
+use super::{Ended, Steps, advance, aligned, check_seed, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, interrupt, stdout};
+use crate::{Outcome, files, progress, stdout};
 use gleaner_report::numbers::grouped;
 use gleaner_sim::brokering::Brokerage;
 use gleaner_units::Time;
 use gleaner_workload::BrokeringScenario;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// What came of a run.
 #[derive(Serialize)]
-struct Summary {
+pub(super) struct Summary {
     version: u32,
     policy: String,
     rule: String,
@@ -42,55 +43,112 @@ impl Measured for Summary {
     }
 }
 
-/// The scenario under each policy.
-pub(super) fn run(arguments: &SimulateArguments, scenarios: &[BrokeringScenario]) -> Outcome {
-    if compare::is_wanted(arguments) {
-        let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
-        let seeds = compare::seeds(arguments, scenarios[0].seed);
-        return compare::run(arguments, &names, seeds, |at, seed| {
-            run_seed(arguments, &scenarios[at], seed).map(Some)
-        });
+impl Steps for Brokerage<'_> {
+    fn step(&mut self) -> bool {
+        Brokerage::step(self)
     }
-    super::check_places(arguments)?;
-    let summary = run_seed(arguments, &scenarios[0], scenarios[0].seed)?;
-    if arguments.json { stdout::print_json(&summary) } else { stdout::print(describe(&summary)) }
+
+    fn done(&self) -> (usize, Time) {
+        (self.finished(), self.now())
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        self.save()
+    }
 }
 
-fn run_seed(
-    arguments: &SimulateArguments,
-    scenario: &BrokeringScenario,
-    seed: u64,
-) -> Result<Summary, Failure> {
-    let shaken = super::shake(arguments, seed).map(|shake| scenario.shaken(shake));
-    let scenario = shaken.as_ref().unwrap_or(scenario);
-    let refused = |error| Failure::Usage(format!("the scenario: {error}"));
-    let mut run = Brokerage::new(&scenario.setup, scenario.recipe, seed).map_err(refused)?;
-    while (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step()) {
-        if interrupt::asked() {
-            let done = format!("{} of {} jobs had ended", run.finished(), scenario.setup.jobs.len());
-            return Err(Failure::Interrupted(format!("{done}; nothing was written")));
+/// The scenario under each policy.
+pub(super) fn run(arguments: &SimulateArguments, scenarios: &[BrokeringScenario]) -> Outcome {
+    if !compare::is_wanted(arguments) {
+        super::check_places(arguments)?;
+        return run_once(arguments, &scenarios[0]);
+    }
+    let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
+    let seeds = compare::seeds(arguments, scenarios[0].seed);
+    compare::run(arguments, &names, seeds, |at, seed| {
+        let shaken = super::shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
+        let scenario = shaken.as_ref().unwrap_or(&scenarios[at]);
+        run_seed(scenario, seed, compare::folder(arguments, &scenario.policy, seed).as_deref())
+    })
+}
+
+fn run_once(arguments: &SimulateArguments, scenario: &BrokeringScenario) -> Outcome {
+    let jobs = scenario.setup.jobs.len();
+    let mut run = match &arguments.resume {
+        None => begin(scenario, scenario.seed)?,
+        Some(file) => go_on(scenario, file)?,
+    };
+    let bar = progress::bar(jobs as u64, "jobs");
+    let ended = advance(arguments, &mut run, &bar)?;
+    bar.finish_and_clear();
+    let summary = summary(scenario, &run);
+    if let Some(dir) = &arguments.out {
+        write(dir, scenario, &run, &summary)?;
+    }
+    if arguments.json {
+        stdout::print_json(&summary)?;
+    } else {
+        stdout::print(describe(&summary))?;
+    }
+    match ended {
+        Ended::Whole => Ok(()),
+        Ended::Interrupted => {
+            let kept = what_is_kept(arguments, (run.finished(), jobs), "jobs", run.now());
+            Err(Failure::Interrupted(kept))
         }
     }
+}
+
+fn begin(scenario: &BrokeringScenario, seed: u64) -> Result<Brokerage<'_>, Failure> {
+    Brokerage::new(&scenario.setup, scenario.recipe, seed)
+        .map_err(|error| Failure::Usage(format!("the scenario: {error}")))
+}
+
+/// Where a checkpoint left off.
+fn go_on<'a>(scenario: &'a BrokeringScenario, file: &Path) -> Result<Brokerage<'a>, Failure> {
+    let run = Brokerage::restore(&scenario.setup, scenario.recipe, &read_saved(file)?)
+        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+    check_seed(file, run.seed(), scenario.seed)?;
+    Ok(run)
+}
+
+/// One run; what came of it goes to a folder, if one is named.
+pub(super) fn run_seed(
+    scenario: &BrokeringScenario,
+    seed: u64,
+    out: Option<&Path>,
+) -> Result<Summary, Failure> {
+    let mut run = begin(scenario, seed)?;
+    finish(|| run.step())?;
+    let summary = summary(scenario, &run);
+    if let Some(dir) = out {
+        write(dir, scenario, &run, &summary)?;
+    }
+    Ok(summary)
+}
+
+fn write(dir: &Path, scenario: &BrokeringScenario, run: &Brokerage<'_>, summary: &Summary) -> Outcome {
+    files::write_text(dir, "jobs.csv", &table(scenario, run))?;
+    files::write_json(dir, "summary.json", summary)?;
+    Ok(())
+}
+
+fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
     let jobs = scenario.setup.jobs.iter().zip(run.records());
     let ends: Vec<(Time, Time)> =
         jobs.filter_map(|(job, record)| Some((job.arrival, record.finished?))).collect();
     let lives: Vec<f64> = ends.iter().map(|(arrival, end)| end.since(*arrival).seconds()).collect();
-    let summary = Summary {
+    Summary {
         version: 1,
         policy: scenario.policy.clone(),
         rule: scenario.recipe.to_string(),
-        seed,
+        seed: run.seed(),
         jobs: scenario.setup.jobs.len(),
         unfinished: scenario.setup.jobs.len() - ends.len(),
         lifetime_mean_s: mean(&lives),
         lifetime_max_s: lives.iter().copied().reduce(f64::max),
         makespan_s: ends.iter().map(|(_, end)| end.seconds()).fold(0.0, f64::max),
-    };
-    if let Some(dir) = compare::folder(arguments, &scenario.policy, seed) {
-        files::write_text(&dir, "jobs.csv", &table(scenario, &run))?;
-        files::write_json(&dir, "summary.json", &summary)?;
     }
-    Ok(summary)
 }
 
 /// A line each, in order of arrival; what never came is empty.

@@ -37,12 +37,12 @@ pub(super) fn folder(arguments: &SimulateArguments, policy: &str, seed: u64) -> 
 }
 
 /// Runs all on all cores and shows them side by side. `policies` are as they are called; `run` is given the place of a
-/// policy and a seed, and answers with nothing if it was interrupted.
+/// policy and a seed.
 pub(super) fn run<R: Measured>(
     arguments: &SimulateArguments,
     policies: &[String],
     seeds: Range<u64>,
-    run: impl Fn(usize, u64) -> Result<Option<R>, Failure> + Sync,
+    run: impl Fn(usize, u64) -> Result<R, Failure> + Sync,
 ) -> Outcome {
     if arguments.checkpoint.is_some() || arguments.resume.is_some() {
         let found = "--policy: found several where a run is saved or goes on; expected one";
@@ -56,9 +56,13 @@ pub(super) fn run<R: Measured>(
         if interrupt::asked() {
             return Ok(None);
         }
-        let done = run(policy, seed)?;
-        bar.inc(u64::from(done.is_some()));
-        Ok(done)
+        match run(policy, seed) {
+            Err(Failure::Interrupted(_)) => Ok(None),
+            done => {
+                bar.inc(1);
+                done.map(Some)
+            }
+        }
     };
     let runs: Result<Vec<Option<R>>, Failure> = inputs.par_iter().map(one).collect();
     bar.finish_and_clear();

@@ -8,7 +8,7 @@ mod users;
 use super::compare::{self, Measured, Metric};
 use super::results::{self, More};
 use super::summary::Summary;
-use super::{Ended, advance, aligned, start, what_is_kept};
+use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
@@ -85,8 +85,8 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
             let hidden = ProgressBar::hidden();
             let of = (&of(&policies[at], seed), dir.as_deref());
             match run_one(arguments, (&log, cores), of, &hidden)? {
-                (summary, Ended::Whole, _) => Ok(Some(summary)),
-                (_, Ended::Interrupted, _) => Ok(None),
+                (summary, Ended::Whole, _) => Ok(summary),
+                (_, Ended::Interrupted, kept) => Err(Failure::Interrupted(kept)),
             }
         });
     }
@@ -139,7 +139,7 @@ fn run_one(
 ) -> Result<(LogSummary, Ended, String), Failure> {
     let LogExperiment { experiment: one, kept, killed } = experiment;
     let mut run = start(arguments, one)?;
-    let ended = advance(arguments, &mut run, &one.recipe.to_string(), bar)?;
+    let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
     let served = served(experiment, run.history());
     let summary = LogSummary {
         run: Summary::of(one, one.seed, &run),
@@ -153,7 +153,7 @@ fn run_one(
     if let Some(dir) = dir {
         write(dir, (log, cores), experiment, &run, &summary)?;
     }
-    let kept = what_is_kept(arguments, &run);
+    let kept = what_is_kept_of(arguments, &run);
     Ok((summary, ended, kept))
 }
 

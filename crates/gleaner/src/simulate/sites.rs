@@ -10,10 +10,11 @@ use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
 use gleaner_workload::sites::SitesScenario;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// A run in a few numbers.
 #[derive(Clone, Debug, Serialize)]
-struct SitesSummary {
+pub(super) struct SitesSummary {
     version: u32,
     policy: String,
     seed: u64,
@@ -62,12 +63,13 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
         let found = "--shake: jobs over sites are drawn for each seed; expected none";
         return Err(Failure::Usage(found.to_owned()));
     }
+    super::refuse_saving(arguments, "runs over sites that are drawn")?;
     let policies: Vec<&PolicySpec> = scenarios.iter().map(policy).collect::<Result<_, _>>()?;
     let one = |at: usize, seed: u64| run_one(arguments, &scenarios[at], policies[at], seed);
     if compare::is_wanted(arguments) {
         let names: Vec<String> = policies.iter().map(|policy| policy.name().to_owned()).collect();
         let seeds = compare::seeds(arguments, scenarios[0].seed);
-        return compare::run(arguments, &names, seeds, |at, seed| one(at, seed).map(Some));
+        return compare::run(arguments, &names, seeds, one);
     }
     super::check_places(arguments)?;
     let summary = one(0, scenarios[0].seed)?;
@@ -80,18 +82,29 @@ fn run_one(
     policy: &PolicySpec,
     seed: u64,
 ) -> Result<SitesSummary, Failure> {
+    let dir = compare::folder(arguments, policy.name(), seed);
+    run_seed(scenario, policy, seed, dir.as_deref())
+}
+
+/// One run; what came of it goes to a folder, if one is named.
+pub(super) fn run_seed(
+    scenario: &SitesScenario,
+    policy: &PolicySpec,
+    seed: u64,
+    out: Option<&Path>,
+) -> Result<SitesSummary, Failure> {
     let setup = scenario.setup(seed);
     let recipe = policy.recipe();
     let outcome = simulate(&setup, || recipe.build());
     let summary = summary(policy, seed, &setup, &outcome);
-    if let Some(dir) = compare::folder(arguments, policy.name(), seed) {
-        files::write_text(&dir, "jobs.csv", &jobs(&setup, &outcome))?;
-        files::write_json(&dir, "summary.json", &summary)?;
+    if let Some(dir) = out {
+        files::write_text(dir, "jobs.csv", &jobs(&setup, &outcome))?;
+        files::write_json(dir, "summary.json", &summary)?;
     }
     Ok(summary)
 }
 
-fn policy(scenario: &SitesScenario) -> Result<&PolicySpec, Failure> {
+pub(super) fn policy(scenario: &SitesScenario) -> Result<&PolicySpec, Failure> {
     let none =
         || Failure::Usage("policy: found nothing; expected [policy] preset, or --policy khoo/mrs".to_owned());
     let policy = scenario.policy.as_ref().ok_or_else(none)?;

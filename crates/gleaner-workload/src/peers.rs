@@ -1,0 +1,186 @@
+//! A scenario of sites that lend each other workers: one with a section `[peers]`.
+//!
+//! ```toml
+//! [peers]
+//! workers = "workers.csv"     # peer, ops_per_s; count, cores: a peer's own workers, in the order in which they registered
+//! outages = "outages.csv"     # optional: peer, worker (from 1), from_s, until_s
+//! silences = "silences.csv"   # optional: peer, from_s, until_s
+//! unrelated = 0.0             # a task takes on each worker this part more or less than its power says, drawn evenly
+//! inputs_s = 0                # how long the inputs of a task take to another peer's worker
+//! [letters]
+//! delay_s = 0
+//! loss = 0.0                  # the part that never comes; it needs a heartbeat
+//! heartbeat_s = 60            # optional: how often peers say that they are here
+//! [work]
+//! jobs = "jobs.csv"           # id, peer, arrival_s, lengths (as 600x30, or 600 500 700); optional user, think_s
+//! # instead: ourgrid = "trace.txt.gz", with gap = "think" or "between" and ops_per_s, of the machine that it was taken on
+//! [policy]
+//! preset = "dasilva/greedy"
+//! [run]
+//! seed = 1
+//! ```
+//!
+//! A job of a `user` comes `think_s` after the one before of the same user ended, and not before its `arrival_s`.
+
+mod tables;
+mod trace;
+
+pub use trace::{Gap, jobs};
+
+use crate::document;
+use crate::section::Section;
+use crate::{InputError, Shake, settings};
+use gleaner_core::{Needs, Tags, TaskClass};
+use gleaner_policy::{PolicySpec, Recipe};
+use gleaner_sim::Way;
+use gleaner_sim::peers::{Job, PeersSetup, Unrelated};
+use gleaner_units::{Span, Time, UserId};
+use std::path::Path;
+use tables::{Jobs, Workers};
+
+const SECTIONS: [&str; 5] = ["peers", "letters", "work", "policy", "run"];
+const SECONDS: &str = "seconds, 0 or more, before the end of time";
+
+/// Such a scenario, ready to run.
+#[derive(Clone, Debug)]
+pub struct PeersScenario {
+    /// Peers, workers, jobs, letters.
+    pub setup: PeersSetup,
+    /// What every peer goes by.
+    pub recipe: Recipe,
+    /// The preset's name.
+    pub policy: String,
+    /// Of lost letters, and of what tasks take on unrelated machines.
+    pub seed: u64,
+    /// Peers, as the files call them.
+    pub peer_names: Vec<String>,
+    /// Jobs, as the file calls them.
+    pub job_names: Vec<String>,
+}
+
+impl PeersScenario {
+    /// Whether the document at `path` is about peers.
+    pub fn is_at(path: &Path) -> Result<bool, InputError> {
+        let document = document::read(path, &[])?;
+        Ok(document::places(&document).contains_key("peers"))
+    }
+
+    /// Reads the scenario at `path` and the tables that it names; each of the `overrides` is `key=value` and is laid over it.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, InputError> {
+        let base = path.parent().unwrap_or(Path::new(""));
+        let document = document::read(path, overrides)?;
+        let root = Section::root(&document, &SECTIONS)?;
+        let peers = root.section("peers", &["workers", "outages", "silences", "unrelated", "inputs_s"])?;
+        let letters = root.section("letters", &["delay_s", "loss", "heartbeat_s"])?;
+        let work = root.section("work", &["jobs", "ourgrid", "gap", "ops_per_s"])?;
+        let policy = settings::policy(&root, PolicySpec::read)?;
+        let seed = settings::seed(&root)?;
+        let recipe = policy.recipe();
+        if recipe.peering.is_none() {
+            let found = format!("{}, which knows no peers", policy.name());
+            let expected = "one for peers, as dasilva/greedy or gleaner/bags, or favours = \"nof\" with it";
+            return Err(root.nearest("policy.preset").error("policy.preset", found, expected));
+        }
+        let workers = Workers::read(base, &peers)?;
+        let jobs = Jobs::read(base, &work, &workers.peers)?;
+        let unrelated = peers.find("unrelated").map_or(Ok(0.0), |key| {
+            key.number("a part, from 0 to below 1", |part| (0.0..1.0).contains(&part))
+        })?;
+        let heartbeat = letters.find("heartbeat_s").map(|key| settings::period(&key)).transpose()?;
+        let usual = Way { delay: span(&letters, "delay_s")?, loss: loss(&letters)? };
+        if heartbeat.is_none() && (usual.loss > 0.0 || !workers.silences.is_empty()) {
+            let found = "nothing, and letters that are lost";
+            let expected = "a heartbeat, as 60: what was lost is said again with it";
+            return Err(letters.nearest("heartbeat_s").error("letters.heartbeat_s", found, expected));
+        }
+        let setup = PeersSetup {
+            seed,
+            weights: vec![1.0],
+            machine_classes: workers.classes,
+            task_classes: vec![tasks()],
+            peers: workers.sites,
+            jobs: jobs.rows,
+            lengths: jobs.lengths,
+            inputs: span(&peers, "inputs_s")?,
+            usual,
+            heartbeat,
+            outages: workers.outages,
+            silences: workers.silences,
+            forged: Vec::new(),
+            unrelated: (unrelated > 0.0).then_some(Unrelated { spread: unrelated, seed }),
+        };
+        if let Err(broken) = setup.check() {
+            return Err(peers.error(broken.to_string(), "peers and jobs that a run can be made of"));
+        }
+        let policy = policy.name().to_owned();
+        Ok(Self { setup, recipe, policy, seed, peer_names: workers.peers.names, job_names: jobs.names })
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub fn seeded(&self, seed: u64) -> PeersSetup {
+        let unrelated = self.setup.unrelated.map(|unrelated| Unrelated { seed, ..unrelated });
+        PeersSetup { seed, unrelated, ..self.setup.clone() }
+    }
+
+    /// The same with each arrival moved; a user's jobs stay in their order.
+    #[must_use]
+    pub fn shaken(&self, shake: Shake) -> Self {
+        let given = &self.setup.jobs;
+        let mut arrivals = vec![Time::ZERO; given.len()];
+        for (arrival, place) in shake.of(given.iter().map(|job| job.submitted)) {
+            arrivals[place] = arrival;
+        }
+        for (place, job) in given.iter().enumerate() {
+            let before = job.after.map_or(Time::ZERO, |(before, _)| arrivals[before as usize]);
+            arrivals[place] = arrivals[place].max(before);
+        }
+        let mut order: Vec<usize> = (0..given.len()).collect();
+        order.sort_by_key(|&place| arrivals[place]);
+        let mut now_at = vec![0_u32; given.len()];
+        for (&place, now) in order.iter().zip(0..) {
+            now_at[place] = now;
+        }
+        let first_task = given.iter().scan(0, |next, job| {
+            let first = *next;
+            *next += job.tasks as usize;
+            Some(first)
+        });
+        let first_task: Vec<usize> = first_task.collect();
+        let moved = |&place: &usize| {
+            let after = given[place].after.map(|(before, thinks)| (now_at[before as usize], thinks));
+            Job { submitted: arrivals[place], after, ..given[place] }
+        };
+        let lengths_of = |&place: &usize| {
+            let first = first_task[place];
+            self.setup.lengths[first..first + given[place].tasks as usize].iter().copied()
+        };
+        let jobs = order.iter().map(moved).collect();
+        let lengths = order.iter().flat_map(lengths_of).collect();
+        let job_names = order.iter().map(|&place| self.job_names[place].clone()).collect();
+        Self { setup: PeersSetup { jobs, lengths, ..self.setup.clone() }, job_names, ..self.clone() }
+    }
+}
+
+fn span(section: &Section<'_>, name: &str) -> Result<Span, InputError> {
+    let Some(key) = section.find(name) else { return Ok(Span::ZERO) };
+    Span::from_seconds(key.number(SECONDS, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(SECONDS))
+}
+
+fn loss(letters: &Section<'_>) -> Result<f64, InputError> {
+    let expected = "a part, from 0 to below 1";
+    letters.find("loss").map_or(Ok(0.0), |key| key.number(expected, |part| (0.0..1.0).contains(&part)))
+}
+
+/// All tasks are alike but for their lengths.
+fn tasks() -> TaskClass {
+    TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: true,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
+    }
+}

@@ -1,0 +1,247 @@
+//! The tables of a scenario of peers.
+
+use super::trace;
+use crate::InputError;
+use crate::error::quoted;
+use crate::limits::{PEER_TASKS_MAX, PEER_WORKERS_MAX, PEERS_MAX};
+use crate::names::one_of;
+use crate::section::Section;
+use crate::table::{Column, Limit, Row, Table};
+use gleaner_core::{MachineClass, Room, Tags};
+use gleaner_sim::peers::{Job, Outage, Silence, Site};
+use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const FILE: &str = "the name of a file, as \"workers.csv\"";
+const ABOVE_0: &str = "a finite number above 0";
+
+/// Peers by name, in order of first appearance.
+#[derive(Default)]
+pub(super) struct Peers {
+    pub(super) names: Vec<String>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Peers {
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    fn of_row(&self, row: &Row<'_>, column: Column) -> Result<usize, InputError> {
+        let name = row.text(column);
+        let known = || one_of(name, self.names.iter().map(String::as_str));
+        self.find(name).ok_or_else(|| row.error(column, quoted(name), known()))
+    }
+}
+
+/// What peers have, and when it is away.
+#[derive(Default)]
+pub(super) struct Workers {
+    pub(super) peers: Peers,
+    pub(super) sites: Vec<Site>,
+    pub(super) classes: Vec<MachineClass>,
+    pub(super) outages: Vec<Outage>,
+    pub(super) silences: Vec<Silence>,
+}
+
+fn open(base: &Path, section: &Section<'_>, name: &str, limit: Limit) -> Result<Table, InputError> {
+    let key = section.key(name, FILE)?;
+    Table::open(&base.join(key.text(FILE)?), &key, limit)
+}
+
+fn whole(row: &Row<'_>, column: Column, most: u64) -> Result<u64, InputError> {
+    let number = row.text(column).parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| row.wrong(column, &format!("a whole number, from 1 to {most}")))
+}
+
+impl Workers {
+    pub(super) fn read(base: &Path, section: &Section<'_>) -> Result<Self, InputError> {
+        let most = PEER_WORKERS_MAX as u64;
+        let mut table = open(base, section, "workers", Limit { rows: most, of: "workers" })?;
+        table.check_known(&["peer", "ops_per_s", "count", "cores"])?;
+        let (peer, speed) = (table.column("peer")?, table.column("ops_per_s")?);
+        let [count, cores] = ["count", "cores"].map(|name| table.find(name));
+        let mut workers = Self::default();
+        let mut kinds: BTreeMap<(u64, u32), MachineClassId> = BTreeMap::new();
+        let mut all = 0;
+        while let Some(row) = table.next()? {
+            let at = workers.peer(&row, peer)?;
+            let speed = row.number(speed, ABOVE_0, |speed| speed.is_finite() && speed > 0.0)?;
+            let cores = row.cores(cores)?;
+            let count = match count {
+                Some(column) if row.text(column) == "0" => 0,
+                Some(column) => whole(&row, column, most)?,
+                None => 1,
+            };
+            all += count;
+            if all > most {
+                return Err(row.error(peer, format!("more than {most} workers"), "fewer"));
+            }
+            let classes = &mut workers.classes;
+            let kind = *kinds.entry((speed.to_bits(), cores)).or_insert_with(|| {
+                classes.push(class(speed, cores));
+                MachineClassId::new(classes.len() - 1)
+            });
+            workers.sites[at].workers.extend((0..count).map(|_| kind));
+        }
+        table.check_not_empty()?;
+        if all == 0 {
+            return Err(section.error("no workers at any peer", "at least one"));
+        }
+        workers.read_outages(base, section)?;
+        workers.read_silences(base, section)?;
+        Ok(workers)
+    }
+
+    fn peer(&mut self, row: &Row<'_>, column: Column) -> Result<usize, InputError> {
+        let name = row.id(column)?;
+        if let Some(at) = self.peers.find(name) {
+            return Ok(at);
+        }
+        if self.sites.len() == PEERS_MAX {
+            return Err(row.error(column, format!("more than {PEERS_MAX} peers"), "fewer"));
+        }
+        self.peers.by_name.insert(name.to_owned(), self.sites.len());
+        self.peers.names.push(name.to_owned());
+        self.sites.push(Site::default());
+        Ok(self.sites.len() - 1)
+    }
+
+    fn read_outages(&mut self, base: &Path, section: &Section<'_>) -> Result<(), InputError> {
+        if section.find("outages").is_none() {
+            return Ok(());
+        }
+        let limit = Limit { rows: PEER_WORKERS_MAX as u64, of: "outages" };
+        let mut table = open(base, section, "outages", limit)?;
+        table.check_known(&["peer", "worker", "from_s", "until_s"])?;
+        let columns = ["peer", "worker", "from_s", "until_s"].map(|name| table.column(name));
+        let [peer, worker, from, until] = columns;
+        let (peer, worker, from, until) = (peer?, worker?, from?, until?);
+        while let Some(row) = table.next()? {
+            let of = self.peers.of_row(&row, peer)?;
+            let there = self.sites[of].workers.len();
+            if there == 0 {
+                return Err(row.error(worker, "a worker of a peer that has none", "a peer with workers"));
+            }
+            let worker = whole(&row, worker, there as u64)? as usize - 1;
+            let (from, until) = interval(&row, (from, until))?;
+            self.outages.push(Outage { peer: PartyId::new(of), worker, from, until });
+        }
+        Ok(())
+    }
+
+    fn read_silences(&mut self, base: &Path, section: &Section<'_>) -> Result<(), InputError> {
+        if section.find("silences").is_none() {
+            return Ok(());
+        }
+        let limit = Limit { rows: PEER_WORKERS_MAX as u64, of: "silences" };
+        let mut table = open(base, section, "silences", limit)?;
+        table.check_known(&["peer", "from_s", "until_s"])?;
+        let (peer, from, until) = (table.column("peer")?, table.column("from_s")?, table.column("until_s")?);
+        while let Some(row) = table.next()? {
+            let peer = PartyId::new(self.peers.of_row(&row, peer)?);
+            let (from, until) = interval(&row, (from, until))?;
+            self.silences.push(Silence { peer, from, until });
+        }
+        Ok(())
+    }
+}
+
+/// From one moment to a later one.
+fn interval(row: &Row<'_>, (from, until): (Column, Column)) -> Result<(Time, Time), InputError> {
+    let start = row.time(from, Time::ZERO)?;
+    let end = row.time(until, Time::ZERO)?;
+    if start < end { Ok((start, end)) } else { Err(row.wrong(until, "later than it begins")) }
+}
+
+fn class(ops_per_s: f64, cores: u32) -> MachineClass {
+    MachineClass {
+        speeds: vec![ops_per_s],
+        cores,
+        room: Room::default(),
+        price: 0.0,
+        provides: Tags::new(),
+        ad: None,
+    }
+}
+
+/// What users hand in.
+#[derive(Default)]
+pub(super) struct Jobs {
+    pub(super) names: Vec<String>,
+    pub(super) rows: Vec<Job>,
+    /// Job after job.
+    pub(super) lengths: Vec<Ops>,
+}
+
+impl Jobs {
+    pub(super) fn read(base: &Path, section: &Section<'_>, peers: &Peers) -> Result<Self, InputError> {
+        match (section.find("jobs"), section.find("ourgrid")) {
+            (Some(_), Some(trace)) => Err(trace.error_found("a trace beside a table of jobs", "one of them")),
+            (None, Some(trace)) => trace::read(base, section, &trace, peers),
+            (_, None) => Self::of_table(base, section, peers),
+        }
+    }
+
+    fn of_table(base: &Path, section: &Section<'_>, peers: &Peers) -> Result<Self, InputError> {
+        if let Some(key) = section.find("gap").or_else(|| section.find("ops_per_s")) {
+            return Err(key.error_found("a key about a trace", "ourgrid = \"trace.txt.gz\" with it"));
+        }
+        let mut table = open(base, section, "jobs", Limit { rows: PEER_TASKS_MAX as u64, of: "jobs" })?;
+        table.check_known(&["id", "peer", "arrival_s", "lengths", "user", "think_s"])?;
+        let (id, peer) = (table.column("id")?, table.column("peer")?);
+        let (arrival, lengths) = (table.column("arrival_s")?, table.column("lengths")?);
+        let [user, think] = ["user", "think_s"].map(|name| table.find(name));
+        let mut jobs = Self::default();
+        let mut last_of: BTreeMap<(usize, String), u32> = BTreeMap::new();
+        let mut last = Time::ZERO;
+        while let Some(row) = table.next()? {
+            last = row.time(arrival, last)?;
+            let of = peers.of_row(&row, peer)?;
+            let tasks = jobs.add_lengths(&row, lengths)?;
+            let index = jobs.rows.len() as u32;
+            let whose = user.map_or("", |column| row.text(column));
+            let before = (!whose.is_empty()).then(|| last_of.insert((of, whose.to_owned()), index)).flatten();
+            let thinks = match think.filter(|column| !row.text(*column).is_empty()) {
+                None => Span::ZERO,
+                Some(column) => {
+                    let seconds = row.number(column, super::SECONDS, |seconds| seconds >= 0.0)?;
+                    Span::from_seconds(seconds).ok_or_else(|| row.wrong(column, super::SECONDS))?
+                }
+            };
+            jobs.names.push(row.id(id)?.to_owned());
+            jobs.rows.push(Job {
+                submitted: last,
+                peer: PartyId::new(of),
+                class: TaskClassId::FIRST,
+                tasks,
+                after: before.map(|before| (before, thinks)),
+            });
+        }
+        table.check_not_empty()?;
+        Ok(jobs)
+    }
+
+    /// `600x30`, or `600 500 700`, or both.
+    fn add_lengths(&mut self, row: &Row<'_>, column: Column) -> Result<u32, InputError> {
+        let expected = "the operations of each task, as 600 500, or 600x30 for 30 tasks";
+        let before = self.lengths.len();
+        for word in row.text(column).split_whitespace() {
+            let (length, count) = word.split_once('x').unwrap_or((word, "1"));
+            let length = length.parse().ok().filter(|length: &f64| *length > 0.0).and_then(Ops::new);
+            let count = count.parse().ok().filter(|count: &usize| *count > 0);
+            let (Some(length), Some(count)) = (length, count) else {
+                return Err(row.wrong(column, expected));
+            };
+            if count > PEER_TASKS_MAX - self.lengths.len() {
+                return Err(row.error(column, format!("more than {PEER_TASKS_MAX} tasks in all"), "fewer"));
+            }
+            self.lengths.extend((0..count).map(|_| length));
+        }
+        match self.lengths.len() - before {
+            0 => Err(row.wrong(column, expected)),
+            count => Ok(u32::try_from(count).expect("no more than there may be")),
+        }
+    }
+}

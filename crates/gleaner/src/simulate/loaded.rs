@@ -1,0 +1,150 @@
+//! A scenario of any kind that can be run again and again, and what a run of it came to in numbers.
+
+use super::summary::Summary;
+use super::{brokering, experiment, finish, peers, sites};
+use crate::failure::Failure;
+use gleaner_policy::PolicySpec;
+use gleaner_sim::Simulation;
+use gleaner_workload::sites::{self as over, OverSites, SitesScenario};
+use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::path::Path;
+
+/// A scenario, ready to run.
+pub(crate) enum Loaded {
+    /// Of machines.
+    Machines(Box<Experiment>),
+    /// Of brokers and sites.
+    Brokers(Box<BrokeringScenario>),
+    /// Of peers that lend each other workers.
+    Peers(Box<PeersScenario>),
+    /// Of jobs over sites.
+    Sites(Box<(SitesScenario, PolicySpec)>),
+}
+
+/// The numbers of a run's summary.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Numbers(BTreeMap<String, f64>);
+
+impl Numbers {
+    fn of(summary: &impl Serialize) -> Self {
+        let tree = serde_json::to_value(summary).expect("plain data can always be written to memory");
+        let numbers = tree.as_object().into_iter().flatten();
+        Self(numbers.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect())
+    }
+
+    /// What the summary says there.
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        self.0.get(key).copied()
+    }
+
+    /// How many tasks or jobs did not end.
+    pub(crate) fn unfinished(&self) -> f64 {
+        self.number("unfinished").unwrap_or(0.0)
+    }
+}
+
+/// Text of which only a fingerprint is kept.
+struct Print(blake3::Hasher);
+
+impl fmt::Write for Print {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl Loaded {
+    /// Reads the scenario at `path`, with each of the `overrides` laid over it.
+    pub(crate) fn load(path: &Path, overrides: &[String]) -> Result<Self, Failure> {
+        if over::is_at(path)? {
+            return Ok(match over::load(path, overrides)? {
+                OverSites::Drawn(scenario) => {
+                    let policy = sites::policy(&scenario)?.clone();
+                    Self::Sites(Box::new((*scenario, policy)))
+                }
+                OverSites::Listed(scenario) => Self::Brokers(scenario),
+            });
+        }
+        if PeersScenario::is_at(path)? {
+            return Ok(Self::Peers(Box::new(PeersScenario::load(path, overrides)?)));
+        }
+        Ok(Self::Machines(Box::new(experiment(path, overrides)?)))
+    }
+
+    /// The first seed.
+    pub(crate) fn seed(&self) -> u64 {
+        match self {
+            Self::Machines(experiment) => experiment.seed,
+            Self::Brokers(scenario) => scenario.seed,
+            Self::Peers(scenario) => scenario.seed,
+            Self::Sites(of) => of.0.seed,
+        }
+    }
+
+    /// Whether anything is drawn: otherwise runs with all seeds are one.
+    pub(crate) fn draws(&self) -> bool {
+        match self {
+            Self::Machines(experiment) => experiment.recipe.choose.draws(),
+            Self::Peers(scenario) => scenario.setup.unrelated.is_some() || scenario.setup.usual.loss > 0.0,
+            Self::Brokers(_) | Self::Sites(_) => true,
+        }
+    }
+
+    /// What to look at where nobody says.
+    pub(crate) fn usual_measure(&self) -> &'static str {
+        match self {
+            Self::Machines(_) => "makespan_s",
+            Self::Brokers(_) => "lifetime_mean_s",
+            Self::Peers(_) => "response_mean_s",
+            Self::Sites(_) => "response_s",
+        }
+    }
+
+    /// What there is to look at.
+    pub(crate) fn measures(&self) -> &'static [&'static str] {
+        match self {
+            Self::Machines(_) => &["makespan_s", "gap", "moves", "aborts"],
+            Self::Peers(_) => &[
+                "response_mean_s",
+                "response_max_s",
+                "task_mean_s",
+                "makespan_s",
+                "load_deviation",
+                "stopped",
+            ],
+            Self::Brokers(_) => &["lifetime_mean_s", "lifetime_max_s", "makespan_s"],
+            Self::Sites(_) => &["response_s", "wait_s", "completion_s", "wasted_share", "sites_a_job"],
+        }
+    }
+
+    /// Tells this scenario from every other, under this version of the program.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut print = Print(blake3::Hasher::new());
+        let written = match self {
+            Self::Machines(experiment) => write!(print, "{experiment:?}"),
+            Self::Brokers(scenario) => write!(print, "{scenario:?}"),
+            Self::Peers(scenario) => write!(print, "{scenario:?}"),
+            Self::Sites(of) => write!(print, "{of:?}"),
+        };
+        written.and_then(|()| print.write_str(env!("CARGO_PKG_VERSION"))).expect("a fingerprint takes all");
+        print.0.finalize().to_hex().chars().take(16).collect()
+    }
+
+    /// One run.
+    pub(crate) fn measure(&self, seed: u64) -> Result<Numbers, Failure> {
+        match self {
+            Self::Machines(experiment) => {
+                let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);
+                finish(|| run.step())?;
+                Ok(Numbers::of(&Summary::of(experiment, seed, &run)))
+            }
+            Self::Peers(scenario) => Ok(Numbers::of(&peers::run_seed(scenario, seed, None)?)),
+            Self::Brokers(scenario) => Ok(Numbers::of(&brokering::run_seed(scenario, seed, None)?)),
+            Self::Sites(of) => Ok(Numbers::of(&sites::run_seed(&of.0, &of.1, seed, None)?)),
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! `gleaner simulate` of a scenario of peers.
+
+use super::compare::{self, Measured, Metric};
+use super::figures::Figures;
+use super::{EVENTS_BETWEEN_LOOKS, aligned};
+use crate::cli::SimulateArguments;
+use crate::failure::Failure;
+use crate::{Outcome, files, interrupt, stdout};
+use gleaner_report::numbers::{self, decimals, grouped};
+use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
+use gleaner_sim::peers::{Outcome as Came, PeersSetup, Refused, peers};
+use gleaner_units::{Ops, Time};
+use gleaner_workload::PeersScenario;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// What came of a run.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Summary {
+    version: u32,
+    policy: String,
+    rule: String,
+    seed: u64,
+    peers: usize,
+    workers: usize,
+    jobs: usize,
+    /// Jobs that did not end.
+    unfinished: usize,
+    tasks: u64,
+    /// From when a job was handed in to the end of its last task; null where none ended.
+    response_mean_s: Option<f64>,
+    response_max_s: Option<f64>,
+    /// The time of a task on its worker.
+    task_mean_s: Option<f64>,
+    /// The part of the tasks that ended on another peer's worker.
+    remote_share: f64,
+    /// The part of the workers' time until the last task ended in which they ran something.
+    use_share: f64,
+    /// The standard deviation of the time that workers ran something, relative to its mean.
+    load_deviation: f64,
+    /// Runs that were stopped where they were.
+    stopped: u64,
+    makespan_s: f64,
+    /// Letters that crossed others.
+    late: u64,
+    /// Letters that made no sense.
+    refused: u64,
+}
+
+impl Measured for Summary {
+    const METRICS: &'static [Metric] = &[
+        Metric { name: "response_mean_s", unit: "s", decimals: 1 },
+        Metric { name: "response_max_s", unit: "s", decimals: 1 },
+        Metric { name: "task_mean_s", unit: "s", decimals: 1 },
+        Metric { name: "makespan_s", unit: "s", decimals: 0 },
+        Metric { name: "remote_share", unit: "", decimals: 3 },
+        Metric { name: "load_deviation", unit: "", decimals: 3 },
+        Metric { name: "stopped", unit: "runs", decimals: 1 },
+        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+    ];
+
+    fn values(&self) -> Vec<Option<f64>> {
+        let Self { response_mean_s, response_max_s, task_mean_s, makespan_s, .. } = *self;
+        let counted = [self.remote_share, self.load_deviation, self.stopped as f64, self.unfinished as f64];
+        let times = [response_mean_s, response_max_s, task_mean_s, Some(makespan_s)];
+        times.into_iter().chain(counted.map(Some)).collect()
+    }
+}
+
+/// The scenario under each policy.
+pub(super) fn run(arguments: &SimulateArguments, scenarios: &[PeersScenario]) -> Outcome {
+    if !compare::is_wanted(arguments) {
+        super::check_places(arguments)?;
+        let (scenario, out) = (&scenarios[0], arguments.out.as_deref());
+        let summary = run_seed(scenario, scenario.seed, out)?;
+        return if arguments.json {
+            stdout::print_json(&summary)
+        } else {
+            stdout::print(describe(&summary, out))
+        };
+    }
+    let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
+    let seeds = compare::seeds(arguments, scenarios[0].seed);
+    compare::run(arguments, &names, seeds, |at, seed| {
+        let shaken = super::shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
+        let scenario = shaken.as_ref().unwrap_or(&scenarios[at]);
+        run_seed(scenario, seed, compare::folder(arguments, &scenario.policy, seed).as_deref())
+    })
+}
+
+/// One run; what came of it goes to a folder, if one is named.
+pub(super) fn run_seed(scenario: &PeersScenario, seed: u64, out: Option<&Path>) -> Result<Summary, Failure> {
+    let setup = scenario.seeded(seed);
+    let mut run = peers(&setup, |_| scenario.recipe.build());
+    let patience_s = patience_s(&setup);
+    let (mut left, mut since) = (run.outside().tasks_left(), Time::ZERO);
+    while (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step()) {
+        if interrupt::asked() {
+            let all = setup.lengths.len() as u64;
+            let done = all - run.outside().tasks_left();
+            let found = format!("{} of {} tasks had ended; nothing was written", grouped(done), grouped(all));
+            return Err(Failure::Interrupted(found));
+        }
+        // Heartbeats go on for ever, also where nobody lends to a peer that has no workers.
+        if run.outside().tasks_left() < left {
+            (left, since) = (run.outside().tasks_left(), run.now());
+        } else if run.now().since(since).seconds() > patience_s {
+            break;
+        }
+    }
+    let came = run.outside().outcome();
+    let summary = summary(scenario, &setup, seed, &came);
+    if let Some(dir) = out {
+        write(dir, scenario, (&setup, &came), (&summary, run.outside().refused()))?;
+    }
+    Ok(summary)
+}
+
+/// A run in which no task ends for so long ends itself: longer than all users wait and all absences last, and ten times what
+/// the longest task takes on the slowest worker.
+fn patience_s(setup: &PeersSetup) -> f64 {
+    let slowest = setup.machine_classes.iter().map(|class| class.speeds[0]).fold(f64::INFINITY, f64::min);
+    let longest = setup.lengths.iter().map(|length| Ops::amount(*length)).fold(0.0, f64::max);
+    let comes = setup.jobs.last().map_or(0.0, |job| job.submitted.seconds());
+    let thinks = setup.jobs.iter().filter_map(|job| Some(job.after?.1.seconds())).fold(0.0, f64::max);
+    let away = setup.outages.iter().map(|outage| outage.until);
+    let away = away.chain(setup.silences.iter().map(|silence| silence.until)).max().unwrap_or_default();
+    comes + thinks + away.seconds() + 10.0 * (longest / slowest + setup.inputs.seconds()) + 86_400.0
+}
+
+fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came) -> Summary {
+    let responses: Vec<f64> = responses(came).collect();
+    let busy_s: f64 = came.busy_s.iter().sum();
+    let cores = |site: &gleaner_sim::peers::Site| {
+        site.workers.iter().map(|kind| f64::from(setup.machine_classes[kind.index()].cores)).sum::<f64>()
+    };
+    let all_s = came.makespan.seconds() * setup.peers.iter().map(cores).sum::<f64>();
+    let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
+    Summary {
+        version: 1,
+        policy: scenario.policy.clone(),
+        rule: scenario.recipe.to_string(),
+        seed,
+        peers: setup.peers.len(),
+        workers: came.busy_s.len(),
+        jobs: setup.jobs.len(),
+        unfinished: setup.jobs.len() - responses.len(),
+        tasks: came.tasks,
+        response_mean_s: mean(&responses),
+        response_max_s: responses.iter().copied().reduce(f64::max),
+        task_mean_s: (came.tasks > 0).then(|| came.mean_task_s()),
+        remote_share: share(came.remote as f64, came.tasks as f64),
+        use_share: share(busy_s, all_s),
+        load_deviation: if busy_s > 0.0 { came.load_deviation() } else { 0.0 },
+        stopped: came.stopped,
+        makespan_s: came.makespan.seconds(),
+        late: came.late,
+        refused: came.refused,
+    }
+}
+
+fn responses(came: &Came) -> impl Iterator<Item = f64> + '_ {
+    came.ended.iter().flatten().map(|(submitted, ended)| ended.since(*submitted).seconds())
+}
+
+fn write(
+    dir: &Path,
+    scenario: &PeersScenario,
+    (setup, came): (&PeersSetup, &Came),
+    (summary, refused): (&Summary, &[Refused]),
+) -> Outcome {
+    files::write_text(dir, "jobs.csv", &jobs(scenario, setup, came))?;
+    files::write_text(dir, "peers.csv", &peers_table(scenario, setup, came))?;
+    files::write_text(dir, "workers.csv", &workers(scenario, setup, came))?;
+    if !refused.is_empty() {
+        files::write_text(dir, "refused.csv", &refused_table(scenario, refused))?;
+    }
+    let figures = figures(scenario, came);
+    for (name, _, svg) in &figures {
+        files::write_text(dir, &format!("{name}.svg"), svg.as_str())?;
+    }
+    files::write_text(dir, "report.html", &report(scenario, (setup, came), summary, figures))?;
+    // Last, so that a folder with a summary has everything.
+    files::write_json(dir, "summary.json", summary)?;
+    Ok(())
+}
+
+/// A line each; what never came or ended is empty.
+fn jobs(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
+    let mut text = "job,peer,tasks,arrived_s,finished_s,response_s\n".to_owned();
+    for (at, (job, ended)) in setup.jobs.iter().zip(&came.ended).enumerate() {
+        let (name, peer) = (&scenario.job_names[at], &scenario.peer_names[job.peer.index()]);
+        let moments = ended.map_or(",,".to_owned(), |(arrived, ended)| {
+            format!("{arrived},{ended},{}", ended.since(arrived).seconds())
+        });
+        writeln!(text, "{name},{peer},{},{moments}", job.tasks).expect("a string takes all");
+    }
+    text
+}
+
+fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
+    let mut text = "peer,workers,jobs,tasks,response_mean_s,used_s,received_s,given_s\n".to_owned();
+    for ((name, site), peer) in scenario.peer_names.iter().zip(&setup.peers).zip(&came.peers) {
+        let response =
+            if peer.jobs > 0 { (peer.job_response_s / peer.jobs as f64).to_string() } else { String::new() };
+        let (workers, jobs, tasks) = (site.workers.len(), peer.jobs, peer.tasks);
+        let (used, received, given) = (peer.used_s, peer.received_s, peer.given_s);
+        writeln!(text, "{name},{workers},{jobs},{tasks},{response},{used},{received},{given}")
+            .expect("a string takes all");
+    }
+    text
+}
+
+fn workers(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
+    let mut text = "peer,worker,ops_per_s,cores,busy_s\n".to_owned();
+    let mut busy_s = came.busy_s.iter();
+    for (name, site) in scenario.peer_names.iter().zip(&setup.peers) {
+        for (number, kind) in (1..).zip(&site.workers) {
+            let class = &setup.machine_classes[kind.index()];
+            let busy_s = busy_s.next().expect("one for each worker");
+            let (speed, cores) = (class.speeds[0], class.cores);
+            writeln!(text, "{name},{number},{speed},{cores},{busy_s}").expect("a string takes all");
+        }
+    }
+    text
+}
+
+fn refused_table(scenario: &PeersScenario, refused: &[Refused]) -> String {
+    let mut text = "time_s,by,from,why\n".to_owned();
+    let name = |party: gleaner_units::PartyId| {
+        scenario.peer_names.get(party.index()).map_or("discovery", String::as_str)
+    };
+    for Refused { at, by, from, why } in refused {
+        writeln!(text, "{at},{},{},{why}", name(*by), name(*from)).expect("a string takes all");
+    }
+    text
+}
+
+fn figures(scenario: &PeersScenario, came: &Came) -> Figures {
+    let favours = came.peers.iter().map(|peer| (peer.given_s, peer.received_s));
+    let given = Plot::new(
+        "What peers gave and received",
+        Axis::linear("given to others (s of workers)"),
+        Axis::linear("received (s of workers)"),
+    )
+    .with(Series::new(format!("{} peers", scenario.peer_names.len()), Style::Points, favours));
+    let responses: Vec<f64> = responses(came).collect();
+    let times = Plot::new("Responses", Axis::linear("from arrival to end (s)"), Axis::linear("jobs"))
+        .with(Series::new("jobs", Style::Bars, histogram(&responses, 40)));
+    vec![
+        ("favours", "What each peer gave to others, and received from them.", given.svg()),
+        ("responses", "How long jobs took from arrival to end.", times.svg()),
+    ]
+}
+
+fn report(
+    scenario: &PeersScenario,
+    (setup, came): (&PeersSetup, &Came),
+    summary: &Summary,
+    figures: Figures,
+) -> String {
+    let percent = |share: f64| format!("{} %", decimals(100.0 * share, 1));
+    let seconds = |value: Option<f64>| value.map_or("–".to_owned(), numbers::seconds);
+    let rows = [
+        ("policy", format!("{}: {}", summary.policy, summary.rule)),
+        ("seed", summary.seed.to_string()),
+        ("jobs", grouped(summary.jobs as u64)),
+        ("of which unfinished", grouped(summary.unfinished as u64)),
+        ("tasks that ended", grouped(summary.tasks)),
+        ("mean response of a job", seconds(summary.response_mean_s)),
+        ("mean time of a task on its worker", seconds(summary.task_mean_s)),
+        ("tasks that ended at another peer", percent(summary.remote_share)),
+        ("workers' time in use", percent(summary.use_share)),
+        ("deviation of workers' load", percent(summary.load_deviation)),
+        ("runs that were stopped", grouped(summary.stopped)),
+        ("letters that were refused", grouped(summary.refused)),
+    ];
+    let table =
+        rows.into_iter().fold(Table::new("The run in a few numbers", ["what", "value"]), |table, row| {
+            table.row([Cell::text(row.0), Cell::text(row.1)])
+        });
+    let columns = ["peer", "workers", "jobs", "mean response", "received", "given"];
+    let listed = scenario.peer_names.iter().zip(&setup.peers).zip(&came.peers).take(PEERS_LISTED);
+    let caption = if scenario.peer_names.len() > PEERS_LISTED {
+        format!("The first {PEERS_LISTED} of {} peers; peers.csv has them all", scenario.peer_names.len())
+    } else {
+        "What each peer did".to_owned()
+    };
+    let by_peer = listed.fold(Table::new(caption, columns), |table, ((name, site), peer)| {
+        let response = (peer.jobs > 0).then(|| peer.job_response_s / peer.jobs as f64);
+        table.row([
+            Cell::text(name),
+            Cell::number(grouped(site.workers.len() as u64)),
+            Cell::number(grouped(peer.jobs)),
+            Cell::number(seconds(response)),
+            Cell::number(numbers::seconds(peer.received_s)),
+            Cell::number(numbers::seconds(peer.given_s)),
+        ])
+    });
+    let lead = format!(
+        "{} peers with {} workers; {} jobs.",
+        grouped(summary.peers as u64),
+        grouped(summary.workers as u64),
+        grouped(summary.jobs as u64)
+    );
+    let mut report = Report::new(format!("A simulated run of peers under {}", summary.policy))
+        .lead(lead)
+        .with(Block::heading("Summary"))
+        .with(table)
+        .with(Block::heading("Favours and responses"));
+    for (_, caption, svg) in figures {
+        report = report.with(Figure::new(caption, svg));
+    }
+    report.with(Block::heading("Peers")).with(by_peer).html()
+}
+
+/// A longer table is for `peers.csv`.
+const PEERS_LISTED: usize = 100;
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn said(value: Option<f64>) -> String {
+    value.map_or("no job ended".to_owned(), |value| format!("{value:.3} s"))
+}
+
+fn describe(summary: &Summary, out: Option<&Path>) -> String {
+    let Summary { policy, rule, jobs, unfinished, .. } = summary;
+    let mut lines = vec![
+        ("policy", format!("{policy}: {rule}")),
+        (
+            "peers",
+            format!("{}, with {} workers", grouped(summary.peers as u64), grouped(summary.workers as u64)),
+        ),
+        ("jobs", format!("{}, of which {} unfinished", grouped(*jobs as u64), grouped(*unfinished as u64))),
+        (
+            "response",
+            format!("{} on average, {} at most", said(summary.response_mean_s), said(summary.response_max_s)),
+        ),
+        (
+            "tasks",
+            format!(
+                "{}, {:.1} % on other peers' workers",
+                grouped(summary.tasks),
+                100.0 * summary.remote_share
+            ),
+        ),
+        ("workers", format!("{:.1} % of the time in use", 100.0 * summary.use_share)),
+        ("makespan", format!("{:.3} s", summary.makespan_s)),
+    ];
+    if summary.refused > 0 {
+        lines.push(("refused", format!("{} letters that made no sense", grouped(summary.refused))));
+    }
+    lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
+    aligned(lines)
+}

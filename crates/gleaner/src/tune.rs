@@ -1,0 +1,160 @@
+//! `gleaner tune`: a scenario under every combination of some numbers, and the setting to use.
+
+mod findings;
+mod parameter;
+mod report;
+
+pub(crate) use parameter::Parameter;
+
+use crate::cli::TuneArguments;
+use crate::failure::Failure;
+use crate::simulate::{Loaded, Numbers};
+use crate::{Outcome, files, interrupt, progress, stdout};
+use findings::Findings;
+use gleaner_papers::Kept;
+use gleaner_workload::InputError;
+use indicatif::ProgressBar;
+use parameter::{Setting, Sweep};
+use rayon::prelude::*;
+
+/// Whenever results mean something else than before, this changes.
+const EDITION: &str = "tune 1";
+
+pub(crate) fn run(arguments: &TuneArguments) -> Outcome {
+    interrupt::listen();
+    let sweep = Sweep::new(&arguments.parameters, arguments.steps).map_err(Failure::Usage)?;
+    let (seeds, measure) = checked(arguments, &sweep)?;
+    if let Some(dir) = &arguments.out {
+        files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
+    }
+    let kept = match &arguments.out {
+        Some(dir) => Kept::in_folder(dir, EDITION)?,
+        None => Kept::nowhere(),
+    };
+    let settings = sweep.settings();
+    let total = settings.len() as u64 * seeds;
+    let bar = progress::bar(total, "runs");
+    let runs: Result<Vec<Vec<Numbers>>, Failure> = settings
+        .par_iter()
+        .map(|setting| try_out(arguments, (&sweep, setting), seeds, (&kept, &bar)))
+        .collect();
+    let done = bar.position();
+    bar.finish_and_clear();
+    let runs = runs.map_err(|failure| match (failure, &arguments.out) {
+        (Failure::Interrupted(_), Some(dir)) => Failure::Interrupted(format!(
+            "{done} of {total} runs were done and kept; go on with --out {}",
+            dir.display()
+        )),
+        (Failure::Interrupted(_), None) => Failure::Interrupted(format!(
+            "{done} of {total} runs were done; nothing was kept, as there is no --out"
+        )),
+        (other, _) => other,
+    })?;
+    let findings = Findings::of(sweep, measure, &runs);
+    let (name, svg) = report::drawing(&findings);
+    if let Some(dir) = &arguments.out {
+        files::write_text(dir, "settings.csv", &findings.table())?;
+        files::write_text(dir, name, svg.as_str())?;
+        files::write_json(dir, "tune.json", &findings)?;
+        let scenario = arguments.scenario.display().to_string();
+        files::write_text(dir, "report.html", &report::page(&findings, &scenario, svg))?;
+    }
+    if arguments.json { stdout::print_json(&findings) } else { stdout::print(describe(arguments, &findings)) }
+}
+
+fn load(arguments: &TuneArguments, sweep: &Sweep, setting: &Setting) -> Result<Loaded, Failure> {
+    let mut overrides = arguments.overrides.clone();
+    overrides.extend(arguments.policy.iter().map(|name| format!("policy.preset=\"{name}\"")));
+    let own = sweep.overrides(setting);
+    overrides.extend(own.iter().cloned());
+    Loaded::load(&arguments.scenario, &overrides).map_err(|failure| match failure {
+        Failure::Input(InputError { file, line, field, found, expected }) => {
+            let argument = own.iter().find(|argument| file == format!("--set {argument}"));
+            let file = argument.map_or(file, |argument| format!("--param {argument}"));
+            Failure::Input(InputError { file, line, field, found, expected })
+        }
+        other => other,
+    })
+}
+
+/// Every setting can be run, and has the measure: bad input is found before anything runs. The seeds to run with, and what
+/// is measured.
+fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Failure> {
+    let settings = sweep.settings();
+    let first = load(arguments, sweep, &settings[0])?;
+    let wrong = settings[1..].par_iter().find_map_first(|setting| load(arguments, sweep, setting).err());
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
+    let measure = arguments.measure.clone().unwrap_or_else(|| first.usual_measure().to_owned());
+    if let Some(wanted) = &arguments.measure
+        && !first.measures().contains(&wanted.as_str())
+    {
+        let known = first.measures().join(", ");
+        return Err(Failure::Usage(format!("--measure: found \"{wanted}\"; expected one of {known}")));
+    }
+    // More runs of what draws nothing would all be the same.
+    Ok((if first.draws() { arguments.seeds } else { 1 }, measure))
+}
+
+/// All seeds of one setting.
+fn try_out(
+    arguments: &TuneArguments,
+    (sweep, setting): (&Sweep, &Setting),
+    seeds: u64,
+    (kept, bar): (&Kept<Numbers>, &ProgressBar),
+) -> Result<Vec<Numbers>, Failure> {
+    let stopped = || Failure::Interrupted(String::new());
+    if interrupt::asked() {
+        return Err(stopped());
+    }
+    let loaded = load(arguments, sweep, setting)?;
+    let print = loaded.fingerprint();
+    let first = loaded.seed();
+    let one = |seed: u64| -> Result<Numbers, Failure> {
+        let name = format!("{} seed-{seed} of {print}", sweep.overrides(setting).join(" "));
+        let measured = if let Some(measured) = kept.find(&name) {
+            measured
+        } else {
+            let measured = loaded.measure(seed)?;
+            kept.keep(name, measured.clone())?;
+            measured
+        };
+        bar.inc(1);
+        Ok(measured)
+    };
+    (0..seeds).into_par_iter().map(|number| one(first.saturating_add(number))).collect()
+}
+
+/// The setting to use, in a sentence.
+fn lead(findings: &Findings) -> String {
+    let Some(best) = findings.best else {
+        return "Every setting left work unfinished: none is better than another.".to_owned();
+    };
+    let said = findings.settings[best].measured.as_ref().map_or(String::new(), findings::Interval::said);
+    let alike = match findings.alike {
+        0 => "with 95 % confidence every other setting is worse".to_owned(),
+        1 => "one other setting cannot be told from it".to_owned(),
+        many => format!("{many} other settings cannot be told from it"),
+    };
+    format!("Use {}: {} is {said} there, and {alike}.", findings.set.join(", "), findings.measure)
+}
+
+fn describe(arguments: &TuneArguments, findings: &Findings) -> String {
+    let runs = match findings.seeds {
+        1 => "one run each (nothing is drawn, or one seed was asked for)".to_owned(),
+        seeds => format!("{seeds} runs each"),
+    };
+    let mut text = format!("{} settings, {runs}\n{}\n", findings.settings.len(), lead(findings));
+    if !findings.set.is_empty() {
+        let named = arguments.policy.iter().map(|name| format!("--policy {name}"));
+        let set = arguments.overrides.iter().chain(&findings.set).map(|argument| format!("--set {argument}"));
+        let said: Vec<String> = named.chain(set).collect();
+        text += &format!("gleaner simulate {} {}\n", arguments.scenario.display(), said.join(" "));
+    }
+    match &arguments.out {
+        Some(dir) => text += &format!("report: {}\n", dir.join("report.html").display()),
+        None => text += "a heat map, tables and a report: --out DIR\n",
+    }
+    text
+}

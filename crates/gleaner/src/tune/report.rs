@@ -1,0 +1,91 @@
+//! A sweep for people: a curve or a heat map, a table, and a page with both.
+
+use super::findings::{Findings, Tried};
+use super::parameter::Plain;
+use gleaner_report::{Axis, Block, Cell, Figure, HeatCell, HeatMap, Plot, Report, Series, Style, Svg, Table};
+
+/// A longer table is for `settings.csv`.
+const LISTED: usize = 200;
+
+/// Its name and the drawing.
+pub(super) fn drawing(findings: &Findings) -> (&'static str, Svg) {
+    match &findings.sweep.axes[..] {
+        [(key, _)] => ("curve.svg", curve(findings, key)),
+        [..] => ("heat.svg", heat(findings)),
+    }
+}
+
+fn curve(findings: &Findings, key: &str) -> Svg {
+    let known = findings.settings.iter().filter_map(|tried| Some((tried.setting.0[0], tried.measured?)));
+    let known: Vec<_> = known.collect();
+    let points = known.iter().map(|(value, measured)| (*value, measured.mean));
+    let bounds =
+        known.iter().map(|(_, found)| (found.low.unwrap_or(found.mean), found.high.unwrap_or(found.mean)));
+    let series = Series::new(&findings.measure, Style::Marked, points).bounds(bounds);
+    Plot::new(format!("{} by {key}", findings.measure), Axis::linear(key), Axis::linear(&findings.measure))
+        .with(series)
+        .note("Bars are 95 % intervals.")
+        .svg()
+}
+
+/// By the first two parameters; of further ones the values of the best setting.
+fn heat(findings: &Findings) -> Svg {
+    let axes = &findings.sweep.axes;
+    let (x, y) = (&axes[0], &axes[1]);
+    let best = &findings.settings[findings.best.unwrap_or(0)].setting.0;
+    let cell = |x: f64, y: f64| {
+        let here = |tried: &&Tried| {
+            let values = &tried.setting.0;
+            values[0] == x && values[1] == y && values[2..] == best[2..]
+        };
+        let tried = findings.settings.iter().find(here).expect("every combination is a setting");
+        match &tried.measured {
+            None => {
+                HeatCell { value: f64::NAN, lines: vec![format!("{} left", tried.unfinished)], framed: false }
+            }
+            Some(measured) => {
+                let reach = measured.reach().map(|reach| format!("± {reach}"));
+                let lines = [gleaner_report::numbers::significant(measured.mean, 4)].into_iter().chain(reach);
+                HeatCell { value: measured.mean, lines: lines.collect(), framed: tried.is_alike }
+            }
+        }
+    };
+    let names = |values: &[f64]| values.iter().map(|value| Plain(*value).to_string()).collect();
+    let rows = y.1.iter().map(|y| x.1.iter().map(|x| cell(*x, *y)).collect()).collect();
+    let map = HeatMap::new(&findings.measure, (&x.0, names(&x.1)), (&y.0, names(&y.1)), rows).note(
+        "Framed: the best, and what cannot be told from it with 95 % confidence. ± is the 95 % interval.",
+    );
+    let others = findings.sweep.axes.iter().zip(best).skip(2);
+    let others: Vec<String> = others.map(|((key, _), value)| format!("{key} = {}", Plain(*value))).collect();
+    if others.is_empty() { map.svg() } else { map.note(format!("Where {}.", others.join(", "))).svg() }
+}
+
+pub(super) fn page(findings: &Findings, scenario: &str, svg: Svg) -> String {
+    let shown = findings.settings.len().min(LISTED);
+    let caption = if shown < findings.settings.len() {
+        format!("The first {shown} of {} settings; settings.csv has them all", findings.settings.len())
+    } else {
+        "Every setting".to_owned()
+    };
+    let keys = findings.sweep.axes.iter().map(|(key, _)| key.clone());
+    let columns = [findings.measure.clone(), "above the best".to_owned(), "unfinished".to_owned()];
+    let table = findings.settings.iter().take(LISTED).fold(
+        Table::new(caption, keys.chain(columns)),
+        |table, tried| {
+            let values = tried.setting.0.iter().map(|value| Cell::number(Plain(*value).to_string()));
+            let said = |interval: Option<super::findings::Interval>| {
+                Cell::number(interval.map_or("–".to_owned(), |interval| interval.said()))
+            };
+            let more =
+                [said(tried.measured), said(tried.above_best), Cell::number(tried.unfinished.to_string())];
+            table.row(values.chain(more))
+        },
+    );
+    Report::new(format!("Settings for {scenario}"))
+        .lead(super::lead(findings))
+        .with(Block::heading("What it hangs on"))
+        .with(Figure::new(format!("{} by what was varied.", findings.measure), svg))
+        .with(Block::heading("Settings"))
+        .with(table)
+        .html()
+}
