@@ -82,7 +82,13 @@ impl PeersScenario {
             return Err(root.nearest("policy.preset").error("policy.preset", found, expected));
         }
         let workers = Workers::read(base, &peers)?;
-        let jobs = Jobs::read(base, &work, &workers.peers)?;
+        let jobs = match (work.find("jobs"), work.find("ourgrid")) {
+            (Some(_), Some(trace)) => {
+                return Err(trace.error_found("a trace beside a table of jobs", "one of them"));
+            }
+            (None, Some(trace)) => trace::read(base, &work, &trace, &workers.peers)?,
+            (_, None) => Jobs::read(base, &work, &workers.peers)?,
+        };
         let unrelated = peers.find("unrelated").map_or(Ok(0.0), |key| {
             key.number("a part, from 0 to below 1", |part| (0.0..1.0).contains(&part))
         })?;

@@ -1,6 +1,5 @@
 //! The tables of a scenario of peers.
 
-use super::trace;
 use crate::InputError;
 use crate::error::quoted;
 use crate::limits::{PEER_TASKS_MAX, PEER_WORKERS_MAX, PEERS_MAX};
@@ -177,14 +176,6 @@ pub(super) struct Jobs {
 
 impl Jobs {
     pub(super) fn read(base: &Path, section: &Section<'_>, peers: &Peers) -> Result<Self, InputError> {
-        match (section.find("jobs"), section.find("ourgrid")) {
-            (Some(_), Some(trace)) => Err(trace.error_found("a trace beside a table of jobs", "one of them")),
-            (None, Some(trace)) => trace::read(base, section, &trace, peers),
-            (_, None) => Self::of_table(base, section, peers),
-        }
-    }
-
-    fn of_table(base: &Path, section: &Section<'_>, peers: &Peers) -> Result<Self, InputError> {
         if let Some(key) = section.find("gap").or_else(|| section.find("ops_per_s")) {
             return Err(key.error_found("a key about a trace", "ourgrid = \"trace.txt.gz\" with it"));
         }
