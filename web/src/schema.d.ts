@@ -470,6 +470,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/machines/{name}/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Never lets a machine's agent back in, lists it no more, and lets another bear its name. */
+        post: operations["forget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/machines/{name}/measure": {
         parameters: {
             query?: never;
@@ -685,8 +702,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Issues a token with which one machine can join. */
+        /** Issues a token with which machines can join. */
         post: operations["join"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/join/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets nobody join any more with a token. */
+        post: operations["remove_join"];
         delete?: never;
         options?: never;
         head?: never;
@@ -717,7 +751,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All users, and how many join tokens are still good. */
+        /** All users, and the join tokens that are still good. */
         get: operations["list"];
         put?: never;
         post?: never;
@@ -930,6 +964,8 @@ export interface components {
             name: string;
             /** @description What the machine is. */
             profile: components["schemas"]["Profile"];
+            /** @description Whether the machine was set up anew: it takes its name from an agent that is not connected, which is forgotten. */
+            replace?: boolean;
         };
         /** @description Where a task could go, and why it does or does not. */
         ExplanationView: {
@@ -981,8 +1017,12 @@ export interface components {
             policy: string;
             /** @description Which program. */
             program: string;
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
             /** @description All tasks. */
             tasks: components["schemas"]["Tally"];
+            /** @description Who asks. */
+            user: string;
             /** @description 1. */
             version: number;
         };
@@ -1047,6 +1087,8 @@ export interface components {
             needs?: components["schemas"]["Needs"];
             /** @description Files in the task's folder, or patterns of them, that are kept when it ends. */
             outputs?: string[];
+            /** @description Files of which each task finds its own there. */
+            own_inputs?: components["schemas"]["OwnInputs"][];
             /**
              * Format: int32
              * @description Higher goes first; 0 unless something is said.
@@ -1077,6 +1119,9 @@ export interface components {
                 /** @description At least 1. */
                 step: number;
             };
+        } | {
+            /** @description One task for each of these numbers, which rise; a task's number is its own. */
+            numbers: number[];
         } | {
             /** @description One task for each row of a table; numbered from 0. */
             rows: {
@@ -1171,6 +1216,23 @@ export interface components {
             version: number;
             /** @description Why none of its tasks runs, if none does. */
             waits_for?: string | null;
+            /**
+             * Format: double
+             * @description How many seconds of runs were for nothing, since another run of their task came to its end first.
+             */
+            wasted_s?: number;
+        };
+        /** @description A join token, without its secret. */
+        JoinTokenView: {
+            /**
+             * Format: double
+             * @description When it is of no use any more.
+             */
+            expires_s: number;
+            /** @description What it is called: the beginning of its hash. */
+            id: string;
+            /** @description How many machines may still join with it. */
+            uses: number;
         };
         /** @description What was learnt of labels. */
         LabelList: {
@@ -1323,6 +1385,8 @@ export interface components {
              * @description When it is of no use any more, if ever.
              */
             expires_s?: number | null;
+            /** @description The command that uses it: on the machine that joins, or on the user's. */
+            line: string;
             /** @description The token. */
             token: string;
             /** @description 1. */
@@ -1372,6 +1436,18 @@ export interface components {
                 /** @description Why, for people. */
                 why: string;
             };
+        };
+        /**
+         * @description Files of which each task finds its own in its folder: those that lie under what [`of`](Self::of) comes to with its
+         *     parameters.
+         */
+        OwnInputs: {
+            /** @description The files, by what that comes to, as `data/part-7.csv`. */
+            files: {
+                [key: string]: components["schemas"]["Input"][];
+            };
+            /** @description Whose files are whose, as `data/part-{GLEANER_INDEX}.csv`. */
+            of: string;
         };
         /** @description A task on a machine, from its first start to its end. */
         PlacedView: {
@@ -1566,7 +1642,7 @@ export interface components {
          * @description What a user may do.
          * @enum {string}
          */
-        Role: "admin" | "user" | "reader";
+        Role: "admin" | "user" | "reader" | "metrics";
         /** @description Machines that a rule ruled out. */
         RuledOutView: {
             /** @description How many. */
@@ -1590,6 +1666,11 @@ export interface components {
             /** @description 1. */
             version: number;
         };
+        /**
+         * @description How far a run is.
+         * @enum {string}
+         */
+        RunStage: "held" | "sent" | "staging_in" | "running" | "stopping" | "staging_out";
         /**
          * @description How a run stands, or ended.
          * @enum {string}
@@ -1790,6 +1871,8 @@ export interface components {
             length?: number | null;
             /** @description Where it is, or was last. */
             machine?: string | null;
+            /** @description Those of its runs that are not over, the oldest first. */
+            open_runs?: components["schemas"]["RunView"][];
             outcome?: components["schemas"]["Outcome"] | null;
             /** @description Where it is in its life. */
             phase: components["schemas"]["TaskPhase"];
@@ -1877,8 +1960,8 @@ export interface components {
         };
         /** @description Who may sign in, and how many may join. No answer has a secret in it. */
         UserList: {
-            /** @description When each join token ends that is still good. */
-            join_tokens_expire_s: number[];
+            /** @description The join tokens that are still good. */
+            join_tokens: components["schemas"]["JoinTokenView"][];
             /** @description By name. */
             users: components["schemas"]["UserView"][];
             /** @description 1. */
@@ -5184,6 +5267,101 @@ export interface operations {
             };
         };
     };
+    forget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The machines that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MachineList"];
+                };
+            };
+            /** @description It cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nobody has this token, or none was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not an administrator */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or not for who asks */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator does not go by the name that it is asked under */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its address and headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect, or damage to the coordinator's folder */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator has stopped, or too much goes on; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     measure: {
         parameters: {
             query?: never;
@@ -6556,6 +6734,8 @@ export interface operations {
             query?: {
                 /** @description After how many seconds it is of no use any more. */
                 expires_s?: number;
+                /** @description How many machines may join with it. */
+                uses?: number;
             };
             header?: never;
             path?: never;
@@ -6646,13 +6826,108 @@ export interface operations {
             };
         };
     };
+    remove_join: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description What it is called: the beginning of its hash */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description It cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nobody has this token, or none was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not an administrator */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or not for who asks */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator does not go by the name that it is asked under */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its address and headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect, or damage to the coordinator's folder */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator has stopped, or too much goes on; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     user: {
         parameters: {
             query: {
                 /** @description Who gets it; who bears the name already gets it in place of the old one. */
                 name: string;
                 /** @description What they may do. */
-                role?: ("admin" | "user" | "reader") & Record<string, never>;
+                role?: ("admin" | "user" | "reader" | "metrics") & Record<string, never>;
                 /** @description After how many seconds it is of no use any more; never if nothing is said. */
                 expires_s?: number;
             };

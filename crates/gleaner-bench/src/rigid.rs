@@ -120,7 +120,7 @@ pub fn seconds_from_bytes(log: &[u8]) -> f64 {
 /// The processor time of a look at each byte of a log, for the ends of lines: nothing that reads it takes less.
 pub fn seconds_of_bytes(log: &[u8]) -> f64 {
     processor_seconds(|| {
-        std::hint::black_box(log.iter().filter(|byte| **byte == b'\n').count());
+        std::hint::black_box(log.split(|byte| *byte == b'\n').count());
     })
 }
 

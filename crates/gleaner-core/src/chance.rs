@@ -94,7 +94,8 @@ mod tests {
             for index in 0..10_000 {
                 cells[draw(index).below(10) as usize] += 1;
             }
-            let chi: f64 = cells.iter().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
+            let off = cells.iter().map(|&count| f64::from(count) - 1000.0);
+            let chi: f64 = off.map(|off| off * off / 1000.0).sum();
             assert!(chi < 27.9, "over {what}: {cells:?}");
         };
         check("seeds", &|index| Chance::of(u64::from(index), Purpose::Place, run(5, 1)));

@@ -193,6 +193,12 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "2",
             "budget.rule = \"none\"",
         ),
+    ]);
+}
+
+#[test]
+fn choices_that_a_rule_does_not_know_are_refused_with_the_reason() {
+    check_refused(&[
         (json!({ "preset": "bertasi/greedy", "choose": "worst" }), "choose", "\"worst\"", "one of best"),
         (
             json!({ "preset": "elleuch/min-min", "choose": "two-choices" }),

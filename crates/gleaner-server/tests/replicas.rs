@@ -28,6 +28,8 @@ impl Books {
     fn with_a_task() -> Self {
         let mut books = Self { ledger: Ledger::new(), now: Time::ZERO };
         let profile = Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) };
+        let (program, lineage) = ("test".to_owned(), gleaner_wire::Lineage::of([1; 8]));
+        books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 });
         for number in 0..2 {
             let (name, token) = (format!("m{number}"), format!("t{number}"));
             let by = gleaner_wire::api::Actor::Coordinator;

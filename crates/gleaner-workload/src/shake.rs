@@ -7,7 +7,7 @@ use crate::Stream;
 use gleaner_units::{Span, Time};
 
 /// Tells this stream from others.
-const STREAM: u64 = 0x7368_616b_65;
+const STREAM: u64 = 0x0073_6861_6b65;
 
 /// By how much, and which draw of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,9 +4,9 @@ use crate::columns::{plural, shown};
 use crate::failure::Failure;
 use crate::grid::{Grid, Stream};
 use crate::logs::{last_lines, whole};
-use crate::status::{each_task, ending};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
+use gleaner_wire::session::Outcome as Ending;
 
 /// So many failed tasks are looked at; a job with more has most of its reasons among them.
 const LOOKED_AT: u32 = 20_000;
@@ -32,7 +32,7 @@ pub(crate) fn of(grid: &Grid, job: &JobView) -> Result<Vec<Reason>, Failure> {
     if job.tasks.failed == 0 {
         return Ok(reasons);
     }
-    each_task(grid, job.job, 0, LOOKED_AT, Some(TaskPhase::Failed), |task| {
+    grid.each_task(job.job, 0, LOOKED_AT, Some(TaskPhase::Failed), |task| {
         let why = task.outcome.as_ref().map_or_else(|| "no reason is known".to_owned(), ending);
         match reasons.iter_mut().find(|reason| reason.why == why) {
             Some(reason) => reason.count += 1,
@@ -75,6 +75,19 @@ impl Reason {
         let which = if *count == 1 { "it is" } else { "one is" };
         let said = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
         format!("failed     {tasks} by {why}; {which} {job}/{example}{said}\n")
+    }
+}
+
+/// What ended a run.
+pub(crate) fn ending(outcome: &Ending) -> String {
+    match outcome {
+        Ending::Exited { code } => format!("exit code {code}"),
+        Ending::Signalled { signal } => format!("signal {signal}"),
+        Ending::Stopped => "being stopped".to_owned(),
+        Ending::TimedOut => "its time limit".to_owned(),
+        Ending::OverLimit { what } => format!("too much {}", shown(what, 60)),
+        Ending::Abandoned { why } => format!("being lost: {}", shown(why, 60)),
+        Ending::NotStarted { why } => format!("not starting: {}", shown(why, 60)),
     }
 }
 

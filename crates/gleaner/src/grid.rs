@@ -11,7 +11,7 @@ use gleaner_wire::api::{
 };
 use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_wire::limits::{BLOB_BYTES_MAX, TASKS_LISTED_MAX};
 use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
 use serde_json::{Value, json};
@@ -107,6 +107,27 @@ impl Grid {
     ) -> Answer<TaskList> {
         let phase = phase.map_or(String::new(), |phase| format!("&phase={}", phase.name()));
         Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks?from={from}&limit={limit}{phase}"))?)
+    }
+
+    /// Shows `each` of a job's tasks, `limit` at most, and says from where on there are more.
+    pub(crate) fn each_task(
+        &self,
+        id: JobId,
+        from: u32,
+        limit: u32,
+        phase: Option<TaskPhase>,
+        mut each: impl FnMut(&TaskView) -> crate::Outcome,
+    ) -> Answer<Option<u32>> {
+        let (mut from, mut left) = (from, limit);
+        loop {
+            let page = self.tasks(id, from, left.min(TASKS_LISTED_MAX), phase)?;
+            page.tasks.iter().try_for_each(&mut each)?;
+            left -= page.tasks.len() as u32;
+            match page.next {
+                Some(next) if left > 0 => from = next,
+                next => return Ok(next),
+            }
+        }
     }
 
     pub(crate) fn task(&self, job: JobId, task: u32) -> Answer<TaskView> {

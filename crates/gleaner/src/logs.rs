@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
             (Some(stream), true) => follow(&grid, (job, task), &[stream])?,
             (None, true) => follow(&grid, (job, task), &STREAMS)?,
             (Some(stream), false) => {
-                show(&grid, (job, task), stream, arguments, &mut std::io::stdout().lock())?
+                show(&grid, (job, task), stream, arguments, &mut std::io::stdout().lock())?;
             }
             // Each where the program wrote it.
             (None, false) => {

@@ -2,14 +2,11 @@
 
 use crate::cli::StatusArguments;
 use crate::columns::{Side, marked, shown};
-use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, stdout, which};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{JobState, JobView, RunStage, RunView, Tally, TaskPhase, TaskView};
-use gleaner_wire::limits::{JOBS_LISTED_MAX, TASKS_LISTED_MAX};
-use gleaner_wire::session::Outcome as Ending;
+use gleaner_wire::limits::JOBS_LISTED_MAX;
 use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
@@ -24,8 +21,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
         (false, phase) => phase.map(TaskPhase::from),
     };
     if arguments.jsonl {
-        return each_task(&grid, id, arguments.from, u32::MAX, phase, |task| stdout::print_json(task))
-            .map(drop);
+        return grid.each_task(id, arguments.from, u32::MAX, phase, stdout::print_json).map(drop);
     }
     let job = grid.job(id)?;
     if !arguments.tasks && phase.is_none() {
@@ -36,7 +32,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
         return stdout::print(describe(&job) + &failures::told(&failures));
     }
     let mut tasks = Vec::new();
-    let next = each_task(&grid, id, arguments.from, arguments.limit, phase, |task| {
+    let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
         tasks.push(task.clone());
         Ok(())
     })?;
@@ -54,30 +50,9 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
 fn jobs(grid: &Grid, arguments: &StatusArguments) -> Outcome {
     let jobs = grid.jobs(arguments.limit.min(JOBS_LISTED_MAX))?;
     match (arguments.jsonl, arguments.grid.json) {
-        (true, _) => jobs.jobs.iter().try_for_each(|job| stdout::print_json(job)),
+        (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),
         (false, true) => stdout::print_json(&jobs),
         (false, false) => stdout::print(list(&jobs.jobs)),
-    }
-}
-
-/// Shows `each` of a job's tasks, `limit` at most, and says from where on there are more.
-pub(crate) fn each_task(
-    grid: &Grid,
-    id: JobId,
-    from: u32,
-    limit: u32,
-    phase: Option<TaskPhase>,
-    mut each: impl FnMut(&TaskView) -> Outcome,
-) -> Result<Option<u32>, Failure> {
-    let (mut from, mut left) = (from, limit);
-    loop {
-        let page = grid.tasks(id, from, left.min(TASKS_LISTED_MAX), phase)?;
-        page.tasks.iter().try_for_each(&mut each)?;
-        left -= page.tasks.len() as u32;
-        match page.next {
-            Some(next) if left > 0 => from = next,
-            next => return Ok(next),
-        }
     }
 }
 
@@ -150,7 +125,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
             task.usage.as_ref().map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
-            task.outcome.as_ref().map(ending).unwrap_or_default(),
+            task.outcome.as_ref().map(failures::ending).unwrap_or_default(),
         ]
     });
     marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
@@ -161,19 +136,6 @@ fn phase(task: &TaskView) -> String {
     let staging = |run: &&RunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut);
     let staging = task.open_runs.iter().find(staging);
     staging.map_or(task.phase.name().to_owned(), |run| format!("{}, {}", task.phase.name(), run.stage.name()))
-}
-
-/// What ended a run.
-pub(crate) fn ending(outcome: &Ending) -> String {
-    match outcome {
-        Ending::Exited { code } => format!("exit code {code}"),
-        Ending::Signalled { signal } => format!("signal {signal}"),
-        Ending::Stopped => "being stopped".to_owned(),
-        Ending::TimedOut => "its time limit".to_owned(),
-        Ending::OverLimit { what } => format!("too much {}", shown(what, 60)),
-        Ending::Abandoned { why } => format!("being lost: {}", shown(why, 60)),
-        Ending::NotStarted { why } => format!("not starting: {}", shown(why, 60)),
-    }
 }
 
 /// The phases that there are tasks in.

@@ -23,7 +23,9 @@ impl Duties {
                 let start = Start { epoch, lineage, restored };
                 match self.link.welcomed(now, start, lease_s, heartbeat_s) {
                     Ok(was_put_back) => {
-                        forget.into_iter().for_each(|run| self.leave_to_the_past(now, run));
+                        for run in forget {
+                            self.leave_to_the_past(now, run);
+                        }
                         if was_put_back {
                             // What it vouched for may be lost.
                             let logs = self.runs.values_mut().flat_map(|held| &mut held.logs);
@@ -79,13 +81,16 @@ impl Duties {
         self.tell_open();
         for held in self.runs.values_mut() {
             held.logs.iter_mut().for_each(|log| log.reconnected(now));
+            let disowned = held.is_disowned();
             match &mut held.stage {
                 Stage::Over { is_sent, .. } => *is_sent = false,
                 Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => *retry_at = now,
-                Stage::Running => {
+                Stage::Running if !disowned => {
                     self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.id)));
                 }
-                Stage::Queued
+                // Another run may have its number by now.
+                Stage::Running
+                | Stage::Queued
                 | Stage::Preparing
                 | Stage::Ready
                 | Stage::Launched

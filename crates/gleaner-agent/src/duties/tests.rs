@@ -154,7 +154,9 @@ fn in_words(deed: &Deed) -> Option<String> {
         Deed::Send(FromAgent::OwnerLoad { load, .. }) => format!("load {load}"),
         Deed::Send(FromAgent::Open { open, .. }) => format!("open {open}"),
         Deed::Send(FromAgent::Started(run)) => format!("started {}", name(run)),
-        Deed::Send(FromAgent::Ended { run, end }) => format!("ended {} {:?}", name(run), end.outcome),
+        Deed::Send(FromAgent::Ended { run, end }) => {
+            format!("ended {} {}", name(run), outcome_in_words(&end.outcome))
+        }
         Deed::Send(other) => format!("send {other:?}"),
         Deed::Prove(_) => "prove".into(),
         Deed::Close(_) => "close".into(),
@@ -173,18 +175,22 @@ fn in_words(deed: &Deed) -> Option<String> {
     })
 }
 
+fn outcome_in_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Exited { code } => format!("exited {code}"),
+        Outcome::Abandoned { .. } => "abandoned".into(),
+        Outcome::NotStarted { .. } => "not started".into(),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
 fn piece_in_words(piece: &Piece) -> String {
     match piece {
         Piece::Output(run, stream, range) => {
             format!("output {}.{} {stream:?} {}+{}", run.task.index(), run.number, range.offset, range.len)
         }
         Piece::End(run, end, [stdout, _]) => {
-            let outcome = match &end.outcome {
-                Outcome::Exited { code } => format!("exited {code}"),
-                Outcome::Abandoned { .. } => "abandoned".into(),
-                Outcome::NotStarted { .. } => "not started".into(),
-                other => format!("{other:?}").to_lowercase(),
-            };
+            let outcome = outcome_in_words(&end.outcome);
             let checkpoint = if end.checkpoint.is_some() { " +checkpoint" } else { "" };
             let tail = if stdout.len > 0 {
                 format!(" tail {}+{}", stdout.offset, stdout.len)
@@ -247,7 +253,11 @@ fn nothing_is_run_twice() {
     stage.hear(4.0, ToAgent::Run(Box::new(run(1, 2))));
     stage.hear(5.0, ToAgent::Settled { run: first, accepted: true });
     stage.hear(6.0, ToAgent::Run(Box::new(run(1, 2))));
-    assert_eq!(stage.done(), ["3 ended 1.2 exited 0", "5 clear 1.2"]);
+    // What it does not carry out it answers.
+    assert_eq!(
+        stage.done(),
+        ["2 ended 1.1 abandoned", "3 ended 1.2 exited 0", "5 clear 1.2", "6 ended 1.2 abandoned"]
+    );
 }
 
 #[test]
@@ -409,6 +419,7 @@ fn before_the_lease_ends_programs_get_their_grace() {
             "44 kill 1.1",
             "50 load 0",
             "50 open true",
+            "50 staging 1.1 out",
             "50 collect 1.1 checkpoint"
         ]
     );
@@ -498,7 +509,7 @@ fn runs_of_a_past_that_is_no_more_end_and_nothing_is_said_of_them() {
     stage.on(6.0, killed(alive));
     assert_eq!(
         stage.done(),
-        ["4 clear 2.1", "4 kill 1.1", "4 load 0", "4 open true", "5 ended 1.1 abandoned", "6 clear 1.1"]
+        ["4 kill 1.1", "4 clear 2.1", "4 load 0", "4 open true", "5 ended 1.1 abandoned", "6 clear 1.1"]
             .map(str::to_owned)
             .to_vec()
     );
@@ -744,7 +755,10 @@ fn what_a_run_left_is_stored_again_when_asked_for() {
     stage.on(6.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
     stage.hear(7.0, ToAgent::Settled { run, accepted: true });
     stage.hear(8.0, ToAgent::StoreAgain { run });
-    assert_eq!(stage.done(), ["5 collect 1.1 checkpoint", "6 ended 1.1 stopped +checkpoint", "7 clear 1.1"]);
+    assert_eq!(
+        stage.done(),
+        ["5 staging 1.1 out", "5 collect 1.1 checkpoint", "6 ended 1.1 stopped +checkpoint", "7 clear 1.1"]
+    );
 }
 
 #[test]

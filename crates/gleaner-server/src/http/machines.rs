@@ -163,5 +163,5 @@ async fn ordered(
     let machines = api.look(|desk, _| view::machines(desk)).await?.machines;
     let found = machines.into_iter().find(|view| view.machine == machine);
     // Somebody else may have had it forgotten since.
-    found.map(Json).ok_or_else(|| Refusal::not_found(&format!("no machine is called \"{machine}\" any more")))
+    found.map(Json).ok_or_else(|| Refusal::not_found(format!("no machine is called \"{machine}\" any more")))
 }

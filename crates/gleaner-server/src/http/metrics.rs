@@ -152,7 +152,7 @@ impl Metrics {
         for view in machines {
             let of = OfMachine { machine: view.machine.clone() };
             self.machine_up.get_or_create(&of).set(i64::from(view.state == MachineState::Open));
-            self.machine_tasks.get_or_create(&of).set(i64::try_from(view.tasks).unwrap_or(i64::MAX));
+            self.machine_tasks.get_or_create(&of).set(i64::from(view.tasks));
             self.machine_slots.get_or_create(&of).set(i64::from(view.profile.slots));
             self.owner_load.get_or_create(&of).set(view.owner_load);
         }

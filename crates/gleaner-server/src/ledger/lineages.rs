@@ -1,28 +1,27 @@
 //! Which starts this journal has had, and under which of them each run was ordered: what tells the runs and agents of
 //! this past from those of another.
 
-use super::Ledger;
-use gleaner_units::{RunId, TaskId};
-use gleaner_wire::{Had, Lineage, Met};
+use gleaner_units::RunId;
+use gleaner_wire::Lineage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Lineages {
     /// In order; the first is that of epoch 1.
-    starts: Vec<Start>,
+    pub(super) starts: Vec<Start>,
     /// When the journal was put back by order last.
-    restored: Option<Lineage>,
+    pub(super) restored: Option<Lineage>,
     /// Whether nothing was decided since.
-    is_untouched: bool,
+    pub(super) is_untouched: bool,
     /// The epoch in which each run was ordered that the grid knows.
-    ordered: BTreeMap<RunId, u32>,
+    pub(super) ordered: BTreeMap<RunId, u32>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Start {
-    lineage: Lineage,
-    row: u64,
+pub(super) struct Start {
+    pub(super) lineage: Lineage,
+    pub(super) row: u64,
 }
 
 impl Lineages {
@@ -42,87 +41,7 @@ impl Lineages {
         self.ordered.insert(run, self.starts.len() as u32);
     }
 
-    fn of_epoch(&self, epoch: u32) -> Option<Lineage> {
+    pub(super) fn of_epoch(&self, epoch: u32) -> Option<Lineage> {
         self.starts.get((epoch as usize).checked_sub(1)?).map(|start| start.lineage)
-    }
-}
-
-/// Whether an agent was with this coordinator before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Acquaintance {
-    /// All that the agent heard of is in this journal, or it heard of nothing.
-    Known,
-    /// It was with a past that is no more, which was ordered.
-    PutBack,
-    /// It was with a past that is no more, and nobody ordered that.
-    Stranger,
-}
-
-impl Ledger {
-    /// What the last start drew.
-    ///
-    /// # Panics
-    /// Before the first start.
-    pub(crate) fn lineage(&self) -> Lineage {
-        self.books.lineages.starts.last().expect("a desk starts before anything else").lineage
-    }
-
-    /// When the journal was put back by order last, if ever.
-    pub(crate) fn restored(&self) -> Option<Lineage> {
-        self.books.lineages.restored
-    }
-
-    /// Whether the journal was put back, and nothing was decided since.
-    pub(crate) fn is_just_restored(&self) -> bool {
-        self.books.lineages.is_untouched
-    }
-
-    /// How many facts there are: the number of the journal's last row.
-    pub(crate) fn rows(&self) -> u64 {
-        self.books.rows
-    }
-
-    /// The start under which a run was ordered, of those that the grid knows.
-    pub(crate) fn lineage_of(&self, run: RunId) -> Option<Lineage> {
-        self.books.lineages.of_epoch(*self.books.lineages.ordered.get(&run)?)
-    }
-
-    /// Whether a run that an agent has may be one that was ordered here.
-    pub(crate) fn may_have_ordered(&self, had: Had) -> bool {
-        match self.lineage_of(had.run) {
-            Some(lineage) => lineage == had.lineage,
-            // What the grid has forgotten counts for nothing, but its end is answered, and shown.
-            None => {
-                let task = had.run.task;
-                task.index() < self.task_count()
-                    && had.run.number <= self.grid().task(task).runs()
-                    && self.grid().find_run(had.run).is_none()
-                    && self.books.lineages.starts.iter().any(|start| start.lineage == had.lineage)
-            }
-        }
-    }
-
-    /// Whether all that an agent heard of before is in this journal.
-    pub(crate) fn knows(&self, met: &Met) -> Acquaintance {
-        let lineages = &self.books.lineages;
-        let next = lineages.starts.get(met.epoch as usize);
-        let reached = next.map_or(self.books.rows, |next| next.row - 1);
-        if lineages.of_epoch(met.epoch) == Some(met.lineage) && met.row <= reached {
-            return Acquaintance::Known;
-        }
-        match lineages.restored {
-            Some(restored) if !met.restores.contains(&restored) => Acquaintance::PutBack,
-            Some(_) | None => Acquaintance::Stranger,
-        }
-    }
-
-    /// Forgets when runs of a task were ordered that are over.
-    pub(super) fn forget_orders(&mut self, task: TaskId) {
-        let runs = RunId::new(task, 0)..=RunId::new(task, u32::MAX);
-        let ordered = self.books.lineages.ordered.range(runs).map(|(&run, _)| run);
-        let over: Vec<RunId> = ordered.filter(|&run| self.grid().find_run(run).is_none()).collect();
-        for run in over {
-            self.books.lineages.ordered.remove(&run);
-        }
     }
 }

@@ -119,7 +119,7 @@ pub fn replace(home: &Home, rows: &dyn Reader, last: Seq, more: Row) -> Result<P
 
 /// A folder that is not there yet.
 fn aside(within: &Path) -> io::Result<PathBuf> {
-    let path = (1..).map(|number: u32| within.join(number.to_string())).find(|path| !path.exists());
+    let path = (1..=u32::MAX).map(|number| within.join(number.to_string())).find(|path| !path.exists());
     let path = path.expect("numbers do not end");
     make_folder(&path)?;
     Ok(path)

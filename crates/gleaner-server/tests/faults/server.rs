@@ -37,6 +37,8 @@ struct Process {
     store: MemoryStore,
     /// What is on its way to the disk.
     batch: Option<Batch>,
+    /// Whether its start, its first fact, is in a batch yet.
+    has_turned: bool,
     /// A moment on its clock, and in truth.
     started: (Time, Time),
 }
@@ -84,7 +86,7 @@ impl Server {
         self.number += 1;
         let start = Start { program: "faults", lineage: lineage_of(self.number), seed };
         let desk = Desk::new(ledger, Terms::default(), clock, start);
-        self.process = Some(Process { desk, store, batch: None, started: (clock, now) });
+        self.process = Some(Process { desk, store, batch: None, has_turned: false, started: (clock, now) });
         self.inbox.clear();
         self.last = clock;
         Ok(())
@@ -137,6 +139,7 @@ impl Server {
             _ => {}
         }
         process.batch = Some(batch);
+        process.has_turned = true;
         hasty
     }
 
@@ -171,7 +174,8 @@ impl Server {
 
     /// Takes a snapshot of all that is committed, and remembers it.
     pub(crate) fn snapshot(&mut self, keep: bool) {
-        let Some(process) = self.process.as_ref().filter(|process| process.batch.is_none()) else { return };
+        let is_committed = |process: &&Process| process.has_turned && process.batch.is_none();
+        let Some(process) = self.process.as_ref().filter(is_committed) else { return };
         let (at, body) = (process.store.last(), process.desk.ledger().save());
         if keep {
             let mut snapshots = process.store.snapshots().expect("memory can be read");

@@ -1,7 +1,7 @@
 //! Texts with a task's parameters filled in, and how long they come to be. **The length is known without the text**:
 //! whoever takes a job in asks for it first, and never builds what is too long.
 
-use super::{INDEX, Input, JobSpec, OwnInputs, TaskList};
+use super::{INDEX, Input, JobSpec, TaskList};
 use crate::limits::{NAME_BYTES_MAX, ORDER_BYTES_MAX};
 use std::collections::BTreeMap;
 
@@ -151,8 +151,9 @@ impl JobSpec {
     /// The most bytes that an order to run one of its tasks has, or somewhat more; and no less than the texts have
     /// before anything is filled in. Costs O(size of the description), however many tasks it stands for.
     pub fn order_bytes_max(&self) -> u64 {
-        let most = |own: &OwnInputs| own.files.values().map(|files| self.listed_bytes(files)).max();
-        Measure::of(self).most(&self.tasks) + self.own_inputs.iter().filter_map(most).sum::<u64>()
+        let own = self.own_inputs.iter().flat_map(|own| own.files.values());
+        let most = own.map(|files| self.listed_bytes(files)).max();
+        Measure::of(self).most(&self.tasks) + most.unwrap_or(0)
     }
 
     /// The most that these files make of an order.

@@ -53,23 +53,20 @@ fn command(line: &str) -> Option<Vec<String>> {
     let mut quote = None;
     let at =
         before.iter().fold(0, |at, word| line[at..].find(word).map_or(at, |found| at + found + word.len()));
-    let mut rest = line[at..].trim_start().chars();
     let mut is_quoted = false;
-    while let Some(c) = rest.next() {
+    for c in line[at..].trim_start().chars() {
         match (c, quote) {
             ('\'' | '"', None) => (quote, is_quoted) = (Some(c), true),
             (c, Some(open)) if c == open => quote = None,
-            (c, Some(_)) => words.last_mut()?.push(c),
-            ('#', None) if words.last()?.is_empty() => break,
+            ('#' | '>' | '<', None) if words.last()?.is_empty() => break,
             ('|' | ';' | '&', None) => break,
-            ('>' | '<', None) if words.last()?.is_empty() => break,
             (' ', None) => {
                 if !words.last()?.is_empty() || is_quoted {
                     words.push(String::new());
                 }
                 is_quoted = false;
             }
-            (c, None) => words.last_mut()?.push(c),
+            (c, _) => words.last_mut()?.push(c),
         }
     }
     words.retain(|word| !word.is_empty());

@@ -6,7 +6,8 @@ mod tables;
 mod users;
 
 use super::compare::{self, Measured, Metric};
-use super::results::{self, More};
+use super::report::More;
+use super::results;
 use super::summary::Summary;
 use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};

@@ -1,12 +1,19 @@
 //! The report of a run, for people.
 
-use super::results::More;
+use super::figures::Figures;
 use super::summary::Summary;
 use gleaner_core::Policy;
 use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
 use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, Time};
 use gleaner_workload::Experiment;
+
+/// What a report shows besides the summary.
+pub(super) struct More {
+    pub(super) schedule: Gantt,
+    pub(super) figures: Figures,
+    pub(super) tables: Vec<Table>,
+}
 
 /// A longer table is for `machines.csv`.
 const MACHINES_LISTED: usize = 100;

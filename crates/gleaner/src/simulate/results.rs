@@ -1,11 +1,11 @@
 //! What a run leaves in a folder: tables for programs, plots and a report for people.
 
 use super::figures::Figures;
+use super::report::{self, More};
 use super::summary::Summary;
-use super::{figures, report, tables};
+use super::{figures, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
 use gleaner_core::Policy;
-use gleaner_report::{Gantt, Table};
 use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
 use serde::Serialize;
@@ -21,13 +21,6 @@ pub(crate) fn write_run<P: Policy>(
     let schedule = report::schedule(experiment, run);
     let more = More { schedule, figures: Figures::new(), tables: Vec::new() };
     write_with(dir, experiment, run, (summary, summary), more)
-}
-
-/// What a report shows besides the summary.
-pub(super) struct More {
-    pub(super) schedule: Gantt,
-    pub(super) figures: Figures,
-    pub(super) tables: Vec<Table>,
 }
 
 /// The same with a summary that says more, a schedule of its own, and more plots and tables.

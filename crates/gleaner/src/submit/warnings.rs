@@ -9,7 +9,7 @@ const NEAR: usize = 2;
 
 /// Tells of all to standard error.
 pub(super) fn tell(job: &JobDescription) {
-    for warning in all(job, |path| path.is_file()) {
+    for warning in all(job, Path::is_file) {
         anstream::eprintln!("warning: {warning}");
     }
 }

@@ -2,9 +2,10 @@
 
 use super::screen::{Act, Focus, Look, Screen, Shown};
 use crate::columns::shown;
+use crate::failures::ending;
 use crate::grid::Stream;
 use crate::moments::span;
-use crate::status::{ending, tally};
+use crate::status::tally;
 use gleaner_wire::api::{JobView, MachineState, MachineView, Tally, TaskPhase, TaskView};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

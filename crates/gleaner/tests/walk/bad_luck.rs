@@ -11,12 +11,17 @@ use std::path::Path;
 /// Where SQLite keeps the number of a journal's format: `user_version`, big-endian.
 const FORMAT_AT: usize = 60;
 
+/// What the coordinator ends with where another folder would do.
+const USAGE: i32 = 2;
+/// What it ends with where its own folder is not as it should be.
+const FAULT: i32 = 4;
+
 /// Starts a coordinator that must not come up, and returns its last words.
-fn refusal(grid: &Grid) -> String {
+fn refusal(grid: &Grid, code: i32) -> String {
     let output = grid.serve().output().expect("it starts");
     let said = grid.said();
     let last = said.lines().last().unwrap_or_default().to_owned();
-    assert_eq!(output.status.code(), Some(4), "{last}");
+    assert_eq!(output.status.code(), Some(code), "{last}");
     // The folder's name differs from run to run.
     last.replace(&grid.home.display().to_string(), "HOME")
 }
@@ -27,7 +32,7 @@ fn a_second_coordinator_on_one_folder_refuses() {
     grid.start();
     let pid = grid.coordinator_pid();
     assert_eq!(
-        refusal(&grid),
+        refusal(&grid, USAGE),
         format!(
             "error: HOME is in use by process {pid}: stop that coordinator first, or choose another folder"
         )
@@ -41,7 +46,7 @@ fn a_folder_that_cannot_be_written_to_is_refused() {
     let grid = Grid::at("read-only", 30, disk.path().join("coordinator"));
     disk.protect();
     assert_eq!(
-        refusal(&grid),
+        refusal(&grid, FAULT),
         "error: HOME cannot be written to: make it writable for this user, or choose another folder"
     );
 }
@@ -56,7 +61,7 @@ fn a_folder_on_a_network_file_system_is_refused_unless_it_is_wanted() {
     };
     let mut grid = Grid::at("network", 30, mounted.path().join("coordinator"));
     assert_eq!(
-        refusal(&grid),
+        refusal(&grid, USAGE),
         "error: HOME is on FUSE, where locks and synced writes cannot be relied on, so facts could be lost: choose a \
          folder on a local disk, or, where you know better, allow this one with --network-folder"
     );
@@ -78,7 +83,7 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     bytes[FORMAT_AT..FORMAT_AT + 4].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(&file, &bytes).expect("the journal");
     assert_eq!(
-        refusal(&grid),
+        refusal(&grid, FAULT),
         "error: HOME/gleaner.db has format 99, and this version reads format 4 only: start the newer version that \
          wrote it; nothing was changed"
     );

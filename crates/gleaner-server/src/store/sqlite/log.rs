@@ -47,7 +47,7 @@ impl Log {
     fn of(bytes: Vec<u8>) -> Option<Self> {
         let head = bytes.get(..HEAD_BYTES)?;
         let (magic, page_bytes) = (word(head, 0), word(head, 8) as usize);
-        let log = Self { page_bytes, bytes };
+        let log = Self { bytes, page_bytes };
         let is_log = magic & !1 == MAGIC && PAGE_BYTES.contains(&page_bytes) && page_bytes.is_multiple_of(8);
         let sum = is_log.then(|| log.sum([0, 0], &log.bytes[..24]))?;
         (sum == log.words(24)).then_some(log)

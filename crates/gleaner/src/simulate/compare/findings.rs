@@ -10,6 +10,7 @@ pub(super) type OfRun = Vec<Option<f64>>;
 
 /// A mean over seeds. The interval is not known of a single seed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "as they are called in the document")]
 pub(super) struct Mean {
     pub(super) mean: f64,
     /// The interval's lower end.

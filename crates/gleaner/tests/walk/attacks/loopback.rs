@@ -30,8 +30,11 @@ const PING: &[u8] = &[0x89, 0x80, 0, 0, 0, 0];
 fn who_holds_the_port_learns_nothing_and_is_not_obeyed() {
     let mut coordinator = Coordinator::start();
     let agent = coordinator.start_agent();
-    let epoch = || fs::read_to_string(agent.join("epoch")).unwrap_or_default();
-    until("the agent has met the coordinator", PATIENCE, || (epoch() == "1\n").then_some(()));
+    let has_met = |start: u32| {
+        let met = fs::read_to_string(agent.join("met.json")).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&met).is_ok_and(|met| met["epoch"] == start)
+    };
+    until("the agent has met the coordinator", PATIENCE, || has_met(1).then_some(()));
     coordinator.kill();
 
     let impostor = Impostor::listen(coordinator.port());
@@ -44,7 +47,7 @@ fn who_holds_the_port_learns_nothing_and_is_not_obeyed() {
     assert!(heard.is_empty(), "it was told {heard:?}");
 
     coordinator.serve();
-    until("the agent takes the right one", PATIENCE, || (epoch() == "2\n").then_some(()));
+    until("the agent takes the right one", PATIENCE, || has_met(2).then_some(()));
     // Who is not connected cannot be told.
     until("it is there", PATIENCE, || {
         coordinator.cli(&["machine", "pause", "lab"]).status.success().then_some(())
