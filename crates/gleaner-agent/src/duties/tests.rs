@@ -540,7 +540,7 @@ fn who_may_come_again_does_and_who_may_not_ends() {
 fn a_stop_of_what_is_not_here_is_answered() {
     let mut stage = Stage::new();
     stage.hear(1.0, ToAgent::Stop { run: id(1, 1), cause: StopCause::Cancel });
-    assert!(stage.done()[0].starts_with("1 ended 1.1 Abandoned"));
+    assert_eq!(stage.done(), ["1 ended 1.1 abandoned"]);
     stage
         .hear(2.0, ToAgent::Run(Box::new(with_checkpoint(Run { resume_from: Some(stored()), ..run(2, 4) }))));
     stage.hear(3.0, ToAgent::Stop { run: id(2, 4), cause: StopCause::Move });
