@@ -55,7 +55,7 @@ pub struct Contention {
 pub enum Need {
     /// All alike: who has more workers of its own needs fewer of others', and can receive less.
     EqualBags,
-    /// As many as there are own workers, and [`BEYOND`] more: all need as much of others.
+    /// As many as there are own workers, and `BEYOND` more: all need as much of others.
     EqualBeyond,
 }
 

@@ -22,7 +22,7 @@ pub enum Verdict {
     Done,
     /// It did not, and is not tried again.
     Failed,
-    /// It is not tried again, since the last [`FRUITLESS_MAX`] runs came to nothing.
+    /// It is not tried again, since the last `FRUITLESS_MAX` runs came to nothing.
     GivenUp,
     /// It waits for another run.
     Again,
