@@ -18,7 +18,7 @@ pub use bwrap::bare_sandbox;
 pub(crate) use bwrap::{LAUNCHER, bwrap_command};
 pub(crate) use empty_network::EmptyNetwork;
 pub use group::GroupError;
-pub(crate) use group::{Group, Seat};
+pub(crate) use group::{Group, MinderGroup};
 pub use hierarchy::{Control, Hierarchy, Version};
 pub use limiter::Limiter;
 pub use trial::{SandboxLevel, Why, available};

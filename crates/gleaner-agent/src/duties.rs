@@ -1,6 +1,6 @@
-//! Everything an agent decides, without I/O: events go in with the time, deeds come out.
+//! Everything an agent decides, without I/O: events go in with the time, actions come out.
 //!
-//! [`work`](crate::work) carries the deeds out and tells what came of them; a test can do the same with a clock of its
+//! [`work`](crate::work) carries the actions out and tells what came of them; a test can do the same with a clock of its
 //! own. What is promised:
 //!
 //! - **Nothing runs here past the lease**: before it ends, programs get their grace; after it, whatever the reason for
@@ -132,7 +132,7 @@ pub struct Collected {
 /// What is to be done, in this order.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one, and few are kept")]
-pub enum Deed {
+pub enum Action {
     /// Send this.
     Send(FromAgent),
     /// Sign these bytes and send the proof.
@@ -213,7 +213,7 @@ pub struct Duties {
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
     leaving: Option<Leaving>,
-    deeds: VecDeque<Deed>,
+    actions: VecDeque<Action>,
 }
 
 #[derive(Debug)]
@@ -242,7 +242,7 @@ impl Duties {
             is_paused: false,
             disk_fault: None,
             leaving: None,
-            deeds: VecDeque::new(),
+            actions: VecDeque::new(),
         }
     }
 
@@ -286,8 +286,8 @@ impl Duties {
     }
 
     /// What is to be done next.
-    pub fn next_deed(&mut self) -> Option<Deed> {
-        self.deeds.pop_front()
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
     }
 
     /// When to call [`handle`](Self::handle) or [`next_piece`](Self::next_piece) though nothing happens.
@@ -326,12 +326,12 @@ impl Duties {
     fn greet(&mut self, now: Time) {
         self.link.greet(now);
         let knock = FromAgent::Knock { version: SESSION_VERSION, agent: self.agent };
-        self.deeds.push_back(Deed::Send(knock));
+        self.actions.push_back(Action::Send(knock));
     }
 
     /// The coordinator knows who this is, and listens.
     fn introduce(&mut self) {
-        self.deeds.push_back(Deed::Send(FromAgent::Hello(Hello {
+        self.actions.push_back(Action::Send(FromAgent::Hello(Hello {
             agent: self.agent,
             incarnation: self.incarnation,
             met: self.link.met().cloned(),
@@ -342,13 +342,13 @@ impl Duties {
 
     fn send(&mut self, message: FromAgent) {
         if self.link.is_up() {
-            self.deeds.push_back(Deed::Send(message));
+            self.actions.push_back(Action::Send(message));
         }
     }
 
     fn close(&mut self, why: impl Into<String>) {
         self.link.down();
-        self.deeds.push_back(Deed::Close(why.into()));
+        self.actions.push_back(Action::Close(why.into()));
     }
 
     fn runs_of(&self, task: TaskId) -> impl Iterator<Item = (&RunId, &Held)> {

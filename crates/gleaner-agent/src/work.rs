@@ -1,7 +1,7 @@
 //! The agent's main program: joins a grid and works for it until it is told to stop.
 //!
 //! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection (`dialler`), the places where
-//! programs run (`seats`), transfers on threads of their own, the look at the machine (`watch`). One thread does
+//! programs run (`minders`), transfers on threads of their own, the look at the machine (`watch`). One thread does
 //! all that does not block. **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
 //! noticed whatever a disk or a coordinator does.
 
@@ -9,8 +9,8 @@ mod dialler;
 mod family;
 mod folders;
 mod joining;
+mod minders;
 mod room;
-mod seats;
 mod spec;
 mod spool;
 mod watch;

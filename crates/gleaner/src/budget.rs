@@ -1,8 +1,8 @@
 //! `gleaner budget`: what may be spent, and what was.
 
+use crate::api::Api;
 use crate::cli::BudgetArguments;
 use crate::columns::{Side, aligned, shown};
-use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
 use gleaner_report::numbers::grouped;
@@ -11,12 +11,12 @@ use serde_json::Value;
 
 pub(crate) fn run(arguments: &BudgetArguments) -> Outcome {
     let (budget, json) = match arguments {
-        BudgetArguments::Show(arguments) => (Grid::open(&arguments.grid)?.budget()?, arguments.grid.json),
+        BudgetArguments::Show(arguments) => (Api::open(&arguments.grid)?.budget()?, arguments.grid.json),
         BudgetArguments::Set(arguments) => {
-            (Grid::open(&arguments.grid)?.set_budget(Some(arguments.keys()))?, arguments.grid.json)
+            (Api::open(&arguments.grid)?.set_budget(Some(arguments.keys()))?, arguments.grid.json)
         }
         BudgetArguments::None(arguments) => {
-            (Grid::open(&arguments.grid)?.set_budget(None)?, arguments.grid.json)
+            (Api::open(&arguments.grid)?.set_budget(None)?, arguments.grid.json)
         }
     };
     if json { stdout::print_json(&budget) } else { stdout::print(told(&budget)) }

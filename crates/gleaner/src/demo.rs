@@ -3,10 +3,10 @@
 //! **Nothing waits for a clock**: each step says what it waits for and goes on when that is so. All of it has to be over
 //! after [`PATIENCE`]; what is missing then is said, and is the exit code.
 
+use crate::api::{Api, Stream};
 use crate::cli::GridArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::grid::{Grid, Stream};
 use crate::{Outcome, stdout};
 use gleaner_agent::owner::Word;
 use gleaner_agent::owner_socket::tell;
@@ -50,7 +50,7 @@ impl Demonstration {
             token: None,
             json: false,
         };
-        let grid = Grid::open(&arguments)?;
+        let grid = Api::open(&arguments)?;
         say("1. Two agents of this machine join; each measures for some seconds how fast it is …")?;
         let Some(confinement) = self.confinement(&self.machines(&grid, until)?)? else { return Ok(()) };
         let job = grid.submit(&counting(confinement), None)?.job;
@@ -78,7 +78,7 @@ impl Demonstration {
     }
 
     /// The machines, once all of them take tasks.
-    fn machines(&self, grid: &Grid, until: Instant) -> Result<Vec<MachineView>, Failure> {
+    fn machines(&self, grid: &Api, until: Instant) -> Result<Vec<MachineView>, Failure> {
         let ours = |view: &MachineView| self.agents.iter().any(|(name, _)| *name == view.machine);
         let mut told = None;
         loop {
@@ -151,7 +151,7 @@ fn counting(confinement: Confinement) -> JobSpec {
 
 /// Tells what becomes of each task.
 struct Story<'a> {
-    grid: &'a Grid,
+    grid: &'a Api,
     job: JobId,
     until: Instant,
     told: Vec<Option<String>>,
@@ -190,7 +190,7 @@ impl Story<'_> {
 }
 
 /// Every number once, whatever machine it was counted on.
-fn report(grid: &Grid, view: &JobView, tasks: &[TaskView]) -> Outcome {
+fn report(grid: &Api, view: &JobView, tasks: &[TaskView]) -> Outcome {
     let mut moved = 0;
     for task in tasks {
         let runs = grid.history(view.job, task.task)?.transitions;

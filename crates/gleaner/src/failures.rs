@@ -1,8 +1,8 @@
 //! Why tasks of a job failed: how many by each reason, with one of them and the last line of its standard error.
 
+use crate::api::{Api, Stream};
 use crate::columns::{plural, shown};
 use crate::failure::Failure;
-use crate::grid::{Grid, Stream};
 use crate::logs::{last_lines, whole};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
@@ -27,7 +27,7 @@ pub(crate) struct Reason {
 }
 
 /// The reasons for which tasks of a job failed, the most frequent first.
-pub(crate) fn of(grid: &Grid, job: &JobView) -> Result<Vec<Reason>, Failure> {
+pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
     let mut reasons: Vec<Reason> = Vec::new();
     if job.tasks.failed == 0 {
         return Ok(reasons);

@@ -1,9 +1,9 @@
 //! `gleaner fetch`: the files that tasks left.
 
+use crate::api::Api;
 use crate::cli::{FetchArguments, JobOrTask};
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::logs::task_numbers;
 use crate::{Outcome, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Taking, unpack};
@@ -14,7 +14,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let JobOrTask { job, task: only } = which::one(&grid, &arguments.of)?;
     let tasks = match only {
         Some(task) => vec![task],
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
 
 /// Unpacks a task's files, if it left any, and tells how large their archive is.
 fn fetch_into(
-    grid: &Grid,
+    grid: &Api,
     (job, task): (JobId, u32),
     folder: &Path,
     taking: Taking,

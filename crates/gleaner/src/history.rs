@@ -1,14 +1,14 @@
 //! `gleaner history`: a task's life, a line for each step.
 
+use crate::api::Api;
 use crate::cli::{HistoryArguments, TaskName};
 use crate::columns::{Side, aligned, shown};
-use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::api::Transition;
 
 pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let TaskName { job, task } = grid.named(which::one(&grid, &arguments.task)?)?;
     let history = grid.history(job, task)?;
     if arguments.grid.json {

@@ -1,12 +1,12 @@
 //! `gleaner labels`.
 
+use crate::api::Api;
 use crate::cli::PlainArguments;
 use crate::columns::{Side, aligned, shown};
-use crate::grid::Grid;
 use crate::{Outcome, stdout};
 
 pub(crate) fn run(arguments: &PlainArguments) -> Outcome {
-    let labels = Grid::open(&arguments.grid)?.labels()?;
+    let labels = Api::open(&arguments.grid)?.labels()?;
     if arguments.grid.json {
         return stdout::print_json(&labels);
     }

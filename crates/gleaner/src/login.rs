@@ -1,8 +1,8 @@
 //! `gleaner login`: which grid commands on this machine ask, and as whom.
 
+use crate::api::Api;
 use crate::cli::{GridArguments, LoginArguments};
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::{Outcome, files, home, stdout};
 use gleaner_net::{Address, Fingerprint, Token};
 use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
         )));
     }
     // Nothing is kept before the coordinator knows whose token it is.
-    let seen = Grid::open(&line.grid())?.overview()?;
+    let seen = Api::open(&line.grid())?.overview()?;
     keep(&folder, &line)?;
     if arguments.json {
         let document = json!({ "version": 1, "user": seen.user, "role": seen.role, "address": line.address, "home": folder });

@@ -1,8 +1,8 @@
 //! `gleaner logs`: what tasks wrote, as they wrote it.
 
+use crate::api::{Api, Stream};
 use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
-use crate::grid::{Grid, Stream};
 use crate::{Outcome, stdout, which};
 use gleaner_wire::JobId;
 use serde_json::json;
@@ -17,7 +17,7 @@ const TASKS_AT_ONCE: u32 = 1000;
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
 pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let JobOrTask { job, task } = which::one(&grid, &arguments.of)?;
     let tasks = match task {
         Some(task) => vec![task],
@@ -58,7 +58,7 @@ impl LogsArguments {
 }
 
 /// The numbers of all tasks of a job.
-pub(crate) fn task_numbers(grid: &Grid, job: JobId) -> Result<Vec<u32>, Failure> {
+pub(crate) fn task_numbers(grid: &Api, job: JobId) -> Result<Vec<u32>, Failure> {
     let mut numbers = Vec::new();
     let mut from = Some(0);
     while let Some(start) = from {
@@ -70,12 +70,12 @@ pub(crate) fn task_numbers(grid: &Grid, job: JobId) -> Result<Vec<u32>, Failure>
 }
 
 /// Writes what the task's last run has written so far. The bytes are the program's own: they go out as they are.
-pub(crate) fn whole(grid: &Grid, task: (JobId, u32), stream: Stream, out: &mut dyn Write) -> Outcome {
+pub(crate) fn whole(grid: &Api, task: (JobId, u32), stream: Stream, out: &mut dyn Write) -> Outcome {
     of_run(grid, task, stream, None, out)
 }
 
 /// Likewise, of the run that is meant.
-fn of_run(grid: &Grid, task: (JobId, u32), stream: Stream, run: Option<u32>, out: &mut dyn Write) -> Outcome {
+fn of_run(grid: &Api, task: (JobId, u32), stream: Stream, run: Option<u32>, out: &mut dyn Write) -> Outcome {
     let mut offset = 0;
     loop {
         let piece = grid.output(task, stream, run, offset, 0)?;
@@ -91,7 +91,7 @@ fn of_run(grid: &Grid, task: (JobId, u32), stream: Stream, run: Option<u32>, out
 }
 
 fn show(
-    grid: &Grid,
+    grid: &Api,
     task: (JobId, u32),
     stream: Stream,
     arguments: &LogsArguments,
@@ -122,7 +122,7 @@ struct Followed {
 }
 
 /// One stream waits for something to be written; two are asked in turns.
-fn follow(grid: &Grid, task: (JobId, u32), streams: &[Stream]) -> Outcome {
+fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
     let mut all: Vec<Followed> =
         streams.iter().map(|&stream| Followed { stream, offset: 0, run: None, is_at_end: false }).collect();
     let patience_s = if all.len() == 1 { PATIENCE_S } else { 1 };
@@ -175,7 +175,7 @@ fn tell_dropped(bytes: u64) {
     }
 }
 
-fn as_json(grid: &Grid, job: JobId, tasks: &[u32], arguments: &LogsArguments) -> Outcome {
+fn as_json(grid: &Api, job: JobId, tasks: &[u32], arguments: &LogsArguments) -> Outcome {
     let text = |task, stream| {
         let mut bytes = Vec::new();
         show(grid, (job, task), stream, arguments, &mut bytes)?;

@@ -1,14 +1,14 @@
 //! `gleaner machines` and `gleaner machine`.
 
+use crate::api::Api;
 use crate::cli::{MachineArguments, MachineName, PlainArguments, PriceArguments};
 use crate::columns::{Side, aligned, shown};
-use crate::grid::Grid;
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{MachineState, MachineView};
 use serde_json::json;
 
 pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
-    let machines = Grid::open(&arguments.grid)?.machines()?;
+    let machines = Api::open(&arguments.grid)?.machines()?;
     if arguments.grid.json {
         return stdout::print_json(&machines);
     }
@@ -28,7 +28,7 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
 }
 
 fn price(arguments: &PriceArguments) -> Outcome {
-    let machine = Grid::open(&arguments.grid)?.set_price(&arguments.name, arguments.credits)?;
+    let machine = Api::open(&arguments.grid)?.set_price(&arguments.name, arguments.credits)?;
     let MachineView { machine, price, .. } = machine;
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine, "price": price }));
@@ -37,7 +37,7 @@ fn price(arguments: &PriceArguments) -> Outcome {
 }
 
 fn tell(order: &str, machine: &MachineName) -> Outcome {
-    Grid::open(&machine.grid)?.machine(&machine.name, order)?;
+    Api::open(&machine.grid)?.machine(&machine.name, order)?;
     if machine.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine.name, "order": order }));
     }

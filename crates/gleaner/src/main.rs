@@ -1,5 +1,6 @@
 //! The `gleaner` command: all terminal I/O lives in this crate.
 
+mod api;
 mod audit;
 mod bench;
 mod budget;
@@ -15,7 +16,6 @@ mod failure;
 mod failures;
 mod fetch;
 mod files;
-mod grid;
 mod history;
 mod hold;
 mod home;

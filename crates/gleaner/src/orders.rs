@@ -1,8 +1,8 @@
 //! `gleaner cancel`, `hold`, `release` and `rerun`.
 
+use crate::api::Api;
 use crate::cli::{JobOrTask, OrderArguments, RerunArguments};
 use crate::columns::plural;
-use crate::grid::Grid;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Choice;
@@ -26,7 +26,7 @@ pub(crate) fn rerun(arguments: &RerunArguments) -> Outcome {
 }
 
 fn carry_out(arguments: &OrderArguments, order: &str, choice: &Choice) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let mut tasks = 0;
     for (job, chosen) in by_job(&which::all(&grid, &arguments.of)?) {
         tasks += grid.order(job, order, &Choice { tasks: chosen, ..choice.clone() })?.tasks;

@@ -1,9 +1,9 @@
 //! `gleaner policy`: the presets, and the one that a grid goes by.
 
+use crate::api::Api;
 use crate::cli::{PolicyArguments, PolicySetArguments, WordsArguments};
 use crate::columns::{Side, aligned};
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::{Outcome, stdout};
 use gleaner_policy::recipe::{PartView, choices};
 use gleaner_policy::{Input, PolicyError, PolicySpec, Preset, Tree};
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &PolicyArguments) -> Outcome {
         PolicyArguments::Keys { json: false } => stdout::print(keys()),
         PolicyArguments::Show { name, json } => show(name, *json),
         PolicyArguments::Current(arguments) => {
-            tell(&Grid::open(&arguments.grid)?.policy()?, arguments.grid.json)
+            tell(&Api::open(&arguments.grid)?.policy()?, arguments.grid.json)
         }
         PolicyArguments::Set(arguments) => set(arguments),
     }
@@ -59,10 +59,10 @@ fn set(arguments: &PolicySetArguments) -> Outcome {
     let tree = if let Some(source) = source(preset.as_deref(), from.as_deref()) {
         read(source, overrides, checked)?
     } else {
-        let toml = in_force(&Grid::open(grid)?.policy()?)?.toml();
+        let toml = in_force(&Api::open(grid)?.policy()?)?.toml();
         read(PolicySource::Text { what: "the policy in force", toml: &toml }, overrides, checked)?
     };
-    tell(&Grid::open(grid)?.set_policy(&PolicyKeys(tree))?, grid.json)
+    tell(&Api::open(grid)?.set_policy(&PolicyKeys(tree))?, grid.json)
 }
 
 /// Where a policy is written, if it is.

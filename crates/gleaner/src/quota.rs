@@ -1,16 +1,16 @@
 //! `gleaner quota`: how much each user may have of the coordinator at a time.
 
+use crate::api::Api;
 use crate::cli::QuotaArguments;
 use crate::columns::{Side, aligned, shown};
-use crate::grid::Grid;
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{Quota, QuotaList, QuotaSetting};
 
 pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
     let (quotas, json) = match arguments {
-        QuotaArguments::Show(arguments) => (Grid::open(&arguments.grid)?.quotas()?, arguments.grid.json),
+        QuotaArguments::Show(arguments) => (Api::open(&arguments.grid)?.quotas()?, arguments.grid.json),
         QuotaArguments::Set(arguments) => {
-            let grid = Grid::open(&arguments.grid)?;
+            let grid = Api::open(&arguments.grid)?;
             let now = grid.quotas()?;
             let held = now.users.iter().find(|view| Some(&view.user) == arguments.user.as_ref());
             let held = held.map_or(now.everyone, |view| view.quota);

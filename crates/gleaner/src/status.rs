@@ -1,8 +1,8 @@
 //! `gleaner status`: jobs, a job, its tasks.
 
+use crate::api::Api;
 use crate::cli::StatusArguments;
 use crate::columns::{Side, marked, shown};
-use crate::grid::Grid;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, stdout, which};
 use gleaner_wire::api::{JobState, JobView, RunStage, RunView, Tally, TaskPhase, TaskView};
@@ -13,7 +13,7 @@ use serde_json::json;
 const NAME_WIDTH: usize = 32;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let Some(which) = &arguments.job else { return jobs(&grid, arguments) };
     let id = which::one_job(&grid, which)?;
     let phase = match (arguments.failed, arguments.phase) {
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     stdout::print(format!("{}\n{}{more}", describe(&job), list_tasks(&tasks)))
 }
 
-fn jobs(grid: &Grid, arguments: &StatusArguments) -> Outcome {
+fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
     let jobs = grid.jobs(arguments.limit.min(JOBS_LISTED_MAX))?;
     match (arguments.jsonl, arguments.grid.json) {
         (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),

@@ -6,10 +6,10 @@ mod outputs;
 mod tell;
 mod warnings;
 
+use crate::api::Api;
 use crate::cli::SubmitArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, stdout};
 use files::Sending;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         }
     }
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     if arguments.dry_run {
         return dry_run(&grid, arguments, &sending);
     }
@@ -73,7 +73,7 @@ fn tell_submitted(arguments: &SubmitArguments, submitted: &[Submitted]) -> Outco
     stdout::print_json(&document)
 }
 
-fn dry_run(grid: &Grid, arguments: &SubmitArguments, sending: &[(JobDescription, Sending)]) -> Outcome {
+fn dry_run(grid: &Api, arguments: &SubmitArguments, sending: &[(JobDescription, Sending)]) -> Outcome {
     let previews = sending
         .iter()
         .map(|(job, sending)| grid.preview(&sending.spec(&job.spec)))
@@ -84,7 +84,7 @@ fn dry_run(grid: &Grid, arguments: &SubmitArguments, sending: &[(JobDescription,
     stdout::print(previews.iter().map(tell::preview).collect::<Vec<_>>().join("\n"))
 }
 
-fn finish(grid: &Grid, arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
+fn finish(grid: &Api, arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
     if !arguments.grid.json {
         tell_submitted(arguments, submitted)?;
     }

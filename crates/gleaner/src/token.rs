@@ -1,8 +1,8 @@
 //! `gleaner token`.
 
+use crate::api::Api;
 use crate::cli::TokenArguments;
 use crate::columns::{Side, aligned, plural};
-use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
 use gleaner_net::Address;
@@ -13,14 +13,14 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
     match arguments {
         TokenArguments::Join { uses, expires, grid } => {
             let good = format!("good for {}", plural(u64::from(*uses), "machine"));
-            show(json, &Grid::open(grid)?.join_token(*uses, *expires)?, &good)
+            show(json, &Api::open(grid)?.join_token(*uses, *expires)?, &good)
         }
         TokenArguments::User { name, role, expires, grid } => {
-            let token = Grid::open(grid)?.user_token(name, (*role).into(), *expires)?;
+            let token = Api::open(grid)?.user_token(name, (*role).into(), *expires)?;
             show(json, &token, &format!("{name}'s"))
         }
-        TokenArguments::List(arguments) => list(json, &Grid::open(&arguments.grid)?.users()?),
-        TokenArguments::Remove { id, grid } => list(json, &Grid::open(grid)?.remove_join_token(id)?),
+        TokenArguments::List(arguments) => list(json, &Api::open(&arguments.grid)?.users()?),
+        TokenArguments::Remove { id, grid } => list(json, &Api::open(grid)?.remove_join_token(id)?),
     }
 }
 

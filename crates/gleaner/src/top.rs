@@ -5,9 +5,9 @@ mod screen;
 #[cfg(test)]
 mod tests;
 
+use crate::api::{Api, Stream};
 use crate::cli::PlainArguments;
 use crate::failure::Failure;
-use crate::grid::{Grid, Stream};
 use crate::{Outcome, stdout};
 use gleaner_wire::api::Choice;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -29,7 +29,7 @@ const OUTPUT_KEPT: usize = 256 << 10;
 
 pub(crate) fn run(arguments: &PlainArguments) -> Outcome {
     let failed = |error: io::Error| Failure::Io { what: "the terminal cannot be drawn on".to_owned(), error };
-    let (asking, ordering) = (Grid::open(&arguments.grid)?, Grid::open(&arguments.grid)?);
+    let (asking, ordering) = (Api::open(&arguments.grid)?, Api::open(&arguments.grid)?);
     // What is wrong with the coordinator is said before the screen is taken.
     let first = seen(&asking, &Look::Grid, None)?;
     if arguments.grid.json {
@@ -56,7 +56,7 @@ type News = Result<Seen, String>;
 fn show(
     terminal: &mut ratatui::DefaultTerminal,
     screen: &mut Screen,
-    (grid, wanted, news): (&Grid, &Mutex<Look>, &Receiver<News>),
+    (grid, wanted, news): (&Api, &Mutex<Look>, &Receiver<News>),
 ) -> io::Result<()> {
     loop {
         for told in news.try_iter() {
@@ -87,7 +87,7 @@ fn show(
 }
 
 /// Asks until nobody hears any more.
-fn keep_asking(grid: &Grid, wanted: &Mutex<Look>, tell: &Sender<News>) {
+fn keep_asking(grid: &Api, wanted: &Mutex<Look>, tell: &Sender<News>) {
     let mut before: Option<Seen> = None;
     loop {
         let began = Instant::now();
@@ -104,7 +104,7 @@ fn keep_asking(grid: &Grid, wanted: &Mutex<Look>, tell: &Sender<News>) {
     }
 }
 
-fn seen(grid: &Grid, look: &Look, before: Option<&Seen>) -> Result<Seen, Failure> {
+fn seen(grid: &Api, look: &Look, before: Option<&Seen>) -> Result<Seen, Failure> {
     let shown = match look {
         Look::Grid => Shown::Grid,
         &Look::Job(job) => Shown::Job {
@@ -129,7 +129,7 @@ fn seen(grid: &Grid, look: &Look, before: Option<&Seen>) -> Result<Seen, Failure
 }
 
 /// What the task wrote, from where it was read to before.
-fn output(grid: &Grid, look: &Look, stream: Stream, before: Option<&Seen>) -> Result<Output, Failure> {
+fn output(grid: &Api, look: &Look, stream: Stream, before: Option<&Seen>) -> Result<Output, Failure> {
     let &Look::Task(job, task, _) = look else { return Ok(Output::default()) };
     let mut output = match before {
         Some(Seen { look: same, shown: Shown::Task { output, .. }, .. }) if same == look => output.clone(),

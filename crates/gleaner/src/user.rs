@@ -1,16 +1,16 @@
 //! `gleaner user`.
 
+use crate::api::Api;
 use crate::cli::UserArguments;
 use crate::columns::{Side, aligned};
-use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{UserList, UserView};
 
 pub(crate) fn run(arguments: &UserArguments) -> Outcome {
     let users = match arguments {
-        UserArguments::List(arguments) => Grid::open(&arguments.grid)?.users()?,
-        UserArguments::Remove { name, grid } => Grid::open(grid)?.remove_user(name)?,
+        UserArguments::List(arguments) => Api::open(&arguments.grid)?.users()?,
+        UserArguments::Remove { name, grid } => Api::open(grid)?.remove_user(name)?,
     };
     if arguments.json() {
         return stdout::print_json(&users);

@@ -1,8 +1,8 @@
 //! `gleaner wait`: until jobs are over.
 
+use crate::api::Api;
 use crate::cli::{JobOrTask, WaitArguments};
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::status::tally;
 use crate::{Outcome, failures, progress, stdout, which};
 use gleaner_wire::JobId;
@@ -16,7 +16,7 @@ const PATIENCE_S: u32 = 30;
 const LOOK_S: u32 = 1;
 
 pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let named = which::all(&grid, &arguments.jobs)?;
     if let Some(JobOrTask { job, task: Some(task) }) = named.iter().find(|one| one.task.is_some()) {
         return Err(Failure::Usage(format!("{job}/{task} is a task; expected jobs, as {job}")));
@@ -48,7 +48,7 @@ pub(crate) fn say_that_they_go_on(jobs: &[JobId]) {
 }
 
 /// Says of what failed how much, why, and the last words of one.
-pub(crate) fn say_why(grid: &Grid, jobs: &[JobView]) -> Outcome {
+pub(crate) fn say_why(grid: &Api, jobs: &[JobView]) -> Outcome {
     jobs.iter().try_for_each(|job| {
         anstream::eprint!("{}", failures::told(&failures::of(grid, job)?));
         Ok(())
@@ -56,7 +56,7 @@ pub(crate) fn say_why(grid: &Grid, jobs: &[JobView]) -> Outcome {
 }
 
 /// Waits until no task of the job can go on.
-pub(crate) fn until_over(grid: &Grid, id: JobId) -> Result<JobView, Failure> {
+pub(crate) fn until_over(grid: &Api, id: JobId) -> Result<JobView, Failure> {
     let wait_s = if std::io::stderr().is_terminal() { LOOK_S } else { PATIENCE_S };
     let mut job = grid.job_when_over(id, wait_s)?;
     if job.tasks.open() == 0 {

@@ -1,9 +1,9 @@
 //! `gleaner watch`: what happens, a line each.
 
+use crate::api::Api;
 use crate::cli::WatchArguments;
 use crate::columns::shown;
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::JobId;
@@ -11,7 +11,7 @@ use gleaner_wire::api::{LiveEvent, TaskPhase};
 use serde_json::json;
 
 pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     // Before the state of the job is looked at: what happens in between is in the stream.
     let job = arguments.job.as_ref().map(|named| which::one_job(&grid, named)).transpose()?;
     let events = grid.events(job)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     Err(Failure::NoGrid("the coordinator ended the stream: it is stopping".to_owned()))
 }
 
-fn is_over(grid: &Grid, job: Option<JobId>) -> Result<bool, Failure> {
+fn is_over(grid: &Api, job: Option<JobId>) -> Result<bool, Failure> {
     job.map_or(Ok(false), |job| Ok(grid.job(job)?.tasks.open() == 0))
 }
 

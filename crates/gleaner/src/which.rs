@@ -1,14 +1,14 @@
 //! From what a user calls jobs to their numbers.
 
+use crate::api::Api;
 use crate::cli::{JobOrTask, Which};
 use crate::failure::Failure;
-use crate::grid::Grid;
 use gleaner_wire::JobId;
 use gleaner_wire::api::JobView;
 use gleaner_wire::limits::JOBS_LISTED_MAX;
 
 /// The jobs or tasks that are meant, each once, in the order in which they were named.
-pub(crate) fn all(grid: &Grid, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
+pub(crate) fn all(grid: &Api, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
     let mut found: Vec<JobOrTask> = Vec::new();
     for which in named {
         for one in resolve(grid, which)? {
@@ -21,7 +21,7 @@ pub(crate) fn all(grid: &Grid, named: &[Which]) -> Result<Vec<JobOrTask>, Failur
 }
 
 /// The one job or task that is meant.
-pub(crate) fn one(grid: &Grid, named: &Which) -> Result<JobOrTask, Failure> {
+pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
     match resolve(grid, named)?[..] {
         [one] => Ok(one),
         ref several => {
@@ -32,7 +32,7 @@ pub(crate) fn one(grid: &Grid, named: &Which) -> Result<JobOrTask, Failure> {
 }
 
 /// Likewise, where only a job can be meant.
-pub(crate) fn one_job(grid: &Grid, named: &Which) -> Result<JobId, Failure> {
+pub(crate) fn one_job(grid: &Api, named: &Which) -> Result<JobId, Failure> {
     match one(grid, named)? {
         JobOrTask { job, task: None } => Ok(job),
         JobOrTask { job, task: Some(task) } => {
@@ -41,7 +41,7 @@ pub(crate) fn one_job(grid: &Grid, named: &Which) -> Result<JobId, Failure> {
     }
 }
 
-fn resolve(grid: &Grid, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
+fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
     let found: Vec<JobId> = match which {
         Which::One(one) => return Ok(vec![*one]),
         Which::Range(first, last) => {
@@ -69,7 +69,7 @@ fn numbers(jobs: impl Iterator<Item = JobView>) -> Vec<JobId> {
 }
 
 /// One's own jobs, the newest first: an administrator sees those of others too, and means none of them by a name.
-fn own(grid: &Grid) -> Result<Vec<JobView>, Failure> {
+fn own(grid: &Api) -> Result<Vec<JobView>, Failure> {
     let user = grid.overview()?.user;
     let jobs = grid.jobs(JOBS_LISTED_MAX)?.jobs;
     Ok(jobs.into_iter().filter(|job| job.user == user).collect())

@@ -34,7 +34,7 @@ pub(crate) struct Group {
 /// The cgroup that a minder is in, and every task of its that has none of its own. To enter one takes milliseconds, and a
 /// minder does it once. It is removed with the agent's own ([`super::Limiter::remove`]): who is in it cannot.
 #[derive(Debug, Clone)]
-pub(crate) struct Seat {
+pub(crate) struct MinderGroup {
     part: Part,
 }
 
@@ -139,7 +139,7 @@ impl Drop for Group {
     }
 }
 
-impl Seat {
+impl MinderGroup {
     /// Makes it, with so much memory, and has this process enter.
     pub(super) fn take(memory: &Hierarchy, name: &str, bytes: u64) -> Result<Self, GroupError> {
         let Hierarchy { folder, version, .. } = memory;

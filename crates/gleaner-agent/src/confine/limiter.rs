@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::group::{Group, GroupError, Seat, sweep};
+use super::group::{Group, GroupError, MinderGroup, sweep};
 use super::hierarchy::{Control, Hierarchy, Version};
 use crate::keeper::Limits;
 
@@ -63,9 +63,11 @@ impl Limiter {
     }
 
     /// Has this process, a minder, enter a cgroup of its own with so much memory, if there can be one.
-    pub(crate) fn take_seat(&self, bytes: u64) -> Result<Option<Seat>, GroupError> {
+    pub(crate) fn group_of_minder(&self, bytes: u64) -> Result<Option<MinderGroup>, GroupError> {
         let memory = self.hierarchies.iter().find(|hierarchy| hierarchy.controls.contains(&Control::Memory));
-        memory.map(|memory| Seat::take(memory, &format!("seat-{}", std::process::id()), bytes)).transpose()
+        memory
+            .map(|memory| MinderGroup::take(memory, &format!("minder-{}", std::process::id()), bytes))
+            .transpose()
     }
 
     /// Removes the agent's own folders; no task may be running.

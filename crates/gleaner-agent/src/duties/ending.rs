@@ -4,7 +4,7 @@ use super::held::{Ending, Left, Stage};
 use super::log::Log;
 use super::rests::rest;
 use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
-use super::{Collected, Deed, Duties, Leaving, Signal, TransferError, Wanted};
+use super::{Action, Collected, Duties, Leaving, Signal, TransferError, Wanted};
 use crate::owner::LEAVING;
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::session::{End, Outcome, StopCause, Stored, Tail, Usage};
@@ -108,12 +108,12 @@ impl Duties {
 
     fn ask_to_end(&mut self, now: Time, run: RunId) {
         if let Some(held) = self.runs.get_mut(&run) {
-            self.deeds.push_back(Deed::Signal(run, Signal::Terminate));
+            self.actions.push_back(Action::Signal(run, Signal::Terminate));
             if matches!(held.stage, Stage::Running) {
                 // A suspended program could not use its grace.
                 held.active.go(now);
                 held.suspended_since = None;
-                self.deeds.push_back(Deed::Signal(run, Signal::Thaw));
+                self.actions.push_back(Action::Signal(run, Signal::Thaw));
             }
         }
     }
@@ -121,7 +121,7 @@ impl Duties {
     fn kill(&mut self, run: RunId) {
         let ending = self.runs.get_mut(&run).and_then(|held| held.ending.as_mut());
         if ending.is_some_and(|ending| ending.kill_at.take().is_some()) {
-            self.deeds.push_back(Deed::Signal(run, Signal::Kill));
+            self.actions.push_back(Action::Signal(run, Signal::Kill));
         }
     }
 
@@ -191,7 +191,7 @@ impl Duties {
             {
                 let wanted = wanted(&left.ruling, held.run.outputs.is_empty());
                 held.stage = Stage::Collecting { left: left.clone() };
-                self.deeds.push_back(Deed::Collect(held.run.clone(), wanted));
+                self.actions.push_back(Action::Collect(held.run.clone(), wanted));
             }
         }
     }
@@ -262,7 +262,7 @@ impl Duties {
         let is_told = self.runs.is_empty() || !self.link.is_up() || !leaving.awaits_settling;
         if (is_quiet && is_told) || leaving.by <= now {
             self.leaving = None;
-            self.deeds.push_back(Deed::Quit);
+            self.actions.push_back(Action::Quit);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::held::{Held, Stage};
 use super::link::Start;
 use super::rests::rest;
 use super::ruling::{Reason, abandoned};
-use super::{Deed, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
+use super::{Action, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::Had;
@@ -16,7 +16,7 @@ impl Duties {
     pub(super) fn receive(&mut self, now: Time, message: ToAgent) {
         match message {
             ToAgent::Challenge { nonce } if self.link.is_greeting() => {
-                self.deeds.push_back(Deed::Prove(nonce));
+                self.actions.push_back(Action::Prove(nonce));
             }
             ToAgent::Proven if self.link.is_greeting() => self.introduce(),
             ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, token } => {
@@ -36,7 +36,7 @@ impl Duties {
                     Err(why) => self.close(why),
                 }
             }
-            ToAgent::Refused { why, for_good: true } => self.deeds.push_back(Deed::GiveUp(why)),
+            ToAgent::Refused { why, for_good: true } => self.actions.push_back(Action::GiveUp(why)),
             ToAgent::Refused { why, for_good: false } => {
                 self.close(format!("the coordinator refuses this agent for now: {why}"));
             }
@@ -58,7 +58,7 @@ impl Duties {
             ToAgent::Stop { run, cause } => self.stop(now, run, cause),
             ToAgent::Settled { run, .. } => self.settled(now, run),
             ToAgent::StoreAgain { run } => self.store_again(now, run),
-            ToAgent::Measure => self.deeds.push_back(Deed::Measure),
+            ToAgent::Measure => self.actions.push_back(Action::Measure),
             ToAgent::SetOpen { open } => {
                 self.is_opened = open;
                 self.tell_open();
@@ -75,8 +75,8 @@ impl Duties {
 
     /// Everything that may have been lost with the last connection is said again.
     fn resume_session(&mut self, now: Time, token: String) {
-        self.deeds.push_back(Deed::UseToken(token));
-        self.deeds.extend(self.link.met().cloned().map(Deed::Remember));
+        self.actions.push_back(Action::UseToken(token));
+        self.actions.extend(self.link.met().cloned().map(Action::Remember));
         self.tell_load();
         self.tell_open();
         for held in self.runs.values_mut() {
@@ -86,7 +86,7 @@ impl Duties {
                 Stage::Over { is_sent, .. } => *is_sent = false,
                 Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => *retry_at = now,
                 Stage::Running if !disowned => {
-                    self.deeds.push_back(Deed::Send(FromAgent::Started(held.run.id)));
+                    self.actions.push_back(Action::Send(FromAgent::Started(held.run.id)));
                 }
                 // Another run may have its number by now.
                 Stage::Running
@@ -155,7 +155,7 @@ impl Duties {
             && matches!(held.stage, Stage::Queued)
         {
             held.stage = Stage::Preparing;
-            self.deeds.push_back(Deed::Prepare(held.run.clone()));
+            self.actions.push_back(Action::Prepare(held.run.clone()));
         }
     }
 
@@ -166,7 +166,7 @@ impl Duties {
         for held in self.runs.values_mut() {
             if matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now) {
                 held.stage = Stage::Preparing;
-                self.deeds.push_back(Deed::Prepare(held.run.clone()));
+                self.actions.push_back(Action::Prepare(held.run.clone()));
             }
         }
     }
@@ -174,7 +174,7 @@ impl Duties {
     pub(super) fn prepared(&mut self, now: Time, run: RunId, result: Result<(), TransferError>) {
         let Some(held) = self.runs.get_mut(&run).filter(|held| matches!(held.stage, Stage::Preparing)) else {
             // It was ended meanwhile; what was just made must not stay.
-            self.deeds.push_back(Deed::Clear(run));
+            self.actions.push_back(Action::Clear(run));
             return;
         };
         match result {
@@ -206,7 +206,7 @@ impl Duties {
         } else if let Some(held) = self.runs.get_mut(&run) {
             held.stage = Stage::Launched;
             held.active.go(now);
-            self.deeds.push_back(Deed::Launch(held.run.clone()));
+            self.actions.push_back(Action::Launch(held.run.clone()));
         }
     }
 
@@ -219,7 +219,7 @@ impl Duties {
         if is_suspended && held.ending.is_none() {
             held.active.pause(now);
             held.suspended_since = Some(now);
-            self.deeds.push_back(Deed::Signal(run, Signal::Freeze));
+            self.actions.push_back(Action::Signal(run, Signal::Freeze));
         }
         self.send(FromAgent::Started(run));
     }
@@ -249,7 +249,7 @@ impl Duties {
 
     pub(super) fn forget(&mut self, run: RunId) {
         self.runs.remove(&run);
-        self.deeds.push_back(Deed::Clear(run));
+        self.actions.push_back(Action::Clear(run));
         let next = self.runs_of(run.task).last().map(|(next, _)| *next);
         if let Some(next) = next {
             self.prepare_if_alone(next);

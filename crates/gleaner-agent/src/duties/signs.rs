@@ -1,7 +1,7 @@
 //! What the owner wants, and what the coordinator is told of it.
 
 use super::held::Stage;
-use super::{Deed, Duties, Signal};
+use super::{Action, Duties, Signal};
 use crate::owner::{Reason, Sign, Verdict};
 use gleaner_units::Time;
 use gleaner_wire::session::FromAgent;
@@ -56,7 +56,7 @@ impl Duties {
                 held.active.go(now);
                 held.suspended_since = None;
             }
-            self.deeds.push_back(Deed::Signal(*run, signal));
+            self.actions.push_back(Action::Signal(*run, signal));
         }
     }
 

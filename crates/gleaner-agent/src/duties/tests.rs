@@ -120,8 +120,8 @@ impl Stage {
     fn on(&mut self, seconds: f64, event: Event) {
         let now = at(seconds);
         self.duties.handle(now, event);
-        while let Some(deed) = self.duties.next_deed() {
-            self.note(now, in_words(&deed));
+        while let Some(action) = self.duties.next_action() {
+            self.note(now, in_words(&action));
         }
         while let Some(piece) = self.duties.next_piece(now) {
             self.note(now, Some(piece_in_words(&piece)));
@@ -139,39 +139,39 @@ impl Stage {
 }
 
 /// Heartbeats that tell of no files, and what is said at every welcome, are left out.
-fn in_words(deed: &Deed) -> Option<String> {
+fn in_words(action: &Action) -> Option<String> {
     let name = |run: &RunId| format!("{}.{}", run.task.index(), run.number);
-    Some(match deed {
-        Deed::Send(FromAgent::Heartbeat { staging, .. }) if !staging.is_empty() => {
+    Some(match action {
+        Action::Send(FromAgent::Heartbeat { staging, .. }) if !staging.is_empty() => {
             let told = staging.iter().map(|(run, way)| format!("{} {way:?}", name(run)));
             format!("staging {}", told.collect::<Vec<_>>().join(", ")).to_lowercase()
         }
-        Deed::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
-        | Deed::UseToken(_)
-        | Deed::Remember(_) => {
+        Action::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
+        | Action::UseToken(_)
+        | Action::Remember(_) => {
             return None;
         }
-        Deed::Send(FromAgent::OwnerLoad { load, .. }) => format!("load {load}"),
-        Deed::Send(FromAgent::Open { open, .. }) => format!("open {open}"),
-        Deed::Send(FromAgent::Started(run)) => format!("started {}", name(run)),
-        Deed::Send(FromAgent::Ended { run, end }) => {
+        Action::Send(FromAgent::OwnerLoad { load, .. }) => format!("load {load}"),
+        Action::Send(FromAgent::Open { open, .. }) => format!("open {open}"),
+        Action::Send(FromAgent::Started(run)) => format!("started {}", name(run)),
+        Action::Send(FromAgent::Ended { run, end }) => {
             format!("ended {} {}", name(run), outcome_in_words(&end.outcome))
         }
-        Deed::Send(other) => format!("send {other:?}"),
-        Deed::Prove(_) => "prove".into(),
-        Deed::Close(_) => "close".into(),
-        Deed::Prepare(run) => format!("prepare {}", name(&run.id)),
-        Deed::Launch(run) => format!("launch {}", name(&run.id)),
-        Deed::Signal(run, signal) => format!("{signal:?} {}", name(run)).to_lowercase(),
-        Deed::Collect(run, wanted) => {
+        Action::Send(other) => format!("send {other:?}"),
+        Action::Prove(_) => "prove".into(),
+        Action::Close(_) => "close".into(),
+        Action::Prepare(run) => format!("prepare {}", name(&run.id)),
+        Action::Launch(run) => format!("launch {}", name(&run.id)),
+        Action::Signal(run, signal) => format!("{signal:?} {}", name(run)).to_lowercase(),
+        Action::Collect(run, wanted) => {
             let checkpoint = if wanted.checkpoint { " checkpoint" } else { "" };
             let files = if wanted.files { " files" } else { "" };
             format!("collect {}{checkpoint}{files}", name(&run.id))
         }
-        Deed::Clear(run) => format!("clear {}", name(run)),
-        Deed::Measure => "measure".into(),
-        Deed::Quit => "quit".into(),
-        Deed::GiveUp(_) => "give up".into(),
+        Action::Clear(run) => format!("clear {}", name(run)),
+        Action::Measure => "measure".into(),
+        Action::Quit => "quit".into(),
+        Action::GiveUp(_) => "give up".into(),
     })
 }
 

@@ -26,7 +26,7 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// is to be held.
 pub fn mind() -> Result<(), FrameError> {
     let Some([launcher, _held]) = handing::take_all(io::stdout())? else { return Ok(()) };
-    let means = Means { launcher: launcher.into(), network: EmptyNetwork::default(), seat: None };
+    let means = Means { launcher: launcher.into(), network: EmptyNetwork::default(), minder_group: None };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     // The agent's is its own: what programs make is as open as they are used to, in a folder that is closed.
     umask(Mode::WGRP | Mode::WOTH);

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 
 use super::kin;
 use super::orders::{Confinement, Limits, Network, RunSpec, Sandbox};
-use crate::confine::{EmptyNetwork, Group, GroupError, LAUNCHER, Seat, TransientUser, bwrap_command};
+use crate::confine::{EmptyNetwork, Group, GroupError, LAUNCHER, MinderGroup, TransientUser, bwrap_command};
 use crate::launch::{Instructions, Rlimit, Walls, send};
 
 /// Why a task's first process could not be started.
@@ -45,7 +45,7 @@ pub(crate) struct Means {
     pub(crate) launcher: File,
     pub(crate) network: EmptyNetwork,
     /// What holds the memory of tasks that name none; none before the first of them, or where there is no such cgroup.
-    pub(crate) seat: Option<Seat>,
+    pub(crate) minder_group: Option<MinderGroup>,
 }
 
 /// A task's first process and what belongs to it.
@@ -72,9 +72,9 @@ pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Starte
     }
     let streams = open_streams(spec)?;
     if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits
-        && means.seat.is_none()
+        && means.minder_group.is_none()
     {
-        means.seat = spec.limiter.take_seat(most)?;
+        means.minder_group = spec.limiter.group_of_minder(most)?;
     }
     match &spec.confinement {
         Confinement::Own if !spec.limits.any() => start_directly(spec, streams),
@@ -126,7 +126,7 @@ fn start_boxed(
     spec: &RunSpec,
     sandbox: &Sandbox,
     streams: &Streams,
-    Means { launcher, network, seat }: &mut Means,
+    Means { launcher, network, minder_group }: &mut Means,
 ) -> Result<Started, StartError> {
     let user = TransientUser::for_folder(&sandbox.folder).map_err(StartError::User)?;
     if let Some(user) = &user {
@@ -138,7 +138,7 @@ fn start_boxed(
     let group = spec.limiter.group(id, &limits_by_group(&spec.limits))?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
     if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits
-        && seat.is_none()
+        && minder_group.is_none()
     {
         rlimits.push((Rlimit::AddressBytes, most));
     }

@@ -17,7 +17,7 @@ use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
-use crate::confine::{Group, Seat, TransientUser};
+use crate::confine::{Group, MinderGroup, TransientUser};
 use crate::launch::{Words, read_words};
 
 /// What bubblewrap and the launcher may say before the rest is dropped.
@@ -33,7 +33,7 @@ pub(crate) struct Task {
     exit: OwnedFd,
     group: Option<Group>,
     /// The minder's cgroup, and how many processes had been killed in it before.
-    seat: Option<(Seat, u64)>,
+    minder_group: Option<(MinderGroup, u64)>,
     launcher: Option<PipeReader>,
     frame: Frame,
     before: Consumed,
@@ -57,7 +57,7 @@ enum Frame {
 impl Task {
     pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Self, StartError> {
         let before = Consumed::now();
-        let killed = means.seat.as_ref().map_or(0, Seat::killed_for_memory);
+        let killed = means.minder_group.as_ref().map_or(0, MinderGroup::killed_for_memory);
         let Started { child, group, user, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty())
@@ -74,7 +74,7 @@ impl Task {
             main,
             exit,
             group,
-            seat: means.seat.clone().map(|seat| (seat, killed)),
+            minder_group: means.minder_group.clone().map(|minder_group| (minder_group, killed)),
             launcher,
             frame,
             before,
@@ -187,8 +187,8 @@ impl Task {
             usage.memory_peak_bytes = group.memory_peak().unwrap_or(usage.memory_peak_bytes);
             usage.killed_for_memory = group.killed_for_memory();
         }
-        if let Some((seat, before)) = &self.seat {
-            usage.killed_for_memory += seat.killed_for_memory().saturating_sub(*before);
+        if let Some((minder_group, before)) = &self.minder_group {
+            usage.killed_for_memory += minder_group.killed_for_memory().saturating_sub(*before);
         }
         let Some(pipe) = self.launcher else { return (outcome, usage) };
         match read_words(&heard(pipe)) {

@@ -3,14 +3,14 @@
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining;
-use super::seats::Seats;
+use super::minders::Minders;
 use super::spec::memory_unless_named;
 use super::watch::Watch;
 use super::{Stop, WorkError, WorkOptions, room, spool};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
-use crate::duties::{Deed, Duties, Event, Exit, Piece, TransferError, Wanted};
+use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
@@ -59,7 +59,7 @@ pub(super) struct Worker {
     found: Profile,
     watch: Watch,
     folders: Folders,
-    seats: Seats,
+    minders: Minders,
     limiter: Limiter,
     cache: Arc<Cache>,
     client: Option<Client>,
@@ -70,7 +70,7 @@ pub(super) struct Worker {
     measuring: Arc<Mutex<BTreeSet<RunId>>>,
     /// Runs of which something was written, and is kept in files.
     spooled: BTreeSet<RunId>,
-    /// What came of deeds that were done at once.
+    /// What came of actions that were done at once.
     results: VecDeque<Event>,
     events: mpsc::Sender<Event>,
     inbox: Option<mpsc::Receiver<Event>>,
@@ -93,8 +93,8 @@ impl Worker {
         let offered = watch.rules().profile(&profile);
         let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
-        let seats =
-            Seats::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
+        let minders =
+            Minders::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
         let mut duties = Duties::new(identity.agent, incarnation, met.clone(), offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
@@ -108,7 +108,7 @@ impl Worker {
             found: profile,
             watch,
             folders,
-            seats,
+            minders,
             limiter,
             cache: Arc::new(cache),
             client: None,
@@ -162,13 +162,13 @@ impl Worker {
         };
         dialling.abort();
         // The keeper ends what still runs, and is waited for.
-        drop(self.seats);
+        drop(self.minders);
         self.limiter.remove();
         ended
     }
 
     fn take(&mut self, event: Event) {
-        self.seats.observe(&event);
+        self.minders.observe(&event);
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
             self.spooled.insert(run);
         }
@@ -252,7 +252,7 @@ impl Worker {
                 continue;
             }
             drop(under_way);
-            let (folder, first) = (self.folders.of(run), self.seats.first_process(run));
+            let (folder, first) = (self.folders.of(run), self.minders.first_process(run));
             let events = self.events.clone();
             tokio::task::spawn_blocking(move || {
                 let found = room::takes_more_than(limit, &folder, first);
@@ -272,8 +272,8 @@ impl Worker {
     /// Does all that is to be done; the end of the work, if it has come.
     fn act(&mut self) -> Option<Ended> {
         loop {
-            while let Some(deed) = self.duties.next_deed() {
-                if let Some(ended) = self.do_deed(deed) {
+            while let Some(action) = self.duties.next_action() {
+                if let Some(ended) = self.carry_out(action) {
                     return Some(ended);
                 }
             }
@@ -282,24 +282,24 @@ impl Worker {
         }
     }
 
-    fn do_deed(&mut self, deed: Deed) -> Option<Ended> {
-        match deed {
-            Deed::Send(message) => self.send(message),
-            Deed::Prove(nonce) => self.prove(&nonce),
-            Deed::UseToken(token) => self.use_token(&token),
-            Deed::Remember(met) => self.remember(met),
-            Deed::Close(why) => self.close(&why),
-            Deed::Prepare(run) => self.prepare(run),
-            Deed::Launch(run) => self.launch(&run),
-            Deed::Signal(run, signal) => self.seats.signal(run, signal),
-            Deed::Collect(run, wanted) => self.collect(run, wanted),
-            Deed::Clear(run) => self.clear(run),
-            Deed::Measure => {
+    fn carry_out(&mut self, action: Action) -> Option<Ended> {
+        match action {
+            Action::Send(message) => self.send(message),
+            Action::Prove(nonce) => self.prove(&nonce),
+            Action::UseToken(token) => self.use_token(&token),
+            Action::Remember(met) => self.remember(met),
+            Action::Close(why) => self.close(&why),
+            Action::Prepare(run) => self.prepare(run),
+            Action::Launch(run) => self.launch(&run),
+            Action::Signal(run, signal) => self.minders.signal(run, signal),
+            Action::Collect(run, wanted) => self.collect(run, wanted),
+            Action::Clear(run) => self.clear(run),
+            Action::Measure => {
                 let (home, client) = (self.home.clone(), self.client.clone());
                 self.measure(move || joining::measure_anew(&home, client.as_ref()).map(Some));
             }
-            Deed::Quit => return Some(Ok(())),
-            Deed::GiveUp(why) => return Some(Err(WorkError::Refused(why))),
+            Action::Quit => return Some(Ok(())),
+            Action::GiveUp(why) => return Some(Err(WorkError::Refused(why))),
         }
         None
     }
@@ -383,7 +383,7 @@ impl Worker {
     fn launch(&mut self, run: &Run) {
         tracing::info!(task = run.name, run = run.id.number, user = run.user, "starts");
         let by = (self.duties.profile(), self.watch.rules());
-        if let Err(why) = self.seats.start(run, &self.folders.of(run.id), by) {
+        if let Err(why) = self.minders.start(run, &self.folders.of(run.id), by) {
             let exit = Exit::NotStarted(why.to_string());
             self.results.push_back(Event::Exited(run.id, exit, Usage::default()));
         }

@@ -1,7 +1,7 @@
 //! A task of the live grid, now or at a moment of the past.
 
+use crate::api::Api;
 use crate::cli::{ExplainArguments, JobOrTask, TaskName};
-use crate::grid::Grid;
 use crate::moments::clock;
 use crate::{Outcome, stdout};
 use gleaner_wire::api::ExplanationView;
@@ -10,7 +10,7 @@ use gleaner_wire::api::ExplanationView;
 const RATINGS_SHOWN: usize = 20;
 
 pub(super) fn run(arguments: &ExplainArguments, of: JobOrTask) -> Outcome {
-    let grid = Grid::open(&arguments.grid)?;
+    let grid = Api::open(&arguments.grid)?;
     let TaskName { job, task } = grid.named(of)?;
     let explained = grid.explain(job, task, arguments.at)?;
     if arguments.grid.json {

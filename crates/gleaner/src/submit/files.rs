@@ -2,8 +2,8 @@
 //!
 //! Where a name differs from task to task, each task gets the files that the name stands for with its own parameters.
 
+use crate::api::Api;
 use crate::failure::Failure;
-use crate::grid::Grid;
 use crate::progress;
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Input, JobSpec, OwnInputs, fill_in};
@@ -75,7 +75,7 @@ impl Sending {
     }
 
     /// Likewise, when the coordinator has all that they stand for.
-    pub(super) fn upload(&self, grid: &Grid, spec: &JobSpec) -> Result<JobSpec, Failure> {
+    pub(super) fn upload(&self, grid: &Api, spec: &JobSpec) -> Result<JobSpec, Failure> {
         let files: BTreeMap<&BlobHash, &Hashed> =
             self.all().chain(&self.stdin).map(|file| (&file.blob, file)).collect();
         let bar = progress::bar(files.values().map(|file| file.size).sum(), "bytes");

@@ -1,7 +1,7 @@
 //! What tasks wrote, put where a submit file wants it.
 
+use crate::api::{Api, Stream};
 use crate::failure::Failure;
-use crate::grid::{Grid, Stream};
 use crate::{Outcome, files, logs};
 use gleaner_wire::JobId;
 use gleaner_wire::job::fill_in;
@@ -29,7 +29,7 @@ pub(super) fn check(job: &JobDescription) -> Outcome {
 }
 
 /// Writes the outputs of all tasks of a job that is over.
-pub(super) fn write(grid: &Grid, id: JobId, job: &JobDescription) -> Outcome {
+pub(super) fn write(grid: &Api, id: JobId, job: &JobDescription) -> Outcome {
     for (name, stream) in [(&job.stdout, Stream::Stdout), (&job.stderr, Stream::Stderr)] {
         let Some(name) = name else { continue };
         for position in 0..job.spec.tasks.count() {

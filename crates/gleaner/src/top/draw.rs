@@ -1,9 +1,9 @@
 //! How the screen looks. 80 columns and 24 lines are enough; whatever is called how, it is plain text of one line.
 
 use super::screen::{Act, Focus, Look, Screen, Shown};
+use crate::api::Stream;
 use crate::columns::shown;
 use crate::failures::ending;
-use crate::grid::Stream;
 use crate::moments::span;
 use crate::status::tally;
 use gleaner_wire::api::{JobView, MachineState, MachineView, Tally, TaskPhase, TaskView};

@@ -1,6 +1,6 @@
 //! What is on the screen, and what keys do.
 
-use crate::grid::Stream;
+use crate::api::Stream;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{ExplanationView, GridView, JobView, MachineView, TaskView};
 use gleaner_wire::day::{FailureGroup, WaitList};

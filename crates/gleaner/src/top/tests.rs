@@ -2,7 +2,7 @@
 
 use super::draw::draw;
 use super::screen::{Act, Focus, Look, Output, Screen, Seen, Shown};
-use crate::grid::Stream;
+use crate::api::Stream;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{
     ExplanationView, GridView, JobView, MachineState, MachineView, Role, RuledOutView, Tally, TaskPhase,

@@ -1,6 +1,6 @@
-//! The places where programs run: a minder of the keeper, and two pipes for what the program writes.
+//! The links to the keeper's minders, which run the programs: orders, and two pipes for what a program writes.
 //!
-//! A seat is used again for the next run. If its minder is killed, the seat is gone and so is its program; if the
+//! A minder is used again for the next run. If it is killed, the link to it is gone and so is its program; if the
 //! keeper is, all are. The next run starts a new one.
 
 use super::spool::Spool;
@@ -20,9 +20,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
-/// Why a program has no place.
+/// Why a program has no minder.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SeatError {
+pub(crate) enum MinderError {
     #[error(transparent)]
     Keeper(#[from] KeeperError),
     #[error("no pipe for its output could be made: {0}")]
@@ -33,8 +33,8 @@ pub(crate) enum SeatError {
     Order(#[from] FrameError),
 }
 
-/// All of them.
-pub(crate) struct Seats {
+/// All links, idle and busy.
+pub(crate) struct Minders {
     program: PathBuf,
     keeper: Keeper,
     limiter: Limiter,
@@ -42,12 +42,12 @@ pub(crate) struct Seats {
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
     made: u64,
-    idle: Vec<Seat>,
-    busy: BTreeMap<RunId, Seat>,
+    idle: Vec<MinderLink>,
+    busy: BTreeMap<RunId, MinderLink>,
 }
 
-/// The end of a seat by which it gets orders. When it is dropped, minder and program end.
-struct Seat {
+/// The link to a minder, by which it gets orders. When it is dropped, minder and program end.
+struct MinderLink {
     outputs: [PathBuf; 2],
     /// The first process of what runs there; 0 while there is none.
     first: Arc<AtomicU32>,
@@ -59,7 +59,7 @@ enum Given {
     Signal(Vec<u8>),
 }
 
-impl Seats {
+impl Minders {
     pub(crate) fn new(
         program: PathBuf,
         keeper: Keeper,
@@ -78,22 +78,22 @@ impl Seats {
         run: &Run,
         folder: &Path,
         by: (&Profile, &Rules),
-    ) -> Result<(), SeatError> {
+    ) -> Result<(), MinderError> {
         loop {
-            let seat = match self.idle.pop() {
-                Some(seat) => seat,
+            let link = match self.idle.pop() {
+                Some(link) => link,
                 None => self.make()?,
             };
-            let order = match self.order(&seat, run, folder, by) {
+            let order = match self.order(&link, run, folder, by) {
                 Ok(order) => order,
                 Err(error) => {
-                    self.idle.push(seat);
+                    self.idle.push(link);
                     return Err(error);
                 }
             };
-            // A seat that takes none has lost its minder while it had nothing to do.
-            if seat.orders.send(Given::Run(run.id, order)).is_ok() {
-                self.busy.insert(run.id, seat);
+            // A link that takes none has lost its minder while it had nothing to do.
+            if link.orders.send(Given::Run(run.id, order)).is_ok() {
+                self.busy.insert(run.id, link);
                 return Ok(());
             }
         }
@@ -108,8 +108,8 @@ impl Seats {
             Signal::Thaw => Sign::Cont,
         };
         let order = encode(&Order::Signal { id: number_of(run), sign });
-        if let (Some(seat), Ok(bytes)) = (self.busy.get(&run), order) {
-            let _ = seat.orders.send(Given::Signal(bytes));
+        if let (Some(link), Ok(bytes)) = (self.busy.get(&run), order) {
+            let _ = link.orders.send(Given::Signal(bytes));
         }
     }
 
@@ -130,19 +130,19 @@ impl Seats {
 
     fn order(
         &self,
-        seat: &Seat,
+        link: &MinderLink,
         run: &Run,
         folder: &Path,
         by: (&Profile, &Rules),
-    ) -> Result<Vec<u8>, SeatError> {
-        let outputs = seat.outputs.clone();
+    ) -> Result<Vec<u8>, MinderError> {
+        let outputs = link.outputs.clone();
         let memory = self.memory_unless_named;
-        let spec: RunSpec =
-            super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs).map_err(SeatError::Spec)?;
+        let spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs)
+            .map_err(MinderError::Spec)?;
         Ok(encode(&Order::Run { id: number_of(run.id), spec: Box::new(spec) })?)
     }
 
-    fn make(&mut self) -> Result<Seat, SeatError> {
+    fn make(&mut self) -> Result<MinderLink, MinderError> {
         let minder = match self.keeper.minder() {
             Ok(minder) => minder,
             Err(KeeperError::Gone(_)) => {
@@ -168,11 +168,11 @@ impl Seats {
             first: first.clone(),
         };
         tokio::spawn(seated.serve(given));
-        Ok(Seat { outputs, first, orders })
+        Ok(MinderLink { outputs, first, orders })
     }
 }
 
-/// The end of a seat that talks to the minder.
+/// The end of the link that talks to the minder.
 struct Seated {
     stream: UnixStream,
     inbox: Inbox,

@@ -22,7 +22,7 @@ use std::io::Write;
 const OUTPUT_PIECE_MAX: u64 = 128 << 20;
 
 /// A coordinator, as one user reaches it.
-pub(crate) struct Grid {
+pub(crate) struct Api {
     client: Client,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Piece {
 
 type Answer<T> = Result<T, Failure>;
 
-impl Grid {
+impl Api {
     /// The coordinator that the arguments, the environment or the folder name. Nothing is connected yet.
     pub(crate) fn open(arguments: &GridArguments) -> Answer<Self> {
         let folder = || home::folder(arguments.home.as_deref());
