@@ -142,7 +142,7 @@ impl Boards {
                 Candidates::MostFiles => files_at(grid, class, machine),
             });
         }
-        let rank = rank(rule, grid, (class, self.length), machine);
+        let rank = rank(rule, grid, (class, self.length), machine).ok();
         let board = self.by_files.entry(Reverse(self.files[machine.index()])).or_default();
         board.set(machine, rank, rule.choose);
     }
@@ -155,24 +155,49 @@ fn files_at(grid: &Grid, class: TaskClassId, machine: MachineId) -> usize {
     catalogue.inputs(class).iter().filter(|file| catalogue.holders(**file).contains(&site)).count()
 }
 
+/// Why a site is no candidate for a task.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum NoCandidate {
+    /// The grid's own conditions do not hold; `gleaner_core::Explanation` says which.
+    CannotRun,
+    /// What the task requires of published values does not hold.
+    Published,
+    /// The task's own rank of it is undefined, an error, a text, or not finite.
+    RankIsNoNumber,
+    /// No way leads there for the task's input files.
+    DataCannotCome,
+}
+
+impl NoCandidate {
+    /// What such sites are like, after "3 of 5 machines".
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::CannotRun => "cannot run it now",
+            Self::Published => "publish values that fail its requirements",
+            Self::RankIsNoNumber => "have no place in its own rank, which is no number there",
+            Self::DataCannotCome => "cannot get its input files",
+        }
+    }
+}
+
 /// The rank of a machine that can take a task of that class now.
 fn rank(
     rule: &Brokering,
     grid: &Grid,
     (class, length): (TaskClassId, f64),
     machine: MachineId,
-) -> Option<f64> {
+) -> Result<f64, NoCandidate> {
     if !grid.can_run(class, machine) {
-        return None;
+        return Err(NoCandidate::CannotRun);
     }
     let (access, transfer) = data_seconds(grid, class, machine);
     let traversal_s = traversal_s(rule.belief, grid, machine);
     if !grid.published_requirements_hold(class, machine, traversal_s) {
-        return None;
+        return Err(NoCandidate::Published);
     }
     let own = match grid.own_rank(class, machine, traversal_s) {
         OwnRank::Number(own) => own,
-        OwnRank::NoNumber => return None,
+        OwnRank::NoNumber => return Err(NoCandidate::RankIsNoNumber),
         OwnRank::Silent => {
             let execution = match rule.rank.until {
                 Until::Begin => 0.0,
@@ -182,7 +207,23 @@ fn rank(
         }
     };
     let is_candidate = own.is_finite() && access.is_finite() && transfer.is_finite();
-    is_candidate.then(|| rule.rank.of(own, access, transfer))
+    if is_candidate { Ok(rule.rank.of(own, access, transfer)) } else { Err(NoCandidate::DataCannotCome) }
+}
+
+/// The sites that could run a task of that class, but are no candidates, by the reason. Costs O(machines): for explanations.
+pub(crate) fn passed_over(
+    rule: &Brokering,
+    grid: &Grid,
+    class: TaskClassId,
+) -> BTreeMap<NoCandidate, Vec<MachineId>> {
+    let mut reasons: BTreeMap<NoCandidate, Vec<MachineId>> = BTreeMap::new();
+    for machine in (0..grid.machines().len()).map(MachineId::new) {
+        if let Err(reason) = rank(rule, grid, (class, 0.0), machine) {
+            reasons.entry(reason).or_default().push(machine);
+        }
+    }
+    reasons.remove(&NoCandidate::CannotRun);
+    reasons
 }
 
 /// The seconds to read a class's input files where a machine is, and to bring them there; none where it reads nothing, or
@@ -237,8 +278,9 @@ pub(crate) fn ratings(
     length: f64,
 ) -> Vec<(MachineId, f64)> {
     let machines = (0..grid.machines().len()).map(MachineId::new);
-    let mut ratings: Vec<_> =
-        machines.filter_map(|machine| Some((machine, rank(rule, grid, (class, length), machine)?))).collect();
+    let mut ratings: Vec<_> = machines
+        .filter_map(|machine| Some((machine, rank(rule, grid, (class, length), machine).ok()?)))
+        .collect();
     let files = |machine| match rule.rank.candidates {
         Candidates::All => 0,
         Candidates::MostFiles => files_at(grid, class, machine),

@@ -39,7 +39,7 @@ mod wait_for_all;
 
 pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;
-pub use broker::Broker;
+pub use broker::{Broker, NoCandidate};
 pub use error::PolicyError;
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;

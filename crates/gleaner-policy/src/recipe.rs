@@ -6,7 +6,7 @@ pub use words::{PartView, choices};
 
 use crate::batch::Batching;
 use crate::batcher::Batcher;
-use crate::broker::{self, Broker, Brokering};
+use crate::broker::{self, Broker, Brokering, NoCandidate};
 use crate::error::PolicyError;
 use crate::matchmaker::{Matching, Matchmaker};
 use crate::parts::aim::Aim;
@@ -29,7 +29,7 @@ use crate::{AnyPolicy, Backfiller, Dispatcher, ends, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a machine is judged by: how things are now, when a task would be done there, or what a site says of itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -478,6 +478,18 @@ impl Recipe {
                 let ends = ends::expected(grid, now, class, length);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
+        }
+    }
+
+    /// The machines that could run a task of that class, but that the rule itself passes over, by the reason. Costs
+    /// O(machines): for explanations.
+    pub fn passed_over(&self, grid: &Grid, class: TaskClassId) -> BTreeMap<NoCandidate, Vec<MachineId>> {
+        match self.score {
+            Goal::Rank(rank) => {
+                let rule = Brokering { rank, choose: self.choose, belief: self.belief };
+                broker::passed_over(&rule, grid, class)
+            }
+            Goal::Now(_) | Goal::End(_) | Goal::Start(_) | Goal::Sites(_) => BTreeMap::new(),
         }
     }
 }

@@ -34,11 +34,23 @@ use gleaner_policy::{AnyPolicy, Recipe, Score};
 use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time, UserId};
 use market::{Market, State, Word};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A run of a setup under one rule.
 pub struct Brokerage<'a> {
     rule: Recipe,
     parties: Parties<'a, AnyPolicy, Market<'a>>,
+}
+
+/// Jobs of a class that a broker could send nowhere.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Held {
+    /// Which class.
+    pub class: TaskClassId,
+    /// How many.
+    pub jobs: usize,
+    /// What keeps them.
+    pub why: String,
 }
 
 /// All that it takes to go on, beside the setup and the rule.
@@ -104,6 +116,30 @@ impl<'a> Brokerage<'a> {
     /// How many jobs are done.
     pub fn finished(&self) -> usize {
         self.parties.outside().state().finished()
+    }
+
+    /// Jobs that came and were sent nowhere: by class and broker, how many, and what keeps them.
+    pub fn held(&self) -> Vec<Held> {
+        let setup = self.parties.outside().setup();
+        let mut held: BTreeMap<(TaskClassId, usize), usize> = BTreeMap::new();
+        for (job, record) in setup.jobs.iter().zip(self.records()) {
+            if job.arrival <= self.now() && record.element.is_none() {
+                *held.entry((job.class, job.broker)).or_default() += 1;
+            }
+        }
+        let why = |(class, broker)| self.why(self.broker(broker).grid(), class);
+        held.into_iter().map(|(of, jobs)| Held { class: of.0, jobs, why: why(of) }).collect()
+    }
+
+    fn why(&self, grid: &Grid, class: TaskClassId) -> String {
+        let explanation = Explanation::of(grid, class);
+        if explanation.able == 0 {
+            return words::sentence(&explanation, &["cpu".to_owned()]);
+        }
+        let passed_over = self.rule.passed_over(grid, class).into_iter().map(|(reason, machines)| {
+            format!("{} of {} elements {}", machines.len(), explanation.machines, reason.in_words())
+        });
+        passed_over.collect::<Vec<_>>().join("; ")
     }
 
     /// What a broker knows.

@@ -298,6 +298,30 @@ fn a_user_s_own_rank_sees_what_elements_published_and_has_to_be_a_number() {
 }
 
 #[test]
+fn what_keeps_a_job_from_every_element_is_said() {
+    let held = |ad: &str| {
+        let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);
+        setup.elements[1].ad =
+            Some(Ad::parse("[ Memory = 8; Requirements = TARGET.Owner == \"ada\" ]").expect("an ad"));
+        setup.classes[0] = class(ad);
+        let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+        assert!(run.held().is_empty(), "nothing came yet");
+        run.run();
+        run.held().into_iter().map(|held| format!("{}: {}", held.jobs, held.why)).collect::<Vec<_>>()
+    };
+    assert!(held("[ Rank = 1 ]").is_empty());
+    assert_eq!(
+        held("[ Rank = \"fast\" ]"),
+        ["4: 2 of 3 elements have no place in its own rank, which is no number there"],
+        "the third does not take it at all"
+    );
+    assert_eq!(
+        held("[ Requirements = TARGET.FreeCpus > 100 ]"),
+        ["4: 2 of 3 elements publish values that fail its requirements"]
+    );
+}
+
+#[test]
 fn requirements_see_what_elements_published_machine_by_machine() {
     let went = |requirements: &str| {
         let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);

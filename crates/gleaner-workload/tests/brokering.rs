@@ -46,6 +46,20 @@ fn load(folder: &Path) -> Result<BrokeringScenario, String> {
 }
 
 #[test]
+fn an_ad_knows_what_the_row_of_an_element_says() {
+    let wanted = "[Requirements = TARGET.Machine == \"ce1\" && TARGET.Site == \"roma\" && TARGET.Cpus == 2 && TARGET.OpsPerSecond == 100 && TARGET.Memory == 8]";
+    let folder = folder(
+        "jobs.csv",
+        "c,10,500,,,[Requirements = TARGET.Memory >= 10],0",
+        &format!("c,10,500,,,{wanted},0"),
+    );
+    let scenario = load(folder.path()).expect("a scenario");
+    let mut run = Brokerage::new(&scenario.setup, scenario.recipe, scenario.seed).expect("a setup");
+    run.run();
+    assert_eq!(run.records()[2].element, Some(0));
+}
+
+#[test]
 fn a_scenario_is_read_and_every_job_ends_where_it_may_run() {
     let folder = folder("", "", "");
     assert!(sites::is_at(&folder.path().join("grid.toml")).expect("a document"));

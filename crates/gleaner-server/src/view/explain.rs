@@ -157,6 +157,12 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         count: ruled.machines,
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
+    let passed_over = ledger.recipe().passed_over(ledger.grid(), class).into_iter();
+    let passed_over = passed_over.map(|(reason, machines)| RuledOutView {
+        rule: reason.in_words().to_owned(),
+        count: machines.len(),
+        machines: machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect(),
+    });
     let remedies = explanation.remedies.iter().map(|remedy| words::change(remedy, &kinds));
     let remedies = remedies.chain(waits::remedies(ledger, task)).collect();
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
@@ -164,7 +170,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         version: VERSION,
         at_s: at.seconds(),
         summary,
-        ruled_out: ruled_out.collect(),
+        ruled_out: ruled_out.chain(passed_over).collect(),
         ratings: rated_by_policy(ledger, at, task).into_iter().map(rated).collect(),
         remedies,
     }

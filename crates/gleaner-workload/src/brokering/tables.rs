@@ -6,6 +6,7 @@ use crate::names::one_of;
 use crate::section::Section;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::words;
+use gleaner_classad::{Expr, Value};
 use gleaner_core::{Ad, Needs, TaskClass};
 use gleaner_sim::brokering::{Element, File, Job, JobClass, LaterCopy, Link, Storage};
 use gleaner_units::{FileId, Ops, SiteId, TaskClassId, Time, UserId};
@@ -122,6 +123,27 @@ fn ad(row: &Row<'_>, column: Option<Column>) -> Result<Option<Ad>, InputError> {
     Ad::parse(row.text(column)).map(Some).map_err(|error| row.error(column, error.to_string(), expected))
 }
 
+/// An element's ad with what its row says besides, under the names that a machine of the live grid has for it. What the ad
+/// says of these itself, stands.
+fn described(ad: Option<Ad>, row: &Row<'_>, [id, site, cpus, speed]: [Column; 4]) -> Ad {
+    let mut described = ad.map(|ad| ad.class_ad().clone()).unwrap_or_default();
+    let text = |column| Value::String(row.text(column).into()).to_string();
+    let values = [
+        ("Machine", text(id)),
+        ("Site", text(site)),
+        ("Cpus", row.text(cpus).to_owned()),
+        ("OpsPerSecond", row.text(speed).to_owned()),
+    ];
+    for (name, value) in values {
+        if described.get(name).is_none()
+            && let Ok(value) = Expr::parse(&value)
+        {
+            described.insert(name, value);
+        }
+    }
+    Ad::from(described)
+}
+
 fn above_0(row: &Row<'_>, column: Column) -> Result<f64, InputError> {
     row.number(column, ABOVE_0, |number| number.is_finite() && number > 0.0)
 }
@@ -157,7 +179,7 @@ fn elements(
                 .map_err(|_| row.wrong(cpus, "a whole number, 1 or more, below 2^32"))?,
             ops_per_s: above_0(&row, speed)?,
             provides: provides.map(|column| words(row.text(column))).unwrap_or_default(),
-            ad: ad(&row, ads)?,
+            ad: Some(described(ad(&row, ads)?, &row, [id, site, cpus, speed])),
             index: part,
         });
     }

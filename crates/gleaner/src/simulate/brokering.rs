@@ -3,10 +3,11 @@
 use super::compare::{self, Measured, Metric};
 use super::{Ended, Steps, advance, aligned, check_seed, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
+use crate::columns::plural;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_report::numbers::grouped;
-use gleaner_sim::brokering::Brokerage;
+use gleaner_sim::brokering::{Brokerage, Held};
 use gleaner_units::Time;
 use gleaner_workload::BrokeringScenario;
 use serde::Serialize;
@@ -23,6 +24,8 @@ pub(super) struct Summary {
     jobs: usize,
     /// Jobs that found no element.
     unfinished: usize,
+    /// What keeps those that came.
+    held: Vec<Held>,
     /// From a job's arrival at its broker to its end; null where none ended.
     lifetime_mean_s: Option<f64>,
     lifetime_max_s: Option<f64>,
@@ -145,6 +148,7 @@ fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
         seed: run.seed(),
         jobs: scenario.setup.jobs.len(),
         unfinished: scenario.setup.jobs.len() - ends.len(),
+        held: run.held(),
         lifetime_mean_s: mean(&lives),
         lifetime_max_s: lives.iter().copied().reduce(f64::max),
         makespan_s: ends.iter().map(|(_, end)| end.seconds()).fold(0.0, f64::max),
@@ -176,7 +180,9 @@ fn seconds(value: Option<f64>) -> String {
 
 fn describe(summary: &Summary) -> String {
     let Summary { policy, rule, jobs, unfinished, .. } = summary;
-    aligned(vec![
+    let held = summary.held.iter();
+    let held = held.map(|Held { jobs, why, .. }| ("held", format!("{}: {why}", plural(*jobs as u64, "job"))));
+    let lines = vec![
         ("policy", format!("{policy}: {rule}")),
         ("jobs", format!("{}, of which {} unfinished", grouped(*jobs as u64), grouped(*unfinished as u64))),
         (
@@ -188,5 +194,6 @@ fn describe(summary: &Summary) -> String {
             ),
         ),
         ("makespan", format!("{:.3} s", summary.makespan_s)),
-    ])
+    ];
+    aligned(lines.into_iter().chain(held).collect())
 }
