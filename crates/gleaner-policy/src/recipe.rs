@@ -442,6 +442,13 @@ impl Recipe {
         matches!(self.score, Goal::Start(_))
     }
 
+    /// Whether it sends each task to one machine as it comes, and leaves it there.
+    pub fn sends_once(&self) -> bool {
+        let is_sent = matches!(self.score, Goal::Now(_) | Goal::Rank(_));
+        let stays = self.relocate.is_none() && self.replicate == Replicate::ONE && self.peering.is_none();
+        is_sent && stays && !self.heeds_budget()
+    }
+
     /// How it gives jobs to sites, if that is what it does.
     pub fn site_rule(&self) -> Option<SiteRule> {
         if let Goal::Sites(rule) = self.score { Some(rule) } else { None }

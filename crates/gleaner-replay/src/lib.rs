@@ -22,5 +22,5 @@ mod source;
 mod what_if;
 
 pub use past::{LeftOut, Outcome, Past, Placed, Reading};
-pub use source::{SourceError, read};
+pub use source::{SourceError, read, read_last};
 pub use what_if::what_if;

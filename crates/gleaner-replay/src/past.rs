@@ -16,6 +16,7 @@ use serde::Serialize;
 pub struct Reading {
     ledger: Ledger,
     begun: Option<Time>,
+    last: Time,
     tasks: Vec<Noted>,
     loads: Vec<LoadChange>,
     /// By machine: what its owner uses, and whether it is there and takes tasks.
@@ -91,6 +92,8 @@ pub struct Outcome {
     pub wait_mean_s: f64,
     /// The longest wait.
     pub wait_max_s: f64,
+    /// From a task's coming to its end, on average.
+    pub flow_mean_s: f64,
     /// Moves of running tasks.
     pub moves: u64,
     /// Seconds that machines spent on tasks, all together: what the grid cost.
@@ -116,6 +119,7 @@ impl Reading {
         self.ledger.replay(entry)?;
         let at = entry.at;
         let begun = *self.begun.get_or_insert(at);
+        self.last = at;
         let at = Time::from_nanos(at.since(begun).nanos());
         self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
         match &entry.fact {
@@ -199,6 +203,11 @@ impl Reading {
         }
     }
 
+    /// The moment of the last entry.
+    pub fn last(&self) -> Time {
+        self.last
+    }
+
     /// What it came to.
     pub fn end(self) -> Past {
         self.end_since(Time::ZERO, usize::MAX)
@@ -262,8 +271,10 @@ impl Reading {
         let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task.index()]).collect();
         let waits = noted.iter().filter_map(|task| Some(task.started?.since(task.came).seconds()));
         let ends = noted.iter().filter_map(|task| task.ended);
+        let flows = noted.iter().filter_map(|task| Some(task.ended?.since(task.came).seconds()));
         Outcome {
             makespan_s: span(noted.first().map(|task| task.came), ends.max()),
+            flow_mean_s: mean(flows),
             moves: noted.iter().map(|task| u64::from(task.moves)).sum(),
             machine_s: noted.iter().map(|task| task.machine_s).sum(),
             unfinished: 0,
@@ -303,21 +314,27 @@ impl Noted {
 }
 
 impl Past {
-    /// How it would have gone, by the simulator.
-    pub fn under(&self, policy: &PolicySpec) -> Outcome {
-        self.schedule_under(policy).0
+    /// How it would have gone, by the simulator, with tasks that came at other moments than these did.
+    pub fn under(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> Outcome {
+        self.run(policy, tasks, seed).0
     }
 
-    /// The same, and where each task would have been.
+    /// How it would have gone, and where each task would have been.
     pub fn schedule_under(&self, policy: &PolicySpec) -> (Outcome, Vec<Option<Placed>>) {
-        let setup = Setup { budget: policy.budget(), ..self.setup.clone() };
-        let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(self.seed);
+        self.run(policy, &self.setup.tasks, self.seed)
+    }
+
+    fn run(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> (Outcome, Vec<Option<Placed>>) {
+        let setup = Setup { budget: policy.budget(), tasks: tasks.clone(), ..self.setup.clone() };
+        let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed);
         run.run();
         let history = run.history();
-        let arrivals = &self.setup.tasks.arrivals;
-        let started = history.tasks().iter().zip(arrivals).filter(|(task, _)| task.started != Time::NEVER);
+        let arrivals = &setup.tasks.arrivals;
+        let tasks = || history.tasks().iter().zip(arrivals);
+        let started = tasks().filter(|(task, _)| task.started != Time::NEVER);
         let waits = started.map(|(task, came)| task.started.since(*came).seconds());
-        let machines = (0..self.setup.machines.len()).map(MachineId::new);
+        let ended = tasks().filter(|(task, _)| task.finished != Time::NEVER);
+        let machines = (0..setup.machines.len()).map(MachineId::new);
         let placed = history.tasks().iter().map(|task| {
             let has_ended = task.finished != Time::NEVER;
             task.machine.filter(|_| has_ended).map(|on| Placed { on, from: task.started, to: task.finished })
@@ -325,6 +342,7 @@ impl Past {
         let placed = placed.collect();
         let outcome = Outcome {
             makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
+            flow_mean_s: mean(ended.map(|(task, came)| task.finished.since(*came).seconds())),
             moves: history.moves(),
             machine_s: machines.map(|machine| run.busy_seconds(machine)).sum(),
             unfinished: history.unfinished() as u64,
@@ -358,10 +376,16 @@ fn waits_of(waits: impl Iterator<Item = f64>) -> Outcome {
         makespan_s: 0.0,
         wait_mean_s: sum / f64::from(count.max(1)),
         wait_max_s: longest,
+        flow_mean_s: 0.0,
         moves: 0,
         machine_s: 0.0,
         unfinished: 0,
     }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
+    sum / f64::from(count.max(1))
 }
 
 fn span(from: Option<Time>, to: Option<Time>) -> f64 {

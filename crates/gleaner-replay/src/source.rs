@@ -6,7 +6,7 @@ use gleaner_server::ledger::ReplayError;
 use gleaner_server::recovery::RecoveryError;
 use gleaner_server::recovery::entries;
 use gleaner_server::store::{DATABASE, FORMAT, OpenError, Seq, SqliteReader};
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -64,6 +64,17 @@ struct Line {
 
 /// Reads a journal to its end.
 pub fn read(path: &Path) -> Result<Past, SourceError> {
+    Ok(read_whole(path)?.end())
+}
+
+/// The same, of the tasks that came in the last so many seconds before its last entry.
+pub fn read_last(path: &Path, last: Span) -> Result<Past, SourceError> {
+    let reading = read_whole(path)?;
+    let since = reading.last().nanos().saturating_sub(last.nanos());
+    Ok(reading.end_since(Time::from_nanos(since), usize::MAX))
+}
+
+fn read_whole(path: &Path) -> Result<Reading, SourceError> {
     let mut reading = Reading::default();
     let is_database = path.file_name().is_some_and(|name| name == DATABASE);
     match (path.is_dir(), is_database) {
@@ -71,7 +82,7 @@ pub fn read(path: &Path) -> Result<Past, SourceError> {
         (false, true) => read_database(&mut reading, path.parent().unwrap_or(Path::new(".")))?,
         (false, false) => read_export(&mut reading, path)?,
     }
-    Ok(reading.end())
+    Ok(reading)
 }
 
 fn read_database(reading: &mut Reading, folder: &Path) -> Result<(), SourceError> {

@@ -98,14 +98,14 @@ fn the_same_policy_leads_to_what_was() {
     assert_eq!(past.left_out, LeftOut { cancelled: 1, ..LeftOut::default() });
     let was = past.was;
     assert_eq!((was.makespan_s, was.wait_max_s, was.moves, was.machine_s), (100.0, 10.0, 0, 120.0));
-    let again = past.under(&policy("bertasi/greedy", &json!(null)));
+    let again = past.schedule_under(&policy("bertasi/greedy", &json!(null))).0;
     assert_eq!(again, was);
 }
 
 #[test]
 fn another_policy_leads_elsewhere() {
     let past = past_of(&history());
-    let other = past.under(&policy("bertasi/greedy", &json!({ "score": "greedy" })));
+    let other = past.schedule_under(&policy("bertasi/greedy", &json!({ "score": "greedy" }))).0;
     // At 20 s the fast machine is free. The task on the slow one keeps nothing, and begins anew there: 10 s.
     assert_eq!((other.makespan_s, other.moves, other.unfinished), (30.0, 1, 0));
 }
@@ -123,7 +123,7 @@ fn an_owner_who_was_there_is_there_again() {
     journal.done(300.0, 4, SLOW, 100.0);
     let past = past_of(&journal);
     assert_eq!(past.was.makespan_s, 300.0);
-    assert_eq!(past.under(&policy("bertasi/greedy", &json!(null))), past.was);
+    assert_eq!(past.schedule_under(&policy("bertasi/greedy", &json!(null))).0, past.was);
 }
 
 #[test]

@@ -65,6 +65,9 @@ struct Kept {
 impl<'a> Brokerage<'a> {
     /// At the start.
     pub fn new(setup: &'a BrokeringSetup, rule: Recipe, seed: u64) -> Result<Self, BrokeringError> {
+        if !rule.sends_once() {
+            return Err(BrokeringError::Rule(rule.to_string()));
+        }
         setup.check()?;
         setup.check_runnable()?;
         let market = Market::new(setup);

@@ -70,6 +70,11 @@ impl BrokeringScenario {
         let protocol = root.section("protocol", &["brokers", "delay_s"])?;
         let index = root.section("index", &["ttl_s", "parts", "rank_source", "transfers_seen"])?;
         let policy = settings::policy(&root, PolicySpec::read)?;
+        if !policy.recipe().sends_once() {
+            let found = format!("{}, by which brokers cannot go: {}", policy.name(), policy.recipe());
+            let expected = "a rule that sends each job once and leaves it there, as gleaner/broker";
+            return Err(root.nearest("policy.preset").error("policy.preset", found, expected));
+        }
         let seed = settings::seed(&root)?;
         let (parts, part_names) = parts(&index)?;
         let expected = format!("a whole number, from 1 to {BROKERS_MAX}");
@@ -211,6 +216,7 @@ impl Names<'_> {
                 let found = format!("{stored} bytes of files at {name}, which has room for {quota}");
                 sites.error(found, "fewer copies there, or a larger quota")
             }
+            BrokeringError::Rule(rule) => sites.error(rule, "a rule that sends each job once"),
             BrokeringError::Stuck { class, why } => {
                 let found = format!("a job that no element can run: {why}");
                 classes[class].error(

@@ -73,11 +73,9 @@ impl Experiment {
     /// The same with each arrival moved; what follows on each other may follow in another order.
     #[must_use]
     pub fn shaken(&self, shake: Shake) -> Self {
-        let before = &self.setup.tasks;
-        let (mut tasks, mut task_names) = (Tasks::default(), Ids::default());
-        for (arrival, place) in shake.of(before.arrivals.iter().copied()) {
-            tasks.push(arrival, before.lengths[place], before.classes[place]);
-            *tasks.declared.last_mut().expect("it was pushed") = before.declared[place];
+        let (tasks, order) = shake.tasks(&self.setup.tasks);
+        let mut task_names = Ids::default();
+        for place in order {
             task_names.push(self.task_names.id(place));
         }
         Self { setup: Setup { tasks, ..self.setup.clone() }, task_names, seed: shake.seed, ..self.clone() }

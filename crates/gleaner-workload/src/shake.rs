@@ -4,6 +4,7 @@
 //! log as before, and what a rule is worth shows over many of them.
 
 use crate::Stream;
+use gleaner_sim::Tasks;
 use gleaner_units::{Span, Time};
 
 /// Tells this stream from others.
@@ -34,6 +35,17 @@ impl Shake {
         let mut placed: Vec<(Time, usize)> = moved.zip(0..).collect();
         placed.sort_unstable();
         placed
+    }
+
+    /// The tasks as they come then, and which of the given ones each is.
+    pub fn tasks(self, before: &Tasks) -> (Tasks, Vec<usize>) {
+        let (mut tasks, mut order) = (Tasks::default(), Vec::with_capacity(before.arrivals.len()));
+        for (arrival, place) in self.of(before.arrivals.iter().copied()) {
+            tasks.push(arrival, before.lengths[place], before.classes[place]);
+            *tasks.declared.last_mut().expect("it was pushed") = before.declared[place];
+            order.push(place);
+        }
+        (tasks, order)
     }
 }
 

@@ -159,3 +159,24 @@ fn requirements_that_match_nothing_say_which_clause_excludes_how_many() {
     let error = load(folder.path()).expect_err("no element has so much");
     assert!(error.contains("TARGET.Memory >= 99") && error.contains('2'), "{error}");
 }
+
+#[test]
+fn a_rule_by_which_brokers_cannot_go_is_refused() {
+    let rules = [
+        ("bertasi/greedy", "replicate = 2"),
+        ("bertasi/greedy", "relocate = { score = \"greedy\" }"),
+        ("queue/easy", ""),
+        ("elleuch/min-min", ""),
+        ("dasilva/greedy", ""),
+        ("khoo/mrs", ""),
+    ];
+    for (preset, more) in rules {
+        let written = format!("preset = \"{preset}\"\n{more}");
+        let folder = folder("grid.toml", "preset = \"cavalieri/stochastic\"\nalpha = 0.5", &written);
+        let error = load(folder.path()).expect_err(preset);
+        assert!(error.contains("policy.preset: found") && error.contains("gleaner/broker"), "{error}");
+    }
+    let folder =
+        folder("grid.toml", "preset = \"cavalieri/stochastic\"\nalpha = 0.5", "preset = \"bertasi/greedy\"");
+    assert!(load(folder.path()).is_ok(), "it sends each job once");
+}

@@ -1,5 +1,6 @@
 //! The arguments of every command, and the help that goes with them.
 
+mod advise;
 #[cfg(test)]
 mod documented;
 mod hosting;
@@ -14,6 +15,7 @@ mod trace;
 mod tune;
 mod workload;
 
+pub(crate) use advise::*;
 pub(crate) use hosting::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
@@ -112,6 +114,8 @@ pub(crate) enum Command {
     Simulate(SimulateArguments),
     /// Run a scenario under every combination of some of its numbers, and find the setting to use
     Tune(TuneArguments),
+    /// Try every rule that makes sense over a scenario, a log or this grid's own past, and say which to use
+    Advise(AdviseArguments),
     /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
     Explain(ExplainArguments),
     /// Map independent tasks to machines from a table of expected times
@@ -255,7 +259,7 @@ pub(crate) struct SimulateArguments {
     pub(crate) json: bool,
 }
 
-fn parse_shake(text: &str) -> Result<Span, String> {
+pub(crate) fn parse_shake(text: &str) -> Result<Span, String> {
     let seconds = text.parse().ok().and_then(Span::from_seconds);
     seconds.ok_or_else(|| "expected seconds, 0 or more".to_owned())
 }

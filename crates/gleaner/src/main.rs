@@ -1,5 +1,6 @@
 //! The `gleaner` command: all terminal I/O lives in this crate.
 
+mod advise;
 mod api;
 mod audit;
 mod bench;
@@ -43,6 +44,7 @@ mod submit;
 mod token;
 mod top;
 mod trace;
+mod trials;
 mod tune;
 mod up;
 mod user;
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),
         Command::Simulate(arguments) => (arguments.json, simulate::run(&arguments)),
+        Command::Advise(arguments) => (arguments.json, advise::run(&arguments)),
         Command::Tune(arguments) => (arguments.json, tune::run(&arguments)),
         Command::Submit(arguments) => (arguments.grid.json, submit::run(&arguments)),
         Command::Status(arguments) => (arguments.grid.json, status::run(&arguments)),

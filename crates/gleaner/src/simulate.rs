@@ -13,6 +13,7 @@ mod summary;
 mod tables;
 
 pub(crate) use loaded::{Loaded, Numbers};
+pub(crate) use log::log_numbers;
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;

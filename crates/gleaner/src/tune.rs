@@ -8,12 +8,11 @@ pub(crate) use parameter::Parameter;
 
 use crate::cli::TuneArguments;
 use crate::failure::Failure;
-use crate::simulate::{Loaded, Numbers};
-use crate::{Outcome, files, interrupt, progress, stdout};
+use crate::simulate::Loaded;
+use crate::trials::{self, Interval};
+use crate::{Outcome, files, interrupt, stdout};
 use findings::Findings;
-use gleaner_papers::Kept;
 use gleaner_workload::InputError;
-use indicatif::ProgressBar;
 use parameter::{Setting, Sweep};
 use rayon::prelude::*;
 
@@ -27,29 +26,13 @@ pub(crate) fn run(arguments: &TuneArguments) -> Outcome {
     if let Some(dir) = &arguments.out {
         files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
-    let kept = match &arguments.out {
-        Some(dir) => Kept::in_folder(dir, EDITION)?,
-        None => Kept::nowhere(),
-    };
     let settings = sweep.settings();
-    let total = settings.len() as u64 * seeds;
-    let bar = progress::bar(total, "runs");
-    let runs: Result<Vec<Vec<Numbers>>, Failure> = settings
-        .par_iter()
-        .map(|setting| try_out(arguments, (&sweep, setting), seeds, (&kept, &bar)))
-        .collect();
-    let done = bar.position();
-    bar.finish_and_clear();
-    let runs = runs.map_err(|failure| match (failure, &arguments.out) {
-        (Failure::Interrupted(_), Some(dir)) => Failure::Interrupted(format!(
-            "{done} of {total} runs were done and kept; go on with --out {}",
-            dir.display()
-        )),
-        (Failure::Interrupted(_), None) => Failure::Interrupted(format!(
-            "{done} of {total} runs were done; nothing was kept, as there is no --out"
-        )),
-        (other, _) => other,
-    })?;
+    let runs = trials::run(
+        (EDITION, arguments.out.as_deref()),
+        (&settings, seeds),
+        |setting| load(arguments, &sweep, setting),
+        |setting| sweep.overrides(setting).join(" "),
+    )?;
     let findings = Findings::of(sweep, measure, &runs);
     let (name, svg) = report::drawing(&findings);
     if let Some(dir) = &arguments.out {
@@ -97,41 +80,12 @@ fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Fa
     Ok((if first.draws() { arguments.seeds } else { 1 }, measure))
 }
 
-/// All seeds of one setting.
-fn try_out(
-    arguments: &TuneArguments,
-    (sweep, setting): (&Sweep, &Setting),
-    seeds: u64,
-    (kept, bar): (&Kept<Numbers>, &ProgressBar),
-) -> Result<Vec<Numbers>, Failure> {
-    let stopped = || Failure::Interrupted(String::new());
-    if interrupt::asked() {
-        return Err(stopped());
-    }
-    let loaded = load(arguments, sweep, setting)?;
-    let print = loaded.fingerprint();
-    let first = loaded.seed();
-    let one = |seed: u64| -> Result<Numbers, Failure> {
-        let name = format!("{} seed-{seed} of {print}", sweep.overrides(setting).join(" "));
-        let measured = if let Some(measured) = kept.find(&name) {
-            measured
-        } else {
-            let measured = loaded.measure(seed)?;
-            kept.keep(name, measured.clone())?;
-            measured
-        };
-        bar.inc(1);
-        Ok(measured)
-    };
-    (0..seeds).into_par_iter().map(|number| one(first.saturating_add(number))).collect()
-}
-
 /// The setting to use, in a sentence.
 fn lead(findings: &Findings) -> String {
     let Some(best) = findings.best else {
         return "Every setting left work unfinished: none is better than another.".to_owned();
     };
-    let said = findings.settings[best].measured.as_ref().map_or(String::new(), findings::Interval::said);
+    let said = findings.settings[best].ranked.measured.as_ref().map_or(String::new(), Interval::said);
     let alike = match findings.alike {
         0 => "with 95 % confidence every other setting is worse".to_owned(),
         1 => "one other setting cannot be told from it".to_owned(),

@@ -192,6 +192,9 @@ pub enum BrokeringError {
         /// What it could.
         quota: u64,
     },
+    /// Brokers cannot go by the rule.
+    #[error("brokers cannot go by {0}; expected a rule that sends each job once, as gleaner/broker")]
+    Rule(String),
     /// No element can ever run jobs of a class, or their data cannot come to one that can.
     #[error("no element can run jobs of class {class}: {why}")]
     Stuck {

@@ -1,12 +1,14 @@
 //! A scenario of any kind that can be run again and again, and what a run of it came to in numbers.
 
+use super::compare::Metric;
 use super::summary::Summary;
 use super::{brokering, experiment, finish, peers, sites};
 use crate::failure::Failure;
+use crate::trials::Runnable;
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_workload::sites::{self as over, OverSites, SitesScenario};
-use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario};
+use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario, Shake};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -30,10 +32,17 @@ pub(crate) enum Loaded {
 pub(crate) struct Numbers(BTreeMap<String, f64>);
 
 impl Numbers {
-    fn of(summary: &impl Serialize) -> Self {
+    /// All numbers of a document's first level.
+    pub(crate) fn of(summary: &impl Serialize) -> Self {
         let tree = serde_json::to_value(summary).expect("plain data can always be written to memory");
         let numbers = tree.as_object().into_iter().flatten();
         Self(numbers.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect())
+    }
+
+    /// Numbers by the names of what they measure.
+    pub(crate) fn named(metrics: &[Metric], values: &[Option<f64>]) -> Self {
+        let named = metrics.iter().zip(values);
+        Self(named.filter_map(|(metric, value)| Some((metric.name.to_owned(), (*value)?))).collect())
     }
 
     /// What the summary says there.
@@ -75,22 +84,39 @@ impl Loaded {
         Ok(Self::Machines(Box::new(experiment(path, overrides)?)))
     }
 
-    /// The first seed.
-    pub(crate) fn seed(&self) -> u64 {
-        match self {
-            Self::Machines(experiment) => experiment.seed,
-            Self::Brokers(scenario) => scenario.seed,
-            Self::Peers(scenario) => scenario.seed,
-            Self::Sites(of) => of.0.seed,
-        }
-    }
-
     /// Whether anything is drawn: otherwise runs with all seeds are one.
     pub(crate) fn draws(&self) -> bool {
         match self {
             Self::Machines(experiment) => experiment.recipe.choose.draws(),
             Self::Peers(scenario) => scenario.setup.unrelated.is_some() || scenario.setup.usual.loss > 0.0,
             Self::Brokers(_) | Self::Sites(_) => true,
+        }
+    }
+
+    /// The rule with all its parts.
+    pub(crate) fn rule(&self) -> String {
+        match self {
+            Self::Machines(experiment) => experiment.recipe.to_string(),
+            Self::Brokers(scenario) => scenario.recipe.to_string(),
+            Self::Peers(scenario) => scenario.recipe.to_string(),
+            Self::Sites(of) => of.1.recipe().to_string(),
+        }
+    }
+
+    /// Whether the rule keeps to a budget.
+    pub(crate) fn heeds_budget(&self) -> bool {
+        match self {
+            Self::Machines(experiment) => experiment.recipe.heeds_budget(),
+            Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => false,
+        }
+    }
+
+    /// One run with arrivals moved, where they are not drawn anyway.
+    pub(crate) fn measure_shaken(&self, seed: u64, shake: Shake) -> Result<Numbers, Failure> {
+        match self {
+            Self::Machines(experiment) => Self::Machines(Box::new(experiment.shaken(shake))).measure(seed),
+            Self::Brokers(scenario) => Self::Brokers(Box::new(scenario.shaken(shake))).measure(seed),
+            Self::Peers(_) | Self::Sites(_) => self.measure(seed),
         }
     }
 
@@ -107,7 +133,7 @@ impl Loaded {
     /// What there is to look at.
     pub(crate) fn measures(&self) -> &'static [&'static str] {
         match self {
-            Self::Machines(_) => &["makespan_s", "gap", "moves", "aborts"],
+            Self::Machines(_) => &["makespan_s", "flow_mean_s", "gap", "moves", "aborts"],
             Self::Peers(_) => &[
                 "response_mean_s",
                 "response_max_s",
@@ -120,9 +146,10 @@ impl Loaded {
             Self::Sites(_) => &["response_s", "wait_s", "completion_s", "wasted_share", "sites_a_job"],
         }
     }
+}
 
-    /// Tells this scenario from every other, under this version of the program.
-    pub(crate) fn fingerprint(&self) -> String {
+impl Runnable for Loaded {
+    fn fingerprint(&self) -> String {
         let mut print = Print(blake3::Hasher::new());
         let written = match self {
             Self::Machines(experiment) => write!(print, "{experiment:?}"),
@@ -134,8 +161,16 @@ impl Loaded {
         print.0.finalize().to_hex().chars().take(16).collect()
     }
 
-    /// One run.
-    pub(crate) fn measure(&self, seed: u64) -> Result<Numbers, Failure> {
+    fn seed(&self) -> u64 {
+        match self {
+            Self::Machines(experiment) => experiment.seed,
+            Self::Brokers(scenario) => scenario.seed,
+            Self::Peers(scenario) => scenario.seed,
+            Self::Sites(of) => of.0.seed,
+        }
+    }
+
+    fn measure(&self, seed: u64) -> Result<Numbers, Failure> {
         match self {
             Self::Machines(experiment) => {
                 let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);

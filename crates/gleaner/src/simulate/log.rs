@@ -9,7 +9,7 @@ use super::compare::{self, Measured, Metric};
 use super::report::More;
 use super::results;
 use super::summary::Summary;
-use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
+use super::{Ended, Numbers, OfMachines, advance, aligned, start, what_is_kept_of};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
@@ -55,8 +55,15 @@ impl Measured for LogSummary {
     ];
 
     fn values(&self) -> Vec<Option<f64>> {
-        let Service { wait_s, flow_s, bounded_slowdown, utilisation, .. } = self.services.all;
-        let (fairness, unfinished) = (self.services.fairness, self.run.unfinished as f64);
+        Self::values_of(&self.services, self.run.unfinished)
+    }
+}
+
+impl LogSummary {
+    /// One for each metric.
+    fn values_of(services: &Services, unfinished: usize) -> Vec<Option<f64>> {
+        let Service { wait_s, flow_s, bounded_slowdown, utilisation, .. } = services.all;
+        let (fairness, unfinished) = (services.fairness, unfinished as f64);
         let (slowdown, largest) = (bounded_slowdown.mean, bounded_slowdown.max);
         [wait_s.mean, wait_s.max, flow_s.mean, slowdown, largest, utilisation, fairness, unfinished]
             .map(Some)
@@ -105,6 +112,16 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     } else {
         stdout::print(describe(&summary, arguments.out.as_deref()))
     }
+}
+
+/// A run of a log in the numbers that policies are held against each other by.
+pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numbers, Failure> {
+    let one = &experiment.experiment;
+    let mut run = Simulation::new(&one.setup, one.recipe.build()).with_seed(one.seed);
+    super::finish(|| run.step())?;
+    let services = Services::of(&served(experiment, run.history()), cores);
+    let values = LogSummary::values_of(&services, run.history().unfinished());
+    Ok(Numbers::named(LogSummary::METRICS, &values))
 }
 
 fn reading(arguments: &SimulateArguments) -> Reading {

@@ -16,7 +16,8 @@ pub(super) fn drawing(findings: &Findings) -> (&'static str, Svg) {
 }
 
 fn curve(findings: &Findings, key: &str) -> Svg {
-    let known = findings.settings.iter().filter_map(|tried| Some((tried.setting.0[0], tried.measured?)));
+    let known =
+        findings.settings.iter().filter_map(|tried| Some((tried.setting.0[0], tried.ranked.measured?)));
     let known: Vec<_> = known.collect();
     let points = known.iter().map(|(value, measured)| (*value, measured.mean));
     let bounds =
@@ -39,14 +40,16 @@ fn heat(findings: &Findings) -> Svg {
             values[0] == x && values[1] == y && values[2..] == best[2..]
         };
         let tried = findings.settings.iter().find(here).expect("every combination is a setting");
-        match &tried.measured {
-            None => {
-                HeatCell { value: f64::NAN, lines: vec![format!("{} left", tried.unfinished)], framed: false }
-            }
+        match &tried.ranked.measured {
+            None => HeatCell {
+                value: f64::NAN,
+                lines: vec![format!("{} left", tried.ranked.unfinished)],
+                framed: false,
+            },
             Some(measured) => {
                 let reach = measured.reach().map(|reach| format!("± {reach}"));
                 let lines = [gleaner_report::numbers::significant(measured.mean, 4)].into_iter().chain(reach);
-                HeatCell { value: measured.mean, lines: lines.collect(), framed: tried.is_alike }
+                HeatCell { value: measured.mean, lines: lines.collect(), framed: tried.ranked.is_alike }
             }
         }
     };
@@ -73,11 +76,14 @@ pub(super) fn page(findings: &Findings, scenario: &str, svg: Svg) -> String {
         Table::new(caption, keys.chain(columns)),
         |table, tried| {
             let values = tried.setting.0.iter().map(|value| Cell::number(Plain(*value).to_string()));
-            let said = |interval: Option<super::findings::Interval>| {
+            let said = |interval: Option<crate::trials::Interval>| {
                 Cell::number(interval.map_or("–".to_owned(), |interval| interval.said()))
             };
-            let more =
-                [said(tried.measured), said(tried.above_best), Cell::number(tried.unfinished.to_string())];
+            let more = [
+                said(tried.ranked.measured),
+                said(tried.ranked.above_best),
+                Cell::number(tried.ranked.unfinished.to_string()),
+            ];
             table.row(values.chain(more))
         },
     );

@@ -65,6 +65,8 @@ fn the_whole_walk() {
     check_counter(&grid, &counter, 3);
     grid.wind_up();
     let home = grid.home.display().to_string();
+    let advised = grid.ok(&["advise", "--home", &home, "--seeds", "2"]);
+    assert!(advised.contains("as it is now") && advised.contains("FLOW_MEAN_S"), "{advised}");
     let replayed = grid.ok(&["replay", &home, "--policy", "bertasi/social"]);
     eprintln!("{replayed}");
     assert!(replayed.contains("MAKESPAN") && replayed.contains("as asked   social"), "{replayed}");

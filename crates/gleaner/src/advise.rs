@@ -1,0 +1,55 @@
+//! `gleaner advise`: every rule that makes sense, over a scenario, a log or a grid's own past, and the one to use.
+//!
+//! All are run with the same seeds and held against each other by one number. **What the best gains is measured again, with
+//! seeds that did not choose it**: of many rules the luckiest looks better than it is.
+
+mod candidates;
+mod findings;
+mod report;
+mod subject;
+
+use crate::cli::AdviseArguments;
+use crate::failure::Failure;
+use crate::trials::{self, Ranking, Runnable as _};
+use crate::{Outcome, files, interrupt, stdout};
+use candidates::Candidate;
+use findings::Findings;
+use subject::Subject;
+
+/// Whenever results mean something else than before, this changes.
+const EDITION: &str = "advise 1";
+
+pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
+    interrupt::listen();
+    if let Some(dir) = &arguments.out {
+        files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
+    }
+    let subject = Subject::of(arguments)?;
+    let now = subject.load(&Candidate::now())?;
+    let measure = subject.measure(&now, arguments.measure.as_deref())?;
+    let (tried, left_out) = candidates::that_work(&subject, &now, &arguments.policy)?;
+    let out = (EDITION, arguments.out.as_deref());
+    let load = |candidate: &Candidate| subject.load(candidate);
+    let runs = trials::run(out, (&tried, arguments.seeds), load, Candidate::name)?;
+    let ranking = Ranking::of(&measure, &runs);
+    let again = match ranking.best.filter(|best| *best != 0) {
+        None => None,
+        Some(best) => {
+            let seeds = now.seed().saturating_add(arguments.seeds);
+            let pair = [tried[0].clone(), tried[best].clone()];
+            let later = |candidate: &Candidate| Ok(subject.load(candidate)?.from_seed(seeds));
+            Some(trials::run(out, (&pair, arguments.seeds), later, Candidate::name)?)
+        }
+    };
+    let findings = Findings::of(&subject, (tried, left_out), measure, (ranking, again));
+    if let Some(dir) = &arguments.out {
+        files::write_text(dir, "rules.csv", &findings.table())?;
+        files::write_json(dir, "advice.json", &findings)?;
+        files::write_text(dir, "report.html", &report::page(&findings, &subject))?;
+    }
+    if arguments.json {
+        stdout::print_json(&findings)
+    } else {
+        stdout::print(report::text(&findings, arguments.out.as_deref()))
+    }
+}

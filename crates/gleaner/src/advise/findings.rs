@@ -1,0 +1,124 @@
+//! What came out, and what to do.
+
+use super::candidates::{Candidate, LeftOut};
+use super::subject::Subject;
+use crate::simulate::Numbers;
+use crate::trials::{Interval, Ranked, Ranking};
+use serde::Serialize;
+
+/// All of it.
+#[derive(Serialize)]
+pub(super) struct Findings {
+    version: u32,
+    /// What is to be low.
+    pub(super) measure: String,
+    /// The rules, the rule in force first, the others from the best on; what left work unfinished comes last.
+    pub(super) rules: Vec<Rule>,
+    /// The position of the best; null where every rule left work unfinished.
+    pub(super) best: Option<usize>,
+    /// How many others cannot be told from the best.
+    pub(super) alike: usize,
+    /// How much less the best has than the rule in force, as a share of that, with seeds that did not choose it; null where
+    /// the rule in force is the best.
+    pub(super) gain: Option<Interval>,
+    /// The command that sets it; null where nothing is to be changed.
+    pub(super) command: Option<String>,
+    /// Presets that cannot be used here.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// A rule that was tried.
+#[derive(Clone, Serialize)]
+pub(super) struct Rule {
+    #[serde(flatten)]
+    pub(super) candidate: Candidate,
+    #[serde(flatten)]
+    pub(super) ranked: Ranked,
+}
+
+impl Findings {
+    pub(super) fn of(
+        subject: &Subject,
+        (tried, left_out): (Vec<Candidate>, Vec<LeftOut>),
+        measure: String,
+        (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
+    ) -> Self {
+        let gain = again.and_then(|runs| gain(&measure, &runs));
+        let is_gain = gain.is_some_and(|gain| gain.low.unwrap_or(gain.mean) > 0.0);
+        let command = ranking.best.filter(|_| is_gain).and_then(|best| subject.command(&tried[best]));
+        let mut order: Vec<usize> = (1..tried.len()).collect();
+        let mean = |at: usize| ranking.ranked[at].measured.map_or(f64::INFINITY, |measured| measured.mean);
+        order.sort_by(|one, other| mean(*one).total_cmp(&mean(*other)));
+        let order: Vec<usize> = std::iter::once(0).chain(order).collect();
+        let rule = |&at: &usize| Rule { candidate: tried[at].clone(), ranked: ranking.ranked[at].clone() };
+        Self {
+            version: 1,
+            measure,
+            best: ranking.best.and_then(|best| order.iter().position(|at| *at == best)),
+            rules: order.iter().map(rule).collect(),
+            alike: ranking.alike,
+            gain,
+            command,
+            left_out,
+        }
+    }
+
+    /// What to do, in a sentence.
+    pub(super) fn advice(&self) -> String {
+        let Some(best) = self.best else {
+            return "Every rule left work unfinished: none is better than another.".to_owned();
+        };
+        let name = self.rules[best].candidate.name();
+        let measure = &self.measure;
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let gained = |gain: Interval| match (gain.low, gain.high) {
+            (Some(low), Some(high)) => {
+                format!("{} (from {} to {})", percent(gain.mean), percent(low), percent(high))
+            }
+            _ => percent(gain.mean),
+        };
+        match self.gain {
+            None if best == 0 => format!("Keep the rule as it is: no other has a lower {measure}."),
+            None => format!("Use {name}: the rule as it is leaves work unfinished."),
+            Some(gain) if self.command.is_some() => {
+                format!("Use {name}: its {measure} is {} lower than now.", gained(gain))
+            }
+            Some(gain) => format!(
+                "Keep the rule as it is: {name} had the lowest {measure}, but run again it cannot be told from it: {} lower.",
+                gained(gain)
+            ),
+        }
+    }
+
+    /// A line each.
+    pub(super) fn table(&self) -> String {
+        let number = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+        let interval = |interval: Option<Interval>| {
+            let of = |part: fn(Interval) -> Option<f64>| number(interval.and_then(part));
+            [of(|interval| Some(interval.mean)), of(|interval| interval.low), of(|interval| interval.high)]
+                .join(",")
+        };
+        let measure = &self.measure;
+        let header = format!(
+            "rule,{measure}_mean,{measure}_low,{measure}_high,above_best_mean,above_best_low,above_best_high,unfinished\n"
+        );
+        let line = |Rule { candidate, ranked }: &Rule| {
+            let name = candidate.name().replace('"', "\"\"");
+            let (own, above) = (interval(ranked.measured), interval(ranked.above_best));
+            format!("\"{name}\",{own},{above},{}\n", ranked.unfinished)
+        };
+        std::iter::once(header).chain(self.rules.iter().map(line)).collect()
+    }
+}
+
+/// How much less the second has than the first, seed by seed; none where either left work unfinished.
+fn gain(measure: &str, runs: &[Vec<Numbers>]) -> Option<Interval> {
+    let [now, best] = runs else { return None };
+    let pairs = now.iter().zip(best).map(|(now, best)| {
+        let whole = now.unfinished() == 0.0 && best.unfinished() == 0.0;
+        let (now, best) = (now.number(measure)?, best.number(measure)?);
+        whole.then(|| if now == 0.0 { 0.0 } else { (now - best) / now })
+    });
+    let shares: Vec<f64> = pairs.collect::<Option<_>>()?;
+    Some(Interval::of(&shares))
+}

@@ -1,0 +1,274 @@
+//! What rules are tried on: a scenario, a log of rigid jobs, or what a live grid did.
+
+use super::candidates::Candidate;
+use crate::cli::AdviseArguments;
+use crate::failure::Failure;
+use crate::home;
+use crate::simulate::{Loaded, Numbers, log_numbers};
+use crate::trials::Runnable;
+use gleaner_policy::{PolicySpec, Recipe};
+use gleaner_replay::{Past, read_last};
+use gleaner_units::Span;
+use gleaner_wire::api::PolicyKeys;
+use gleaner_workload::swf::Log;
+use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, Shake, read_policy};
+use std::path::PathBuf;
+
+/// Of a live grid, so many days count.
+const SECONDS_A_DAY: f64 = 86_400.0;
+
+/// One of them.
+pub(super) struct Subject {
+    of: Of,
+    /// By how much arrivals are moved in each run.
+    shake: Span,
+    overrides: Vec<String>,
+}
+
+enum Of {
+    Scenario { file: PathBuf, heeds_budget: bool },
+    Log { file: PathBuf, log: Box<Log>, cores: u32 },
+    Past { journal: PathBuf, past: Box<Past> },
+}
+
+/// A subject under one rule.
+pub(super) struct Ready<'a> {
+    under: Under<'a>,
+    shake: Span,
+    first_seed: u64,
+}
+
+enum Under<'a> {
+    Scenario(Box<Loaded>),
+    Log { log: &'a Log, cores: u32, policy: Box<PolicySpec> },
+    Past { past: &'a Past, policy: Box<PolicySpec> },
+}
+
+impl Subject {
+    /// What the arguments name; the past of the grid whose folder is here, where they name nothing.
+    pub(super) fn of(arguments: &AdviseArguments) -> Result<Self, Failure> {
+        let of = match (arguments.scenario.as_deref(), arguments.swf.as_deref()) {
+            (Some(file), _) => {
+                let own = Loaded::load(file, &arguments.overrides)?;
+                Of::Scenario { file: file.to_owned(), heeds_budget: own.heeds_budget() }
+            }
+            (None, Some(file)) => {
+                let log = gleaner_workload::logs::load(file, None)?;
+                let cores = arguments.cores.or(log.processors()).ok_or_else(|| {
+                    let found = "--cores: found nothing, and the log's header does not say how many processors its machine has; expected their number";
+                    Failure::Usage(found.to_owned())
+                })?;
+                Of::Log { file: file.to_owned(), log: Box::new(log), cores }
+            }
+            (None, None) => {
+                let journal = match &arguments.journal {
+                    Some(journal) => journal.clone(),
+                    None => home::folder(arguments.home.as_deref())?,
+                };
+                let last = Span::from_seconds(arguments.days * SECONDS_A_DAY);
+                let last =
+                    last.ok_or_else(|| Failure::Usage("--days: found more days than there are".to_owned()))?;
+                let past = read_last(&journal, last)?;
+                if past.setup.tasks.is_empty() {
+                    let found = format!(
+                        "{}: no task that came in the last {} days ran to its end; expected some, or more --days",
+                        journal.display(),
+                        arguments.days
+                    );
+                    return Err(Failure::Usage(found));
+                }
+                Of::Past { journal, past: Box::new(past) }
+            }
+        };
+        Ok(Self { of, shake: arguments.shake, overrides: arguments.overrides.clone() })
+    }
+
+    /// In words, for a heading.
+    pub(super) fn title(&self) -> String {
+        match &self.of {
+            Of::Scenario { file, .. } => file.display().to_string(),
+            Of::Log { file, cores, .. } => format!("{} on {cores} processors", file.display()),
+            Of::Past { journal, past } => {
+                format!("{} tasks of {}", past.setup.tasks.len(), journal.display())
+            }
+        }
+    }
+
+    /// The command that uses a rule.
+    pub(super) fn command(&self, candidate: &Candidate) -> Option<String> {
+        let preset = candidate.preset.as_deref()?;
+        let set = |under: &str| {
+            candidate.set.iter().map(|set| format!(" --set '{under}{set}'")).collect::<String>()
+        };
+        Some(match &self.of {
+            Of::Scenario { file, .. } => {
+                format!("gleaner simulate {} --policy {preset}{}", file.display(), set("policy."))
+            }
+            Of::Log { file, cores, .. } => {
+                let file = file.display();
+                format!("gleaner simulate --swf {file} --cores {cores} --policy {preset}{}", set("policy."))
+            }
+            Of::Past { .. } => format!("gleaner policy set {preset}{}", set("")),
+        })
+    }
+
+    /// Fails where the rule has no meaning here.
+    pub(super) fn load(&self, candidate: &Candidate) -> Result<Ready<'_>, Failure> {
+        let under = match &self.of {
+            Of::Scenario { file, heeds_budget } => {
+                Under::Scenario(Box::new(self.scenario(file, *heeds_budget, candidate)?))
+            }
+            Of::Log { log, cores, .. } => {
+                let preset = candidate.preset.as_deref().unwrap_or("queue/fcfs");
+                let policy = self.read(preset, candidate, PolicySpec::read)?;
+                if !policy.recipe().queues() {
+                    let found = format!("{preset} runs no rigid jobs in a line; expected one that does");
+                    return Err(Failure::Usage(found));
+                }
+                Under::Log { log, cores: *cores, policy: Box::new(policy) }
+            }
+            Of::Past { past, .. } => {
+                let policy = match &candidate.preset {
+                    None => past.policy.clone(),
+                    // As `gleaner policy set` would.
+                    Some(preset) => self.read(preset, candidate, |tree| {
+                        gleaner_server::policy::asked(PolicyKeys(tree), &past.policy)
+                    })?,
+                };
+                refuse_peers(policy.name(), policy.recipe())?;
+                Under::Past { past, policy: Box::new(policy) }
+            }
+        };
+        let first_seed = match &under {
+            Under::Scenario(loaded) => loaded.seed(),
+            Under::Log { .. } => 1,
+            Under::Past { past, .. } => past.seed,
+        };
+        Ok(Ready { under, shake: self.shake, first_seed })
+    }
+
+    fn read(
+        &self,
+        preset: &str,
+        candidate: &Candidate,
+        read: impl Fn(gleaner_policy::Tree) -> Result<PolicySpec, gleaner_policy::PolicyError>,
+    ) -> Result<PolicySpec, InputError> {
+        let own = self.overrides.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set).to_owned());
+        let set: Vec<String> = candidate.set.iter().cloned().chain(own).collect();
+        read_policy(PolicySource::Preset(preset), &set, read)
+    }
+
+    /// The scenario's own keys are kept where the preset has them; all but a budget may go.
+    fn scenario(
+        &self,
+        file: &std::path::Path,
+        heeds_budget: bool,
+        candidate: &Candidate,
+    ) -> Result<Loaded, Failure> {
+        let Some(preset) = &candidate.preset else { return Loaded::load(file, &self.overrides) };
+        let over = |first: String| {
+            let set = candidate.set.iter().map(|set| format!("policy.{set}"));
+            self.overrides.iter().cloned().chain([first]).chain(set).collect::<Vec<String>>()
+        };
+        let loaded = match Loaded::load(file, &over(format!("policy.preset=\"{preset}\""))) {
+            Err(failure) if heeds_budget => return Err(failure),
+            Err(_) => Loaded::load(file, &over(format!("policy={{preset=\"{preset}\"}}")))?,
+            Ok(loaded) => loaded,
+        };
+        match &loaded {
+            Loaded::Machines(experiment) => refuse_peers(preset, experiment.recipe)?,
+            Loaded::Brokers(_) | Loaded::Peers(_) | Loaded::Sites(_) => {}
+        }
+        Ok(loaded)
+    }
+
+    /// The number that is to be low.
+    pub(super) fn measure(&self, now: &Ready<'_>, asked: Option<&str>) -> Result<String, Failure> {
+        let (usual, known): (&str, Vec<&str>) = match &now.under {
+            Under::Scenario(loaded) => (loaded.usual_measure(), loaded.measures().to_vec()),
+            Under::Log { .. } => (
+                "bounded_slowdown",
+                vec!["bounded_slowdown", "wait_s", "flow_s", "wait_max_s", "bounded_slowdown_max"],
+            ),
+            Under::Past { .. } => (
+                "flow_mean_s",
+                vec!["flow_mean_s", "wait_mean_s", "wait_max_s", "makespan_s", "machine_s", "moves"],
+            ),
+        };
+        match asked {
+            None => Ok(usual.to_owned()),
+            Some(asked) if known.contains(&asked) => Ok(asked.to_owned()),
+            Some(asked) => {
+                let known = known.join(", ");
+                Err(Failure::Usage(format!("--measure: found \"{asked}\"; expected one of {known}")))
+            }
+        }
+    }
+}
+
+/// What peers owe each other makes no difference where there is one site.
+fn refuse_peers(preset: &str, recipe: Recipe) -> Result<(), Failure> {
+    match recipe.peering {
+        None => Ok(()),
+        Some(_) => {
+            Err(Failure::Usage(format!("{preset} is for peers; expected one for machines of one site")))
+        }
+    }
+}
+
+impl Ready<'_> {
+    /// The same with other seeds.
+    pub(super) fn from_seed(self, first_seed: u64) -> Self {
+        Self { first_seed, ..self }
+    }
+
+    /// The rule with all its parts.
+    pub(super) fn rule(&self) -> String {
+        match &self.under {
+            Under::Scenario(loaded) => loaded.rule(),
+            Under::Log { policy, .. } | Under::Past { policy, .. } => {
+                let budget = policy.budget().map(|budget| format!(" {budget:?}")).unwrap_or_default();
+                format!("{}{budget}", policy.recipe())
+            }
+        }
+    }
+}
+
+impl Runnable for Ready<'_> {
+    fn fingerprint(&self) -> String {
+        let shake = self.shake.nanos();
+        match &self.under {
+            Under::Scenario(loaded) => format!("{} shaken by {shake}", loaded.fingerprint()),
+            Under::Log { log, cores, .. } => {
+                format!(
+                    "{} of {} on {cores}, {} shaken by {shake}",
+                    self.rule(),
+                    log.name(),
+                    log.jobs().len()
+                )
+            }
+            Under::Past { past, .. } => {
+                format!("{} since {:?}, {} shaken by {shake}", self.rule(), past.begun, past.tasks.len())
+            }
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.first_seed
+    }
+
+    fn measure(&self, seed: u64) -> Result<Numbers, Failure> {
+        let shake = Shake { seed, most: self.shake };
+        match &self.under {
+            Under::Scenario(loaded) => loaded.measure_shaken(seed, shake),
+            Under::Log { log, cores, policy } => {
+                let reading = Reading { shake: Some(shake), ..Reading::default() };
+                log_numbers(&LogExperiment::of(log, *cores, policy, reading), *cores)
+            }
+            Under::Past { past, policy } => {
+                let (tasks, _) = shake.tasks(&past.setup.tasks);
+                Ok(Numbers::of(&past.under(policy, &tasks, seed)))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Several things tried beside each other: each runs with the same seeds on all cores, and what is done is kept.
+
+mod ranking;
+
+pub(crate) use ranking::{Interval, Ranked, Ranking};
+
+use crate::failure::Failure;
+use crate::simulate::Numbers;
+use crate::{interrupt, progress};
+use gleaner_papers::Kept;
+use rayon::prelude::*;
+use std::path::Path;
+
+/// What can be run again and again, each time with a seed of its own.
+pub(crate) trait Runnable: Sync {
+    /// Tells it from every other, under this version of the program.
+    fn fingerprint(&self) -> String;
+
+    /// The first seed.
+    fn seed(&self) -> u64;
+
+    /// One run.
+    fn measure(&self, seed: u64) -> Result<Numbers, Failure>;
+}
+
+/// The runs of each of several, in order of seeds. With a folder, runs that were done before are not done again. `edition`
+/// changes whenever results mean something else than before.
+pub(crate) fn run<T: Sync, R: Runnable>(
+    (edition, out): (&'static str, Option<&Path>),
+    (tried, seeds): (&[T], u64),
+    load: impl Fn(&T) -> Result<R, Failure> + Sync,
+    name: impl Fn(&T) -> String + Sync,
+) -> Result<Vec<Vec<Numbers>>, Failure> {
+    let kept = match out {
+        Some(dir) => Kept::in_folder(dir, edition)?,
+        None => Kept::nowhere(),
+    };
+    let total = tried.len() as u64 * seeds;
+    let bar = progress::bar(total, "runs");
+    let all = |one: &T| -> Result<Vec<Numbers>, Failure> {
+        if interrupt::asked() {
+            return Err(Failure::Interrupted(String::new()));
+        }
+        let (loaded, name) = (load(one)?, name(one));
+        let print = loaded.fingerprint();
+        let first = loaded.seed();
+        let once = |seed: u64| -> Result<Numbers, Failure> {
+            let name = format!("{name} seed-{seed} of {print}");
+            let measured = match kept.find(&name) {
+                Some(measured) => measured,
+                None => {
+                    let measured = loaded.measure(seed)?;
+                    kept.keep(name, measured.clone())?;
+                    measured
+                }
+            };
+            bar.inc(1);
+            Ok(measured)
+        };
+        (0..seeds).into_par_iter().map(|number| once(first.saturating_add(number))).collect()
+    };
+    let runs: Result<Vec<Vec<Numbers>>, Failure> = tried.par_iter().map(all).collect();
+    let done = bar.position();
+    bar.finish_and_clear();
+    runs.map_err(|failure| match (failure, out) {
+        (Failure::Interrupted(_), Some(dir)) => Failure::Interrupted(format!(
+            "{done} of {total} runs were done and kept; go on with --out {}",
+            dir.display()
+        )),
+        (Failure::Interrupted(_), None) => Failure::Interrupted(format!(
+            "{done} of {total} runs were done; nothing was kept, as there is no --out"
+        )),
+        (other, _) => other,
+    })
+}

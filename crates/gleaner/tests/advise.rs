@@ -1,0 +1,112 @@
+//! `gleaner advise` from outside: a rule that is better is found and its gain measured anew, and bad input is refused.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+fn gleaner(arguments: &[&str]) -> Output {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+    command.args(arguments).output().expect("it runs")
+}
+
+fn document(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    serde_json::from_slice(&output.stdout).expect("one document")
+}
+
+fn example(name: &str) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    path.join("scenario.toml").display().to_string()
+}
+
+/// A fast machine and four slow ones: a rule that counts tasks sends most of them to slow machines.
+fn uneven(dir: &Path) -> String {
+    let machines = (1..5).map(|number| format!("slow{number},1\n")).collect::<String>();
+    let tasks = (0..40).map(|number| format!("t{number},{},50,1\n", 20 * number)).collect::<String>();
+    let files = [
+        ("machines.csv", format!("id,cpu\nfast,20\n{machines}")),
+        ("tasks.csv", format!("id,arrival_s,length,cpu\n{tasks}")),
+        (
+            "grid.toml",
+            "[grid]\nmachines = \"machines.csv\"\n[work]\ntasks = \"tasks.csv\"\nweights = { cpu = 1.0 }\n[policy]\n\
+             preset = \"bertasi/min-num\"\n"
+                .to_owned(),
+        ),
+    ];
+    for (name, text) in files {
+        std::fs::write(dir.join(name), text).expect("a file is written");
+    }
+    dir.join("grid.toml").display().to_string()
+}
+
+#[test]
+fn a_better_rule_is_found_with_the_command_that_sets_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (scenario, out) = (uneven(dir.path()), dir.path().join("out"));
+    let out_name = out.display().to_string();
+    let arguments =
+        ["advise", &scenario, "--measure", "flow_mean_s", "--seeds", "4", "--out", &out_name, "--json"];
+    let first = gleaner(&arguments);
+    let advice = document(&first);
+    let rules = advice["rules"].as_array().expect("a list");
+    assert!(rules.len() > 20, "{advice}");
+    assert_eq!(rules[0]["preset"], Value::Null, "the rule as it is comes first");
+    assert_eq!(rules[0]["is_alike"], false, "{advice}");
+    let mean = |rule: &Value| rule["measured"]["mean"].as_f64().expect("a number");
+    assert!(rules[1..].is_sorted_by(|one, other| mean(one) <= mean(other)), "{advice}");
+    let gain = &advice["gain"];
+    assert!(gain["low"].as_f64() > Some(0.2) && gain["high"].as_f64() < Some(1.0), "{advice}");
+    // The command does what it says.
+    let command = advice["command"].as_str().expect("a command");
+    assert!(command.starts_with("gleaner simulate "), "{command}");
+    let words: Vec<&str> = command.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
+    let used = document(&gleaner(&[&words[..], &["--json"]].concat()));
+    let now = document(&gleaner(&["simulate", &scenario, "--json"]));
+    assert!(used["flow_mean_s"].as_f64() < now["flow_mean_s"].as_f64(), "{used} {now}");
+    // Presets that need what the scenario has not are left out, with the reason.
+    let left_out = advice["left_out"].as_array().expect("a list");
+    assert!(left_out.iter().any(|left| left["preset"] == "dasilva/greedy" && left["why"] != ""), "{advice}");
+    for name in ["report.html", "advice.json", "rules.csv"] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+    // What was run is not run again, and comes to the same.
+    let kept = std::fs::read_to_string(out.join("simulations.jsonl")).expect("runs are kept");
+    assert_eq!(gleaner(&arguments).stdout, first.stdout);
+    assert_eq!(std::fs::read_to_string(out.join("simulations.jsonl")).expect("still"), kept);
+}
+
+#[test]
+fn advice_is_given_for_every_kind_of_scenario_and_for_logs() {
+    for name in ["brokers", "peers", "sites"] {
+        let advice = document(&gleaner(&["advise", &example(name), "--seeds", "2", "--json"]));
+        assert!(advice["rules"].as_array().expect("a list").len() > 2, "{name}: {advice}");
+        assert_ne!(advice["best"], Value::Null, "{name}: {advice}");
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = dir.path().join("log.swf").display().to_string();
+    let drawn = ["workload", "generate", "lublin", "--jobs", "300", "--cores", "64", "--out", &log];
+    assert!(gleaner(&drawn).status.success());
+    let told = gleaner(&["advise", "--swf", &log, "--cores", "64", "--seeds", "2"]);
+    let told = String::from_utf8(told.stdout).expect("text");
+    assert!(told.contains("queue/easy") && told.contains("BOUNDED_SLOWDOWN"), "{told}");
+    assert!(told.contains("as it is now") || told.contains("queue/fcfs"), "{told}");
+}
+
+#[test]
+fn bad_input_is_refused_before_anything_runs() {
+    let scenario = example("lab");
+    let bad: [(&[&str], &[&str]); 5] = [
+        (&[&scenario, "--policy", "bertasi/gredy"], &["--policy: found \"bertasi/gredy\"", "bertasi/greedy"]),
+        (&[&scenario, "--measure", "speed"], &["--measure: found \"speed\"", "makespan_s"]),
+        (&["--swf", "none.swf"], &["none.swf"]),
+        (&["--journal", "none"], &["none"]),
+        (&["--days", "0"], &["expected days, more than 0"]),
+    ];
+    for (arguments, says) in bad {
+        let output = gleaner(&[&["advise"], arguments].concat());
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(says.iter().all(|word| error.contains(word)), "{arguments:?}: {error}");
+    }
+}
