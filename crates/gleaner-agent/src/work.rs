@@ -2,7 +2,8 @@
 //!
 //! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection (`dialler`), the places where
 //! programs run (`minders`), transfers on threads of their own, the look at the machine (`watch`). One thread does
-//! all that does not block. **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
+//! all that does not block. The minders keep the lease's end too, so that it holds where this process is stopped.
+//! **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;

@@ -180,6 +180,7 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
+        self.minders.keep_lease(self.duties.lease_ends());
     }
 
     fn stop(&mut self, stop: Stop) {
