@@ -41,11 +41,16 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 /// say no more than that they live.
 const READ_BYTES: usize = 4 << 10;
 
+/// Agents come back by themselves.
+const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
+
 /// Why a session ends before it begins, or later.
 #[derive(Debug, Error)]
 enum SessionEnd {
     #[error("{0}")]
     Refused(String),
+    #[error("{0}")]
+    NotNow(String),
     #[error("it did not say who it is in time")]
     Late,
     #[error("the connection broke: {0}")]
@@ -109,9 +114,14 @@ async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
     };
     if let Err(end) = end {
         tracing::info!("a session ended: {end}");
-        if let SessionEnd::Refused(why) = end {
+        let refusal = match end {
+            SessionEnd::Refused(why) => Some((why, true)),
+            SessionEnd::NotNow(why) => Some((why, false)),
+            _ => None,
+        };
+        if let Some((why, for_good)) = refusal {
             // It may be gone already.
-            let _ = say(&mut socket, &ToAgent::Refused { why, for_good: true }).await;
+            let _ = say(&mut socket, &ToAgent::Refused { why, for_good }).await;
         }
     }
 }
@@ -141,6 +151,9 @@ async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
     let signature = SessionSignature::try_from(&signature[..]);
     let proven = signature.is_ok_and(|signature| verify_session(&key, &challenge, &signature).is_ok());
     let refused = || SessionEnd::Refused("the proof does not fit this agent's key".to_owned());
+    if proven && app.home.is_full() {
+        return Err(SessionEnd::NotNow(FULL.to_owned()));
+    }
     proven.then_some(agent).ok_or_else(refused)
 }
 

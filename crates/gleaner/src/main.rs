@@ -22,6 +22,7 @@ mod home;
 mod interrupt;
 mod journal;
 mod labels;
+mod lasting;
 mod login;
 mod logs;
 mod machines;

@@ -6,8 +6,10 @@
 use super::spool::Spool;
 use crate::confine::Limiter;
 use crate::duties::{Event, Exit, Signal};
-use crate::home::Home;
-use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode};
+use crate::home::{Home, ORPHANS_VARIABLE};
+use crate::keeper::{
+    Confinement, FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode,
+};
 use crate::owner::Rules;
 use gleaner_units::{RunId, Time};
 use gleaner_wire::session::{Profile, Run, Stream, Usage};
@@ -166,8 +168,11 @@ impl Minders {
     ) -> Result<Vec<u8>, MinderError> {
         let outputs = link.outputs.clone();
         let memory = self.memory_unless_named;
-        let spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs)
+        let mut spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs)
             .map_err(MinderError::Spec)?;
+        if spec.confinement == Confinement::Own {
+            spec.env.push((ORPHANS_VARIABLE.to_owned(), self.home.place()));
+        }
         let mut bytes = self.lease().transpose()?.unwrap_or_default();
         bytes.extend(encode(&Order::Run { id: number_of(run.id), spec: Box::new(spec) })?);
         Ok(bytes)

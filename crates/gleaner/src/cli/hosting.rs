@@ -83,7 +83,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = WORK_HELP)]
 pub(crate) struct WorkArguments {
-    /// The coordinator's address
+    /// The coordinator's address; alone, without a token, if an agent that has joined is to find it at a new one
     #[arg(long, value_name = "URL")]
     pub(crate) join: Option<String>,
     /// The token that lets this agent join
