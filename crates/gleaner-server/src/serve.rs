@@ -37,7 +37,7 @@ pub const ADDRESS_FILE: &str = "coordinator.json";
 /// Where the first user's token is: in its folder.
 pub const TOKEN_FILE: &str = "token";
 /// The authority's key and certificate: a folder in its folder.
-const AUTHORITY_FOLDER: &str = "authority";
+pub(crate) const AUTHORITY_FOLDER: &str = "authority";
 /// The authority's certificate alone, for programs that want a certificate: in its folder.
 pub const CERTIFICATE_FILE: &str = "authority.crt";
 /// How long a join token is good for.
