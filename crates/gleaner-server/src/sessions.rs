@@ -27,6 +27,7 @@ use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Outcome, ToAgent,
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use lobby::Place;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::mpsc;
@@ -54,7 +55,9 @@ enum SessionEnd {
     #[error("it did not say who it is in time")]
     Late,
     #[error("the connection broke: {0}")]
-    Broken(#[from] tungstenite::Error),
+    Broken(tungstenite::Error),
+    #[error("the agent is gone without a word: it was killed, or its machine or the network failed")]
+    Gone,
     #[error("it is closed")]
     Closed,
     #[error(transparent)]
@@ -63,6 +66,16 @@ enum SessionEnd {
     Stopped(#[from] Stopped),
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
+}
+
+impl From<tungstenite::Error> for SessionEnd {
+    /// What TLS says of an end without a word is for programmers.
+    fn from(error: tungstenite::Error) -> Self {
+        match error {
+            tungstenite::Error::Io(why) if why.kind() == ErrorKind::UnexpectedEof => Self::Gone,
+            other => Self::Broken(other),
+        }
+    }
 }
 
 /// `GET /api/v1/session`: the agent proves who it is inside, so no token is asked for.

@@ -132,7 +132,9 @@ fn lock(folder: &Path) -> Result<File, HomeError> {
         Err(TryLockError::Error(source)) => return Err(io(source)),
     }
     // Its disk may be full, and what follows writes.
-    reserve::use_if_needed(folder).map_err(io)?;
+    if let Err(why) = reserve::use_if_needed(folder) {
+        tracing::warn!(%why, "the reserve for a start on a full disk");
+    }
     file.set_len(0).map_err(io)?;
     file.rewind().map_err(io)?;
     writeln!(file, "{}", std::process::id()).map_err(io)?;

@@ -3,8 +3,9 @@
 
 use gleaner_wire::limits::{START_RESERVE_BYTES, START_RESERVE_PART};
 use rustix::fs::{FallocateFlags, StatVfs, fallocate, statvfs};
+use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -26,9 +27,14 @@ pub(super) fn keep(folder: &Path) -> io::Result<()> {
     let has_it = fs::metadata(&path).is_ok_and(|data| data.len() >= size);
     if !has_it && free(&disk) >= 3 * size {
         let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-        if let Err(why) = fallocate(&file, FallocateFlags::empty(), 0, size) {
+        let made = match fallocate(&file, FallocateFlags::empty(), 0, size) {
+            // As where a program shows the folder.
+            Err(Errno::OPNOTSUPP) => io::copy(&mut io::repeat(1).take(size), &mut &file).map(drop),
+            made => made.map_err(io::Error::from),
+        };
+        if let Err(why) = made {
             fs::remove_file(&path)?;
-            return Err(why.into());
+            return Err(why);
         }
     }
     Ok(())
@@ -51,4 +57,21 @@ fn size(disk: &StatVfs) -> u64 {
 
 fn free(disk: &StatVfs) -> u64 {
     disk.f_bavail * disk.f_frsize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_kept_where_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        use_if_needed(folder.path()).unwrap();
+        let disk = statvfs(folder.path()).unwrap();
+        let kept = fs::metadata(path(folder.path())).unwrap();
+        assert_eq!(kept.len(), size(&disk));
+        assert!(!is_needed(folder.path()).unwrap());
+        keep(folder.path()).unwrap();
+        assert_eq!(fs::metadata(path(folder.path())).unwrap().len(), kept.len());
+    }
 }

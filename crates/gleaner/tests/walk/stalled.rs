@@ -1,5 +1,6 @@
 //! An agent that is stopped, and one that is killed together with all that would end its tasks: no task runs in two places.
 
+use crate::disk::HangingDisk;
 use crate::grid::{Grid, PATIENCE, USER};
 use crate::processes::until;
 use std::fs;
@@ -12,7 +13,7 @@ const BEATS: &str = "\
 trap '' TERM
 i=0
 while [ $GLEANER_ATTEMPT = 1 ] || [ $i -lt 5 ]; do
-  echo $GLEANER_ATTEMPT $(date +%s%N) >> \"$0\"; sleep 0.05; i=$((i + 1))
+  echo $GLEANER_ATTEMPT $(date +%s%N) >> \"$0\"; echo beat; sleep 0.05; i=$((i + 1))
 done";
 
 /// What the runs wrote: number and moment.
@@ -55,6 +56,29 @@ fn what_a_stopped_agent_runs_ends_before_it_runs_elsewhere() {
     grid.ok(&["wait", &job]);
     expect_one_after_the_other(&file);
     grid.machine("one").go_on();
+    until("it is back", PATIENCE, || (grid.state_of("one")? == "open").then_some(()));
+    grid.wind_up();
+}
+
+/// What it runs writes, so that the agent waits for the disk sooner or later.
+#[test]
+fn an_agent_whose_disk_hangs_runs_nothing_past_its_lease() {
+    let real = tempfile::TempDir::new().expect("a folder");
+    let Some(disk) = HangingDisk::showing(real.path()) else {
+        eprintln!("SKIPPED: no FUSE here, or no bindfs: scripts/install.sh test installs it");
+        return;
+    };
+    let mut grid = Grid::new("hanging", 4);
+    grid.start();
+    let options = ["--as", USER, "--slots", "1"];
+    grid.add_at("one", disk.path().join("one"), 60, RULES, &options);
+    let (job, file) = begin(&grid);
+    grid.add("two", 60, RULES, &options);
+    disk.hang();
+    until("it is given up", PATIENCE, || (grid.state_of("one")? == "lost").then_some(()));
+    grid.ok(&["wait", &job]);
+    expect_one_after_the_other(&file);
+    disk.go_on();
     until("it is back", PATIENCE, || (grid.state_of("one")? == "open").then_some(()));
     grid.wind_up();
 }

@@ -18,7 +18,9 @@ fn a_copy_of_an_agents_folder_is_turned_away_and_disturbs_nothing() {
     let home = grid.machine("lab").home.clone();
     let copied = Command::new("cp").arg("-a").arg(&home).arg(&copy).status().expect("cp");
     assert!(copied.success());
+    until("it is gone", PATIENCE, || (grid.state_of("lab")? == "away").then_some(()));
     grid.machine("lab").start();
+    until("it is back", PATIENCE, || (grid.state_of("lab")? == "open").then_some(()));
     let script = "i=0; while [ $i -lt 80 ]; do sleep 0.1; i=$((i + 1)); done; echo run $GLEANER_ATTEMPT";
     let job = grid.json(&["submit", "--no-sandbox", "--", "sh", "-c", script])["job"].to_string();
     let runs = |grid: &Grid| grid.json(&["status", &job])["tasks"]["running"] == 1;
