@@ -313,6 +313,11 @@ impl Duties {
         alive.map(|(run, held)| (*run, held.run.needs.disk))
     }
 
+    /// When nothing may run here any more, unless the coordinator is heard of again.
+    pub fn lease_ends(&self) -> Option<Time> {
+        self.link.lease_ends()
+    }
+
     /// The machine as last measured.
     pub fn profile(&self) -> &Profile {
         &self.profile

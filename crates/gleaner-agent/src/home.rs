@@ -19,6 +19,9 @@
 //! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works.
 
 mod leftovers;
+mod orphans;
+
+pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 
 use crate::beneath;
 use crate::probes::Benchmark;
@@ -119,6 +122,10 @@ impl Home {
         let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
         let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
         let folder = folder.canonicalize().map_err(failed(folder))?;
+        let orphans = orphans::end(&folder);
+        if orphans > 0 {
+            tracing::warn!(orphans, "ended processes of tasks that outlived an earlier agent");
+        }
         let is_full_of_trouble = AtomicBool::new(false);
         let home = Self { folder, _lock: own, runs, is_full_of_trouble };
         let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
@@ -139,6 +146,11 @@ impl Home {
     /// The lock of runs once more, for whoever ends them when this agent is gone.
     pub fn held(&self) -> io::Result<Stdio> {
         self.runs.try_clone().map(Stdio::from)
+    }
+
+    /// What tells this agent from others on its machine: its folder is its alone, so its name is too.
+    pub(crate) fn place(&self) -> String {
+        orphans::place(&self.folder)
     }
 
     /// The folder.

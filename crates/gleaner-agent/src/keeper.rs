@@ -12,6 +12,7 @@
 //!
 //! Invariants:
 //! - A minder that loses the agent (end of file) or the keeper (end of its lifeline) ends its task and itself.
+//! - A minder kills its task when the lease ends of which the agent told it last, whatever becomes of the agent.
 //! - When a minder is killed, the keeper kills what it leaves behind; when the keeper is killed, the minders notice. Either
 //!   way the agent hears of it when that is done: a task that is started again then meets nothing of its earlier run.
 //!   Only when agent, keeper and minder are killed in one instant can processes of a task outside sandbox and cgroup stay.

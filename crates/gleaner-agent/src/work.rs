@@ -2,7 +2,8 @@
 //!
 //! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection (`dialler`), the places where
 //! programs run (`minders`), transfers on threads of their own, the look at the machine (`watch`). One thread does
-//! all that does not block. **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
+//! all that does not block. The minders keep the lease's end too, so that it holds where this process is stopped.
+//! **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
@@ -59,8 +60,8 @@ pub struct WorkOptions {
 pub struct Join {
     /// Where the coordinator is.
     pub address: Address,
-    /// What lets this agent in.
-    pub token: JoinToken,
+    /// What lets this agent in; an agent that has joined already needs none to find its coordinator at a new address.
+    pub token: Option<JoinToken>,
     /// What it would be called.
     pub name: String,
     /// Whether it takes that name from an agent that is gone.
@@ -93,6 +94,11 @@ pub enum WorkError {
         "this agent has joined no grid yet: take the line from `gleaner up` on the coordinator's machine"
     )]
     NotJoined,
+    /// It was told where, and has no token for it.
+    #[error(
+        "this agent has joined no grid yet, so that an address is not enough: add --token TOKEN, as `gleaner token join` prints it"
+    )]
+    NoToken,
     /// It could not join.
     #[error("joining the grid: {0}")]
     Joining(Box<ClientError>),

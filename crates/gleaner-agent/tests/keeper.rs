@@ -72,6 +72,25 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
     assert_eq!(stage.run(plain).0, Outcome::Code(0));
 }
 
+/// Nobody says anything more: the agent is stopped, or waits for a disk.
+#[test]
+fn a_task_ends_with_its_lease_whoever_is_stalled() {
+    let mut stage = Stage::new();
+    let lease = |stage: &Stage, millis: u64| {
+        let until = gleaner_agent::clock::now().nanos() + millis * 1_000_000;
+        stage.minder.order(&Order::Lease { until_ns: until }).unwrap();
+    };
+    lease(&stage, 200);
+    let (ended, _) = stage.run(stage.own("trap '' TERM; sleep 600 & sleep 600"));
+    assert_eq!(ended, Outcome::Signal(9));
+
+    // One that is renewed goes on, and a lease that ended before a task does not end the next.
+    stage.start(stage.own("sleep 0.6; exit 3"));
+    lease(&stage, 300);
+    lease(&stage, 600_000);
+    assert_eq!(stage.end().0, Outcome::Code(3));
+}
+
 #[test]
 fn streams_and_environment_are_those_described() {
     let mut stage = Stage::new();

@@ -90,6 +90,13 @@ pub enum Event {
         /// How many.
         count: u32,
     },
+    /// A task that neither waits nor runs asks something else of machines from now on: it is to be tried elsewhere.
+    TaskReclassed {
+        /// Which task.
+        task: TaskId,
+        /// What kind of task it is now; it was met before, and is the same user's.
+        class: TaskClassId,
+    },
     /// The owner of a machine now uses this share of it.
     OwnerLoadReported {
         /// Whose owner.

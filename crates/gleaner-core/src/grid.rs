@@ -16,6 +16,7 @@ mod pages;
 mod paying;
 mod plans;
 mod progress;
+mod reclassing;
 mod replies;
 mod runs;
 mod task;

@@ -25,6 +25,7 @@ pub struct ServerIdentity {
 
 struct Current {
     certified: Arc<CertifiedKey>,
+    issued_at: SystemTime,
     expires_at: SystemTime,
 }
 
@@ -59,9 +60,10 @@ impl ServerIdentity {
         &self.names
     }
 
-    /// Issues a new certificate if the present one ends soon. Call it once a day.
+    /// Issues a new certificate if the present one ends soon, or is of a time that has not come: the clock was set since.
     pub fn renew(&self, now: SystemTime) -> Result<Renewal, AuthorityError> {
-        if now + RENEWED_BEFORE_END < self.expires_at() {
+        let was_set_back = now < self.current.read().unwrap_or_else(PoisonError::into_inner).issued_at;
+        if !was_set_back && now + RENEWED_BEFORE_END < self.expires_at() {
             return Ok(Renewal::Kept);
         }
         let renewed = issue(&self.authority, &self.names, &self.provider, now)?;
@@ -93,7 +95,7 @@ fn issue(
 ) -> Result<Current, AuthorityError> {
     let issued = authority.issue(names, now)?;
     let certified = CertifiedKey::from_der(issued.chain, issued.key, provider)?;
-    Ok(Current { certified: Arc::new(certified), expires_at: issued.expires_at })
+    Ok(Current { certified: Arc::new(certified), issued_at: now, expires_at: issued.expires_at })
 }
 
 impl ResolvesServerCert for ServerIdentity {

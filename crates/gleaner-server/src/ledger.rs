@@ -8,6 +8,7 @@
 //!   gets its number here.
 
 mod agent;
+mod elsewhere;
 mod job;
 mod kinds;
 mod label;
@@ -34,6 +35,7 @@ pub use tries::{Tries, Verdict};
 use crate::journal::{Entry, Fact};
 use crate::policy::default_policy;
 use crate::store::TaskRange;
+use elsewhere::Elsewhere;
 use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
@@ -49,7 +51,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 
 /// See the module.
 #[derive(Clone)]
@@ -84,6 +86,7 @@ struct Books {
     kinds: Kinds,
     /// The tasks that rest after a failure, by when that is over.
     resting: BTreeSet<(Time, TaskId)>,
+    elsewhere: Elsewhere,
     /// The jobs that were submitted under a key, by user and key.
     keys: BTreeMap<(String, String), JobId>,
     /// Whoever submitted anything, in the order in which they first did.
@@ -129,6 +132,7 @@ impl Ledger {
             labels: Labels::default(),
             kinds: Kinds::default(),
             resting: BTreeSet::new(),
+            elsewhere: Elsewhere::default(),
             keys: BTreeMap::new(),
             payers: BTreeMap::new(),
             tally: Tally::default(),

@@ -11,6 +11,7 @@
 //! [`driver`] owns them on one thread and commits; [`store`], [`blobs`] and [`outputs`] are the disk.
 
 pub mod app;
+pub mod backup;
 pub mod blobs;
 pub mod clock;
 pub mod day;

@@ -64,6 +64,12 @@ pub(crate) const WAIT_MAX_S: u64 = 60;
 /// Bytes of output in one answer.
 pub(crate) const OUTPUT_PIECE_MAX: usize = 256 << 10;
 
+/// Machines on which a task's latest tries failed and where it is not tried again while others could take it.
+pub(crate) const TRIED_ON_MAX: usize = 3;
+/// Machines that are told apart because a try failed there: each is a class of its own for the scheduler.
+pub(crate) const TRIED_MACHINES_MAX: usize = 256;
+/// Classes of tasks that are made to keep tasks from machines; with more, tries go anywhere.
+pub(crate) const ELSEWHERE_CLASSES_MAX: u32 = 1_024;
 /// Requests of users; one more is told to come back.
 pub(crate) const REQUESTS_OF_USERS: Share = Share { all: 512, each: 128 };
 /// Requests of agents, which are files.

@@ -19,6 +19,8 @@ use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+/// In the coordinator's folder.
+pub(crate) const FOLDER: &str = "outputs";
 /// Runs of this many tasks share a folder.
 const TASKS_PER_FOLDER: usize = 4_096;
 /// Files kept open to be appended to.
@@ -118,7 +120,7 @@ pub fn length(home: &Path, began: Time, run: RunId, stream: Stream) -> io::Resul
 }
 
 fn folder(home: &Path, began: Time) -> PathBuf {
-    home.join("outputs").join(began.nanos().to_string())
+    home.join(FOLDER).join(began.nanos().to_string())
 }
 
 fn path(folder: &Path, run: RunId, stream: Stream) -> PathBuf {

@@ -37,13 +37,13 @@ pub const ADDRESS_FILE: &str = "coordinator.json";
 /// Where the first user's token is: in its folder.
 pub const TOKEN_FILE: &str = "token";
 /// The authority's key and certificate: a folder in its folder.
-const AUTHORITY_FOLDER: &str = "authority";
+pub(crate) const AUTHORITY_FOLDER: &str = "authority";
 /// The authority's certificate alone, for programs that want a certificate: in its folder.
 pub const CERTIFICATE_FILE: &str = "authority.crt";
 /// How long a join token is good for.
 pub const JOIN_SECONDS: u64 = 24 * 3_600;
-/// How often to look whether the certificate ends soon.
-const RENEWAL: Duration = Duration::from_hours(24);
+/// How often to look whether the certificate ends soon, or the clock was set; and whether there is room again.
+const CARE: Duration = Duration::from_secs(20);
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -163,6 +163,12 @@ pub fn serve<F: Future<Output = ()>>(
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
     let home = Home::open(&options.home, options.network)?;
+    if home.is_full() {
+        tracing::warn!(
+            "the disk of {} is full: it can be asked, and lets agents in when some space is free; free some space",
+            options.home.display()
+        );
+    }
     raise_file_limit();
     let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
     if let Some(torn) = store.torn_tail() {
@@ -210,7 +216,7 @@ async fn listen<F: Future<Output = ()>>(
         study: options.study,
     };
     let tls = identity.server_config()?;
-    let renewed = tokio::spawn(renew(identity));
+    let renewed = tokio::spawn(take_care(identity, home.clone()));
     let tidied = tokio::spawn(keep_tidy(desk.clone(), app.blobs.clone()));
     let stopped = ready(Ready { reached, desk: desk.clone(), authority });
     let ended = async {
@@ -236,9 +242,12 @@ fn router(app: Arc<App>) -> Router {
     http::router(app).route("/api/v1/session", open)
 }
 
-async fn renew(identity: Arc<ServerIdentity>) {
+async fn take_care(identity: Arc<ServerIdentity>, home: Home) {
     loop {
-        tokio::time::sleep(RENEWAL).await;
+        tokio::time::sleep(CARE).await;
+        if let Err(error) = home.keep_reserve() {
+            tracing::warn!("the reserve for a start on a full disk cannot be kept: {error}");
+        }
         if let Err(error) = identity.renew(SystemTime::now()) {
             tracing::warn!("the certificate could not be renewed: {error}");
         }
@@ -248,8 +257,12 @@ async fn renew(identity: Arc<ServerIdentity>) {
 /// Who starts a grid administers it; the token lies in the folder, for that user alone.
 async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeError> {
     let path = home.folder().join(TOKEN_FILE);
-    if path.exists() && !desk.people().is_empty() {
+    let is_token = || fs::read_to_string(&path).is_ok_and(|text| text.trim().parse::<Token>().is_ok());
+    if is_token() && !desk.people().is_empty() {
         return Ok(());
+    }
+    if path.exists() {
+        tracing::warn!("{} held no token: {} gets a new one", path.display(), user);
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;

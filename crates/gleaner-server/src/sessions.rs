@@ -27,6 +27,7 @@ use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Outcome, ToAgent,
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use lobby::Place;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::mpsc;
@@ -41,15 +42,22 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 /// say no more than that they live.
 const READ_BYTES: usize = 4 << 10;
 
+/// Agents come back by themselves.
+const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
+
 /// Why a session ends before it begins, or later.
 #[derive(Debug, Error)]
 enum SessionEnd {
     #[error("{0}")]
     Refused(String),
+    #[error("{0}")]
+    NotNow(String),
     #[error("it did not say who it is in time")]
     Late,
     #[error("the connection broke: {0}")]
-    Broken(#[from] tungstenite::Error),
+    Broken(tungstenite::Error),
+    #[error("the agent is gone without a word: it was killed, or its machine or the network failed")]
+    Gone,
     #[error("it is closed")]
     Closed,
     #[error(transparent)]
@@ -58,6 +66,16 @@ enum SessionEnd {
     Stopped(#[from] Stopped),
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
+}
+
+impl From<tungstenite::Error> for SessionEnd {
+    /// What TLS says of an end without a word is for programmers.
+    fn from(error: tungstenite::Error) -> Self {
+        match error {
+            tungstenite::Error::Io(why) if why.kind() == ErrorKind::UnexpectedEof => Self::Gone,
+            other => Self::Broken(other),
+        }
+    }
 }
 
 /// `GET /api/v1/session`: the agent proves who it is inside, so no token is asked for.
@@ -109,9 +127,14 @@ async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
     };
     if let Err(end) = end {
         tracing::info!("a session ended: {end}");
-        if let SessionEnd::Refused(why) = end {
+        let refusal = match end {
+            SessionEnd::Refused(why) => Some((why, true)),
+            SessionEnd::NotNow(why) => Some((why, false)),
+            _ => None,
+        };
+        if let Some((why, for_good)) = refusal {
             // It may be gone already.
-            let _ = say(&mut socket, &ToAgent::Refused { why, for_good: true }).await;
+            let _ = say(&mut socket, &ToAgent::Refused { why, for_good }).await;
         }
     }
 }
@@ -141,6 +164,9 @@ async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
     let signature = SessionSignature::try_from(&signature[..]);
     let proven = signature.is_ok_and(|signature| verify_session(&key, &challenge, &signature).is_ok());
     let refused = || SessionEnd::Refused("the proof does not fit this agent's key".to_owned());
+    if proven && app.home.is_full() {
+        return Err(SessionEnd::NotNow(FULL.to_owned()));
+    }
     proven.then_some(agent).ok_or_else(refused)
 }
 

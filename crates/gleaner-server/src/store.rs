@@ -19,6 +19,7 @@ mod home;
 mod limits;
 mod memory;
 mod replace;
+mod reserve;
 mod room;
 mod span_tree;
 mod sqlite;

@@ -142,6 +142,13 @@ impl NaiveProgress {
                     self.rerun(task);
                 }
             }
+            Event::TaskReclassed { task, class } => {
+                if !self.runs.keys().any(|run| run.task == task)
+                    && (self.withdrawn.contains(&task) || self.finished.contains(&task))
+                {
+                    self.tasks[task.index()] = class;
+                }
+            }
             Event::OwnerLoadReported { machine, load } => self.machines[machine.index()].load = load,
             Event::RunStarted(run) => {
                 if let Some(run) = self.runs.get_mut(&run).filter(|run| !run.held && !run.stopping) {

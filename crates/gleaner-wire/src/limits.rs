@@ -34,6 +34,10 @@ pub const BLOB_BYTES_MAX: u64 = 16 << 30;
 pub const DISK_RESERVE_BYTES: u64 = 256 << 20;
 /// On a small disk it keeps one in so many bytes.
 pub const DISK_RESERVE_PART: u64 = 8;
+/// Bytes that are kept for a start on a full disk, at which a coordinator answers and lets no agent in.
+pub const START_RESERVE_BYTES: u64 = 16 << 20;
+/// On a small disk it is one in so many bytes.
+pub const START_RESERVE_PART: u64 = 32;
 /// Bytes of a name: of a job, a label, a machine, a user, a key.
 pub const NAME_BYTES_MAX: usize = 128;
 /// Bytes of one argument, or of one variable's value.

@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Owner(OwnerArguments),
     /// Which walls around tasks stand on this machine; exits with 1 where an agent would refuse the tasks of others
     Doctor(DoctorArguments),
+    /// Copy a coordinator's folder while it works
+    Backup(BackupArguments),
     /// Check, rebuild or export a coordinator's journal
     #[command(subcommand)]
     Journal(JournalArguments),

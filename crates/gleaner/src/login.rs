@@ -24,8 +24,11 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
         [] => typed()?,
         words => words.join(" "),
     };
-    let line = parse(&line)?;
     let folder = home::folder(arguments.home.as_deref())?;
+    let line = match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [address] if address.contains("://") => moved(&folder, address)?,
+        _ => parse(&line)?,
+    };
     if folder.join(DATABASE).exists() {
         return Err(Failure::Usage(format!(
             "{} is a coordinator's folder, whose own token lies there: name another with --home DIR",
@@ -42,6 +45,13 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
     let usual = home::folder(None).is_ok_and(|usual| usual == folder);
     let find = if usual { String::new() } else { format!("; export GLEANER_HOME={}", folder.display()) };
     stdout::print(format!("signed in to {} as {} ({}){find}\n", line.address, seen.user, seen.role.name()))
+}
+
+/// The coordinator that is known already, at a new address: authority and token are the same.
+fn moved(folder: &Path, address: &str) -> Result<Line, Failure> {
+    address.parse::<Address>().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
+    let (fingerprint, token) = (home::coordinator(folder)?.fingerprint, home::token(folder)?);
+    Ok(Line { address: address.to_owned(), fingerprint, token })
 }
 
 /// The line, where a command line would be seen by others.

@@ -3,7 +3,7 @@
 use crate::api::{Api, Stream};
 use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
-use crate::{Outcome, stdout, which};
+use crate::{Outcome, lasting, stdout, which};
 use gleaner_wire::JobId;
 use serde_json::json;
 use std::io::Write;
@@ -128,11 +128,12 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
     let patience_s = if all.len() == 1 { PATIENCE_S } else { 1 };
     loop {
         // Whether it is over is known before the last of it is read.
-        let is_over = all.iter().all(|one| one.is_at_end) && grid.task(task.0, task.1)?.phase.is_over();
+        let phase = || lasting::ask(|| Ok(grid.task(task.0, task.1)?.phase));
+        let is_over = all.iter().all(|one| one.is_at_end) && phase()?.is_over();
         let mut has_more = false;
         for one in &mut all {
-            let piece =
-                grid.output(task, one.stream, None, one.offset, if is_over { 0 } else { patience_s })?;
+            let wait_s = if is_over { 0 } else { patience_s };
+            let piece = lasting::ask(|| grid.output(task, one.stream, None, one.offset, wait_s))?;
             if one.run.is_some() && piece.run != one.run {
                 // What came now counts from the old run's end: the new one is read from its start.
                 anstream::eprintln!("-- run {} --", piece.run.unwrap_or(0));

@@ -3,6 +3,7 @@
 mod advise;
 mod api;
 mod audit;
+mod backup;
 mod bench;
 mod budget;
 mod classad;
@@ -23,6 +24,7 @@ mod home;
 mod interrupt;
 mod journal;
 mod labels;
+mod lasting;
 mod login;
 mod logs;
 mod machines;
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
         Command::Work(arguments) => (false, work::run(&arguments)),
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
         Command::Doctor(arguments) => (arguments.json, doctor::run(&arguments)),
+        Command::Backup(arguments) => (arguments.json, backup::run(&arguments)),
         Command::Journal(arguments) => (arguments.json(), journal::run(&arguments)),
         Command::Config(arguments) => (arguments.json(), config::run(&arguments)),
         Command::Replay(arguments) => (arguments.json, replay::run(&arguments)),

@@ -4,7 +4,7 @@ use crate::api::Api;
 use crate::cli::{JobOrTask, WaitArguments};
 use crate::failure::Failure;
 use crate::status::tally;
-use crate::{Outcome, failures, progress, stdout, which};
+use crate::{Outcome, failures, lasting, progress, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobState, JobView};
 use serde_json::json;
@@ -22,6 +22,8 @@ pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
         return Err(Failure::Usage(format!("{job}/{task} is a task; expected jobs, as {job}")));
     }
     let numbers: Vec<JobId> = named.iter().map(|one| one.job).collect();
+    // A wrong address or number shows at once.
+    numbers.iter().try_for_each(|&job| grid.job(job).map(drop))?;
     say_that_they_go_on(&numbers);
     let jobs = numbers.iter().map(|&job| until_over(&grid, job)).collect::<Result<Vec<_>, _>>()?;
     if arguments.grid.json {
@@ -58,14 +60,15 @@ pub(crate) fn say_why(grid: &Api, jobs: &[JobView]) -> Outcome {
 /// Waits until no task of the job can go on.
 pub(crate) fn until_over(grid: &Api, id: JobId) -> Result<JobView, Failure> {
     let wait_s = if std::io::stderr().is_terminal() { LOOK_S } else { PATIENCE_S };
-    let mut job = grid.job_when_over(id, wait_s)?;
+    let look = || lasting::ask(|| grid.job_when_over(id, wait_s));
+    let mut job = look()?;
     if job.tasks.open() == 0 {
         return Ok(job);
     }
     let bar = progress::bar(u64::from(job.tasks.total()), "tasks");
     while job.tasks.open() > 0 {
         bar.set_position(u64::from(job.tasks.total() - job.tasks.open()));
-        job = grid.job_when_over(id, wait_s)?;
+        job = look()?;
     }
     bar.finish_and_clear();
     Ok(job)

@@ -5,7 +5,8 @@ use crate::cli::WatchArguments;
 use crate::columns::shown;
 use crate::failure::Failure;
 use crate::moments::clock;
-use crate::{Outcome, stdout, which};
+use crate::{Outcome, lasting, stdout, which};
+use gleaner_net::Events;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{LiveEvent, TaskPhase};
 use serde_json::json;
@@ -14,25 +15,38 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     // Before the state of the job is looked at: what happens in between is in the stream.
     let job = arguments.job.as_ref().map(|named| which::one_job(&grid, named)).transpose()?;
-    let events = grid.events(job)?;
-    if is_over(&grid, job)? {
-        return Ok(());
+    let mut events = grid.events(job)?;
+    loop {
+        if lasting::ask(|| is_over(&grid, job))? || show(&grid, job, events, arguments.grid.json)? {
+            return Ok(());
+        }
+        events = lasting::ask(|| grid.events(job))?;
+        anstream::eprintln!(
+            "-- the coordinator was away; what happened meanwhile is in `gleaner history` --"
+        );
     }
+}
+
+/// Prints what comes until the stream ends; whether all is over.
+fn show(grid: &Api, job: Option<JobId>, events: Events, as_json: bool) -> Result<bool, Failure> {
     for event in events {
-        let event = event?;
+        let event = match event {
+            Err(why) if lasting::is_away(&why) => return Ok(false),
+            event => event?,
+        };
         let Ok(happened) = serde_json::from_str::<LiveEvent>(&event.data) else { continue };
-        if arguments.grid.json {
+        if as_json {
             let mut document = json!(happened);
             document["version"] = json!(1);
             stdout::print_json(&document)?;
         } else {
             stdout::print(line(&happened))?;
         }
-        if happened.phase.is_some_and(TaskPhase::is_over) && is_over(&grid, job)? {
-            return Ok(());
+        if happened.phase.is_some_and(TaskPhase::is_over) && lasting::ask(|| is_over(grid, job))? {
+            return Ok(true);
         }
     }
-    Err(Failure::NoGrid("the coordinator ended the stream: it is stopping".to_owned()))
+    Ok(false)
 }
 
 fn is_over(grid: &Api, job: Option<JobId>) -> Result<bool, Failure> {

@@ -93,15 +93,16 @@ fn bytes(gigabytes: f64) -> u64 {
 }
 
 fn join(arguments: &WorkArguments) -> Result<Option<Join>, Failure> {
-    let (Some(address), Some(token)) = (&arguments.join, &arguments.token) else {
-        if arguments.join.is_some() != arguments.token.is_some() {
-            return Err(Failure::Usage("--join and --token belong together".to_owned()));
-        }
-        return Ok(None);
+    let Some(address) = &arguments.join else {
+        return match &arguments.token {
+            Some(_) => Err(Failure::Usage("--token needs --join URL, the coordinator's address".to_owned())),
+            None => Ok(None),
+        };
     };
+    let token = arguments.token.as_ref().map(|token| token.parse());
     Ok(Some(Join {
         address: address.parse().map_err(|error| Failure::Usage(format!("--join: {error}")))?,
-        token: token.parse().map_err(|error| Failure::Usage(format!("--token: {error}")))?,
+        token: token.transpose().map_err(|error| Failure::Usage(format!("--token: {error}")))?,
         name: arguments.name.clone().unwrap_or_else(host_name),
         replace: arguments.replace,
     }))
@@ -129,7 +130,9 @@ impl From<WorkError> for Failure {
         let message = error.to_string();
         match error {
             WorkError::Rules(error) => error.into(),
-            WorkError::NotJoined | WorkError::Home(HomeError::InUse(_)) => Self::Usage(message),
+            WorkError::NotJoined | WorkError::NoToken | WorkError::Home(HomeError::InUse(_)) => {
+                Self::Usage(message)
+            }
             WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
             _ => Self::Agent(message),
         }

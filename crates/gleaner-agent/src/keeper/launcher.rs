@@ -4,21 +4,73 @@
 //! agent runs, and keeper, minders and launcher must be of one version to understand each other.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Seek};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// What the launcher's name has behind this program's.
 const SUFFIX: &str = "-launch";
 const OURSELVES: &str = "/proc/self/exe";
 
-/// The small program beside this one, which starts in half the time; where there is none, this one can do it too.
+/// The small program beside this one, which starts in half the time; where there is none, or a damaged one, this one can do
+/// it too.
 pub(super) fn open() -> io::Result<File> {
-    let ours = fs::read_link(OURSELVES)?;
-    File::open(beside(&ours)).or_else(|_| File::open(OURSELVES))
+    let path = beside(&fs::read_link(OURSELVES)?);
+    let Ok(file) = File::open(&path) else { return File::open(OURSELVES) };
+    if let Err(why) = check(&file) {
+        // Seen in the agent's log.
+        eprintln!("{} is damaged ({why}) and not used: install it again", path.display());
+        return File::open(OURSELVES);
+    }
+    Ok(file)
+}
+
+/// Whether it says what the launcher says to whoever starts it without instructions. Without the magic number it is not even
+/// tried: bubblewrap would hand it to a shell.
+fn check(mut file: &File) -> io::Result<()> {
+    let mut magic = [0; 4];
+    file.read_exact(&mut magic)?;
+    file.rewind()?;
+    if magic != *b"\x7fELF" {
+        return Err(io::Error::other("it is no program"));
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let mut command = Command::new(path);
+    let said = command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).output()?.stderr;
+    if String::from_utf8_lossy(&said).contains("instructions cannot be read") {
+        Ok(())
+    } else {
+        Err(io::Error::other("it does not start"))
+    }
 }
 
 fn beside(program: &Path) -> PathBuf {
     let mut path = program.as_os_str().to_owned();
     path.push(SUFFIX);
     path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_is_no_launcher_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launcher");
+        let shell = fs::read("/bin/sh").unwrap();
+        for (content, expected) in [
+            (&b""[..], "failed to fill whole buffer"),
+            (b"echo harm > harm", "it is no program"),
+            (&shell[..shell.len() / 2], ""),
+            (&shell, "it does not start"),
+        ] {
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            let why = check(&File::open(&path).unwrap()).unwrap_err().to_string();
+            assert!(why.contains(expected), "{why}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
@@ -14,7 +15,9 @@ use super::handing;
 use super::orders::{Order, Outcome, Report, Usage};
 use super::start::Means;
 use super::task::Task;
+use crate::clock::now;
 use crate::confine::EmptyNetwork;
+use gleaner_units::Time;
 
 /// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
 /// coordinator a commit, and nobody sees the difference.
@@ -31,7 +34,8 @@ pub fn mind() -> Result<(), FrameError> {
     // The agent's is its own: what programs make is as open as they are used to, in a folder that is closed.
     umask(Mode::WGRP | Mode::WOTH);
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut minder = Minding { stream, inbox: Inbox::default(), task: None, means, unsaid: Vec::new() };
+    let mut minder =
+        Minding { stream, inbox: Inbox::default(), task: None, means, lease: None, unsaid: Vec::new() };
     let end = minder.serve();
     if let Some(task) = minder.task.take() {
         task.kill();
@@ -48,6 +52,8 @@ struct Minding {
     inbox: Inbox,
     task: Option<Task>,
     means: Means,
+    /// When the task is killed, unless more time is given.
+    lease: Option<Time>,
     /// Reports that wait a moment for the next, since a short task's two can go in one.
     unsaid: Vec<u8>,
 }
@@ -56,6 +62,7 @@ impl Minding {
     fn serve(&mut self) -> Result<(), FrameError> {
         loop {
             let (order_came, task_ended) = self.wait()?;
+            self.keep_lease();
             if order_came {
                 self.inbox.fill(&mut self.stream)?;
                 while let Some(order) = self.inbox.pop()? {
@@ -95,8 +102,22 @@ impl Minding {
     /// How long nothing may happen until there is something to do all the same.
     fn patience(&self) -> Option<Timespec> {
         let word = (!self.unsaid.is_empty()).then_some(PATIENCE);
-        let look = || self.task.as_ref()?.patience()?.try_into().ok();
+        let look = || {
+            let task = self.task.as_ref()?;
+            // A part of a nanosecond less would be a turn for nothing.
+            let lease = self.lease.map(|ends| Duration::from_nanos(ends.since(now()).nanos() + 1));
+            [task.patience(), lease].into_iter().flatten().min()?.try_into().ok()
+        };
         word.or_else(look)
+    }
+
+    fn keep_lease(&mut self) {
+        if let Some(task) = &self.task
+            && self.lease.is_some_and(|ends| ends <= now())
+        {
+            task.kill();
+            self.lease = None;
+        }
     }
 
     fn use_the_pause(&mut self) -> Result<(), FrameError> {
@@ -119,6 +140,10 @@ impl Minding {
                 }
                 Err(why) => self.refuse(id, why.to_string()),
             },
+            Order::Lease { until_ns } => {
+                self.lease = Some(Time::from_nanos(until_ns));
+                Ok(())
+            }
             Order::Signal { id, sign } => {
                 if let Some(task) = self.task.as_mut().filter(|task| task.id() == id) {
                     task.signal(sign);

@@ -19,6 +19,12 @@ pub enum Order {
         /// What to run.
         spec: Box<RunSpec>,
     },
+    /// Kill what runs at this moment of the clock that counts sleep, unless another such order comes before: so that a lease
+    /// ends in time also where the agent is stopped, or waits for a disk.
+    Lease {
+        /// Nanoseconds since the machine was started.
+        until_ns: u64,
+    },
     /// Send a signal to a task; ignored if it has ended.
     Signal {
         /// Which task.

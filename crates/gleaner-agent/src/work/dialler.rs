@@ -9,10 +9,11 @@ use futures_util::{SinkExt, StreamExt};
 use gleaner_net::{Address, Fingerprint, SessionLimits, SessionStream, connect_session};
 use gleaner_wire::limits::FRAME_BYTES_MAX;
 use gleaner_wire::session::{FromAgent, decode, encode};
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 /// Messages that wait to be written.
 const QUEUE_MAX: usize = 4_096;
@@ -107,7 +108,7 @@ impl Dialler {
                 Ok(Message::Text(_) | Message::Frame(_)) => {
                     return "it sent something else than messages".into();
                 }
-                Err(why) => return why.to_string(),
+                Err(why) => return told(&why),
             };
             match decode(&bytes) {
                 Ok(message) => {
@@ -137,13 +138,23 @@ impl Dialler {
                 result = sink.flush().await;
             }
             if let Err(why) = result {
-                return why.to_string();
+                return told(&why);
             }
             self.written.notify_one();
         }
         // The other end of the queue was dropped: whoever decides wants another connection.
         let _ = sink.close().await;
         "it was given up".into()
+    }
+}
+
+/// What TLS says of an end without a word is for programmers.
+fn told(why: &Error) -> String {
+    match why {
+        Error::Io(why) if why.kind() == ErrorKind::UnexpectedEof => {
+            "the coordinator went without a word: it ended, or its machine did".to_owned()
+        }
+        why => why.to_string(),
     }
 }
 

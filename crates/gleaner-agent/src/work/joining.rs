@@ -55,11 +55,12 @@ fn enrol(
     profile: &Profile,
     stop: &changing::Receiver<Stop>,
 ) -> Result<Identity, WorkError> {
-    let authority = join.token.authority();
+    let token = join.token.as_ref().ok_or(WorkError::NoToken)?;
+    let authority = token.authority();
     let (name, key) = (join.name.clone(), key.public().to_string());
     let enrolment = Enrolment { name, key, profile: profile.clone(), replace: join.replace };
     let failed = |why| WorkError::Joining(Box::new(why));
-    let client = Client::new(join.address.clone(), authority, join.token.token());
+    let client = Client::new(join.address.clone(), authority, token.token());
     loop {
         match client.post::<_, Enrolled>("/api/v1/agents", &enrolment) {
             Ok(Enrolled { agent, name, .. }) => {

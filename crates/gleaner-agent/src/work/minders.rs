@@ -6,10 +6,12 @@
 use super::spool::Spool;
 use crate::confine::Limiter;
 use crate::duties::{Event, Exit, Signal};
-use crate::home::Home;
-use crate::keeper::{FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode};
+use crate::home::{Home, ORPHANS_VARIABLE};
+use crate::keeper::{
+    Confinement, FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode,
+};
 use crate::owner::Rules;
-use gleaner_units::RunId;
+use gleaner_units::{RunId, Time};
 use gleaner_wire::session::{Profile, Run, Stream, Usage};
 use std::collections::BTreeMap;
 use std::io;
@@ -42,6 +44,8 @@ pub(crate) struct Minders {
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
     made: u64,
+    /// When what runs is killed, as the minders were told.
+    lease_ends: Option<Time>,
     idle: Vec<MinderLink>,
     busy: BTreeMap<RunId, MinderLink>,
 }
@@ -69,7 +73,18 @@ impl Minders {
         events: mpsc::Sender<Event>,
     ) -> Self {
         let (idle, busy) = (Vec::new(), BTreeMap::new());
-        Self { program, keeper, limiter, memory_unless_named, home, events, made: 0, idle, busy }
+        Self {
+            program,
+            keeper,
+            limiter,
+            memory_unless_named,
+            home,
+            events,
+            made: 0,
+            lease_ends: None,
+            idle,
+            busy,
+        }
     }
 
     /// Starts a run's program in its folder.
@@ -97,6 +112,22 @@ impl Minders {
                 return Ok(());
             }
         }
+    }
+
+    /// Has the minders kill what runs when the lease ends, whatever becomes of this process.
+    pub(crate) fn keep_lease(&mut self, ends: Option<Time>) {
+        if ends == self.lease_ends {
+            return;
+        }
+        self.lease_ends = ends;
+        let Some(Ok(bytes)) = self.lease() else { return };
+        for link in self.busy.values() {
+            let _ = link.orders.send(Given::Signal(bytes.clone()));
+        }
+    }
+
+    fn lease(&self) -> Option<Result<Vec<u8>, FrameError>> {
+        self.lease_ends.map(|ends| encode(&Order::Lease { until_ns: ends.nanos() }))
     }
 
     /// Signals all processes of a run.
@@ -137,9 +168,14 @@ impl Minders {
     ) -> Result<Vec<u8>, MinderError> {
         let outputs = link.outputs.clone();
         let memory = self.memory_unless_named;
-        let spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs)
+        let mut spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs)
             .map_err(MinderError::Spec)?;
-        Ok(encode(&Order::Run { id: number_of(run.id), spec: Box::new(spec) })?)
+        if spec.confinement == Confinement::Own {
+            spec.env.push((ORPHANS_VARIABLE.to_owned(), self.home.place()));
+        }
+        let mut bytes = self.lease().transpose()?.unwrap_or_default();
+        bytes.extend(encode(&Order::Run { id: number_of(run.id), spec: Box::new(spec) })?);
+        Ok(bytes)
     }
 
     fn make(&mut self) -> Result<MinderLink, MinderError> {

@@ -17,7 +17,7 @@ use crate::keeper::Keeper;
 use crate::owner::Word;
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
-use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token};
+use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
 use gleaner_units::RunId;
 use gleaner_wire::Met;
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
@@ -85,10 +85,8 @@ impl Worker {
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
         let met = home.met()?;
-        let incarnation = home.count_start()?;
-        // Its folder is the agent's alone, so its name is too.
-        let place = blake3::hash(home.path().as_os_str().as_encoded_bytes()).to_hex();
-        let limiter = Limiter::find(&place.as_str()[..16]);
+        let incarnation = incarnation(home.count_start()?)?;
+        let limiter = Limiter::find(&home.place());
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
         let offered = watch.rules().profile(&profile);
         let memory = memory_unless_named(options.task_memory, &offered);
@@ -180,6 +178,7 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
+        self.minders.keep_lease(self.duties.lease_ends());
     }
 
     fn stop(&mut self, stop: Stop) {
@@ -480,4 +479,13 @@ impl Worker {
             }
         })
     }
+}
+
+/// Copies of a folder count alike; what is drawn tells their agents apart.
+fn incarnation(start: u64) -> Result<u64, WorkError> {
+    let [a, b, c] = random_bytes().map_err(|why| WorkError::System {
+        what: "no number for this start could be drawn",
+        why: io::Error::other(why),
+    })?;
+    Ok(start << 24 | u64::from(u32::from_be_bytes([0, a, b, c])))
 }

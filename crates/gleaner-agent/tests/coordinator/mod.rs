@@ -141,7 +141,7 @@ impl Agent {
             program: PathBuf::from(PROGRAM),
             join: Some(Join {
                 address: format!("https://127.0.0.1:{port}").parse().unwrap(),
-                token: JoinToken::new(token, authority).unwrap(),
+                token: Some(JoinToken::new(token, authority).unwrap()),
                 name: "lab".into(),
                 replace: false,
             }),

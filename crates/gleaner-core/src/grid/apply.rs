@@ -37,6 +37,7 @@ impl Grid {
             Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), effects),
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
             Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
+            Event::TaskReclassed { task, class } => self.task_reclassed(task, class),
             Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, effects),
             Event::FileMet { file, bytes } => {
                 self.catalogue.file_met(file, bytes);

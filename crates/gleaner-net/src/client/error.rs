@@ -105,6 +105,14 @@ impl ClientError {
     /// What went wrong on the way, as a connection tells it: rustls and ureq wrap their errors in those of I/O.
     pub(crate) fn broken_io(address: &Address, why: io::Error) -> Self {
         let address = address.clone();
+        if why.kind() == io::ErrorKind::UnexpectedEof {
+            // What TLS says of it is for programmers.
+            let why = io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "it closed the connection before it had answered",
+            );
+            return Self::Unreachable { address, why };
+        }
         match why.downcast::<rustls::Error>() {
             Ok(why) => Self::Tls { address, why: why.into() },
             Err(why) => match why.downcast::<ureq::Error>() {

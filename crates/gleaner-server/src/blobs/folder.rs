@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-const FOLDER: &str = "blobs";
-const INCOMING: &str = "incoming";
+pub(crate) const FOLDER: &str = "blobs";
+pub(crate) const INCOMING: &str = "incoming";
 /// How many digits of a name are the folder's name.
 const SPLIT: usize = 2;
 

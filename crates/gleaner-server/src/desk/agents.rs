@@ -166,6 +166,9 @@ impl Desk {
         }
         let is_afresh = incarnation != Some(hello.incarnation);
         let is_changed = known.profile != hello.profile;
+        if is_afresh && self.is_heard(now, id) {
+            return Err(Unwelcome::UntilMended(TWIN.to_owned()));
+        }
         let bytes = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
         if (is_afresh || is_changed || lost) && !self.reports.take(id, now, bytes) {
             return Err(Unwelcome::ForNow);
@@ -187,6 +190,14 @@ impl Desk {
             self.doubt(now, id);
         }
         Ok(())
+    }
+
+    /// Whether the agent has a session that lives. One that was killed closes its own; one whose machine lost its power or its
+    /// network falls silent, and comes again.
+    fn is_heard(&self, now: Time, id: MachineId) -> bool {
+        let session = self.by_agent.get(&id).and_then(|session| self.sessions.get(session));
+        let heartbeat = self.terms.heartbeat;
+        session.is_some_and(|session| now < session.heard + heartbeat + heartbeat)
     }
 
     /// The agent ends what is not its own; it is told again to run what it does not know, and to end what should end.
@@ -412,6 +423,10 @@ enum Unwelcome {
     /// It has had too much recorded; it comes again by itself.
     ForNow,
 }
+
+/// Said at both ends.
+const TWIN: &str = "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. \
+                    On one of the two, stop the agent, remove its folder, and let it join with a token of its own";
 
 /// Said at both ends.
 fn put_back(met: Option<&Met>, epoch: u32) -> String {

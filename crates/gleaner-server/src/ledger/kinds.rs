@@ -122,11 +122,12 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
     ad
 }
 
-/// What the tasks of a job ask of machines.
+/// What the tasks of a job ask of machines, and where they are not to be tried again (see [`super::elsewhere`]).
 pub(super) fn task_class(
     (user, payer): (&str, UserId),
     spec: &JobSpec,
     composition: [f64; 3],
+    elsewhere: Option<&str>,
 ) -> Result<TaskClass, ParseError> {
     let needed = match spec.confinement {
         Confinement::Sandbox => vec![SANDBOX.to_owned()],
@@ -136,7 +137,7 @@ pub(super) fn task_class(
     Ok(TaskClass {
         composition: composition.to_vec(),
         requires: needed.into_iter().collect(),
-        ad: Some(Ad::from(task_ad(user, spec)?)),
+        ad: Some(Ad::from(task_ad(user, spec, elsewhere)?)),
         needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory, disk: 0 },
         priority: spec.priority,
         restarts: !spec.checkpoint.folder,
@@ -144,7 +145,7 @@ pub(super) fn task_class(
     })
 }
 
-fn task_ad(user: &str, spec: &JobSpec) -> Result<ClassAd, ParseError> {
+fn task_ad(user: &str, spec: &JobSpec, elsewhere: Option<&str>) -> Result<ClassAd, ParseError> {
     let mut ad = ClassAd::new();
     ad.insert("Owner", Expr::parse(quoted(user))?);
     if let Some(label) = &spec.label {
@@ -152,8 +153,12 @@ fn task_ad(user: &str, spec: &JobSpec) -> Result<ClassAd, ParseError> {
     }
     ad.insert("RequestCpus", Expr::parse(spec.needs.cores.to_string())?);
     ad.insert("RequestMemory", Expr::parse(spec.needs.memory.div_ceil(1 << 20).to_string())?);
-    if let Some(requirements) = &spec.requirements {
-        ad.insert(REQUIREMENTS, Expr::parse(requirements)?);
+    let asked = match (&spec.requirements, elsewhere) {
+        (Some(requirements), Some(elsewhere)) => Some(format!("({requirements}) && {elsewhere}")),
+        (requirements, elsewhere) => elsewhere.map(str::to_owned).or_else(|| requirements.clone()),
+    };
+    if let Some(asked) = asked {
+        ad.insert(REQUIREMENTS, Expr::parse(asked)?);
     }
     if let Some(rank) = &spec.rank {
         ad.insert(RANK, Expr::parse(rank)?);
@@ -162,7 +167,7 @@ fn task_ad(user: &str, spec: &JobSpec) -> Result<ClassAd, ParseError> {
 }
 
 /// As the language writes text; control characters, which names cannot have, are left out.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars().filter(|character| !character.is_control()) {
         if matches!(character, '"' | '\\') {

@@ -45,6 +45,7 @@ impl Ledger {
         for task in tasks {
             self.after_a_run(at, task);
         }
+        self.reconsider_elsewhere(at);
     }
 
     pub(super) fn returned(&mut self, at: Time, id: MachineId) {
@@ -94,6 +95,7 @@ impl Ledger {
         let agent = &mut self.books.agents[id.index()];
         (agent.revoked, agent.open) = (true, false);
         self.tell(at, &Event::MachineClosed { machine: id });
+        self.reconsider_elsewhere(at);
     }
 
     /// As good as revoked, and listed no more.
@@ -121,6 +123,9 @@ impl Ledger {
         let event =
             if open { Event::MachineOpened { machine: id } } else { Event::MachineClosed { machine: id } };
         self.tell(at, &event);
+        if !open {
+            self.reconsider_elsewhere(at);
+        }
     }
 
     /// A load of 1 means that what runs there stands still.
@@ -156,7 +161,7 @@ impl Ledger {
         }
     }
 
-    fn classify(&mut self, at: Time, id: MachineId, seen: &Seen) {
+    pub(super) fn classify(&mut self, at: Time, id: MachineId, seen: &Seen) {
         let class = self.class_of(at, id, seen);
         if self.grid().machine(id).class() != class {
             self.tell(at, &Event::MachineMeasured { machine: id, class });
@@ -175,10 +180,12 @@ impl Ledger {
 
     fn ad(&self, id: MachineId) -> ClassAd {
         let agent = self.agent(id);
-        machine_ad(&agent.name, &agent.profile)
+        let mut ad = machine_ad(&agent.name, &agent.profile);
+        self.books.elsewhere.describe(id, &agent.name, &mut ad);
+        ad
     }
 
-    fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> Seen {
         let ads = (0..self.books.agents.len()).map(|index| self.ad(MachineId::new(index)));
         self.books.kinds.seen(&ads.collect::<Vec<_>>())
     }

@@ -1,14 +1,14 @@
 //! Facts about tasks: how they are submitted, run, end, and are ordered about by users.
 
 use super::job::count;
-use super::kinds::task_class;
+use super::kinds::{Met, task_class};
 use super::tries::{Ended, Verdict, given_up};
 use super::{Job, Last, Ledger, Record, Wish};
 use crate::journal::Chosen;
 use crate::limits::BROUGHT_WITHIN;
 use crate::store::TaskRange;
 use gleaner_core::{Event, RunEnd, Stage, TaskState};
-use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
+use gleaner_units::{MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
@@ -17,6 +17,18 @@ use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
 pub(crate) const OPERATIONS_EACH: f64 = 1e6;
+
+/// Whether another machine might do better.
+fn is_failure(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::TimedOut
+        | Outcome::OverLimit { .. }
+        | Outcome::NotStarted { .. } => true,
+        Outcome::Stopped | Outcome::Abandoned { .. } => false,
+    }
+}
 
 impl Ledger {
     /// Whether the end of this run is one that counts: its agent has it, or had it when it was given up and the task was
@@ -36,26 +48,10 @@ impl Ledger {
         key: Option<&str>,
     ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
-        let learnt = spec.label.as_deref().filter(|_| spec.composition.is_none());
-        let composition = spec.composition.unwrap_or_else(|| {
-            learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(user, label))
-        });
         let payer = self.payer(user);
-        let class =
-            task_class((user, payer), spec, composition).expect("only jobs that can be read are recorded");
-        let met = self.books.kinds.task(learnt, &class, spec.needs.time_limit_s);
-        if met.is_new {
-            self.tell(at, &Event::TaskClassMet(class));
-            let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
-            if let Some(limit) = limit {
-                self.tell(at, &Event::ClassLimited { class: met.id, limit });
-            }
-            if let Some(label) = learnt {
-                self.books.labels.follow(user, label, met.id);
-            }
-            if spec.requirements.is_some() || spec.rank.is_some() {
-                self.classify_all(at);
-            }
+        let met = self.task_class_of(at, user, spec, None);
+        if met.is_new && (spec.requirements.is_some() || spec.rank.is_some()) {
+            self.classify_all(at);
         }
         let (first, number) = (TaskId::new(self.task_count()), spec.tasks.count());
         let lengths = spec.lengths().expect("only jobs whose lengths can be read are recorded");
@@ -91,6 +87,35 @@ impl Ledger {
         if hold {
             self.withdraw(at, tasks, TaskPhase::Held);
         }
+    }
+
+    /// The class of a job's tasks, or of those that are not to be tried everywhere.
+    pub(super) fn task_class_of(
+        &mut self,
+        at: Time,
+        user: &str,
+        spec: &JobSpec,
+        elsewhere: Option<&str>,
+    ) -> Met<TaskClassId> {
+        let learnt = spec.label.as_deref().filter(|_| spec.composition.is_none());
+        let composition = spec.composition.unwrap_or_else(|| {
+            learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(user, label))
+        });
+        let payer = self.payer(user);
+        let class = task_class((user, payer), spec, composition, elsewhere)
+            .expect("only jobs that can be read are recorded");
+        let met = self.books.kinds.task(learnt, &class, spec.needs.time_limit_s);
+        if met.is_new {
+            self.tell(at, &Event::TaskClassMet(class));
+            let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
+            if let Some(limit) = limit {
+                self.tell(at, &Event::ClassLimited { class: met.id, limit });
+            }
+            if let Some(label) = learnt {
+                self.books.labels.follow(user, label, met.id);
+            }
+        }
+        met
     }
 
     /// A user wants tasks gone, or to wait. With none listed: all to which it can apply.
@@ -138,6 +163,7 @@ impl Ledger {
             let Record { phase, machine, settled, .. } = record;
             ledger.write_record(tasks, Record { phase, machine, settled, ..Record::default() });
             ledger.enter_alike(at, tasks, TaskPhase::Waiting);
+            ledger.try_anywhere(at, tasks);
             ledger.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
         });
     }
@@ -224,6 +250,9 @@ impl Ledger {
             Verdict::AgainAfter(rest) => {
                 self.run_again(at, run, left);
                 self.rest(at, task, at + rest);
+                if is_failure(&end.outcome) {
+                    self.try_elsewhere(at, task, on);
+                }
             }
         }
     }
@@ -335,6 +364,9 @@ impl Ledger {
             }
         }
         count(&mut self.books.tally, tasks.count(), before, phase);
+        if phase.is_over() {
+            self.books.elsewhere.forget(tasks);
+        }
         let ended = phase.is_over().then_some(at);
         if tasks.count() == 1 {
             let record = self.books.records.own(tasks.first());

@@ -4,7 +4,7 @@
 //! - **Other users see nothing of it**: the folder is made with mode 0700.
 //! - **Not on a network file system** unless the caller accepts one: there a lock may be no lock and a sync no sync.
 
-use super::{HomeError, Room};
+use super::{HomeError, Room, reserve};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -49,6 +49,16 @@ impl Home {
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Keeps room for a start on a full disk, as soon as there is some.
+    pub(crate) fn keep_reserve(&self) -> io::Result<()> {
+        reserve::keep(&self.folder)
+    }
+
+    /// Whether its disk is so full that nothing is to be recorded but what somebody asks by hand.
+    pub(crate) fn is_full(&self) -> bool {
+        reserve::is_needed(&self.folder).unwrap_or(false)
     }
 
     /// How much its disk may still take.
@@ -120,6 +130,10 @@ fn lock(folder: &Path) -> Result<File, HomeError> {
             return Err(HomeError::Locked { folder: folder.to_owned(), pid: read_pid(&file) });
         }
         Err(TryLockError::Error(source)) => return Err(io(source)),
+    }
+    // Its disk may be full, and what follows writes.
+    if let Err(why) = reserve::use_if_needed(folder) {
+        tracing::warn!(%why, "the reserve for a start on a full disk");
     }
     file.set_len(0).map_err(io)?;
     file.rewind().map_err(io)?;

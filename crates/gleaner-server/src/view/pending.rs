@@ -29,7 +29,8 @@ pub fn waits(ledger: &Ledger, now: Time, user: Option<&str>) -> WaitList {
     for (id, job) in waiting.by_ref().take(WAITING_JOBS_READ_MAX) {
         let Some(task) = find_waiting(ledger, job) else { continue };
         let rests = ledger.record(task).rests_until().is_some() || ledger.is_live(task);
-        let found = of_class.get(&(job.class, rests)).copied();
+        let class = ledger.grid().task(task).class();
+        let found = of_class.get(&(class, rests)).copied();
         let group = match found {
             Some(group) => &mut groups[group],
             None if groups.len() == WAITS_TOLD_MAX => {
@@ -40,7 +41,7 @@ pub fn waits(ledger: &Ledger, now: Time, user: Option<&str>) -> WaitList {
                 let explanation = explained(ledger, now, task);
                 let same = groups.iter().position(|group| is_same(&group.explanation, &explanation));
                 let place = same.unwrap_or(groups.len());
-                of_class.insert((job.class, rests), place);
+                of_class.insert((class, rests), place);
                 let (task, since_s) = (job.number(task), job.submitted.seconds());
                 if same.is_none() {
                     let (tasks, job_count, jobs) = (0, 0, Vec::new());

@@ -124,9 +124,10 @@ fn why(ledger: &Ledger, job: &Job) -> String {
     if ledger.recipe().plans() {
         return format!("it is planned, and waits for {}", ledger.recipe().waits_for());
     }
-    let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(job.class, MachineId::new(on)));
+    let class = ledger.grid().task(first).class();
+    let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(class, MachineId::new(on)));
     match able.count() {
-        0 => words::sentence(&Explanation::of(ledger.grid(), job.class), &super::explain::dimensions()),
+        0 => words::sentence(&Explanation::of(ledger.grid(), class), &super::explain::dimensions()),
         1 => "1 machine can take it: it is about to start".to_owned(),
         able => format!("{able} machines can take it: it is about to start"),
     }

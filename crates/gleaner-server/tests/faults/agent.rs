@@ -35,7 +35,10 @@ pub(crate) struct Agent {
     pub(crate) load: f64,
     pub(crate) open: bool,
     paused: bool,
+    /// Its machine sleeps, or it alone is stopped: it hears and does nothing.
     pub(crate) is_asleep: bool,
+    /// It alone is: what it runs goes on, and is ended by its minders when the lease ends.
+    pub(crate) is_stopped: bool,
     /// It was revoked, or its program is not running.
     pub(crate) is_gone: bool,
 }
@@ -84,6 +87,7 @@ impl Agent {
             open: true,
             paused: false,
             is_asleep: false,
+            is_stopped: false,
             is_gone: false,
         }
     }
@@ -160,10 +164,20 @@ impl Agent {
         scene.see(Seen::Slept { on: self.number });
     }
 
+    /// As by a signal, or since it waits for a disk.
+    pub(crate) fn stall(&mut self) {
+        (self.is_asleep, self.is_stopped) = (true, true);
+    }
+
     /// First of all, what may not go on is ended.
     pub(crate) fn wake(&mut self, scene: &mut Scene) {
         self.is_asleep = false;
         self.end_with_the_lease(scene);
+        if std::mem::take(&mut self.is_stopped) {
+            // Of what its minders ended it says so now.
+            self.say_all_again(scene);
+            return;
+        }
         scene.see(Seen::Woke { on: self.number });
         self.freeze_or_thaw(scene);
     }
@@ -473,7 +487,7 @@ impl Agent {
     }
 
     fn send(&self, frame: FromAgent, scene: &mut Scene) {
-        if matches!(self.link, Link::Up { .. }) {
+        if matches!(self.link, Link::Up { .. }) && !self.is_stopped {
             scene.sends.push(frame);
         }
     }

@@ -18,6 +18,7 @@ mod recovery;
 mod scene;
 mod server;
 mod trouble;
+mod twins;
 mod users;
 mod world;
 

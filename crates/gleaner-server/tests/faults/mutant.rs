@@ -22,12 +22,14 @@ pub(crate) enum Mutant {
     EndedTooSoon,
     /// The keys of submissions get lost on their way.
     KeysLost,
+    /// Nobody but the agent ends its runs with the lease, and it may be stopped.
+    LeaseKeptByTheAgentAlone,
     /// Runs of a past that is no more are taken for those that have their numbers now.
     PastsConfused,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -38,6 +40,7 @@ impl Mutant {
         Self::CheckpointIgnored,
         Self::EndedTooSoon,
         Self::KeysLost,
+        Self::LeaseKeptByTheAgentAlone,
         Self::PastsConfused,
     ];
 }

@@ -32,7 +32,7 @@ fn start(facts: &[Fact]) -> (Desk, Time) {
 }
 
 /// What is told to an agent that says hello.
-fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
+pub(crate) fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
     let token = String::new();
     desk.handle(now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token });
     let effects = desk.settle(now).effects.into_iter();

@@ -94,7 +94,7 @@ impl World {
             return;
         }
         let agent = self.chance.below(self.agents.len() as u64) as usize;
-        let happened = match self.chance.below(10) {
+        let happened = match self.chance.below(12) {
             0 | 1 => self.server_crashes(),
             2 => self.commit_fails(),
             3 => self.connection_breaks(agent),
@@ -106,6 +106,7 @@ impl World {
                 true
             }
             8 => self.journal_is_put_back(),
+            9 | 10 => self.agent_is_stopped(agent),
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true
@@ -188,6 +189,18 @@ impl World {
             return false;
         }
         self.act(agent, Agent::sleep);
+        let until = self.now + self.chance.millis(5_000, 150_000);
+        self.asleep_until[agent] = until;
+        self.queue.put(until, Event::Wake(agent));
+        true
+    }
+
+    /// Its machine and its runs go on without it.
+    fn agent_is_stopped(&mut self, agent: usize) -> bool {
+        if self.agents[agent].is_gone || self.agents[agent].is_asleep {
+            return false;
+        }
+        self.act(agent, |agent, _| agent.stall());
         let until = self.now + self.chance.millis(5_000, 150_000);
         self.asleep_until[agent] = until;
         self.queue.put(until, Event::Wake(agent));

@@ -205,13 +205,19 @@ impl World {
 
     fn timer(&mut self, agent: usize, incarnation: u64, timer: Timer) {
         if self.agents[agent].incarnation != incarnation || self.agents[agent].is_gone {
-        } else if self.agents[agent].is_asleep {
+        } else if self.agents[agent].is_asleep && !self.is_for_minders(agent, &timer) {
             self.queue.put(self.asleep_until[agent], Event::Timer(agent, incarnation, timer));
         } else if timer == Timer::Dial {
             self.dial(agent);
         } else {
             self.act(agent, |agent, scene| agent.timer(&timer, scene));
         }
+    }
+
+    /// They keep the lease, whatever becomes of their agent.
+    fn is_for_minders(&self, agent: usize, timer: &Timer) -> bool {
+        let keep = self.mutant != Some(Mutant::LeaseKeptByTheAgentAlone);
+        self.agents[agent].is_stopped && *timer == Timer::Lease && keep
     }
 
     pub(super) fn dial(&mut self, agent: usize) {
@@ -318,7 +324,11 @@ impl World {
             self.let_out(effect);
         }
         let process = self.server.number;
-        let (low, high) = if self.goes_wrong(40) { (1_000, 20_000) } else { (0, 10) };
+        let (low, high) = match () {
+            () if self.goes_wrong(800) => (30_000, 120_000),
+            () if self.goes_wrong(40) => (1_000, 20_000),
+            () => (0, 10),
+        };
         self.after(low, high, Event::Commit(process));
     }
 

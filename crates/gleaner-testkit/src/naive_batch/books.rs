@@ -151,7 +151,10 @@ impl Books {
             }
             Event::RunEnded { run, end } => self.ended(now, run.task, end),
             Event::BudgetSet(budget) => self.budget = budget,
-            Event::TasksWithdrawn { .. } | Event::TasksReturned { .. } | Event::TasksRerun { .. } => {
+            Event::TasksWithdrawn { .. }
+            | Event::TasksReturned { .. }
+            | Event::TasksRerun { .. }
+            | Event::TaskReclassed { .. } => {
                 unreachable!("nobody cancels anything in the grids that this reference is made for")
             }
             Event::TaskClassMeasured { .. }

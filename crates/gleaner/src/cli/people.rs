@@ -16,7 +16,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = LOGIN_HELP)]
 pub(crate) struct LoginArguments {
-    /// The line that `gleaner token user` printed
+    /// The line that `gleaner token user` printed; or the coordinator's new address alone
     #[arg(value_name = "ADDRESS TOKEN", num_args = 0..)]
     pub(crate) line: Vec<String>,
     /// The folder to keep it in

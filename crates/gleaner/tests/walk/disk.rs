@@ -1,9 +1,11 @@
 //! A small disk that can be filled, and a folder that is shown by a program.
 
+use crate::processes::signal;
+use rustix::process::Signal;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use tempfile::TempDir;
 
 /// In memory, unmounted when dropped: declare it before what uses it.
@@ -80,6 +82,51 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         unmount(self.path());
+    }
+}
+
+/// A disk that can hang: a folder seen through FUSE, by a program that can be stopped. Unmounted when dropped.
+pub(crate) struct HangingDisk {
+    mounted: Mounted,
+    shown_by: Child,
+}
+
+impl HangingDisk {
+    /// Shows another folder; `None` where this machine has no way to.
+    pub(crate) fn showing(shown: &Path) -> Option<Self> {
+        let at = tempfile::Builder::new().prefix("gleaner-fuse-").tempdir().expect("a folder");
+        let device =
+            |path: &Path| std::fs::metadata(path).map(|data| std::os::unix::fs::MetadataExt::dev(&data)).ok();
+        let before = device(at.path());
+        let mut shown_by = Command::new("bindfs").arg("-f").arg(shown).arg(at.path()).spawn().ok()?;
+        let mounted = Mounted(at);
+        let patience = std::time::Duration::from_secs(10);
+        let came = crate::processes::until("the folder is shown, or not", patience, || {
+            let ended = shown_by.try_wait().expect("it is ours").is_some();
+            (ended || device(mounted.path()) != before).then_some(!ended)
+        });
+        came.then_some(Self { mounted, shown_by })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.mounted.path()
+    }
+
+    /// Whoever uses it waits.
+    pub(crate) fn hang(&self) {
+        signal(self.shown_by.id(), Signal::STOP);
+    }
+
+    pub(crate) fn go_on(&self) {
+        signal(self.shown_by.id(), Signal::CONT);
+    }
+}
+
+impl Drop for HangingDisk {
+    fn drop(&mut self) {
+        self.go_on();
+        let _ = self.shown_by.kill();
+        let _ = self.shown_by.wait();
     }
 }
 

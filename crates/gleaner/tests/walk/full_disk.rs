@@ -38,16 +38,22 @@ fn the_coordinators_disk_fills_up() {
     assert!(last.contains("ree some space"), "what to do: {last}");
     assert!(last.contains("kept") || last.contains("nothing that was acknowledged is lost"), "{last}");
 
-    // Without room it says so again, and does no harm.
-    let second = grid.serve().output().expect("it starts");
-    let said = grid.said();
-    let last = said.lines().last().unwrap_or_default();
-    eprintln!("{last}");
-    assert_eq!(second.status.code(), Some(4), "{last}");
-    assert!(last.contains("space"), "{last}");
-
-    disk.clear();
+    // Without room it starts for questions, and lets no agent in.
     grid.start();
+    assert!(tally(&grid, &job, "done") >= before);
+    let said = grid.said();
+    assert!(said.contains("is full: it can be asked"), "{said}");
+    until("the agent is told why", PATIENCE, || {
+        let log = fs::read_to_string(&grid.machine("lab").log).expect("a log");
+        log.contains("the coordinator's disk is full").then_some(())
+    });
+    let refused = grid.cli(&["submit", "--", "true"]);
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{error}");
+    eprintln!("{error}");
+
+    // With room it goes on by itself.
+    disk.clear();
     assert!(tally(&grid, &job, "done") >= before, "what was done is not done any more");
     grid.ok(&["wait", &job]);
     let logs = grid.json(&["logs", &job]);

@@ -1,7 +1,7 @@
 //! A machine: a network namespace, a cgroup with a CPU quota, and an agent in both.
 
 use crate::network::Wire;
-use crate::processes::{kill, standing, until, words};
+use crate::processes::{kill, signal, standing, until, words};
 use crate::quota::Quota;
 use crate::wall_clock::WallClock;
 use rustix::process::{Pid, Signal, kill_process};
@@ -66,6 +66,31 @@ impl Machine {
         let mut agent = self.agent.take().expect("it runs");
         agent.kill().expect("it is ours");
         agent.wait().expect("it is ours");
+    }
+
+    /// The agent alone stands still, as by a signal; its keeper, its minders and what they run do not.
+    pub(crate) fn stall(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// It goes on.
+    pub(crate) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Kills agent, keeper and minders in one instant, as far as there is one: none of them sees the others die.
+    pub(crate) fn kill_all_parts(&mut self) {
+        let parts: Vec<u32> = ["keep", "mind"].iter().flat_map(|called| self.parts(called)).collect();
+        self.stall();
+        for part in &parts {
+            signal(*part, Signal::STOP);
+        }
+        parts.into_iter().for_each(kill);
+        self.kill();
+    }
+
+    fn signal(&self, what: Signal) {
+        signal(self.agent.as_ref().expect("it runs").id(), what);
     }
 
     /// Asks the agent to end, and says how it did.

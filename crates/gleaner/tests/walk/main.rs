@@ -9,16 +9,19 @@
 //! ```
 
 mod attacks;
+mod backup;
 mod bad_luck;
 mod budget;
 mod checker;
 mod clock;
 mod disk;
 mod docs;
+mod elsewhere;
 mod full_disk;
 mod grid;
 mod journey;
 mod kills;
+mod lasting;
 mod machine;
 mod network;
 mod one_slot;
@@ -29,6 +32,8 @@ mod put_back;
 mod queue;
 mod quota;
 mod replicas;
+mod stalled;
 mod too_much;
 mod trouble;
+mod twins;
 mod wall_clock;

@@ -6,8 +6,13 @@ use std::time::{Duration, Instant};
 
 /// Ends a process that this test made; one that is gone is gone.
 pub(crate) fn kill(pid: u32) {
+    signal(pid, Signal::KILL);
+}
+
+/// Signals a process that this test made.
+pub(crate) fn signal(pid: u32, what: Signal) {
     if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
-        let _ = kill_process(pid, Signal::KILL);
+        let _ = kill_process(pid, what);
     }
 }
 

@@ -26,6 +26,7 @@ enum Mend {
     StartCoordinator,
     StartAgent(usize),
     HealLink(usize),
+    GoOn(usize),
 }
 
 impl Trouble {
@@ -49,11 +50,13 @@ impl Trouble {
         if self.next > Instant::now() {
             return;
         }
-        let did = match self.choices.below(10) {
+        let did = match self.choices.below(12) {
             0 | 1 => self.kill_coordinator(grid),
             2..=5 => self.kill_agent(grid),
             6 => self.kill_part(grid, "keep"),
             7 => self.kill_part(grid, "mind"),
+            8 => self.kill_all_parts(grid),
+            9 => self.stall_agent(grid),
             _ => self.cut_link(grid),
         };
         let Some(what) = did else { return };
@@ -109,6 +112,32 @@ impl Trouble {
         Some(what)
     }
 
+    /// Nobody is left who would end what runs.
+    fn kill_all_parts(&mut self, grid: &mut Grid) -> Option<String> {
+        let index = self.choices.below(grid.machines.len());
+        let machine = &mut grid.machines[index];
+        if !machine.is_running() {
+            return None;
+        }
+        machine.kill_all_parts();
+        let what = format!("agent, keeper and minders of {} are killed at once", machine.name);
+        self.mend_after(DOWN_MS, Mend::StartAgent(index));
+        Some(what)
+    }
+
+    /// Longer than a lease, or not.
+    fn stall_agent(&mut self, grid: &Grid) -> Option<String> {
+        let index = self.choices.below(grid.machines.len());
+        let machine = &grid.machines[index];
+        if !machine.is_running() || self.mends.iter().any(|(_, mend)| *mend == Mend::GoOn(index)) {
+            return None;
+        }
+        machine.stall();
+        let what = format!("the agent of {} is stopped", machine.name);
+        self.mend_after(CUT_MS, Mend::GoOn(index));
+        Some(what)
+    }
+
     fn kill_part(&mut self, grid: &Grid, called: &str) -> Option<String> {
         let machine = &grid.machines[self.choices.below(grid.machines.len())];
         let parts = machine.parts(called);
@@ -133,5 +162,8 @@ fn apply(grid: &mut Grid, mend: Mend) {
         Mend::StartCoordinator => grid.launch(),
         Mend::StartAgent(index) => grid.machines[index].start(),
         Mend::HealLink(index) => grid.machines[index].wire.heal(),
+        // One that was killed meanwhile is another by now, which goes on anyway.
+        Mend::GoOn(index) if grid.machines[index].is_running() => grid.machines[index].go_on(),
+        Mend::GoOn(_) => {}
     }
 }

@@ -43,6 +43,16 @@ impl SqliteReader {
         Ok(Self { connection: schema::open_to_read(file)? })
     }
 
+    /// Writes all that is committed to a file, which must not exist, and says which row is its last. A coordinator may go on
+    /// committing meanwhile.
+    pub fn copy_to(&self, file: &Path) -> Result<Seq, ReadError> {
+        let copy = || {
+            self.connection.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
+            last(&schema::connect_to_read(file)?)
+        };
+        copy().map_err(read_error)
+    }
+
     pub(super) fn of(file: &Path) -> rusqlite::Result<Self> {
         Ok(Self { connection: schema::connect_to_read(file)? })
     }

@@ -20,7 +20,7 @@ const APPLICATION: u32 = 0x476c_6e72;
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
 /// 3: alarms have names. 4: every start draws a lineage and a seed.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -1,0 +1,87 @@
+//! A ledger that is told facts, one a second, and checked after each.
+
+use gleaner_core::{Command, Decision, Run, Settled};
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::ledger::Ledger;
+use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{End, Outcome, Profile};
+
+pub(crate) fn agent(number: usize) -> MachineId {
+    MachineId::new(number)
+}
+
+pub(crate) struct Books {
+    pub(crate) ledger: Ledger,
+    now: Time,
+}
+
+impl Books {
+    /// So many agents, and a job.
+    pub(crate) fn with(agents: usize, spec: JobSpec) -> Self {
+        let mut books = Self { ledger: Ledger::new(), now: Time::ZERO };
+        let profile = Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) };
+        let (program, lineage) = ("test".to_owned(), gleaner_wire::Lineage::of([1; 8]));
+        books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 });
+        for number in 0..agents {
+            let (name, token) = (format!("m{number}"), format!("t{number}"));
+            let by = gleaner_wire::api::Actor::Coordinator;
+            books.add(Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, uses: 1, by });
+            let (agent, profile) = (agent(number), profile.clone());
+            let (key, started) = (name.clone(), profile.clone());
+            books.add(Fact::AgentEnrolled { agent, name, key, token, profile });
+            books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started });
+        }
+        let spec = std::sync::Arc::new(spec);
+        let job = books.ledger.next_job();
+        books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None });
+        books
+    }
+
+    pub(crate) fn add(&mut self, fact: Fact) {
+        self.now = self.now.after_seconds(1.0);
+        self.ledger.apply(&Entry { at: self.now, fact });
+        self.ledger.check().expect("the ledger holds");
+    }
+
+    /// What the policy in force starts.
+    pub(crate) fn starts(&mut self) -> Vec<(RunId, MachineId)> {
+        while self.ledger.decide(self.now).is_some() {}
+        self.ledger.check().expect("the ledger holds");
+        let orders = self.ledger.take_orders().into_iter();
+        orders
+            .filter_map(|order| match order {
+                Command::Start { run, on } => Some((run, on)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// As a policy would decide.
+    pub(crate) fn decide(&mut self, decision: Decision) {
+        let fact = Fact::Decided { decisions: vec![decision], settled: Settled::default() };
+        self.ledger.replay(&Entry { at: self.now, fact }).expect("there is room");
+        self.ledger.check().expect("the ledger holds");
+    }
+
+    pub(crate) fn ends(&mut self, run: RunId, on: MachineId, outcome: &Outcome) {
+        assert!(self.ledger.is_awaited(run, on));
+        self.add(Fact::RunEnded { run, agent: on, end: end(outcome) });
+    }
+
+    /// All that rests has rested.
+    pub(crate) fn rested(&mut self) {
+        let tasks: Vec<TaskId> = self.ledger.rested_by(Time::NEVER);
+        self.add(Fact::TasksRested(tasks));
+    }
+
+    pub(crate) fn live(&self) -> Vec<RunId> {
+        let agents = (0..self.ledger.agents().len()).map(agent);
+        agents.flat_map(|on| self.ledger.live_on(on)).map(Run::id).collect()
+    }
+}
+
+pub(crate) fn end(outcome: &Outcome) -> Box<End> {
+    let end = serde_json::from_value(serde_json::json!({ "outcome": outcome }));
+    Box::new(end.expect("an end"))
+}

@@ -1,0 +1,117 @@
+//! Tries of a task go to other machines than those on which it failed, as long as there are any.
+
+use crate::books::{Books, agent};
+use gleaner_server::journal::Fact;
+use gleaner_units::{MachineId, RunId, TaskId};
+use gleaner_wire::JobId;
+use gleaner_wire::api::{Actor, TaskPhase};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::Outcome;
+
+const FAILED: Outcome = Outcome::Exited { code: 1 };
+
+fn spec(retries: u32) -> JobSpec {
+    JobSpec { retries, ..JobSpec::new(["true"]) }
+}
+
+/// Lets the policy start what waits, which is one task, and says where.
+fn start(books: &mut Books) -> (RunId, MachineId) {
+    let started = books.starts();
+    let [one] = started[..] else { panic!("{started:?}") };
+    books.add(Fact::RunStarted(one.0));
+    one
+}
+
+fn fails(books: &mut Books, outcome: &Outcome) -> MachineId {
+    let (run, on) = start(books);
+    books.ends(run, on, outcome);
+    books.rested();
+    on
+}
+
+fn set_open(books: &mut Books, on: MachineId, open: bool) {
+    let by = Actor::User("root".to_owned());
+    books.add(Fact::MachineOpened { agent: on, open, why: String::new(), by });
+}
+
+#[test]
+fn each_try_is_on_another_machine_and_when_all_failed_on_any() {
+    for outcome in [FAILED, Outcome::TimedOut, Outcome::Signalled { signal: 9 }] {
+        let mut books = Books::with(3, spec(9));
+        let mut first: Vec<MachineId> = (0..3).map(|_| fails(&mut books, &outcome)).collect();
+        first.sort_unstable();
+        assert_eq!(first, [agent(0), agent(1), agent(2)], "{outcome:?}");
+        let mut second: Vec<MachineId> = (0..3).map(|_| fails(&mut books, &outcome)).collect();
+        second.sort_unstable();
+        assert_eq!(second, [agent(0), agent(1), agent(2)], "{outcome:?}");
+    }
+}
+
+/// It could be started nowhere three times in a row, which ends it; but not on one machine.
+#[test]
+fn one_machine_that_starts_nothing_does_not_fail_a_task() {
+    let mut books = Books::with(2, spec(0));
+    let broken = fails(&mut books, &Outcome::NotStarted { why: "no sandbox".to_owned() });
+    let (run, on) = start(&mut books);
+    assert_ne!(on, broken);
+    books.ends(run, on, &Outcome::Exited { code: 0 });
+    assert_eq!(books.ledger.record(TaskId::new(0)).phase, TaskPhase::Done);
+}
+
+#[test]
+fn a_task_waits_for_a_machine_that_is_busy_but_not_for_one_that_is_gone() {
+    let two = serde_json::json!({
+        "command": ["true"], "retries": 9,
+        "tasks": { "array": { "first": 0, "last": 3, "step": 1 } },
+    });
+    let mut books = Books::with(2, serde_json::from_value(two).expect("a job"));
+    // Two slots on each of two machines.
+    let started = books.starts();
+    let (failed, on) = started[0];
+    let other = started.iter().map(|(_, on)| *on).find(|it| *it != on).expect("both");
+    started.iter().for_each(|(run, _)| books.add(Fact::RunStarted(*run)));
+    books.ends(failed, on, &FAILED);
+    books.rested();
+    assert_eq!(books.starts(), [], "the other machine is busy, and takes tasks");
+    set_open(&mut books, other, false);
+    assert_eq!(books.starts(), [(RunId::new(failed.task, 2), on)], "none other is left");
+}
+
+#[test]
+fn what_is_run_again_from_its_beginning_may_run_anywhere() {
+    let mut books = Books::with(2, spec(1));
+    let first = fails(&mut books, &FAILED);
+    let (run, second) = start(&mut books);
+    books.ends(run, second, &FAILED);
+    assert_eq!(books.ledger.record(TaskId::new(0)).phase, TaskPhase::Failed);
+    set_open(&mut books, second, false);
+    let by = Actor::User("ada".to_owned());
+    let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
+    books.add(Fact::TasksRerun(chosen));
+    assert_eq!(start(&mut books).1, first);
+}
+
+/// Machines that failed nobody stay one class, and a hundred failures of one job on one machine make one class of tasks.
+#[test]
+fn few_classes_are_made() {
+    let many = serde_json::json!({
+        "command": ["true"], "retries": 9,
+        "tasks": { "array": { "first": 0, "last": 99, "step": 1 } },
+    });
+    let mut books = Books::with(10, serde_json::from_value(many).expect("a job"));
+    let classes = |books: &Books| {
+        let classes = books.ledger.grid().classes();
+        (classes.machine_classes().len(), classes.task_classes().len())
+    };
+    assert_eq!(classes(&books), (1, 1));
+    for _ in 0..20 {
+        for (run, on) in books.starts() {
+            books.add(Fact::RunStarted(run));
+            let outcome = if on == agent(3) { FAILED } else { Outcome::Exited { code: 0 } };
+            books.ends(run, on, &outcome);
+        }
+        books.rested();
+    }
+    assert_eq!(classes(&books), (2, 2));
+    assert_eq!(books.ledger.tally().done, 100);
+}

@@ -1,0 +1,5 @@
+//! What the ledger makes of facts.
+
+mod books;
+mod elsewhere;
+mod replicas;

@@ -1,0 +1,63 @@
+//! Several live runs of one task in the books: the first result counts, and the other run is stopped.
+
+use crate::books::{Books, agent, end};
+use gleaner_core::{Command, Decision, StopReason};
+use gleaner_server::journal::Fact;
+use gleaner_units::{RunId, TaskId};
+use gleaner_wire::api::TaskPhase;
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::Outcome;
+
+const TASK: usize = 0;
+
+fn run(number: u32) -> RunId {
+    RunId::new(TaskId::new(TASK), number)
+}
+
+/// Two agents, and a task on the first.
+fn with_a_task() -> Books {
+    let mut books = Books::with(2, JobSpec::new(["true"]));
+    assert_eq!(books.starts(), [(run(1), agent(0))]);
+    books
+}
+
+/// As a policy would that replicates.
+fn replicate(books: &mut Books) {
+    books.decide(Decision::Replicate { task: TaskId::new(TASK), on: agent(1) });
+}
+
+fn phase(books: &Books) -> TaskPhase {
+    books.ledger.record(TaskId::new(TASK)).phase
+}
+
+const DONE: Outcome = Outcome::Exited { code: 0 };
+
+#[test]
+fn the_first_result_counts_and_the_other_run_is_stopped() {
+    let mut books = with_a_task();
+    replicate(&mut books);
+    assert_eq!(books.live(), [run(1), run(2)]);
+    books.add(Fact::RunStarted(run(1)));
+    books.add(Fact::RunStarted(run(2)));
+    books.ends(run(2), agent(1), &DONE);
+    let stop = Command::Stop { run: run(1), on: agent(0), why: StopReason::Superseded };
+    assert_eq!((books.ledger.take_orders(), phase(&books)), (vec![stop], TaskPhase::Done));
+    assert!(!books.ledger.is_awaited(run(1), agent(0)), "there is a result");
+    assert_eq!(books.live(), [run(1)], "until its end is reported");
+    books.add(Fact::ResultRefused { run: run(1), agent: agent(0), end: end(&DONE) });
+    assert_eq!((books.live(), phase(&books)), (vec![], TaskPhase::Done));
+}
+
+#[test]
+fn while_another_run_goes_on_a_task_is_not_back_in_the_queue() {
+    let mut books = with_a_task();
+    replicate(&mut books);
+    books.add(Fact::RunStarted(run(1)));
+    books.add(Fact::RunStarted(run(2)));
+    books.ends(run(1), agent(0), &Outcome::Abandoned { why: String::new() });
+    assert_eq!((books.live(), phase(&books)), (vec![run(2)], TaskPhase::Running));
+    books.add(Fact::LeaseExpired { agent: agent(1) });
+    assert_eq!((books.live(), phase(&books)), (vec![], TaskPhase::Waiting));
+    books.ends(run(2), agent(1), &DONE);
+    assert_eq!(phase(&books), TaskPhase::Done, "the task was not given to another machine");
+}

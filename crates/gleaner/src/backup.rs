@@ -1,0 +1,28 @@
+//! `gleaner backup`: a copy of a coordinator's folder while it works.
+
+use crate::cli::BackupArguments;
+use crate::failure::Failure;
+use crate::{Outcome, home, stdout};
+use gleaner_server::backup::{Copied, backup};
+use serde_json::json;
+
+pub(crate) fn run(arguments: &BackupArguments) -> Outcome {
+    home::keep_private();
+    let from = home::folder(arguments.home.as_deref())?;
+    let to = &arguments.to;
+    let Copied { last, files, bytes } =
+        backup(&from, to).map_err(|error| Failure::Coordinator(error.to_string()))?;
+    let rows = last.number();
+    if arguments.json {
+        return stdout::print_json(
+            &json!({ "version": 1, "to": to, "rows": rows, "files": files, "bytes_copied": bytes }),
+        );
+    }
+    let to = to.display();
+    stdout::print(format!(
+        "{to} has the journal up to row {rows}, and {files} files ({bytes} bytes of them copied now).\n\
+         It has the grid's keys too: keep it as safe as {}.\n\
+         `gleaner journal verify --home {to} --files` checks it; docs/when-things-break.md says how to go back to it.\n",
+        from.display()
+    ))
+}

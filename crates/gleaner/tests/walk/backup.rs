@@ -1,0 +1,52 @@
+//! A copy is made while a grid works, and the grid goes on from it after its coordinator's disk is lost.
+
+use crate::grid::{Grid, PATIENCE, USER};
+use crate::processes::until;
+use std::fs;
+use std::process::Command;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
+                     busy_cores = 64.0\nidle_seconds = 1\n";
+
+#[test]
+fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
+    let mut grid = Grid::new("backup", 4);
+    grid.start();
+    grid.add("lab", 80, RULES, &["--as", USER, "--slots", "2"]);
+    let script = "seq 1 3000; echo $GLEANER_INDEX > left; sleep 0.2";
+    let array = ["--array", "1-40", "--output", "left", "--", "sh", "-c", script];
+    let job = grid.json(&[&["submit", "--no-sandbox"], &array[..]].concat())["job"].to_string();
+    let done = |grid: &Grid| grid.json(&["status", &job])["tasks"]["done"].as_u64().expect("a number");
+    let copy = grid.folder.path().join("copy");
+    let to = copy.to_str().expect("text").to_owned();
+    let mut in_copy = 0;
+    for least in [3, 6] {
+        until("some are done", PATIENCE, || (done(&grid) >= least).then_some(()));
+        in_copy = done(&grid);
+        eprintln!("{}", grid.ok(&["backup", &to]));
+        let verified = grid.ok(&["journal", "verify", "--files", "--home", &to]);
+        eprintln!("the copy: {verified}");
+    }
+    until("more are done", PATIENCE, || (done(&grid) > in_copy + 2).then_some(()));
+
+    grid.kill_coordinator();
+    fs::remove_dir_all(&grid.home).expect("the disk is lost");
+    let copied = Command::new("cp").arg("-a").arg(&copy).arg(&grid.home).status().expect("cp");
+    assert!(copied.success());
+    eprintln!("{}", grid.ok(&["journal", "restore", "--yes"]));
+    grid.start();
+    assert!(done(&grid) >= in_copy, "what is in the copy is done");
+    grid.ok(&["wait", &job]);
+    let logs = grid.json(&["logs", &job]);
+    let expected: String = (1..=3_000).map(|number| format!("{number}\n")).collect();
+    for output in logs["outputs"].as_array().expect("a list") {
+        assert!(output["text"] == expected, "the output of task {} is not what it wrote", output["task"]);
+    }
+    let to = grid.folder.path().join("fetched");
+    grid.ok(&["fetch", &job, "--to", to.to_str().expect("text")]);
+    for task in 1..=40 {
+        let left = fs::read_to_string(to.join(task.to_string()).join("left")).expect("an output");
+        assert_eq!(left, format!("{task}\n"));
+    }
+    grid.wind_up();
+}

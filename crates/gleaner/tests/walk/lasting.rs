@@ -1,0 +1,91 @@
+//! Who waits outlasts a restart of the coordinator; and a coordinator that was moved, whose token was lost, or whose clock
+//! was wrong, is reached again.
+
+use crate::grid::{Grid, PATIENCE, PROGRAM, USER};
+use crate::network::ADDRESS;
+use crate::processes::until;
+use std::fs;
+use std::process::{Child, Stdio};
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
+                     busy_cores = 64.0\nidle_seconds = 1\n";
+
+fn spawn(grid: &Grid, arguments: &[&str]) -> Child {
+    let mut command = grid.within();
+    command.arg(PROGRAM).args(arguments).env("GLEANER_HOME", &grid.home);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program")
+}
+
+#[test]
+fn who_waits_or_looks_outlasts_a_restart() {
+    let mut grid = Grid::new("lasting", 30);
+    grid.start();
+    grid.add("lab", 60, RULES, &["--as", USER, "--slots", "1"]);
+    let script = "i=0; while [ $i -lt 60 ]; do echo $i; sleep 0.1; i=$((i + 1)); done";
+    let job = grid.json(&["submit", "--no-sandbox", "--", "sh", "-c", script])["job"].to_string();
+    until("it has written", PATIENCE, || (!grid.ok(&["logs", &job]).is_empty()).then_some(()));
+    let commands: [&[&str]; 3] = [&["wait", &job], &["logs", "-f", "--stdout", &job], &["watch", &job]];
+    let waiting: Vec<Child> = commands.iter().map(|arguments| spawn(&grid, arguments)).collect();
+    // Until all three are answered: the coordinator has their requests.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    grid.kill_coordinator();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    grid.start();
+    for (arguments, child) in commands.iter().zip(waiting) {
+        let output = child.wait_with_output().expect("it is ours");
+        let error = String::from_utf8_lossy(&output.stderr);
+        eprintln!("{arguments:?}: {error}");
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        assert!(!error.contains("docs.rs") && !error.contains("close_notify"), "{error}");
+        if arguments[0] == "logs" {
+            let expected: String = (0..60).map(|number| format!("{number}\n")).collect();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        }
+    }
+    grid.wind_up();
+}
+
+#[test]
+fn a_coordinator_that_moved_needs_no_new_tokens_and_a_lost_one_is_renewed() {
+    let mut grid = Grid::new("moved", 30);
+    grid.start();
+    grid.add("lab", 60, RULES, &["--slots", "1"]);
+    grid.machine("lab").stop();
+    grid.stop_coordinator();
+
+    let next = ADDRESS.replace("7717", "7718");
+    let settings = grid.home.join("config.toml");
+    let text = fs::read_to_string(&settings).expect("settings").replace(ADDRESS, &next);
+    fs::write(&settings, text).expect("settings");
+    fs::write(grid.home.join("token"), "").expect("a file");
+    grid.start();
+    assert!(grid.said().contains("held no token"), "{}", grid.said());
+
+    let address = format!("https://{next}");
+    grid.machine("lab").options = vec!["--join".to_owned(), address];
+    grid.machine("lab").start();
+    until("it found the coordinator", PATIENCE, || (grid.state_of("lab")? == "open").then_some(()));
+    assert!(!fs::read_to_string(grid.home.join("token")).expect("a token").is_empty());
+    grid.wind_up();
+}
+
+#[test]
+fn a_clock_that_was_400_days_ahead_at_the_start_locks_nobody_out_once_it_is_right() {
+    for ahead in ["+400d", "-400d"] {
+        let (mut grid, clock) = Grid::by_a_clock("clock-400", 30);
+        clock.set(ahead);
+        grid.start();
+        clock.set("+0");
+        let mut said = String::new();
+        until(&format!("the coordinator is trusted again after {ahead}: {said}"), PATIENCE, || {
+            let output = grid.cli(&["status"]);
+            said = String::from_utf8_lossy(&output.stderr).into_owned();
+            output.status.success().then_some(())
+        });
+        grid.add("lab", 60, RULES, &["--slots", "1"]);
+        let job = grid.json(&["submit", "--", "echo", "here"])["job"].to_string();
+        grid.ok(&["wait", &job]);
+        grid.wind_up();
+    }
+}
