@@ -1,9 +1,9 @@
 //! What was, noted while the journal is read.
 
-use gleaner_core::{Decision, GridConfig, Migration};
+use gleaner_core::{GridConfig, Migration};
 use gleaner_policy::PolicySpec;
-use gleaner_server::journal::{Chosen, Entry, Fact};
-use gleaner_server::ledger::{Ledger, ReplayError};
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::ledger::{Ledger, ReplayError, Step, Told};
 use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
 use gleaner_units::{MachineId, Ops, TaskId, Time};
 use gleaner_wire::JobId;
@@ -116,28 +116,51 @@ pub struct LeftOut {
 impl Reading {
     /// Takes note of the next entry. Fails where the journal contradicts itself.
     pub fn read(&mut self, entry: &Entry) -> Result<(), ReplayError> {
-        self.ledger.replay(entry)?;
+        let steps = self.ledger.replay(entry)?;
         let at = entry.at;
         let begun = *self.begun.get_or_insert(at);
         self.last = at;
         let at = Time::from_nanos(at.since(begun).nanos());
         self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
-        match &entry.fact {
-            Fact::RunStarted(run) => self.started(at, run.task),
-            Fact::RunEnded { run, agent, end } => self.ended(at, run.task, *agent, end),
-            // It counts as what the grid spent, and did nothing.
-            Fact::ResultRefused { run, end, .. } => {
-                self.tasks[run.task.index()].machine_s += end.usage.elapsed_s;
-            }
-            Fact::Decided { decisions, .. } => {
-                for decision in decisions {
-                    self.decided(at, decision);
+        for told in steps {
+            told.tasks.tasks().for_each(|task| self.step(at, task, &told, &entry.fact));
+        }
+        self.machine_changed(at, &entry.fact);
+        Ok(())
+    }
+
+    fn step(&mut self, at: Time, task: TaskId, told: &Told, fact: &Fact) {
+        let noted = &mut self.tasks[task.index()];
+        match told.step {
+            Step::Started => self.started(at, task),
+            Step::Ended(_) | Step::Wasted | Step::Refused => {
+                let (Fact::RunEnded { end, agent, .. } | Fact::ResultRefused { end, agent, .. }) = fact else {
+                    unreachable!("a run ends by a fact that says how");
+                };
+                noted.machine_s += end.usage.elapsed_s;
+                // What does not count is what the grid spent, and did nothing.
+                if let Step::Ended(_) = told.step {
+                    self.ended(at, task, told.phase, (*agent, end));
                 }
             }
-            Fact::TasksReleased(chosen) | Fact::TasksRerun(chosen) => self.again(at, chosen),
-            fact => self.machine_changed(at, fact),
+            Step::Moves { .. } => {
+                noted.moves += 1;
+                noted.moving = Some(at);
+            }
+            // As if it came now.
+            Step::Released | Step::Rerun => *noted = Noted { came: at, ..Noted::default() },
+            Step::Submitted
+            | Step::Placed
+            | Step::Copied
+            | Step::Lost(_)
+            | Step::TargetLost
+            | Step::OwnerCame
+            | Step::ToBe(_)
+            | Step::Is(_)
+            | Step::NotToBeHeld
+            | Step::Rested
+            | Step::Awaited => {}
         }
-        Ok(())
     }
 
     fn started(&mut self, at: Time, task: TaskId) {
@@ -148,25 +171,15 @@ impl Reading {
         }
     }
 
-    fn ended(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
+    fn ended(&mut self, at: Time, task: TaskId, phase: TaskPhase, (on, end): (MachineId, &End)) {
         let noted = &mut self.tasks[task.index()];
-        noted.machine_s += end.usage.elapsed_s;
         noted.on = Some(on);
-        let phase = self.ledger.record(task).phase;
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
         if is_over || end.checkpoint.is_some() {
             noted.work.push((on, end.usage.elapsed_s));
         }
         noted.ended = is_over.then_some(at);
-    }
-
-    fn decided(&mut self, at: Time, decision: &Decision) {
-        if let &Decision::Relocate { task, .. } = decision {
-            let noted = &mut self.tasks[task.index()];
-            noted.moves += 1;
-            noted.moving = Some(at);
-        }
     }
 
     fn machine_changed(&mut self, at: Time, fact: &Fact) {
@@ -190,16 +203,6 @@ impl Reading {
         if used.to_bits() != machine.told.to_bits() {
             machine.told = used;
             self.loads.push(LoadChange { time: at, machine: agent, load: used });
-        }
-    }
-
-    /// Tasks that wait again from now on, as if they came now.
-    fn again(&mut self, at: Time, chosen: &Chosen) {
-        let job = self.ledger.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
-        let ranges = if chosen.tasks.is_empty() { vec![job.range()] } else { chosen.tasks.clone() };
-        let tasks = ranges.into_iter().flat_map(gleaner_server::store::TaskRange::tasks);
-        for task in tasks.filter(|&task| self.ledger.record(task).phase == TaskPhase::Waiting) {
-            self.tasks[task.index()] = Noted { came: at, ..Noted::default() };
         }
     }
 

@@ -42,6 +42,7 @@ impl Journal {
         let (name, key, token) = (name.to_owned(), String::new(), String::new());
         let agent = MachineId::new(agent);
         self.add(0.0, Fact::AgentEnrolled { agent, name, key, token, profile });
+        self.add(0.0, Fact::AgentReturned { agent, brings: Vec::new() });
     }
 
     fn started(&mut self, second: f64, task: usize) {
@@ -90,6 +91,29 @@ fn past_of(journal: &Journal) -> Past {
         reading.read(entry).expect("a journal that follows from itself");
     }
     reading.end()
+}
+
+#[test]
+fn what_waited_all_along_did_not_come_when_another_was_released() {
+    let mut journal = Journal::default();
+    let policy = policy("bertasi/greedy", &json!(null));
+    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    journal.machine(FAST, "fast", 100.0);
+    let tasks = TaskList::Array { first: 1, last: 3, step: 1 };
+    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    let job = JobId(1);
+    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None });
+    let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(2))], by: Actor::Coordinator };
+    journal.add(0.0, Fact::TasksHeld(chosen.clone()));
+    journal.started(0.0, 0);
+    journal.add(50.0, Fact::TasksReleased(Chosen { tasks: Vec::new(), ..chosen }));
+    for (task, from) in [(0, 60.0), (1, 70.0)] {
+        journal.done(from, task, FAST, 10.0);
+        journal.started(from, task + 1);
+    }
+    journal.done(80.0, 2, FAST, 10.0);
+    let was = past_of(&journal).was;
+    assert_eq!((was.wait_max_s, was.wait_mean_s), (60.0, 80.0 / 3.0), "the second waited from the start");
 }
 
 #[test]

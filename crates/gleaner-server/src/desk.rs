@@ -23,7 +23,7 @@ pub use run::RunOrder;
 
 use crate::blobs::BlobId;
 use crate::journal::{Entry, Fact};
-use crate::ledger::{Job, Ledger};
+use crate::ledger::{Ledger, Told};
 use crate::limits::UPLOADS_OF_AGENT_MAX;
 use crate::store::{RANGES_LIMIT, TaskRange};
 use crate::uploads::Uploads;
@@ -131,13 +131,27 @@ pub struct Written {
     pub bytes: Vec<u8>,
 }
 
-/// A fact, and the tasks whose history it belongs to.
+/// A fact, and what it was for tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recorded {
     /// The fact.
     pub entry: Entry,
-    /// In order.
-    pub tasks: Vec<TaskRange>,
+    /// The step that it was in the life of each task to whose history it belongs.
+    pub steps: Vec<Told>,
+}
+
+impl Recorded {
+    /// The tasks to whose history it belongs, neighbours as one range each. Where that is too many for the index, one range
+    /// around them all: such a history lists the fact where it says nothing, and [`Life`](crate::life::Life) passes over it.
+    pub fn tasks(&self) -> Vec<TaskRange> {
+        let ranges = TaskRange::merged(self.steps.iter().map(|told| told.tasks).collect());
+        match ranges[..] {
+            [first, .., last] if ranges.len() > RANGES_LIMIT => {
+                TaskRange::between(first.first(), last.last()).into_iter().collect()
+            }
+            _ => ranges,
+        }
+    }
 }
 
 /// What came of some inputs.
@@ -249,8 +263,8 @@ impl Desk {
     /// Lets the scheduler answer what came in, and hands everything out.
     pub fn settle(&mut self, now: Time) -> Batch {
         let decided = if self.quiet_until.is_some() { None } else { self.ledger.decide(now) };
-        if let Some((fact, tasks)) = decided {
-            self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, tasks: ranges(tasks) });
+        if let Some((fact, steps)) = decided {
+            self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, steps });
         }
         self.pass_on_orders(now);
         std::mem::take(&mut self.batch)
@@ -291,15 +305,8 @@ impl Desk {
 
     fn record(&mut self, now: Time, fact: Fact) {
         let entry = Entry { at: now, fact };
-        let touched = self.ledger.apply(&entry);
-        let tasks = match &entry.fact {
-            // All of its tasks, of which there may be a million.
-            Fact::JobSubmitted { job, .. } => {
-                self.ledger.find_job(*job).map(Job::range).into_iter().collect()
-            }
-            _ => ranges(touched),
-        };
-        self.batch.recorded.push(Recorded { entry, tasks });
+        let steps = self.ledger.apply(&entry);
+        self.batch.recorded.push(Recorded { entry, steps });
     }
 
     fn tick(&mut self, now: Time) {
@@ -321,17 +328,5 @@ impl Desk {
         while let Some((_, alarm)) = self.ledger.grid().next_alarm().filter(|(at, _)| *at <= now) {
             self.record(now, Fact::WokeUp { alarm });
         }
-    }
-}
-
-/// Neighbours as one range each. Where that is too many for the index, one range around them all: a history then shows
-/// the fact where it says nothing, which does no harm.
-fn ranges(tasks: Vec<TaskRange>) -> Vec<TaskRange> {
-    let ranges = TaskRange::merged(tasks);
-    match ranges[..] {
-        [first, .., last] if ranges.len() > RANGES_LIMIT => {
-            TaskRange::between(first.first(), last.last()).into_iter().collect()
-        }
-        _ => ranges,
     }
 }

@@ -429,5 +429,5 @@ fn is_about_people(fact: &Fact) -> bool {
 /// Never: facts are plain data.
 pub fn row(recorded: &Recorded) -> Row {
     let body = serde_json::to_string(&recorded.entry.fact).expect("facts are plain data");
-    Row { at: recorded.entry.at, tasks: recorded.tasks.clone(), body }
+    Row { at: recorded.entry.at, tasks: recorded.tasks(), body }
 }

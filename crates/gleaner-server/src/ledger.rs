@@ -17,7 +17,9 @@ mod machines;
 mod past;
 mod people;
 mod record;
+mod records;
 mod shown;
+mod step;
 mod tasks;
 mod tries;
 
@@ -26,17 +28,18 @@ pub use job::Job;
 pub use label::Label;
 pub(crate) use past::Acquaintance;
 pub use people::{JoinPermit, People, User};
+pub(crate) use record::{Ending, Others};
 pub use record::{Last, Record, Wish};
 pub use shown::Shown;
+pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;
-pub(crate) use tries::Ended;
 pub use tries::{Tries, Verdict};
 
 use crate::journal::{Entry, Fact};
 use crate::policy::default_policy;
 use crate::store::TaskRange;
 use elsewhere::Elsewhere;
-use gleaner_core::{Command, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
+use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::api::{Tally, TaskPhase};
@@ -45,7 +48,7 @@ use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
 use lineages::Lineages;
-use record::Records;
+use records::Records;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -62,8 +65,8 @@ pub struct Ledger {
     named: Named,
     /// For agents. Lost ones do no harm: an agent hears all it needs to when it connects.
     orders: Vec<Command>,
-    /// The tasks that the fact at hand is about.
-    touched: Vec<TaskRange>,
+    /// What the fact at hand was for tasks.
+    told: Vec<Told>,
 }
 
 type Named = BTreeSet<(BlobHash, UserId)>;
@@ -145,7 +148,7 @@ impl Ledger {
     fn of(grid: Grid, books: Books) -> Self {
         let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
-        Self { scheduler, books, named, orders: Vec::new(), touched: Vec::new() }
+        Self { scheduler, books, named, orders: Vec::new(), told: Vec::new() }
     }
 
     /// From a snapshot.
@@ -163,46 +166,63 @@ impl Ledger {
         postcard::to_stdvec(&(self.scheduler.grid(), &self.books)).expect("plain data")
     }
 
-    /// Takes in a fact that was just recorded; returns the tasks that it is about, for the index of histories.
+    /// Takes in a fact that was just recorded; returns what it was for the tasks that it is about.
     ///
     /// # Panics
     /// On a decision: [`decide`](Self::decide) has carried it out already.
-    pub fn apply(&mut self, entry: &Entry) -> Vec<TaskRange> {
+    pub fn apply(&mut self, entry: &Entry) -> Vec<Told> {
         assert!(!matches!(entry.fact, Fact::Decided { .. }), "a decision is not applied again");
         self.write(entry.at, &entry.fact);
-        std::mem::take(&mut self.touched)
+        std::mem::take(&mut self.told)
     }
 
-    /// Takes in a fact from the journal, decisions among them, without deciding anything.
-    pub fn replay(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+    /// Takes in a fact from the journal, decisions among them, without deciding anything. Returns what it was for tasks.
+    pub fn replay(&mut self, entry: &Entry) -> Result<Vec<Told>, ReplayError> {
         if let Fact::Decided { decisions, settled } = &entry.fact {
             let carried = self.scheduler.carry_out(entry.at, decisions, *settled);
             carried.map_err(|why| ReplayError::Decision { at: entry.at, why })?;
-            self.note_orders();
-            self.books.now = entry.at;
-            self.books.rows += 1;
-            self.books.lineages.decided();
+            self.decided(entry.at, decisions);
         } else {
             self.write(entry.at, &entry.fact);
         }
-        self.touched.clear();
         self.orders.clear();
-        Ok(())
+        Ok(std::mem::take(&mut self.told))
     }
 
     /// Lets the policy answer what happened, if anything did. Returns the fact that records it, also where the answer
-    /// was to do nothing, and the tasks that it is about.
-    pub fn decide(&mut self, now: Time) -> Option<(Fact, Vec<TaskRange>)> {
+    /// was to do nothing, and what it was for tasks.
+    pub fn decide(&mut self, now: Time) -> Option<(Fact, Vec<Told>)> {
         if !self.scheduler.is_asked() {
             return None;
         }
         let mut decisions = Vec::new();
         let settled = self.scheduler.decide(now, &mut decisions);
+        self.decided(now, &decisions);
+        Some((Fact::Decided { decisions, settled }, std::mem::take(&mut self.told)))
+    }
+
+    /// The scheduler has decided, and carried it out.
+    fn decided(&mut self, at: Time, decisions: &[Decision]) {
         self.note_orders();
-        self.books.now = now;
+        self.books.now = at;
         self.books.rows += 1;
         self.books.lineages.decided();
-        Some((Fact::Decided { decisions, settled }, std::mem::take(&mut self.touched)))
+        for decision in decisions {
+            let (step, task, on) = match *decision {
+                Decision::Start { task, on } => (Step::Placed, task, on),
+                Decision::StartWide { task, ref parts } => (Step::Placed, task, parts[0].on),
+                Decision::Relocate { task, to } => (Step::Moves { to }, task, to),
+                Decision::Replicate { task, on } => (Step::Copied, task, on),
+                Decision::ReplicateWide { task, ref parts } => (Step::Copied, task, parts[0].on),
+                Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                    continue;
+                }
+            };
+            let is_meant = |run: &&Run| (run.on() == on) != matches!(step, Step::Moves { .. });
+            let runs = self.grid().runs_of(task).filter(|run| run.stage() != Stage::Missing);
+            let run = { runs }.find(is_meant).map(|run| (run.id(), run.on()));
+            self.tell_step(TaskRange::one(task), run, step);
+        }
     }
 
     /// What is to be told to agents since the last call.
@@ -465,7 +485,7 @@ impl Ledger {
             Fact::LeaseExpired { agent } => self.given_up(at, *agent),
             Fact::AgentReturned { agent, brings } => {
                 self.returned(at, *agent);
-                self.await_brought(at, brings);
+                self.await_brought(at, (*agent, brings));
             }
             Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
@@ -506,6 +526,26 @@ impl Ledger {
         self.tell(at, &Event::RuleChanged);
     }
 
+    /// Says what the fact at hand was for tasks that are alike.
+    fn tell_step(&mut self, tasks: TaskRange, run: Option<(RunId, MachineId)>, step: Step) {
+        let told = Told { tasks, step, phase: self.record(tasks.first()).phase, run };
+        match self.told.last_mut().and_then(|last| last.joined_by(&told)) {
+            Some(both) => *self.told.last_mut().expect("it was just there") = both,
+            None => self.told.push(told),
+        }
+    }
+
+    /// The first run that a task has.
+    fn first_run(&self, task: TaskId) -> Option<(RunId, MachineId)> {
+        let runs = self.grid().runs_of(task).filter(|run| run.stage() != Stage::Missing);
+        runs.map(|run| (run.id(), run.on())).min()
+    }
+
+    fn others(&self, task: TaskId) -> Others {
+        let runs = self.grid().runs_of(task).any(|run| run.stage() == Stage::Running);
+        Others { go_on: self.is_live(task), runs }
+    }
+
     fn tell(&mut self, at: Time, event: &Event) {
         self.scheduler.apply(at, event);
         self.note_orders();
@@ -521,13 +561,10 @@ impl Ledger {
                 Command::Stop { run, .. } => (*run, None),
                 Command::Lending(_) => continue,
             };
-            self.touched.push(TaskRange::one(run.task));
             if let Some(on) = starts_on {
                 self.books.lineages.ordered(run);
-                let runs = self.grid().runs_of(run.task).any(|other| other.stage() == Stage::Running);
-                let record = self.books.records.own(run.task);
-                record.machine = Some(on);
-                record.started = record.started.filter(|_| runs);
+                let others = self.others(run.task);
+                self.books.records.own(run.task).run_ordered(on, others);
             }
             self.orders.push(order);
         }

@@ -1,85 +1,23 @@
-//! A task's life: one fold over the facts that name it, which says what each of them was for the task.
+//! A task's life, folded from the facts that name it alone: the steps that the ledger says of it, for whoever has no ledger
+//! of that time.
 //!
-//! **The phase it comes to is that of the ledger's record**, which is folded together with the grid; but for whether a machine on
-//! which the task begins is suspended, which no fact about the task says. The fault suite holds one to the other.
+//! What a step makes of a task is [`Record`]'s own; which runs the task has, the ledger asks the grid, and a life notes.
+//! **Both tell the same steps of the same facts**, but for whether a machine on which a task begins is suspended, which no
+//! fact about the task says. The fault suite holds each to the other.
 
-use crate::journal::Fact;
-use crate::ledger::{Ended, Tries, Verdict, Wish};
+mod words;
+
+pub(crate) use words::{outcome, words};
+
+use crate::journal::{Chosen, Fact};
+use crate::ledger::{Ending, Loss, Others, Record, Step, Told, Wish};
+use crate::store::TaskRange;
 use gleaner_core::{Decision, Stage};
-use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
-use gleaner_wire::api::{Actor, TaskPhase};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Stored};
+use gleaner_wire::session::End;
 use std::sync::Arc;
-
-/// What a fact was for a task.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Step {
-    /// A user handed it in.
-    Submitted(Actor),
-    /// It was given to a machine.
-    Placed,
-    /// It is to go on elsewhere.
-    Moves {
-        /// From there.
-        from: MachineId,
-        /// To there.
-        to: MachineId,
-    },
-    /// It is to run on another machine too.
-    Copied {
-        /// Where.
-        on: MachineId,
-    },
-    /// Its program started.
-    Started,
-    /// A run of it ended, and that counts.
-    Ended(Box<End>, Verdict),
-    /// A run of it ended after another had: what it did was for nothing.
-    Wasted(Box<End>),
-    /// A run ended that did not count any more.
-    Refused,
-    /// A run is out of reach, or vanished.
-    Lost(Loss),
-    /// The machine that it was to go to is out of reach.
-    TargetLost,
-    /// The owner's use of its machine changed, for this reason.
-    OwnerCame(String),
-    /// A user wants it gone or held, and its runs are being stopped.
-    ToBe(Wish, Actor),
-    /// A user has it gone or held.
-    Is(Wish, Actor),
-    /// It is not to be held after all.
-    NotToBeHeld(Actor),
-    /// It waits again since a user said so.
-    Released(Actor),
-    /// It waits again after a failure.
-    Rested,
-    /// The machine of a run that was given up is back: what it brings is heard before another gets the task.
-    Awaited,
-    /// It waits to run again from its beginning.
-    Rerun(Actor),
-}
-
-/// Why nothing more is heard of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Loss {
-    /// Its machine was not heard of.
-    Silence,
-    /// Its agent was started afresh.
-    Restart,
-}
-
-/// A step, and what things were like with it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Told {
-    /// What happened.
-    pub step: Step,
-    /// The phase since.
-    pub phase: TaskPhase,
-    /// The run that it is about, and where that is; else one that the task has.
-    pub run: Option<(RunId, MachineId)>,
-}
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct LiveRun {
@@ -100,39 +38,23 @@ impl LiveRun {
 pub struct Life {
     task: TaskId,
     spec: Arc<JobSpec>,
-    phase: TaskPhase,
-    tries: Tries,
+    record: Record,
     /// How many runs it was given.
     given: u32,
     /// Those that are not over, in order; what is missing among them.
     runs: Vec<LiveRun>,
-    /// When its program started last, if it did since it was sent out.
-    started: Option<Time>,
-    checkpoint: Option<Stored>,
-    wish: Option<Wish>,
     told: Vec<Told>,
 }
 
 impl Life {
     /// Before it was submitted.
     pub fn of(task: TaskId, spec: Arc<JobSpec>) -> Self {
-        Self {
-            task,
-            spec,
-            phase: TaskPhase::Waiting,
-            tries: Tries::default(),
-            given: 0,
-            runs: Vec::new(),
-            started: None,
-            checkpoint: None,
-            wish: None,
-            told: Vec::new(),
-        }
+        Self { task, spec, record: Record::default(), given: 0, runs: Vec::new(), told: Vec::new() }
     }
 
     /// Where it is by now.
     pub fn phase(&self) -> TaskPhase {
-        self.phase
+        self.record.phase
     }
 
     /// The runs that a machine is at, or may be.
@@ -143,28 +65,30 @@ impl Life {
     /// What the next of the facts that name the task was for it.
     pub fn take(&mut self, at: Time, fact: &Fact) -> Vec<Told> {
         match fact {
-            Fact::JobSubmitted { user, spec, .. } => {
-                self.phase = if spec.hold { TaskPhase::Held } else { TaskPhase::Waiting };
-                self.tell(Step::Submitted(Actor::User(user.clone())));
+            Fact::JobSubmitted { spec, .. } => {
+                self.record.phase = if spec.hold { TaskPhase::Held } else { TaskPhase::Waiting };
+                self.tell(None, Step::Submitted);
             }
             Fact::Decided { decisions, .. } => decisions.iter().for_each(|decision| self.decided(decision)),
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end } => self.run_ended(at, (*run, *agent), end),
-            Fact::ResultRefused { run, agent, end } => self.refused((*run, *agent), end),
+            Fact::ResultRefused { run, agent, .. } => self.refused((*run, *agent)),
             Fact::LeaseExpired { agent } => self.given_up(*agent),
             Fact::AgentStarted { agent, .. } => self.vanished(*agent),
-            Fact::OwnerLoadReported { agent, load, why } => self.owner_came(*agent, *load, why),
-            Fact::TasksCancelled(chosen) => self.wished(Wish::Cancel, chosen.by.clone()),
-            Fact::TasksHeld(chosen) => self.wished(Wish::Hold, chosen.by.clone()),
-            Fact::TasksReleased(chosen) => self.released(chosen.by.clone()),
-            Fact::TasksRested(_) => self.tell(Step::Rested),
+            Fact::OwnerLoadReported { agent, load, .. } => self.owner_came(*agent, *load),
+            Fact::TasksCancelled(chosen) => self.wished(Wish::Cancel, chosen),
+            Fact::TasksHeld(chosen) => self.wished(Wish::Hold, chosen),
+            Fact::TasksReleased(chosen) => self.released(chosen),
+            Fact::TasksRested(tasks) if tasks.contains(&self.task) => self.tell(self.first_run(), Step::Rested),
             Fact::AgentReturned { agent, brings } => {
-                if let Some(run) = brings.iter().find(|run| run.task == self.task) {
-                    self.tell_of(Some((*run, *agent)), Step::Awaited);
+                let task = self.task;
+                for run in brings.iter().filter(|run| run.task == task) {
+                    self.tell(Some((*run, *agent)), Step::Awaited);
                 }
             }
-            Fact::TasksRerun(chosen) => self.rerun(chosen.by.clone()),
-            Fact::CoordinatorStarted { .. }
+            Fact::TasksRerun(chosen) => self.rerun(chosen),
+            Fact::TasksRested(_)
+            | Fact::CoordinatorStarted { .. }
             | Fact::PolicySet { .. }
             | Fact::PriceSet { .. }
             | Fact::QuotaSet { .. }
@@ -204,31 +128,23 @@ impl Life {
         let new = |stage| LiveRun { id, on, stage, is_superseded: false };
         match decision {
             Decision::Relocate { .. } => {
-                let before = self.runs.iter_mut().find(|run| run.stage == Stage::Running);
-                let from = before.map_or(on, |run| {
-                    run.stage = Stage::Stopping;
-                    run.on
-                });
-                self.tell(Step::Moves { from, to: on });
+                self.tell(self.first_run(), Step::Moves { to: on });
+                if let Some(before) = self.runs.iter_mut().find(|run| run.stage == Stage::Running) {
+                    before.stage = Stage::Stopping;
+                }
                 self.runs.push(new(Stage::Held));
             }
             Decision::Replicate { .. } | Decision::ReplicateWide { .. } => {
-                self.tell(Step::Copied { on });
                 self.runs.push(new(Stage::Sent));
-                self.sent();
+                self.record.run_ordered(on, self.others());
+                self.tell(Some((id, on)), Step::Copied);
             }
             _ => {
                 self.runs = vec![new(Stage::Sent)];
-                self.sent();
-                self.tell(Step::Placed);
+                self.record.run_ordered(on, self.others());
+                self.tell(Some((id, on)), Step::Placed);
             }
         }
-    }
-
-    /// When the task's program started is asked for as long as one runs.
-    fn sent(&mut self) {
-        let runs = self.runs.iter().any(|run| run.stage == Stage::Running);
-        self.started = self.started.filter(|_| runs);
     }
 
     fn run_started(&mut self, at: Time, id: RunId) {
@@ -236,42 +152,32 @@ impl Life {
         let Some(run) = sent else { return };
         run.stage = Stage::Running;
         let about = (run.id, run.on);
-        (self.started, self.phase) = (Some(at), TaskPhase::Running);
-        self.tell_of(Some(about), Step::Started);
+        self.record.run_started(at, about.1);
+        self.record.phase = TaskPhase::Running;
+        self.tell(Some(about), Step::Started);
     }
 
     fn run_ended(&mut self, at: Time, (id, on): (RunId, MachineId), end: &End) {
         let run = self.take_out(id);
         let others = self.runs.iter().any(|run| run.stage != Stage::Missing);
         let stops = run.is_some_and(|run| run.stage == Stage::Stopping);
-        let ended = Ended {
-            outcome: &end.outcome,
-            lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
-            was_asked_for: stops || others || self.wish.is_some(),
-            got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
-        };
-        let verdict = self.tries.verdict(&self.spec, ended);
-        if end.checkpoint.is_some() {
-            self.checkpoint.clone_from(&end.checkpoint);
+        let ending = Ending { id, on, end, was_asked_for: stops || others };
+        let verdict = self.record.run_ended(at, &self.spec, ending);
+        match self.record.over_by(verdict) {
+            Some(phase) => {
+                (self.record.phase, self.record.wish) = (phase, None);
+                // What is left of it counts no more.
+                self.runs.retain(LiveRun::goes_on);
+                for run in &mut self.runs {
+                    (run.stage, run.is_superseded) = (Stage::Stopping, true);
+                }
+            }
+            None => self.over(),
         }
-        match verdict {
-            Verdict::Done => self.finish(TaskPhase::Done),
-            Verdict::Failed | Verdict::GivenUp if self.wish.is_none() => self.finish(TaskPhase::Failed),
-            Verdict::Failed | Verdict::GivenUp | Verdict::Again | Verdict::AgainAfter(_) => self.over(),
-        }
-        self.tell_of(Some((id, on)), Step::Ended(Box::new(end.clone()), verdict));
+        self.tell(Some((id, on)), Step::Ended(verdict));
     }
 
-    /// What is left of it counts no more.
-    fn finish(&mut self, phase: TaskPhase) {
-        (self.phase, self.wish) = (phase, None);
-        self.runs.retain(LiveRun::goes_on);
-        for run in &mut self.runs {
-            (run.stage, run.is_superseded) = (Stage::Stopping, true);
-        }
-    }
-
-    fn refused(&mut self, (id, on): (RunId, MachineId), end: &End) {
+    fn refused(&mut self, (id, on): (RunId, MachineId)) {
         let is_known = |run: &LiveRun| run.id == id && run.on == on && run.stage != Stage::Held;
         let known = self.runs.iter().copied().find(is_known);
         if known.is_some() {
@@ -279,22 +185,21 @@ impl Life {
             self.over();
         }
         let is_waste = known.is_some_and(|run| run.is_superseded);
-        let step = if is_waste { Step::Wasted(Box::new(end.clone())) } else { Step::Refused };
-        self.tell_of(Some((id, on)), step);
+        self.tell(Some((id, on)), if is_waste { Step::Wasted } else { Step::Refused });
     }
 
     fn given_up(&mut self, agent: MachineId) {
-        for run in self.runs.clone().into_iter().filter(|run| run.on == agent) {
+        let there: Vec<LiveRun> = self.runs.iter().copied().filter(|run| run.on == agent).collect();
+        for run in &there {
             let is_other_held =
                 self.runs.iter().any(|other| other.stage == Stage::Held && other.id != run.id);
             match run.stage {
                 Stage::Missing => continue,
                 Stage::Held => {
                     self.take_out(run.id);
-                    self.tell(Step::TargetLost);
                     continue;
                 }
-                Stage::Sent | Stage::Running | Stage::Stopping if is_other_held || self.phase.is_over() => {
+                Stage::Sent | Stage::Running | Stage::Stopping if is_other_held || self.phase().is_over() => {
                     self.take_out(run.id);
                 }
                 Stage::Sent | Stage::Running | Stage::Stopping => {
@@ -303,15 +208,27 @@ impl Life {
                 }
             }
             self.over();
-            self.tell_of(Some((run.id, run.on)), Step::Lost(Loss::Silence));
+        }
+        for run in there {
+            match run.stage {
+                Stage::Missing => {}
+                Stage::Held => self.tell(Some((run.id, agent)), Step::TargetLost),
+                Stage::Sent | Stage::Running | Stage::Stopping => {
+                    self.tell(Some((run.id, agent)), Step::Lost(Loss::Silence));
+                }
+            }
         }
     }
 
     fn vanished(&mut self, agent: MachineId) {
-        for run in self.runs.clone().into_iter().filter(|run| run.on == agent && run.goes_on()) {
+        let there = self.runs.iter().copied().filter(|run| run.on == agent && run.goes_on());
+        let there: Vec<LiveRun> = there.collect();
+        for run in &there {
             self.take_out(run.id);
             self.over();
-            self.tell_of(Some((run.id, run.on)), Step::Lost(Loss::Restart));
+        }
+        for run in there {
+            self.tell(Some((run.id, agent)), Step::Lost(Loss::Restart));
         }
     }
 
@@ -327,65 +244,82 @@ impl Life {
             && let Some(held) = self.runs.iter_mut().find(|run| run.stage == Stage::Held)
         {
             held.stage = Stage::Sent;
-            self.sent();
+            let on = held.on;
+            self.record.run_ordered(on, self.others());
         }
-        let runs = self.runs.iter().any(|run| run.stage == Stage::Running);
-        if runs || self.phase == TaskPhase::Held || self.phase.is_over() {
-            return;
-        }
-        match self.wish {
-            Some(_) if self.runs.iter().any(LiveRun::goes_on) => {}
-            Some(wish) => (self.wish, self.phase) = (None, wish.phase()),
-            None => self.phase = TaskPhase::Waiting,
-        }
+        self.record.phase = self.record.after_a_run(self.others());
     }
 
-    fn owner_came(&mut self, agent: MachineId, load: f64, why: &str) {
-        if matches!(self.phase, TaskPhase::Running | TaskPhase::Suspended) {
-            self.phase = if load >= 1.0 { TaskPhase::Suspended } else { TaskPhase::Running };
-        }
+    fn owner_came(&mut self, agent: MachineId, load: f64) {
         let there = self.runs.iter().find(|run| run.on == agent && run.goes_on());
-        self.tell_of(there.map(|run| (run.id, run.on)), Step::OwnerCame(why.to_owned()));
+        if let Some(run) = there.map(|run| (run.id, run.on))
+            && matches!(self.phase(), TaskPhase::Running | TaskPhase::Suspended)
+        {
+            self.record.phase = if load >= 1.0 { TaskPhase::Suspended } else { TaskPhase::Running };
+            self.tell(Some(run), Step::OwnerCame);
+        }
     }
 
-    fn wished(&mut self, wish: Wish, by: Actor) {
-        if !self.runs.iter().any(LiveRun::goes_on) {
-            self.phase = wish.phase();
-            self.tell(Step::Is(wish, by));
+    fn wished(&mut self, wish: Wish, chosen: &Chosen) {
+        if !self.is_among(chosen) || !self.record.can_wish(wish) {
             return;
         }
-        self.wish = Some(wish);
+        if !self.runs.iter().any(LiveRun::goes_on) {
+            self.record.phase = wish.phase();
+            self.tell(None, Step::Is(wish));
+            return;
+        }
+        self.record.wish = Some(wish);
         self.runs.retain(|run| run.stage != Stage::Held);
         for run in self.runs.iter_mut().filter(|run| run.goes_on()) {
             run.stage = Stage::Stopping;
         }
-        self.tell(Step::ToBe(wish, by));
+        self.tell(self.first_run(), Step::ToBe(wish));
     }
 
-    fn released(&mut self, by: Actor) {
-        self.wish = None;
-        if self.phase == TaskPhase::Held {
-            self.phase = TaskPhase::Waiting;
-            self.tell(Step::Released(by));
-        } else {
-            self.tell(Step::NotToBeHeld(by));
+    fn released(&mut self, chosen: &Chosen) {
+        if !self.is_among(chosen) || !self.record.can_release() {
+            return;
+        }
+        self.record.wish = None;
+        let is_held = self.phase() == TaskPhase::Held;
+        if is_held {
+            self.record.phase = TaskPhase::Waiting;
+        }
+        self.tell(self.first_run(), if is_held { Step::Released } else { Step::NotToBeHeld });
+    }
+
+    fn rerun(&mut self, chosen: &Chosen) {
+        if !self.is_among(chosen) || !self.phase().is_over() {
+            return;
+        }
+        self.runs.retain(|run| run.stage != Stage::Missing);
+        for run in &mut self.runs {
+            run.is_superseded = true;
+        }
+        self.record = std::mem::take(&mut self.record).begun_anew();
+        self.record.phase = TaskPhase::Waiting;
+        self.tell(self.first_run(), Step::Rerun);
+    }
+
+    /// A row may be listed for tasks that it says nothing of.
+    fn is_among(&self, chosen: &Chosen) -> bool {
+        chosen.tasks.is_empty() || chosen.tasks.iter().any(|range| range.contains(self.task))
+    }
+
+    fn others(&self) -> Others {
+        Others {
+            go_on: self.runs.iter().any(LiveRun::goes_on),
+            runs: self.runs.iter().any(|run| run.stage == Stage::Running),
         }
     }
 
-    fn rerun(&mut self, by: Actor) {
-        let (task, spec, given) = (self.task, Arc::clone(&self.spec), self.given);
-        let runs = self.runs.iter().filter(|run| run.stage != Stage::Missing);
-        let runs = runs.map(|run| LiveRun { is_superseded: true, ..*run }).collect();
-        *self = Self { given, runs, ..Self::of(task, spec) };
-        self.tell(Step::Rerun(by));
+    fn first_run(&self) -> Option<(RunId, MachineId)> {
+        let run = self.runs.iter().find(|run| run.stage != Stage::Missing)?;
+        Some((run.id, run.on))
     }
 
-    fn tell(&mut self, step: Step) {
-        let there = self.runs.iter().find(|run| run.stage != Stage::Missing);
-        self.tell_of(there.map(|run| (run.id, run.on)), step);
-    }
-
-    fn tell_of(&mut self, run: Option<(RunId, MachineId)>, step: Step) {
-        self.told.push(Told { step, phase: self.phase, run });
+    fn tell(&mut self, run: Option<(RunId, MachineId)>, step: Step) {
+        self.told.push(Told { tasks: TaskRange::one(self.task), step, phase: self.phase(), run });
     }
 }

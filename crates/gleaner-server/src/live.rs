@@ -2,7 +2,8 @@
 
 use crate::desk::Recorded;
 use crate::journal::Fact;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Step, Told};
+use crate::life::words;
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::LiveEvent;
 
@@ -11,38 +12,36 @@ const TASKS_MAX: usize = 256;
 
 /// Tells `each` what became of tasks and machines by some facts. Nothing more is said of what is not news to people.
 pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMut(LiveEvent)) {
-    for Recorded { entry, tasks } in recorded {
-        let at_s = entry.at.seconds();
-        let text = text(&entry.fact);
-        let blank =
-            LiveEvent { at_s, job: None, task: None, machine: None, phase: None, text: text.to_owned() };
+    let name = |machine: MachineId| ledger.agent(machine).name.clone();
+    for Recorded { entry, steps } in recorded {
+        let (at_s, text) = (entry.at.seconds(), text(&entry.fact).to_owned());
+        let blank = LiveEvent { at_s, job: None, task: None, machine: None, phase: None, text };
         if let Some(agent) = machine(&entry.fact) {
-            let machine = Some(ledger.agent(agent).name.clone());
+            let machine = Some(name(agent));
             each(LiveEvent { machine, ..blank.clone() });
         }
         if let Fact::JobSubmitted { job, .. } = &entry.fact {
             each(LiveEvent { job: Some(*job), ..blank.clone() });
         }
-        if matches!(entry.fact, Fact::JobSubmitted { .. }) {
-            continue;
+        let steps = steps.iter().filter(|told| told.step != Step::Submitted);
+        let mut all = steps.flat_map(|told| told.tasks.tasks().map(move |task| (task, told)));
+        for (task, told) in all.by_ref().take(TASKS_MAX) {
+            let (text, _) = words(told, &entry.fact, name);
+            each(of_task(ledger, task, told, LiveEvent { text, ..blank.clone() }));
         }
-        let mut all = tasks.iter().flat_map(|range| range.tasks());
-        for task in all.by_ref().take(TASKS_MAX) {
-            each(of_task(ledger, task, blank.clone()));
-        }
-        if let Some(more) = all.next() {
+        if let Some((more, told)) = all.next() {
             let (job, _) = ledger.job_of(more);
-            let text = format!("{text}: more tasks than are told of one by one");
+            let text = words(told, &entry.fact, name).0 + ": more tasks than are told of one by one";
             each(LiveEvent { job: Some(job), text, ..blank });
         }
     }
 }
 
-fn of_task(ledger: &Ledger, task: TaskId, blank: LiveEvent) -> LiveEvent {
+fn of_task(ledger: &Ledger, task: TaskId, told: &Told, blank: LiveEvent) -> LiveEvent {
     let (id, job) = ledger.job_of(task);
-    let record = ledger.record(task);
-    let machine = record.machine.map(|on| ledger.agent(on).name.clone());
-    LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(record.phase), ..blank }
+    let on = told.run.map(|(_, on)| on).or(ledger.record(task).machine);
+    let machine = on.map(|on| ledger.agent(on).name.clone());
+    LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(told.phase), ..blank }
 }
 
 /// The machine that a fact is about.

@@ -60,5 +60,5 @@ pub fn put_back(
     lineage: Lineage,
 ) -> Result<PathBuf, ReplaceError> {
     let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
-    replace(home, reader, last, row(&Recorded { entry, tasks: Vec::new() }))
+    replace(home, reader, last, row(&Recorded { entry, steps: Vec::new() }))
 }

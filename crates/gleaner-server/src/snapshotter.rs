@@ -84,7 +84,7 @@ mod tests {
             let lineage = gleaner_wire::Lineage::of([epoch as u8; 8]);
             let fact = Fact::CoordinatorStarted { epoch, lineage, program: "test".to_owned(), seed: 1 };
             let entry = Entry { at: Time::from_nanos(u64::from(epoch)), fact };
-            store.commit(&[row(&Recorded { entry, tasks: Vec::new() })]).unwrap();
+            store.commit(&[row(&Recorded { entry, steps: Vec::new() })]).unwrap();
             snapshotter.order();
         }
         snapshotter.finish();

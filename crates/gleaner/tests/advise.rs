@@ -23,7 +23,7 @@ fn example(name: &str) -> String {
 /// A fast machine and four slow ones: a rule that counts tasks sends most of them to slow machines.
 fn uneven(dir: &Path) -> String {
     let machines = (1..5).map(|number| format!("slow{number},1\n")).collect::<String>();
-    let tasks = (0..40).map(|number| format!("t{number},{},50,1\n", 20 * number)).collect::<String>();
+    let tasks = (0..40).map(|number| format!("t{number},{},50,1\n", 2 * number)).collect::<String>();
     let files = [
         ("machines.csv", format!("id,cpu\nfast,20\n{machines}")),
         ("tasks.csv", format!("id,arrival_s,length,cpu\n{tasks}")),

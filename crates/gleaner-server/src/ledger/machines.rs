@@ -1,11 +1,11 @@
 //! Facts about agents and their machines.
 
 use super::kinds::{machine_ad, machine_class};
-use super::{Agent, Ledger};
+use super::{Agent, Ledger, Loss, Step};
 use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, REQUIREMENTS};
 use gleaner_core::{Event, Run, RunEnd, Seen};
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, RunId, Time};
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
 
@@ -23,11 +23,12 @@ impl Ledger {
 
     /// What ran there before has ended, and nothing more is heard of it.
     pub(super) fn started_afresh(&mut self, at: Time, id: MachineId, incarnation: u64, profile: &Profile) {
-        let vanished: Vec<RunId> = self.live_on(id).map(Run::id).collect();
-        for run in vanished {
-            self.tell(at, &Event::RunEnded { run, end: RunEnd::Lost });
+        let vanished = self.steps_of_a_loss(id, Loss::Restart);
+        for (run, _) in &vanished {
+            self.tell(at, &Event::RunEnded { run: *run, end: RunEnd::Lost });
             self.after_a_run(at, run.task);
         }
+        self.lost(id, vanished);
         self.books.agents[id.index()].incarnation = Some(incarnation);
         self.profiled(at, id, profile);
         self.returned(at, id);
@@ -37,13 +38,24 @@ impl Ledger {
     pub(super) fn given_up(&mut self, at: Time, id: MachineId) {
         self.books.agents[id.index()].lost = true;
         self.books.agents[id.index()].load = 0.0;
-        // What was to go on there is concerned too.
-        let expected = self.grid().machine(id).runs().map(|run| TaskRange::one(run.task));
-        self.touched.extend(expected.collect::<Vec<_>>());
-        let tasks: Vec<TaskId> = self.live_on(id).map(|run| run.id().task).collect();
+        let held = self.grid().machine(id).runs().filter(|&run| self.find_live(run, id).is_none());
+        let held = held.map(|run| (run, Step::TargetLost)).collect::<Vec<_>>();
+        let given_up = self.steps_of_a_loss(id, Loss::Silence);
         self.tell(at, &Event::MachineLost { machine: id });
-        for task in tasks {
-            self.after_a_run(at, task);
+        for (run, _) in &given_up {
+            self.after_a_run(at, run.task);
+        }
+        self.lost(id, given_up.into_iter().chain(held));
+    }
+
+    /// What an agent has, which it has no more.
+    fn steps_of_a_loss(&self, id: MachineId, loss: Loss) -> Vec<(RunId, Step)> {
+        self.live_on(id).map(|run| (run.id(), Step::Lost(loss))).collect()
+    }
+
+    fn lost(&mut self, id: MachineId, runs: impl IntoIterator<Item = (RunId, Step)>) {
+        for (run, step) in runs {
+            self.tell_step(TaskRange::one(run.task), Some((run, id)), step);
         }
         self.reconsider_elsewhere(at);
     }
@@ -134,11 +146,11 @@ impl Ledger {
         agent.load = load;
         agent.why = (!why.is_empty()).then(|| why.to_owned());
         let phase = if agent.is_suspended() { TaskPhase::Suspended } else { TaskPhase::Running };
-        let tasks: Vec<TaskId> = self.live_on(id).map(|run| run.id().task).collect();
-        for task in tasks {
-            if matches!(self.record(task).phase, TaskPhase::Running | TaskPhase::Suspended) {
-                self.enter(at, task, phase);
-                self.touched.push(TaskRange::one(task));
+        let runs: Vec<RunId> = self.live_on(id).map(Run::id).collect();
+        for run in runs {
+            if matches!(self.record(run.task).phase, TaskPhase::Running | TaskPhase::Suspended) {
+                self.enter(at, run.task, phase);
+                self.tell_step(TaskRange::one(run.task), Some((run, id)), Step::OwnerCame);
             }
         }
         self.tell(at, &Event::OwnerLoadReported { machine: id, load });

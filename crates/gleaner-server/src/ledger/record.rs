@@ -1,15 +1,15 @@
-//! What is known of each task beyond what the scheduler needs. A task that never left the queue has no record of its
-//! own: an array of a million waiting tasks costs nothing here.
+//! What is known of each task beyond what the scheduler needs, and **what each step of its life makes of that**.
+//!
+//! Two who know a task's runs each in their way go by it: the ledger, which asks the grid for them, and a task's own
+//! [`Life`](crate::life::Life), which has read of them.
 
-use super::Tries;
-use crate::store::TaskRange;
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use super::tries::{Ended, Tries, Verdict, given_up};
+use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::api::TaskPhase;
-use gleaner_wire::session::{Outcome, Stored, Usage};
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{End, Outcome, Stored, Usage};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-const PAGE: usize = 512;
 /// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
 const SETTLED_MAX: usize = 16;
 
@@ -68,6 +68,28 @@ pub struct Record {
     pub(super) settled: Vec<Settlement>,
 }
 
+/// Which runs a task has now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Others {
+    /// An agent is at one, or may be.
+    pub(crate) go_on: bool,
+    /// The program of one runs, and is not to stop.
+    pub(crate) runs: bool,
+}
+
+/// A run that ended, and counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending<'a> {
+    /// Which.
+    pub(crate) id: RunId,
+    /// Where.
+    pub(crate) on: MachineId,
+    /// How.
+    pub(crate) end: &'a End,
+    /// Whether it was ordered to stop, or another one of its task is wanted.
+    pub(crate) was_asked_for: bool,
+}
+
 /// What an agent is told of the end of a run, each time it reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Settlement {
@@ -76,7 +98,7 @@ pub(super) struct Settlement {
     counted: bool,
 }
 
-const UNTOUCHED: Record = Record {
+pub(super) const UNTOUCHED: Record = Record {
     phase: TaskPhase::Waiting,
     wish: None,
     rests_until: None,
@@ -117,6 +139,73 @@ impl Record {
         self.phase == TaskPhase::Held || self.wish == Some(Wish::Hold)
     }
 
+    /// A run of it is ordered to a machine.
+    pub(crate) fn run_ordered(&mut self, on: MachineId, others: Others) {
+        self.machine = Some(on);
+        // When its program started is asked for as long as one runs.
+        self.started = self.started.filter(|_| others.runs);
+    }
+
+    /// Its program started.
+    pub(crate) fn run_started(&mut self, at: Time, on: MachineId) {
+        (self.started, self.machine) = (Some(at), Some(on));
+    }
+
+    /// A run of it ended, and that counts.
+    pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
+        let Ending { id, on, end, was_asked_for } = run;
+        let verdict = self.tries.verdict(
+            spec,
+            Ended {
+                outcome: &end.outcome,
+                lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
+                was_asked_for: was_asked_for || self.wish.is_some(),
+                got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
+            },
+        );
+        self.settle(id, on, true);
+        self.machine = Some(on);
+        let outcome = if verdict == Verdict::GivenUp { given_up() } else { end.outcome.clone() };
+        self.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
+        if end.checkpoint.is_some() {
+            self.checkpoint.clone_from(&end.checkpoint);
+        }
+        verdict
+    }
+
+    /// Where it is to stay after that verdict; nothing if it is to go on.
+    pub(crate) fn over_by(&self, verdict: Verdict) -> Option<TaskPhase> {
+        match verdict {
+            Verdict::Done => Some(TaskPhase::Done),
+            Verdict::Failed | Verdict::GivenUp if self.wish.is_none() => Some(TaskPhase::Failed),
+            Verdict::Failed | Verdict::GivenUp | Verdict::Again | Verdict::AgainAfter(_) => None,
+        }
+    }
+
+    /// A run is over or given up, and the task is not: it goes where its user wants it, or back into the queue, unless
+    /// another run of it goes on.
+    pub(crate) fn after_a_run(&mut self, others: Others) -> TaskPhase {
+        // A held task of which a lost run is heard after all stays held.
+        if others.runs || self.phase == TaskPhase::Held || self.phase.is_over() {
+            return self.phase;
+        }
+        match self.wish {
+            Some(_) if others.go_on => self.phase,
+            Some(wish) => {
+                self.wish = None;
+                wish.phase()
+            }
+            None => TaskPhase::Waiting,
+        }
+    }
+
+    /// It runs again from its beginning: what was settled stays, since an agent that did not hear what came of an earlier
+    /// run may still ask.
+    pub(crate) fn begun_anew(self) -> Self {
+        let Self { phase, machine, settled, .. } = self;
+        Self { phase, machine, settled, ..UNTOUCHED }
+    }
+
     /// Until when it rests after a failure.
     pub fn rests_until(&self) -> Option<Time> {
         self.rests_until
@@ -129,133 +218,5 @@ impl Record {
         // Most tasks run once.
         self.settled.reserve_exact(1);
         self.settled.push(Settlement { number: run.number, on, counted });
-    }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Page {
-    /// [`PAGE`] times the same.
-    Alike(Arc<Record>),
-    /// [`PAGE`] of them.
-    Each(Arc<Vec<Record>>),
-}
-
-/// All records, by task. A copy shares every page until one of the two writes there.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Records {
-    /// As far as any task has a record of its own.
-    pages: Vec<Page>,
-}
-
-impl Records {
-    /// The record of a task, whether or not it has one of its own.
-    pub(crate) fn get(&self, task: TaskId) -> &Record {
-        const NONE: &Record = &UNTOUCHED;
-        self.pages.get(task.index() / PAGE).map_or(NONE, |page| match page {
-            Page::Alike(record) => record,
-            Page::Each(records) => &records[task.index() % PAGE],
-        })
-    }
-
-    /// All that tasks have of their own, those that are alike once, and some that are untouched.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Record> {
-        self.pages.iter().flat_map(|page| match page {
-            Page::Alike(record) => std::slice::from_ref(&**record),
-            Page::Each(records) => records,
-        })
-    }
-
-    /// The task's own record.
-    pub(crate) fn own(&mut self, task: TaskId) -> &mut Record {
-        &mut self.each(task.index() / PAGE)[task.index() % PAGE]
-    }
-
-    /// The tasks from the first of a range on that have the same record: one, or those on pages that are alike.
-    pub(crate) fn alike_from(&self, range: TaskRange) -> TaskRange {
-        let (first, last) = (range.first(), range.last());
-        let number = first.index() / PAGE;
-        let end = match self.pages.get(number) {
-            None => last,
-            Some(Page::Each(_)) => first,
-            Some(Page::Alike(record)) => {
-                let is_alike = |page: &usize| match self.pages.get(*page) {
-                    Some(Page::Alike(other)) => Arc::ptr_eq(record, other) || record == other,
-                    Some(Page::Each(_)) => false,
-                    None => **record == UNTOUCHED,
-                };
-                let other = (number + 1..=last.index() / PAGE).find(|page| !is_alike(page));
-                other.map_or(last, |page| TaskId::new(page * PAGE - 1))
-            }
-        };
-        TaskRange::between(first, end.min(last)).expect("it has its first task")
-    }
-
-    /// Gives tasks the same record. Costs O(tasks / 512), and O(512).
-    pub(crate) fn fill(&mut self, range: TaskRange, record: Record) {
-        let record = Arc::new(record);
-        let (mut next, end) = (range.first().index(), range.last().index() + 1);
-        while next < end {
-            let (page, place) = (next / PAGE, next % PAGE);
-            let now = (end - next).min(PAGE - place);
-            if now == PAGE {
-                self.make_room(page);
-                self.pages[page] = Page::Alike(Arc::clone(&record));
-            } else {
-                self.each(page)[place..place + now].fill((*record).clone());
-            }
-            next += now;
-        }
-    }
-
-    fn make_room(&mut self, page: usize) {
-        if self.pages.len() <= page {
-            self.pages.resize(page + 1, Page::Alike(Arc::new(UNTOUCHED)));
-        }
-    }
-
-    fn each(&mut self, number: usize) -> &mut Vec<Record> {
-        self.make_room(number);
-        let page = &mut self.pages[number];
-        if let Page::Alike(record) = page {
-            *page = Page::Each(Arc::new(vec![(**record).clone(); PAGE]));
-        }
-        match page {
-            Page::Each(records) => Arc::make_mut(records),
-            Page::Alike(_) => unreachable!("it was just replaced"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn range(first: usize, last: usize) -> TaskRange {
-        TaskRange::between(TaskId::new(first), TaskId::new(last)).expect("a range")
-    }
-
-    #[test]
-    fn what_is_alike_is_one_record() {
-        let mut records = Records::default();
-        assert_eq!(records.alike_from(range(3, 9_999_999)), range(3, 9_999_999), "all untouched");
-        records.fill(range(10, 9_999_999), Record { phase: TaskPhase::Held, ..UNTOUCHED });
-        let apart = 2 * PAGE;
-        assert_eq!(
-            records.all().count(),
-            apart + 9_999_999 / PAGE - 1,
-            "the first and the last page, and one for each other"
-        );
-        assert_eq!(records.alike_from(range(20, 9_999_999)), range(20, 20));
-        assert_eq!(
-            records.alike_from(range(PAGE + 1, 9_999_999)),
-            range(PAGE + 1, 9_999_999 / PAGE * PAGE - 1)
-        );
-        let before = records.clone();
-        records.own(TaskId::new(5_000)).phase = TaskPhase::Done;
-        assert_eq!(records.alike_from(range(PAGE, 9_000)), range(PAGE, 5_000 / PAGE * PAGE - 1));
-        assert_eq!(before.get(TaskId::new(5_000)).phase, TaskPhase::Held, "a copy keeps what it has");
-        assert_eq!(records.get(TaskId::new(5_001)).phase, TaskPhase::Held);
-        assert_eq!(records.get(TaskId::new(9)).phase, TaskPhase::Waiting);
-        assert_eq!(records.get(TaskId::new(10_000_000)).phase, TaskPhase::Waiting);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::job::count;
 use super::kinds::{Met, task_class};
-use super::tries::{Ended, Verdict, given_up};
-use super::{Job, Last, Ledger, Record, Wish};
+use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
 use crate::journal::Chosen;
 use crate::limits::BROUGHT_WITHIN;
 use crate::store::TaskRange;
@@ -87,6 +86,7 @@ impl Ledger {
         if hold {
             self.withdraw(at, tasks, TaskPhase::Held);
         }
+        self.tell_step(tasks, None, Step::Submitted);
     }
 
     /// The class of a job's tasks, or of those that are not to be tried everywhere.
@@ -124,14 +124,15 @@ impl Ledger {
             if !record.can_wish(wish) {
                 return;
             }
-            ledger.touched.push(tasks);
             // What has runs has a record of its own.
             let task = tasks.first();
             if ledger.is_live(task) {
                 ledger.books.records.own(task).wish = Some(wish);
                 ledger.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
+                ledger.tell_step(tasks, ledger.first_run(task), Step::ToBe(wish));
             } else {
                 ledger.withdraw(at, tasks, wish.phase());
+                ledger.tell_step(tasks, None, Step::Is(wish));
             }
         });
     }
@@ -142,12 +143,13 @@ impl Ledger {
             if !record.can_release() {
                 return;
             }
-            ledger.touched.push(tasks);
             let is_held = record.phase == TaskPhase::Held;
             ledger.write_record(tasks, Record { wish: None, ..record });
             if is_held {
                 ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             }
+            let step = if is_held { Step::Released } else { Step::NotToBeHeld };
+            ledger.tell_step(tasks, ledger.first_run(tasks.first()), step);
             ledger.tell(at, &Event::TasksReturned { first: tasks.first(), count: tasks.count() });
         });
     }
@@ -158,12 +160,11 @@ impl Ledger {
             if !record.phase.is_over() {
                 return;
             }
-            ledger.touched.push(tasks);
-            // An agent that did not hear what came of an earlier run may still ask.
-            let Record { phase, machine, settled, .. } = record;
-            ledger.write_record(tasks, Record { phase, machine, settled, ..Record::default() });
+            ledger.write_record(tasks, record.begun_anew());
             ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             ledger.try_anywhere(at, tasks);
+            let run = ledger.first_run(tasks.first());
+            ledger.tell_step(tasks, run, Step::Rerun);
             ledger.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
         });
     }
@@ -171,14 +172,12 @@ impl Ledger {
     pub(super) fn run_started(&mut self, at: Time, run: RunId) {
         let sent = self.grid().find_run(run).filter(|run| run.stage() == Stage::Sent);
         let Some(on) = sent.map(gleaner_core::Run::on) else { return };
-        let record = self.books.records.own(run.task);
-        record.started = Some(at);
-        record.machine = Some(on);
+        self.books.records.own(run.task).run_started(at, on);
         let suspended = self.agent(on).is_suspended();
         self.enter(at, run.task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
-        self.touched.push(TaskRange::one(run.task));
         self.note_running(run.task);
         self.tell(at, &Event::RunStarted(run));
+        self.tell_step(TaskRange::one(run.task), Some((run, on)), Step::Started);
     }
 
     fn note_running(&mut self, task: TaskId) {
@@ -191,11 +190,11 @@ impl Ledger {
     }
 
     /// Tasks whose runs were given up and are heard of again wait until that is heard.
-    pub(super) fn await_brought(&mut self, at: Time, runs: &[RunId]) {
+    pub(super) fn await_brought(&mut self, at: Time, (agent, runs): (MachineId, &[RunId])) {
         let within = Span::from_nanos(BROUGHT_WITHIN.as_nanos() as u64);
         for run in runs {
-            self.touched.push(TaskRange::one(run.task));
             self.rest(at, run.task, at + within);
+            self.tell_step(TaskRange::one(run.task), Some((*run, agent)), Step::Awaited);
         }
     }
 
@@ -215,51 +214,27 @@ impl Ledger {
     /// An end that counts; see [`is_awaited`](Self::is_awaited).
     pub(super) fn run_ended(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
         let task = run.task;
-        self.touched.push(TaskRange::one(task));
         self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
         self.learn(at, task, on, end);
         self.show_speed(task, on, end);
         let was_asked_for = self.is_asked_to_end(run);
-        let lasted = self.lasted(at, task);
         let (_, job) = self.books.jobs.of(task);
         let record = self.books.records.own(task);
-        let verdict = record.tries.verdict(
-            &job.spec,
-            Ended {
-                outcome: &end.outcome,
-                lasted,
-                was_asked_for: was_asked_for || record.wish.is_some(),
-                got_further: end.checkpoint.is_some() && end.checkpoint != record.checkpoint,
-            },
-        );
-        record.settle(run, on, true);
-        record.machine = Some(on);
-        let outcome = if verdict == Verdict::GivenUp { given_up() } else { end.outcome.clone() };
-        record.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
-        if end.checkpoint.is_some() {
-            record.checkpoint.clone_from(&end.checkpoint);
-        }
-        let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };
-        match verdict {
-            Verdict::Done => self.finish(at, run, TaskPhase::Done),
-            Verdict::Failed | Verdict::GivenUp if record.wish.is_none() => {
-                self.finish(at, run, TaskPhase::Failed);
-            }
-            Verdict::Failed | Verdict::GivenUp | Verdict::Again => self.run_again(at, run, left),
-            Verdict::AgainAfter(rest) => {
-                self.run_again(at, run, left);
+        let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for });
+        if let Some(phase) = record.over_by(verdict) {
+            self.finish(at, run, phase);
+        } else {
+            let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };
+            self.run_again(at, run, left);
+            if let Verdict::AgainAfter(rest) = verdict {
                 self.rest(at, task, at + rest);
                 if is_failure(&end.outcome) {
                     self.try_elsewhere(at, task, on);
                 }
             }
         }
-    }
-
-    /// How long the task's run has gone on since its program started.
-    fn lasted(&self, at: Time, task: TaskId) -> Span {
-        self.record(task).started.map_or(Span::ZERO, |started| at.since(started))
+        self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
     }
 
     /// Whether the scheduler ordered a run to stop, or wants another one of its task.
@@ -287,9 +262,9 @@ impl Ledger {
 
     pub(super) fn rested(&mut self, at: Time, tasks: &[TaskId]) {
         for &task in tasks {
-            self.touched.push(TaskRange::one(task));
             self.end_rest(task);
             self.tell(at, &Event::TasksReturned { first: task, count: 1 });
+            self.tell_step(TaskRange::one(task), self.first_run(task), Step::Rested);
         }
     }
 
@@ -310,40 +285,29 @@ impl Ledger {
 
     /// What a run leaves that did not count is gone, and its room is free.
     pub(super) fn result_refused(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
-        self.touched.push(TaskRange::one(run.task));
         self.books.records.own(run.task).settle(run, on, false);
         let known = self.grid().find_run(run).copied();
-        let Some(known) = known.filter(|known| known.on() == on && known.stage() != Stage::Held) else {
-            return;
-        };
-        if known.is_superseded() {
+        let known = known.filter(|known| known.on() == on && known.stage() != Stage::Held);
+        let is_waste = known.is_some_and(|known| known.is_superseded());
+        if is_waste {
             let (id, _) = self.job_of(run.task);
             if let Some(job) = self.books.jobs.get_mut(id) {
                 job.wasted_s += end.usage.elapsed_s;
             }
         }
-        self.run_again(at, run, RunEnd::Lost);
+        if known.is_some() {
+            self.run_again(at, run, RunEnd::Lost);
+        }
+        let step = if is_waste { Step::Wasted } else { Step::Refused };
+        self.tell_step(TaskRange::one(run.task), Some((run, on)), step);
     }
 
-    /// A run is over or given up, and the task is not: it goes where its user wants it, or back into the queue, unless
-    /// another run of it goes on.
+    /// A run is over or given up, and the task is not.
     pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
-        self.touched.push(TaskRange::one(task));
         self.forget_orders(task);
-        let runs = self.grid().runs_of(task).any(|run| run.stage() == Stage::Running);
-        let (is_live, record) = (self.is_live(task), self.record(task));
-        // A held task of which a lost run is heard after all stays held.
-        if runs || record.phase == TaskPhase::Held || record.phase.is_over() {
-            return;
-        }
-        match record.wish {
-            Some(_) if is_live => {}
-            Some(wish) => {
-                self.books.records.own(task).wish = None;
-                self.enter(at, task, wish.phase());
-            }
-            None => self.enter(at, task, TaskPhase::Waiting),
-        }
+        let others = self.others(task);
+        let phase = self.books.records.own(task).after_a_run(others);
+        self.enter(at, task, phase);
     }
 
     pub(super) fn enter(&mut self, at: Time, task: TaskId, phase: TaskPhase) {

@@ -1,9 +1,9 @@
 //! Why tasks wait, and why they failed, for those that are alike together.
 
 use super::explain::explained;
-use super::history::outcome;
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger};
+use crate::life::outcome;
 use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::{ExplanationView, TaskPhase};

@@ -2,7 +2,7 @@
 //! between or not; each decision, made again, is the one that was made; and no account ever spends more than it has.
 
 use gleaner_server::journal::Entry;
-use gleaner_server::ledger::{Job, Ledger};
+use gleaner_server::ledger::{Job, Ledger, Told};
 use gleaner_server::life::Life;
 use gleaner_server::store::{Seq, StoredRow};
 use gleaner_server::verify::verify;
@@ -17,9 +17,10 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
     });
     let entries: Vec<(Seq, Entry)> = entries.collect::<Result<_, String>>()?;
     let mut ledger = Ledger::new();
+    let mut steps: Vec<Vec<Told>> = Vec::new();
     let mut saved = saved.iter().peekable();
     for (seq, entry) in &entries {
-        ledger.replay(entry).map_err(|error| format!("row {seq}: {error}"))?;
+        steps.push(ledger.replay(entry).map_err(|error| format!("row {seq}: {error}"))?);
         spending(&ledger, entry.at).map_err(|broken| format!("row {seq}: {broken}"))?;
         while let Some((at, body)) = saved.next_if(|(at, _)| at <= seq) {
             if at == seq && *body != ledger.save() {
@@ -28,24 +29,37 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
         }
     }
     for (_, job) in ledger.jobs() {
-        job.tasks().try_for_each(|task| told(&ledger, job, task, rows))?;
+        job.tasks().try_for_each(|task| told((&ledger, &steps), job, task, rows))?;
     }
     let report = verify(entries).map_err(|mismatch| mismatch.to_string())?;
     if report.facts == rows.len() as u64 { Ok(()) } else { Err(format!("{report:?}")) }
 }
 
-/// What the rows about a task tell of it is what the ledger has.
-fn told(ledger: &Ledger, job: &Job, task: TaskId, rows: &[StoredRow]) -> Result<(), String> {
+/// What the rows about a task tell of it is what the ledger says and has, step by step.
+fn told(
+    (ledger, steps): (&Ledger, &[Vec<Told>]),
+    job: &Job,
+    task: TaskId,
+    rows: &[StoredRow],
+) -> Result<(), String> {
     let mut life = Life::of(task, Arc::clone(&job.spec));
-    for stored in rows
-        .iter()
-        .filter(|stored| stored.row.tasks.iter().any(|range| (range.first()..=range.last()).contains(&task)))
-    {
-        let fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
-        life.take(stored.row.at, &fact);
-    }
     // That a machine on which it began was suspended then is told by no row about the task.
     let shown = |phase| if phase == TaskPhase::Suspended { TaskPhase::Running } else { phase };
+    let said = |told: &Told| (told.step, shown(told.phase), told.run);
+    for (stored, steps) in rows.iter().zip(steps) {
+        let by_ledger = steps.iter().filter(|told| told.tasks.contains(task)).map(said).collect::<Vec<_>>();
+        let is_listed = stored.row.tasks.iter().any(|range| range.contains(task));
+        let by_life = if is_listed {
+            let fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
+            life.take(stored.row.at, &fact).iter().map(said).collect()
+        } else {
+            Vec::new()
+        };
+        if by_ledger != by_life {
+            let (seq, body) = (stored.seq, &stored.row.body);
+            return Err(format!("of {task}, row {seq} ({body}) says {by_life:?}, and the ledger {by_ledger:?}"));
+        }
+    }
     let phases = [life.phase(), ledger.record(task).phase].map(shown);
     let mut live: Vec<(RunId, MachineId)> = life.live().collect();
     let runs = ledger.grid().runs_of(task).filter(|run| run.goes_on());

@@ -107,7 +107,7 @@ impl Server {
         // No start draws the same.
         let lineage = Lineage::of((u64::MAX - self.restores).to_le_bytes());
         let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
-        let last = store.commit(&[row(&Recorded { entry, tasks: Vec::new() })]);
+        let last = store.commit(&[row(&Recorded { entry, steps: Vec::new() })]);
         last.map(Seq::number).map_err(|error| error.to_string())
     }
 

@@ -5,8 +5,9 @@ use crate::processes::until;
 use gleaner_server::desk::Recorded;
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
-use gleaner_server::store::{Home, NetworkFolder, SqliteStore, Store as _, TaskRange};
-use gleaner_units::{TaskId, Time};
+use gleaner_server::ledger::Ledger;
+use gleaner_server::store::{Home, NetworkFolder, SqliteStore, Store as _};
+use gleaner_units::Time;
 use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::{JobId, Lineage};
 use serde_json::{Value, json};
@@ -82,8 +83,12 @@ fn begin_with(grid: &Grid, spec: JobSpec) {
         Fact::JobSubmitted { job: JobId(1), user: USER.to_owned(), spec: Arc::new(spec), key: None };
     let (program, lineage) = ("another".to_owned(), Lineage::of([1; 8]));
     let started = Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 };
-    let fact = |fact, tasks| row(&Recorded { entry: Entry { at: Time::from_nanos(1), fact }, tasks });
-    let rows = [fact(started, Vec::new()), fact(submitted, vec![TaskRange::one(TaskId::new(0))])];
+    let mut ledger = Ledger::new();
+    let rows = [started, submitted].map(|fact| {
+        let entry = Entry { at: Time::from_nanos(1), fact };
+        let steps = ledger.apply(&entry);
+        row(&Recorded { entry, steps })
+    });
     store.commit(&rows).expect("two rows");
 }
 

@@ -1,0 +1,107 @@
+//! The steps of tasks' lives in words.
+
+use crate::journal::Fact;
+use crate::ledger::{Loss, Step, Told, Verdict, Wish};
+use gleaner_units::MachineId;
+use gleaner_wire::api::Actor;
+use gleaner_wire::session::{End, Outcome};
+
+/// What a step was, and who is behind it. The fact is the one that it is told of.
+pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String) -> (String, Actor) {
+    let machine = || told.run.map_or_else(String::new, |(_, on)| name(on));
+    let agent = || told.run.map_or(Actor::Coordinator, |(_, on)| Actor::Agent(name(on)));
+    let by_agent = |cause: &str| (cause.to_owned(), agent());
+    let by_user = |cause: &str| (cause.to_owned(), who(fact));
+    let coordinator = |cause: &str| (cause.to_owned(), Actor::Coordinator);
+    match told.step {
+        Step::Submitted => by_user("submitted"),
+        Step::Placed => coordinator("placed by the policy"),
+        Step::Moves { to } => {
+            coordinator(&format!("the policy moves it from {} to {}", machine(), name(to)))
+        }
+        Step::Copied => coordinator(&format!("the policy runs it on {} too", machine())),
+        Step::Started => by_agent("its program started"),
+        Step::Ended(verdict) => by_agent(&find_end(fact).map_or_else(String::new, |end| ended(end, verdict))),
+        Step::Wasted => {
+            let seconds = find_end(fact).map_or(0.0, |end| end.usage.elapsed_s);
+            let cause = "stopped, since another run of it came to its end first";
+            by_agent(&format!("{cause}; {seconds:.1} s of work were for nothing"))
+        }
+        Step::Refused => {
+            let number = told.run.map_or(0, |(run, _)| run.number);
+            by_agent(&format!("a late result of run {number} was refused"))
+        }
+        Step::Lost(Loss::Silence) => by_agent("its machine was not heard of until its lease ended"),
+        Step::Lost(Loss::Restart) => by_agent("its machine's agent was started afresh"),
+        Step::TargetLost => {
+            coordinator("the machine that it was to go to was not heard of until its lease ended")
+        }
+        Step::OwnerCame => match fact {
+            Fact::OwnerLoadReported { why, .. } if !why.is_empty() => by_agent(why),
+            _ => by_agent("the owner's use of the machine changed"),
+        },
+        Step::ToBe(wish) => by_user(&format!("to be {}; its run is being stopped", wished(wish))),
+        Step::Is(wish) => by_user(wished(wish)),
+        Step::NotToBeHeld => by_user("not to be held after all"),
+        Step::Released => by_user("released"),
+        Step::Rested => coordinator("to be tried again"),
+        Step::Awaited => by_agent(
+            "the machine of its last run is back: what it brings is heard before another gets the task",
+        ),
+        Step::Rerun => by_user("to run again from its beginning"),
+    }
+}
+
+/// By whose order.
+fn who(fact: &Fact) -> Actor {
+    match fact {
+        Fact::JobSubmitted { user, .. } => Actor::User(user.clone()),
+        Fact::TasksCancelled(chosen)
+        | Fact::TasksHeld(chosen)
+        | Fact::TasksReleased(chosen)
+        | Fact::TasksRerun(chosen) => chosen.by.clone(),
+        _ => Actor::Coordinator,
+    }
+}
+
+fn find_end(fact: &Fact) -> Option<&End> {
+    match fact {
+        Fact::RunEnded { end, .. } | Fact::ResultRefused { end, .. } => Some(end),
+        _ => None,
+    }
+}
+
+fn wished(wish: Wish) -> &'static str {
+    match wish {
+        Wish::Cancel => "cancelled",
+        Wish::Hold => "held",
+    }
+}
+
+/// How a run ended, in words.
+pub(crate) fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Exited { code } => format!("its program ended with exit code {code}"),
+        Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
+        Outcome::Stopped => "its run was stopped".to_owned(),
+        Outcome::TimedOut => "it took longer than its time limit".to_owned(),
+        Outcome::OverLimit { what } => format!("it used more than it may: {what}"),
+        Outcome::Abandoned { why } => format!("its run was given up: {why}"),
+        Outcome::NotStarted { why } => format!("it could not be started: {why}"),
+    }
+}
+
+fn ended(end: &End, verdict: Verdict) -> String {
+    let mut told = outcome(&end.outcome);
+    if end.checkpoint.is_some() {
+        told.push_str("; its checkpoint is stored");
+    }
+    for note in &end.notes {
+        told.push_str("; ");
+        told.push_str(note);
+    }
+    if verdict == Verdict::GivenUp {
+        told.push_str("; too many runs in a row came to nothing");
+    }
+    told
+}
