@@ -36,8 +36,14 @@ export function span(seconds: number): string {
     return "–";
   }
   const s = Math.max(0, seconds);
+  if (s === 0) {
+    return "0 s";
+  }
+  if (s < 0.9995) {
+    return `${s < 0.01 ? (1_000 * s).toPrecision(1) : Math.round(1_000 * s)} ms`;
+  }
   if (s < 10) {
-    return `${s.toFixed(s < 1 ? 2 : 1)} s`;
+    return `${Number(s.toFixed(1))} s`;
   }
   if (s < 120) {
     return `${Math.round(s)} s`;
@@ -77,6 +83,17 @@ export function clock(at_s: number, seconds = false): string {
   const time = `${two(at.getHours())}:${two(at.getMinutes())}${seconds ? `:${two(at.getSeconds())}` : ""}`;
   const isToday = at.toDateString() === new Date().toDateString();
   return isToday ? time : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}
+
+/** A moment on an axis that is so many seconds long. */
+export function moment(at_s: number, length_s: number): string {
+  const parts = Math.floor((at_s % 1) * 1_000).toString().padStart(3, "0");
+  return length_s < 10 ? `${hour(at_s)}:${two(new Date(at_s * 1_000).getSeconds())}.${parts}` : clock(at_s, length_s < 600);
+}
+
+/** Begins as a sentence does. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function plural(count: number, one: string, more = `${one}s`): string {

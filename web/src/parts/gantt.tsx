@@ -25,8 +25,8 @@ interface Props {
   bars: Bar[];
   from: number;
   to: number;
-  /** How a moment is written. */
-  show: (at: number) => string;
+  /** How a moment is written where the axis is so long. */
+  show: (at: number, length: number) => string;
 }
 
 const AXIS = 22;
@@ -75,7 +75,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
   const least = bars.some((bar) => bar.rows !== undefined) ? 0.2 : 3;
   const counted = `${plural(bars.length, "run")} on ${plural(rows.length, least < 3 ? "processor" : "machine")}`;
   const height = Math.max(least, Math.min(Math.max(22, 10 * most), 440 / Math.max(1, rows.length)));
-  const names = height >= 11 && width > 500 ? Math.min(150, width / 4) : 0;
+  const names = height >= 11 ? Math.min(150, width / 5) : 0;
   const w = Math.max(10, width - names - 4);
   const h = Math.max(1, rows.length) * height;
   const x = (at: number) => names + ((at - begin) / (end - begin)) * w;
@@ -127,8 +127,9 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
         pen.moveTo(x(at), AXIS - 4);
         pen.lineTo(x(at), AXIS + h);
         pen.stroke();
-        const half = pen.measureText(show(at)).width / 2;
-        pen.fillText(show(at), Math.min(width - half, Math.max(half, x(at))), 9);
+        const shown = show(at, end - begin);
+        const half = pen.measureText(shown).width / 2;
+        pen.fillText(shown, Math.min(width - half, Math.max(half, x(at))), 9);
       }
       pen.save();
       pen.beginPath();
@@ -167,7 +168,8 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
         pen.fillStyle = colour("text");
         pen.textAlign = "left";
         rows.forEach((name, row) => {
-          const shown = name.length > 22 ? `${name.slice(0, 21)}…` : name;
+          const fits = Math.max(4, Math.floor(names / 6.5));
+          const shown = name.length > fits ? `${name.slice(0, fits - 1)}…` : name;
           pen.fillText(shown, 2, AXIS + (row + 0.5) * height, names - 6);
         });
       }
