@@ -52,7 +52,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
         {explanation.data && (
           <>
             <p class={isOver(view.phase) ? "" : "why"}>{sentence(sized(explanation.data.summary))}.</p>
-            {!isOver(view.phase) && <Explained explanation={explanation.data} />}
+            {view.phase === "waiting" && <Explained explanation={explanation.data} />}
           </>
         )}
         <WhyThere path={path} history={history.data} />

@@ -51,7 +51,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
         }
         (&Look::Task(job, _, stream), Shown::Task { task, explanation, output }) => {
             let mut lines = vec![Line::from(shown(&explanation.summary, 300))];
-            if !task.phase.is_over() {
+            if task.phase == TaskPhase::Waiting {
                 lines.extend(explanation.ruled_out.iter().take(3).map(|ruled| {
                     Line::from(format!("  {} {}", ruled.count, shown(&ruled.rule, 200))).style(dim())
                 }));
