@@ -40,7 +40,7 @@ export function span(seconds: number): string {
     return "0 s";
   }
   if (s < 0.9995) {
-    return `${s < 0.01 ? (1_000 * s).toPrecision(1) : Math.round(1_000 * s)} ms`;
+    return s < 0.0005 ? "< 1 ms" : `${Math.round(1_000 * s)} ms`;
   }
   if (s < 10) {
     return `${Number(s.toFixed(1))} s`;
@@ -87,8 +87,12 @@ export function clock(at_s: number, seconds = false): string {
 
 /** A moment on an axis that is so many seconds long. */
 export function moment(at_s: number, length_s: number): string {
-  const parts = Math.floor((at_s % 1) * 1_000).toString().padStart(3, "0");
-  return length_s < 10 ? `${hour(at_s)}:${two(new Date(at_s * 1_000).getSeconds())}.${parts}` : clock(at_s, length_s < 600);
+  if (length_s >= 10) {
+    return clock(at_s, length_s < 600);
+  }
+  const at_ms = Math.round(at_s * 1_000);
+  const [at, parts] = [new Date(at_ms), (at_ms % 1_000).toString().padStart(3, "0")];
+  return `${hour(at_ms / 1_000)}:${two(at.getSeconds())}.${parts}`;
 }
 
 /** Begins as a sentence does. */

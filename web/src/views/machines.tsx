@@ -34,7 +34,7 @@ export function Machines({ frame }: { frame: Frame }) {
     { name: "State", width: "6rem", cell: (machine) => <Badge state={machine.state} /> },
     { name: "Tasks", width: "4rem", isNumber: true, cell: (machine) => `${machine.tasks} / ${machine.profile.slots}` },
     { name: "Owner", width: "4rem", isNumber: true, isMinor: true, cell: (machine) => `${Math.round(100 * machine.owner_load)} %` },
-    { name: "The last day", width: "minmax(5rem, 2fr)", cell: (machine) => <Strip day={byName.get(machine.machine)} /> },
+    { name: "Last day", width: "minmax(5rem, 2fr)", cell: (machine) => <Strip day={byName.get(machine.machine)} /> },
     { name: "Why", width: "minmax(6rem, 1.5fr)", isMinor: true, cell: (machine) => <span class="muted" title={plain(machine.why ?? "")}>{plain(machine.why ?? "")}</span> },
   ];
   return (
