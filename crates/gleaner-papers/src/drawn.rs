@@ -2,9 +2,9 @@
 //! counted only.
 
 use gleaner_policy::Recipe;
-use gleaner_report::{Bar, Block, Gantt, Report};
-use gleaner_sim::{Setup, Simulation};
-use gleaner_units::{MachineId, Time};
+use gleaner_report::{Bar, Block, Gantt, Report, numbers};
+use gleaner_sim::{Setup, Simulation, Stay, Stays};
+use gleaner_units::MachineId;
 
 /// A section of a report with these schedules, all of one run's inputs.
 pub(crate) fn section(report: Report, what: &str, schedules: Vec<Gantt>) -> Report {
@@ -15,33 +15,30 @@ pub(crate) fn section(report: Report, what: &str, schedules: Vec<Gantt>) -> Repo
     report.with(Block::heading("One run, drawn")).with(Block::text(text)).with(Block::Gantts(schedules))
 }
 
-/// Each task on the machine where it ended, from its first start on. `row` says in which row a machine stands.
+/// Each run on its machine. `row` says in which row a machine stands.
 pub(crate) fn of_run(
     rule: &str,
     (setup, recipe): (&Setup, Recipe),
     rows: impl Iterator<Item = String>,
     row: impl Fn(MachineId) -> usize,
 ) -> Gantt {
-    let mut simulation = Simulation::new(setup, recipe.build());
+    let stays = Stays::new(Gantt::BARS_MAX);
+    let mut observer = stays.observer();
+    let mut simulation = Simulation::new(setup, recipe.build()).observed_by(&mut observer);
     simulation.run();
-    let history = simulation.history();
-    let tasks = history.tasks().iter().zip(&setup.tasks.classes).zip(1..);
-    let bars = tasks.filter_map(|((task, class), number)| {
-        let on = task.machine.filter(|_| task.finished != Time::NEVER)?;
-        let moved = if task.moves > 0 { format!(", moved {} times", task.moves) } else { String::new() };
-        Some(Bar {
+    let end = simulation.history().makespan();
+    let bars = stays.all().into_iter().map(|Stay { run, on, from, until }| {
+        let again = if run.number > 1 { format!(", run {}", run.number) } else { String::new() };
+        Bar {
             row: row(on),
             rows: None,
-            from_s: task.started.seconds(),
-            to_s: task.finished.seconds(),
-            group: class.index(),
-            name: format!("task {number}{moved}"),
-        })
+            from_s: from.seconds(),
+            to_s: until.min(end).max(from).seconds(),
+            group: setup.tasks.classes[run.task.index()].index(),
+            name: format!("task {}{again}", run.task.index() + 1),
+        }
     });
-    let caption = format!(
-        "{rule}: the last task ends after {} s.",
-        gleaner_report::numbers::decimals(history.makespan().seconds(), 0)
-    );
+    let caption = format!("{rule}: the last task ends after {} s.", numbers::decimals(end.seconds(), 0));
     Gantt::new(caption, rule, rows, bars)
 }
 
