@@ -6,9 +6,9 @@ export type Value = string | number | boolean | Value[] | Tree;
 /** What cannot be read, and where. */
 export class Unreadable extends Error {}
 
-/** Lays what is written over a policy. Comments and a heading `[policy]`, as `gleaner policy show` prints them, may stay. */
+/** Lays what is written over a policy; what begins with `[policy]`, as `gleaner policy show` prints it, is a whole one. */
 export function layOver(policy: Tree, text: string): Tree {
-  const all = structuredClone(policy);
+  let all = structuredClone(policy);
   let table: string[] = [];
   text.split("\n").forEach((line, index) => {
     const written = line.trim();
@@ -20,6 +20,7 @@ export function layOver(policy: Tree, text: string): Tree {
     };
     const heading = /^\[([\w.-]+)\]$/.exec(written);
     if (heading) {
+      all = heading[1] === "policy" ? {} : all;
       table = heading[1]!.split(".").filter((key, depth) => depth > 0 || key !== "policy");
       return;
     }

@@ -91,9 +91,17 @@ test("the last day is run again under a policy in words, and a mistake is told",
   const page = await signedIn(browser, world, "ada");
   await page.goto(`${world.address}/#/what-if`);
   const words = page.getByLabel(/With these keys/);
-  await words.fill("relocate.gain_min = 0.05\nrelocate.score = social");
-  await page.getByRole("button", { name: "Run it again" }).click();
-  await page.getByRole("heading", { name: /as asked: .*relocation by social/ }).waitFor({ timeout: 60_000 });
+  for (const [base, written, heading] of [
+    ["bertasi/greedy", "relocate.gain_min = 0.05\nrelocate.score = social", /as asked: greedy, relocation by social .* above 0\.05/],
+    ["in force", 'relocate = { score = "min-num", moves_max = 2 } # fewest first', /as asked: .*relocation by min-num at events, at most 2 moves/],
+    // As `gleaner policy show` prints it.
+    ["in force", await world.cli("policy", "show", "bertasi/social"), /as asked: social, no relocation/],
+  ]) {
+    await page.getByRole("combobox").selectOption(base);
+    await words.fill(written);
+    await page.getByRole("button", { name: "Run it again" }).click();
+    await page.getByRole("heading", { name: heading }).waitFor({ timeout: 60_000 });
+  }
   for (const [written, told] of [
     ["relocate.gain = 1", /relocate\.gain: found an unknown key/],
     ["choose = bets", /choose: found "bets"; expected/],
