@@ -51,7 +51,7 @@ export function span(seconds: number): string {
   if (s < 7_200) {
     return `${Math.round(s / 60)} min`;
   }
-  return s < 172_800 ? `${(s / 3_600).toFixed(1)} h` : `${(s / 86_400).toFixed(1)} d`;
+  return s < 172_800 ? `${Number((s / 3_600).toFixed(1))} h` : `${Number((s / 86_400).toFixed(1))} d`;
 }
 
 export function bytes(count: number): string {

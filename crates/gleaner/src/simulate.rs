@@ -283,6 +283,8 @@ fn what_is_kept(
 
 /// One of several.
 fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -> Result<Summary, Failure> {
+    // Of several seeds the first stands for all.
+    let is_drawn = seed == experiment.seed;
     let shaken = shake(arguments, seed).map(|shake| experiment.shaken(shake));
     let experiment = shaken.as_ref().unwrap_or(experiment);
     let (stays, mut run) = (Stays::new(Gantt::BARS_MAX), start(arguments, experiment)?.with_seed(seed));
@@ -294,9 +296,7 @@ fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -
     let mut summary = Summary::of(experiment, seed, &run);
     if let Some(dir) = compare::folder(arguments, &experiment.policy, seed) {
         results::write_run(&dir, experiment, &run, &summary, &stays)?;
-        // Of several seeds the first stands for all.
-        summary.schedule =
-            (seed == experiment.seed).then(|| report::schedule(experiment, &stays, run.progress().now));
+        summary.schedule = is_drawn.then(|| report::schedule(experiment, &stays, run.progress().now));
     }
     Ok(summary)
 }

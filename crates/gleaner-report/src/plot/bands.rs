@@ -124,7 +124,10 @@ impl Bands {
     fn key(&self, pen: &mut Pen, most: f64, (x, y): (f64, f64)) {
         let look = Lettering::new(TEXT, Paint::Muted);
         let each = if self.names.len() > BANDS_MAX { ", on average over the machines of a band" } else { "" };
-        let (low, high) = ("0".to_owned(), format!("{} {}{each}", numbers::significant(most, 3), self.what));
+        let (low, high) = (
+            "0".to_owned(),
+            format!("{} {}{each}", numbers::decimals(most, usize::from(most.fract() > 1e-9)), self.what),
+        );
         pen.text(&low, look, (x, y));
         let first = x + width(&low, TEXT) + 8.0;
         for shade in 0..SHADES {

@@ -51,14 +51,15 @@ pub(super) fn schedule(experiment: &Experiment, stays: &Stays, end: Time) -> Gan
             name: format!("{}{again}", experiment.task_names.id(task)),
         }
     });
-    let caption = "What ran on which machine; a task that was moved has a bar on each of its machines. Tasks of one kind have one \
+    let policy = &experiment.policy;
+    let caption = "what ran on which machine; a task that was moved has a bar on each of its machines. Tasks of one kind have one \
                    colour. Zoom with the buttons, or with + and -; point at a bar for what is known of it.";
     let left_out = match stays.left_out() {
         0 => String::new(),
         left_out => format!(" {left_out} later ones are not drawn."),
     };
     let rows = experiment.machine_names.iter().cloned();
-    Gantt::new(format!("{caption}{left_out}"), experiment.policy.clone(), rows, bars)
+    Gantt::new(format!("{policy}: {caption}{left_out}"), policy.clone(), rows, bars)
 }
 
 fn lead(experiment: &Experiment, summary: &Summary) -> String {
