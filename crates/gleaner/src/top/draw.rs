@@ -16,6 +16,8 @@ use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState, 
 const BAR: usize = 16;
 /// Characters that a reason for waiting has on its line.
 const WIDTH: usize = 78;
+/// Characters of a line of output that are looked at, colours among them.
+const LINE_MAX: usize = 4_000;
 
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
     let [head, body, foot] =
@@ -307,8 +309,8 @@ fn lines_of(bytes: &[u8], height: usize, back: usize) -> Vec<Line<'static>> {
     let end = lines.len().saturating_sub(back.min(lines.len().saturating_sub(height)));
     let begin = end.saturating_sub(height);
     let plain = |line: &&str| {
-        let line = anstream::adapter::strip_str(line).to_string();
-        Line::from(shown(&line, 400))
+        let cut: String = line.chars().take(LINE_MAX).collect();
+        Line::from(shown(&anstream::adapter::strip_str(&cut).to_string(), 400))
     };
     lines[begin..end].iter().map(plain).collect()
 }
