@@ -15,6 +15,6 @@ if ! git diff --exit-code --stat -- dist src/schema.d.ts; then
 fi
 cd ..
 # As the tests build it.
-cargo build --profile test --locked -p gleaner-replay -p gleaner-report --example showcase --example gallery
+cargo build --profile test --locked -p gleaner -p gleaner-replay -p gleaner-report --bins --example showcase --example gallery
 cd web
 npm test

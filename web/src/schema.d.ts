@@ -1140,7 +1140,7 @@ export interface components {
                 ][];
             };
         };
-        /** @description What a job asked for and what its runs used, those that ended since the coordinator started. */
+        /** @description What a job asked for and what its runs used, those of the last day. */
         JobUse: {
             /** @description Cores that each task asks for. */
             cores_asked: number;
@@ -2782,7 +2782,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description As far as the coordinator has run */
+            /** @description Of the last day */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -36,8 +36,14 @@ export function span(seconds: number): string {
     return "–";
   }
   const s = Math.max(0, seconds);
+  if (s === 0) {
+    return "0 s";
+  }
+  if (s < 0.9995) {
+    return s < 0.0005 ? "< 1 ms" : `${Math.round(1_000 * s)} ms`;
+  }
   if (s < 10) {
-    return `${s.toFixed(s < 1 ? 2 : 1)} s`;
+    return `${Number(s.toFixed(1))} s`;
   }
   if (s < 120) {
     return `${Math.round(s)} s`;
@@ -45,7 +51,7 @@ export function span(seconds: number): string {
   if (s < 7_200) {
     return `${Math.round(s / 60)} min`;
   }
-  return s < 172_800 ? `${(s / 3_600).toFixed(1)} h` : `${(s / 86_400).toFixed(1)} d`;
+  return s < 172_800 ? `${Number((s / 3_600).toFixed(1))} h` : `${Number((s / 86_400).toFixed(1))} d`;
 }
 
 export function bytes(count: number): string {
@@ -77,6 +83,21 @@ export function clock(at_s: number, seconds = false): string {
   const time = `${two(at.getHours())}:${two(at.getMinutes())}${seconds ? `:${two(at.getSeconds())}` : ""}`;
   const isToday = at.toDateString() === new Date().toDateString();
   return isToday ? time : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}
+
+/** A moment on an axis that is so many seconds long. */
+export function moment(at_s: number, length_s: number): string {
+  if (length_s >= 10) {
+    return clock(at_s, length_s < 600);
+  }
+  const at_ms = Math.round(at_s * 1_000);
+  const [at, parts] = [new Date(at_ms), (at_ms % 1_000).toString().padStart(3, "0")];
+  return `${hour(at_ms / 1_000)}:${two(at.getSeconds())}.${parts}`;
+}
+
+/** Begins as a sentence does. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function plural(count: number, one: string, more = `${one}s`): string {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { api, browser as launch, open, servedBy, showcase, signedIn, VIEWS, withDay } from "./showcase.mjs";
+import { api, browser as launch, open, servedBy, showcase, signedIn, until, VIEWS, withDay } from "./showcase.mjs";
 
 const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 let world;
@@ -50,18 +50,6 @@ async function done(page) {
   assert.notEqual(await page.title(), "owned");
   assert.deepEqual(faults, []);
   await page.context().close();
-}
-
-/** Waits until a condition over an answer of the coordinator holds. */
-async function until(ask, holds, what) {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) {
-    const answer = await ask();
-    if (holds(answer)) {
-      return answer;
-    }
-    await new Promise((later) => setTimeout(later, 100));
-  }
-  assert.fail(`${what}: did not come within 30 s`);
 }
 
 test("a token is typed once, kept in this session only, and gone after signing out", async () => {

@@ -134,3 +134,15 @@ export async function open(page, world, route) {
     await page.getByRole("heading", { name: "In numbers" }).waitFor();
   }
 }
+
+/** Waits until a condition over an answer of the coordinator holds. */
+export async function until(ask, holds, what) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+    const answer = await ask();
+    if (holds(answer)) {
+      return answer;
+    }
+    await new Promise((later) => setTimeout(later, 100));
+  }
+  throw new Error(`${what}: did not come within 60 s`);
+}

@@ -4,6 +4,7 @@
 //! Kinds of operations are, in order, CPU (GHz), disk (MB/s) and network (KB/s).
 
 pub mod claims;
+mod drawn;
 mod experiments;
 pub mod figure_1;
 pub mod figure_2;

@@ -4,6 +4,7 @@
 mod ages;
 mod case;
 mod claims;
+mod drawn;
 mod experiments;
 mod plots;
 mod readings;

@@ -6,6 +6,7 @@
 mod bags;
 mod band;
 mod claims;
+mod drawn;
 mod experiments;
 mod favours;
 mod instances;

@@ -7,6 +7,7 @@
 
 mod case;
 mod claims;
+mod drawn;
 mod experiments;
 mod findings;
 mod markdown;

@@ -12,6 +12,7 @@ mod claim;
 mod claim_tables;
 pub mod dasilva;
 mod document;
+mod drawn;
 pub mod elleuch;
 mod kept;
 pub mod khoo;

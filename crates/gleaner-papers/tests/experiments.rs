@@ -38,6 +38,8 @@ fn files_are_named_and_the_page_is_well_formed() {
     let files = findings.files();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["figure-2.svg", "figure-2-whole.svg", "figure-2.csv", "report.html"]);
+    let (_, page) = &files[3];
+    assert_eq!(page.matches("\"bars\":[[").count(), 4, "schedules of four schemes");
     for (name, text) in &files {
         if !text.starts_with('<') {
             let columns = |line: &str| line.split(',').count();

@@ -30,5 +30,5 @@ mod plot;
 mod report;
 
 pub use histogram::histogram;
-pub use plot::{Axis, HeatCell, HeatMap, Plot, PlotGrid, Series, Style, Svg};
+pub use plot::{Axis, Bands, HeatCell, HeatMap, Plot, PlotGrid, Series, Style, Svg};
 pub use report::{Bar, Block, Cell, Figure, Gantt, Report, Table, Verdict};

@@ -3,7 +3,7 @@
 use gleaner_report::{Axis, Bar, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Table, Verdict};
 use roxmltree::{Document, Node, ParsingOptions};
 
-const NASTY: &str = "<script>alert(\"x\")</script>&'\u{0}";
+const NASTY: &str = "<script>alert(\"x\")</script>&'\u{0}\u{1b}[31m\u{202e}back\u{2066}\u{200b}";
 
 fn parse(html: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };

@@ -1,32 +1,38 @@
 //! The last day, for people who look at it: the queue, each machine's owner and tasks, runs, and what users used.
 //!
-//! **In memory only, and bounded**: rings of samples and of runs, and so many jobs and users. Nothing is decided by it, so
-//! that it may be gone after a start. The driver tells it of facts once they are committed.
+//! **Bounded**: rings of samples and of runs, and so many jobs and users; what is older than a day is forgotten. Nothing is
+//! decided by it. The driver tells it of facts once they are committed. **A start makes it of the journal**, with the ledger
+//! (`recovery.rs`): what was measured since the last fact, and nobody wrote down, is gone.
 
 mod machines;
 mod runs;
 mod usage;
 
 use crate::desk::{Desk, Recorded};
-use crate::journal::Fact;
+use crate::journal::{Entry, Fact};
+use crate::ledger::Ledger;
 use crate::limits::QUEUE_SAMPLES_KEPT;
 use gleaner_core::Decision;
-use gleaner_units::{Span, TaskId, Time};
+use gleaner_units::{MachineId, Span, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::day::{DayView, MachineDayList, QueueSample, RunList, UseList};
 use machines::Machines;
 use runs::Runs;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use usage::Usages;
 
 /// From one sample of the queue to the next.
 const STEP: Span = Span::from_nanos(60_000_000_000);
+/// How long anything is remembered.
+const DAY: Span = Span::from_nanos(24 * 3_600_000_000_000);
 /// Tasks that are on their way to a machine and of which it is remembered since when.
 const ON_THEIR_WAY_MAX: usize = 65_536;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Day {
+    /// When the first fact came.
     began: Time,
     next_sample: Time,
     queue: VecDeque<QueueSample>,
@@ -38,7 +44,7 @@ pub struct Day {
     usages: Usages,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Started {
     tasks: u32,
     wait_s: f64,
@@ -46,37 +52,50 @@ struct Started {
 }
 
 impl Day {
-    /// A day that begins.
-    pub fn new(now: Time) -> Self {
-        Self {
-            began: now,
-            next_sample: now,
-            queue: VecDeque::new(),
-            started: Started::default(),
-            placed: BTreeMap::new(),
-            machines: Machines::default(),
-            runs: Runs::default(),
-            usages: Usages::default(),
-        }
-    }
-
     /// Takes note of what was committed, and of how things stand if it is time for that.
     pub fn note(&mut self, desk: &Desk, now: Time, recorded: &[Recorded]) {
+        let ledger = desk.ledger();
         for Recorded { entry, .. } in recorded {
-            self.fact(desk, entry.at, &entry.fact);
+            self.fact(ledger, entry.at, &entry.fact);
         }
+        let owner = |machine| {
+            let measured = desk.heard(machine).and_then(|(sample, _)| sample.map(|sample| sample.load));
+            desk.is_connected(machine).then(|| measured.unwrap_or(ledger.agent(machine).load))
+        };
         // A machine is shown from when it joins.
-        if self.machines.count() < desk.ledger().agents().len() {
-            self.machines.sample(desk, now);
+        if self.machines.count() < ledger.agents().len() {
+            self.machines.sample(ledger, now, owner);
         }
         if now >= self.next_sample {
-            self.sample(desk, now);
-            self.next_sample = now + STEP;
+            self.sample(ledger, now, owner);
         }
     }
 
-    fn fact(&mut self, desk: &Desk, at: Time, fact: &Fact) {
-        let ledger = desk.ledger();
+    /// Takes note of a fact of the journal that the ledger has taken in.
+    pub fn read(&mut self, ledger: &Ledger, entry: &Entry) {
+        self.fact(ledger, entry.at, &entry.fact);
+    }
+
+    /// How things stood until a fact of the journal that the ledger has yet to take in, a sample a minute. Costs O(machines)
+    /// for each.
+    pub fn pass(&mut self, ledger: &Ledger, Entry { at, fact }: &Entry) {
+        // How things stood while it was not up, or slept, nobody knows.
+        if matches!(fact, Fact::CoordinatorStarted { .. } | Fact::WokeUp { .. }) {
+            self.next_sample = self.next_sample.max(*at);
+        }
+        self.next_sample = self.next_sample.max(before(*at));
+        while self.next_sample < *at {
+            self.sample(ledger, self.next_sample, |machine| {
+                let agent = ledger.agent(machine);
+                (!agent.lost).then_some(agent.load)
+            });
+        }
+    }
+
+    fn fact(&mut self, ledger: &Ledger, at: Time, fact: &Fact) {
+        if self.began == Time::ZERO {
+            self.began = at;
+        }
         match fact {
             Fact::Decided { decisions, .. } => {
                 for decision in decisions {
@@ -103,7 +122,7 @@ impl Day {
                     self.started.add(at.since(job.submitted).seconds());
                 }
                 let overhead = self.placed.remove(&run.task).map(|placed| at.since(placed).seconds());
-                self.usages.started(ledger, run.task, overhead);
+                self.usages.started(ledger, at, run.task, overhead);
                 if let Some(on) = ledger.record(run.task).machine {
                     self.runs.started(ledger, at, *run, on);
                 }
@@ -130,8 +149,8 @@ impl Day {
         self.placed.insert(task, at);
     }
 
-    fn sample(&mut self, desk: &Desk, now: Time) {
-        let tally = desk.ledger().tally();
+    fn sample(&mut self, ledger: &Ledger, now: Time, owner: impl Fn(MachineId) -> Option<f64>) {
+        let tally = ledger.tally();
         let Started { tasks, wait_s, wait_max_s } = std::mem::take(&mut self.started);
         if self.queue.len() == QUEUE_SAMPLES_KEPT {
             self.queue.pop_front();
@@ -146,13 +165,29 @@ impl Day {
             wait_mean_s: wait_s / f64::from(tasks.max(1)),
             wait_max_s,
         });
-        self.machines.sample(desk, now);
+        self.machines.sample(ledger, now, owner);
+        self.forget(before(now));
+        self.next_sample = now + STEP;
+    }
+
+    /// Costs O(what is forgotten), and O(jobs).
+    fn forget(&mut self, until: Time) {
+        while self.queue.front().is_some_and(|sample| sample.at_s < until.seconds()) {
+            self.queue.pop_front();
+        }
+        self.runs.forget(until);
+        self.usages.forget(until);
+    }
+
+    /// Since when there is anything.
+    fn began_s(&self, now: Time) -> f64 {
+        self.began.max(before(now)).seconds()
     }
 
     /// The queue.
-    pub fn view(&self) -> DayView {
+    pub fn view(&self, now: Time) -> DayView {
         let queue = self.queue.iter().copied().collect();
-        DayView { version: VERSION, began_s: self.began.seconds(), step_s: STEP.seconds(), queue }
+        DayView { version: VERSION, began_s: self.began_s(now), step_s: STEP.seconds(), queue }
     }
 
     /// So many machines, from a position on.
@@ -161,16 +196,21 @@ impl Day {
     }
 
     /// The latest runs, of one user's tasks or of all.
-    pub fn runs(&self, user: Option<&str>, limit: usize) -> RunList {
+    pub fn runs(&self, user: Option<&str>, limit: usize, now: Time) -> RunList {
         let (runs, left_out) = self.runs.view(user, limit);
-        RunList { version: VERSION, began_s: self.began.seconds(), runs, left_out }
+        RunList { version: VERSION, began_s: self.began_s(now), runs, left_out }
     }
 
     /// What one user used, or all.
     pub fn usages(&self, user: Option<&str>, now: Time) -> UseList {
         let (users, jobs) = self.usages.view(user, now);
-        UseList { version: VERSION, began_s: self.began.seconds(), users, jobs }
+        UseList { version: VERSION, began_s: self.began_s(now), users, jobs }
     }
+}
+
+/// A day before a moment.
+fn before(now: Time) -> Time {
+    Time::from_nanos(now.nanos().saturating_sub(DAY.nanos()))
 }
 
 impl Started {

@@ -197,7 +197,7 @@ impl Driver {
     ) -> Result<(Self, Handle), DriverError> {
         let reader = store.reader().map_err(RecoveryError::from)?;
         let snapshots = store.snapshots().map_err(RecoveryError::from)?;
-        let Recovered { ledger, rows, .. } = recover(&*reader, &*snapshots)?;
+        let Recovered { ledger, day, rows, .. } = recover(&*reader, &*snapshots)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
         let start = Start { program, lineage: Lineage::of(random_bytes()?), seed: random_seed()? };
@@ -209,7 +209,7 @@ impl Driver {
         let (live, _) = broadcast::channel(LIVE_BACKLOG_MAX);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
         let ended = Arc::new(Semaphore::new(0));
-        let day = Arc::new(RwLock::new(Day::new(clock.now())));
+        let day = Arc::new(RwLock::new(day));
         let handle = Handle { queue, room, ended, people, live, clock, began, day };
         let work = Work {
             desk,

@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
-/// The snapshot's format: another number means that an older or newer program wrote it.
+/// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
 pub const FORMAT: u32 = 11;
 
 /// See the module.
@@ -151,11 +151,11 @@ impl Ledger {
         Self { scheduler, books, named, orders: Vec::new(), told: Vec::new() }
     }
 
-    /// From a snapshot.
-    pub fn load(snapshot: &[u8]) -> Result<Self, ReplayError> {
-        let (grid, books): (Grid, Books) =
-            postcard::from_bytes(snapshot).map_err(|error| ReplayError::Snapshot(error.to_string()))?;
-        Ok(Self::of(grid, books))
+    /// From a snapshot, and what stands behind it there.
+    pub fn load(snapshot: &[u8]) -> Result<(Self, &[u8]), ReplayError> {
+        let ((grid, books), rest): ((Grid, Books), _) =
+            postcard::take_from_bytes(snapshot).map_err(|error| ReplayError::Snapshot(error.to_string()))?;
+        Ok((Self::of(grid, books), rest))
     }
 
     /// As a snapshot.

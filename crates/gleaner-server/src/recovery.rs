@@ -1,8 +1,9 @@
 //! From the journal to the ledger: what a start does, and whoever wants to know what the facts add up to.
 
+use crate::day::Day;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, ReplayError};
-use crate::store::{ReadError, Reader, Seq, SnapshotError, Snapshots, StoredRow};
+use crate::store::{ReadError, Reader, Seq, Snapshot, SnapshotError, Snapshots, StoredRow};
 use thiserror::Error;
 
 /// Rows read at once.
@@ -36,30 +37,59 @@ pub enum RecoveryError {
 pub struct Recovered {
     /// All that is known.
     pub ledger: Ledger,
+    /// The last day, for people.
+    pub day: Day,
     /// The last row that is in it.
     pub at: Seq,
     /// How many rows were read since the snapshot.
     pub rows: u64,
 }
 
-/// The ledger as the journal has it, from the newest snapshot on.
+/// The ledger and the day as the journal has them, from the newest snapshot on.
 pub fn recover(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, RecoveryError> {
-    let (ledger, at) = match snapshots.latest(FORMAT)? {
-        Some(snapshot) => (Ledger::load(&snapshot.body)?, snapshot.at),
-        None => (Ledger::new(), Seq::NONE),
+    let from = match snapshots.latest(FORMAT)? {
+        Some(snapshot) => Recovered::load(&snapshot)?,
+        None => Recovered::nothing(),
     };
-    replay(Recovered { ledger, at, rows: 0 }, reader)
+    replay(from, reader)
 }
 
 /// The ledger as the whole journal has it, whatever the snapshots say.
 pub fn replay_all(reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
-    replay(Recovered { ledger: Ledger::new(), at: Seq::NONE, rows: 0 }, reader)
+    replay(Recovered::nothing(), reader)
+}
+
+impl Recovered {
+    fn nothing() -> Self {
+        Self { ledger: Ledger::new(), day: Day::default(), at: Seq::NONE, rows: 0 }
+    }
+
+    fn load(snapshot: &Snapshot) -> Result<Self, ReplayError> {
+        let (ledger, rest) = Ledger::load(&snapshot.body)?;
+        let day = if rest.is_empty() {
+            Day::default()
+        } else {
+            postcard::from_bytes(rest).map_err(|error| ReplayError::Snapshot(error.to_string()))?
+        };
+        Ok(Self { ledger, day, at: snapshot.at, rows: 0 })
+    }
+
+    /// So that a start need not read the rows again.
+    ///
+    /// # Panics
+    /// Never: all of it is plain data.
+    pub fn snapshot(&self) -> Snapshot {
+        let body = postcard::to_extend(&self.day, self.ledger.save()).expect("plain data");
+        Snapshot { at: self.at, format: FORMAT, body }
+    }
 }
 
 fn replay(mut recovered: Recovered, reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
     for entry in entries(reader, recovered.at.next()) {
         let (seq, entry) = entry?;
+        recovered.day.pass(&recovered.ledger, &entry);
         recovered.ledger.replay(&entry)?;
+        recovered.day.read(&recovered.ledger, &entry);
         recovered.at = seq;
         recovered.rows += 1;
     }

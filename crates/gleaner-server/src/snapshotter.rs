@@ -4,9 +4,8 @@
 //! would read them. To write its ledger down would stop the desk for as long as the ledger is large. For that time the
 //! ledger is in memory twice.
 
-use crate::ledger::FORMAT;
-use crate::recovery::{Recovered, RecoveryError, recover};
-use crate::store::{Reader, Snapshot, Snapshots};
+use crate::recovery::{RecoveryError, recover};
+use crate::store::{Reader, Snapshots};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -56,11 +55,11 @@ impl Work {
     }
 
     fn save(&mut self) -> Result<(), RecoveryError> {
-        let Recovered { ledger, at, rows } = recover(&*self.reader, &*self.snapshots)?;
-        if rows > 0 {
-            let snapshot = Snapshot { at, format: FORMAT, body: ledger.save() };
+        let recovered = recover(&*self.reader, &*self.snapshots)?;
+        if recovered.rows > 0 {
+            let snapshot = recovered.snapshot();
             self.snapshots.save(&snapshot)?;
-            tracing::info!(rows, bytes = snapshot.body.len(), "snapshot saved");
+            tracing::info!(rows = recovered.rows, bytes = snapshot.body.len(), "snapshot saved");
         }
         Ok(())
     }
@@ -72,6 +71,8 @@ mod tests {
     use crate::desk::Recorded;
     use crate::driver::row;
     use crate::journal::{Entry, Fact};
+    use crate::ledger::FORMAT;
+    use crate::recovery::Recovered;
     use crate::store::{MemoryDisk, MemoryStore, Store};
     use gleaner_units::Time;
 

@@ -1,7 +1,7 @@
 //! What the page and `gleaner top` ask for beside lists: who asks, why things wait, what failed, and the last day. Times
 //! are seconds since 1970.
 //!
-//! The day is kept in the coordinator's memory, from its start on; `began_s` says since when.
+//! The day is the last 24 hours, or less where the journal begins later; `began_s` says since when.
 
 use crate::JobId;
 use crate::api::{ExplanationView, Role};
@@ -222,7 +222,7 @@ pub struct UserUse {
     pub cpu_s: f64,
 }
 
-/// What a job asked for and what its runs used, those that ended since the coordinator started.
+/// What a job asked for and what its runs used, those of the last day.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobUse {

@@ -6,11 +6,8 @@ use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArgument
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
 use gleaner_server::journal::Entry;
-use gleaner_server::ledger::FORMAT;
-use gleaner_server::recovery::{Recovered, entries, replay_all};
-use gleaner_server::store::{
-    self, Home, NetworkFolder, Seq, Snapshot, SqliteReader, SqliteStore, Store as _,
-};
+use gleaner_server::recovery::{entries, replay_all};
+use gleaner_server::store::{self, Home, NetworkFolder, Seq, SqliteReader, SqliteStore, Store as _};
 use gleaner_server::verify::{self, Depth};
 use serde_json::json;
 use std::io::Write as _;
@@ -85,8 +82,8 @@ fn rebuild(of: &JournalFolderArguments) -> Outcome {
     let home = Home::open(&home::folder(of.home.as_deref())?, NetworkFolder::Refuse).map_err(fault)?;
     let store = SqliteStore::open(&home).map_err(fault)?;
     let reader = store.reader().map_err(fault)?;
-    let Recovered { ledger, at, rows } = replay_all(&*reader).map_err(fault)?;
-    let snapshot = Snapshot { at, format: FORMAT, body: ledger.save() };
+    let recovered = replay_all(&*reader).map_err(fault)?;
+    let (rows, snapshot) = (recovered.rows, recovered.snapshot());
     store.snapshots().map_err(fault)?.save(&snapshot).map_err(fault)?;
     if of.json {
         return stdout::print_json(

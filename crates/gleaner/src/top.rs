@@ -2,6 +2,7 @@
 
 mod draw;
 mod screen;
+mod sorting;
 #[cfg(test)]
 mod tests;
 
@@ -78,6 +79,12 @@ fn show(
                 let choice = Choice { failed: order == "rerun" && tasks.is_empty(), tasks };
                 screen.news = match grid.order(job, order, &choice) {
                     Ok(done) => format!("{order}: {} tasks of job {job}", done.tasks),
+                    Err(failure) => failure.to_string(),
+                };
+            }
+            Some(Act::Machine { machine, order }) => {
+                screen.news = match grid.machine(&machine, order) {
+                    Ok(_) => format!("{order}: {machine}"),
                     Err(failure) => failure.to_string(),
                 };
             }

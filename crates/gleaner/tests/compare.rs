@@ -81,6 +81,12 @@ fn machines_are_compared_with_arrivals_that_are_moved() {
     assert_eq!(document["all_seeds_alike"], false);
     check(&document, "makespan_s", |run| run["makespan_s"].as_f64().expect("a number"));
     check(&document, "flow_mean_s", |run| run["flow_mean_s"].as_f64().expect("a number"));
+    let report = folder.read("out/report.html");
+    assert_eq!(
+        report.matches("class=\"gantt-place\"").count(),
+        2,
+        "the first seed's schedule of each policy"
+    );
     let interval = &metric(&document, "makespan_s")["policies"][1]["more_than_first"];
     assert!(interval["low"].as_f64() < interval["high"].as_f64(), "{interval}");
     let tasks = folder.read("out/bertasi-min-num/seed-7/tasks.csv");

@@ -25,12 +25,13 @@ interface Props {
   bars: Bar[];
   from: number;
   to: number;
-  /** How a moment is written. */
-  show: (at: number) => string;
+  /** How a moment is written where the axis is so long. */
+  show: (at: number, length: number) => string;
 }
 
 const AXIS = 22;
-
+/** Pixels that all rows have together, where they can be told apart in so many. */
+const HIGH = 440;
 
 export function Gantt({ label, rows, bars, from, to, show }: Props) {
   const [box, width] = useWidth<HTMLDivElement>();
@@ -72,10 +73,14 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
   }, [ofRow]);
   // A machine that runs many tasks at a time has a higher row, as far as there is room.
   const most = lanes.of.reduce((most, lanes) => Math.max(most, lanes), 1);
-  const least = bars.some((bar) => bar.rows !== undefined) ? 0.2 : 3;
-  const counted = `${plural(bars.length, "run")} on ${plural(rows.length, least < 3 ? "processor" : "machine")}`;
-  const height = Math.max(least, Math.min(Math.max(22, 10 * most), 440 / Math.max(1, rows.length)));
-  const names = height >= 11 && width > 500 ? Math.min(150, width / 4) : 0;
+  const areProcessors = bars.some((bar) => bar.rows !== undefined);
+  const [isFitted, setFitted] = useState(false);
+  const least = areProcessors || isFitted ? 0.2 : 3;
+  const counted = `${plural(bars.length, "run")} on ${plural(rows.length, areProcessors ? "processor" : "machine")}`;
+  const height = Math.max(least, Math.min(Math.max(22, 10 * most), HIGH / Math.max(1, rows.length)));
+  const names = Math.min(150, width / 5);
+  // Where rows are lower than letters, some are named.
+  const everyRow = Math.ceil(13 / height);
   const w = Math.max(10, width - names - 4);
   const h = Math.max(1, rows.length) * height;
   const x = (at: number) => names + ((at - begin) / (end - begin)) * w;
@@ -127,8 +132,9 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
         pen.moveTo(x(at), AXIS - 4);
         pen.lineTo(x(at), AXIS + h);
         pen.stroke();
-        const half = pen.measureText(show(at)).width / 2;
-        pen.fillText(show(at), Math.min(width - half, Math.max(half, x(at))), 9);
+        const shown = show(at, end - begin);
+        const half = pen.measureText(shown).width / 2;
+        pen.fillText(shown, Math.min(width - half, Math.max(half, x(at))), 9);
       }
       pen.save();
       pen.beginPath();
@@ -146,7 +152,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
           pen.fillRect(left, top, Math.max(1, Math.min(wide, 4)), high);
         }
       });
-      if (least < 3) {
+      if (areProcessors) {
         // Jobs that lie side by side are told apart by their edges.
         pen.strokeStyle = colour("card");
         bars.forEach((bar, index) => {
@@ -167,8 +173,13 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
         pen.fillStyle = colour("text");
         pen.textAlign = "left";
         rows.forEach((name, row) => {
-          const shown = name.length > 22 ? `${name.slice(0, 21)}…` : name;
-          pen.fillText(shown, 2, AXIS + (row + 0.5) * height, names - 6);
+          const fits = Math.max(4, Math.floor(names / 6.5));
+          // What tells machines apart is at the end of their names more often than in the middle.
+          const end = Math.min(5, fits - 3);
+          const shown = name.length > fits ? `${name.slice(0, fits - end - 1)}…${name.slice(-end)}` : name;
+          if (row % everyRow === 0) {
+            pen.fillText(shown, 2, AXIS + Math.max(6, (row + 0.5) * height), names - 6);
+          }
         });
       }
     };
@@ -261,6 +272,11 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
         <button type="button" onClick={() => setView(null)}>
           all
         </button>
+        {!areProcessors && rows.length > 3 * HIGH / 10 && (
+          <button type="button" aria-pressed={isFitted} onClick={() => setFitted(!isFitted)}>
+            all rows
+          </button>
+        )}
         <span class="told" role="status">
           {facts ? (
             facts.link ? <a href={facts.link}>{facts.facts}</a> : facts.facts

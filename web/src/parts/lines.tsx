@@ -17,17 +17,23 @@ interface Props {
   curves: Curve[];
   height?: number;
   show?: (value: number) => string;
+  /** Whether values are seconds, whose round numbers are those of a clock. */
+  isSpan?: boolean;
 }
 
 const LEFT = 48;
 const BOTTOM = 22;
 const TOP = 8;
 
+/** Steps between round spans of time. */
+const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 604_800];
+
 /** Round numbers up to a bit above the greatest. */
-export function ticks(most: number, count: number): number[] {
+function ticks(most: number, count: number, isSpan: boolean): number[] {
   const rough = most / count;
   const power = 10 ** Math.floor(Math.log10(rough || 1));
-  const step = [1, 2, 5, 10].map((times) => times * power).find((step) => step >= rough) ?? 10 * power;
+  const steps = isSpan ? STEPS : [1, 2, 5, 10].map((times) => times * power);
+  const step = steps.find((step) => step >= rough) ?? 10 * power;
   const all = [];
   for (let tick = 0; tick <= most + step * 0.001; tick += step) {
     all.push(tick);
@@ -35,7 +41,7 @@ export function ticks(most: number, count: number): number[] {
   return all;
 }
 
-export function Lines({ label, at_s, curves, height = 180, show = grouped }: Props) {
+export function Lines({ label, at_s, curves, height = 180, show = grouped, isSpan = false }: Props) {
   const [box, width] = useWidth<HTMLDivElement>();
   const [under, setUnder] = useState<number>();
   const first = at_s[0] ?? 0;
@@ -43,7 +49,7 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped }: Pro
   const most = Math.max(1e-9, ...curves.flatMap((curve) => curve.values.map((value) => value ?? 0)));
   const [w, h] = [Math.max(10, width - LEFT - 8), height - TOP - BOTTOM];
   const x = (at: number) => LEFT + ((at - first) / Math.max(1, last - first)) * w;
-  const marks = ticks(most, 4);
+  const marks = ticks(most, 4, isSpan);
   const top = Math.max(most, marks.at(-1) ?? most);
   const y = (value: number) => TOP + h - (value / top) * h;
   const path = ({ values, isSparse = false }: Curve) => {
@@ -116,8 +122,7 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped }: Pro
 
 /** Round moments between two. */
 export function ticksOfTime(first: number, last: number, count: number): number[] {
-  const steps = [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 604_800];
-  const step = steps.find((step) => (last - first) / step <= count) ?? 2_592_000;
+  const step = STEPS.find((step) => (last - first) / step <= count) ?? 2_592_000;
   // A moment has a time of day; what is counted from the beginning of a run has none.
   const offset = first > 1e8 ? new Date(first * 1_000).getTimezoneOffset() * 60 : 0;
   const all = [];

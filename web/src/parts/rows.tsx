@@ -41,10 +41,11 @@ export function Rows<T>({ label, columns, rows, keyOf, empty, shown = 14, height
   if (rows.length === 0) {
     return <p class="muted">{empty ?? "Nothing."}</p>;
   }
+  const gutter = rows.length > shown ? { scrollbarGutter: "stable" } : {};
   const template = { gridTemplateColumns: seen.map((column) => column.width).join(" ") };
   return (
     <div class="rows" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
-      <div role="rowgroup" class="rows-head">
+      <div role="rowgroup" class="rows-head" style={gutter}>
         <div role="row" class="row" style={template}>
           {seen.map((column) => (
             <span key={column.name} role="columnheader" class={column.isNumber ? "number" : ""}>
@@ -59,7 +60,7 @@ export function Rows<T>({ label, columns, rows, keyOf, empty, shown = 14, height
         class="rows-body"
         tabIndex={0}
         aria-label={`${label}: rows`}
-        style={{ maxHeight: `${shown * height}px` }}
+        style={{ ...gutter, maxHeight: `${shown * height}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
         <div role="presentation" style={{ height: `${from * height}px` }} />

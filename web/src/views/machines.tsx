@@ -6,7 +6,7 @@ import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
 import { toMachine } from "../route.ts";
-import { bytes, clock, plain, span } from "../text.ts";
+import { bytes, clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { RunChart } from "./stream.tsx";
 
@@ -34,14 +34,14 @@ export function Machines({ frame }: { frame: Frame }) {
     { name: "State", width: "6rem", cell: (machine) => <Badge state={machine.state} /> },
     { name: "Tasks", width: "4rem", isNumber: true, cell: (machine) => `${machine.tasks} / ${machine.profile.slots}` },
     { name: "Owner", width: "4rem", isNumber: true, isMinor: true, cell: (machine) => `${Math.round(100 * machine.owner_load)} %` },
-    { name: "The day: owner above, grid below", width: "minmax(5rem, 2fr)", cell: (machine) => <Strip day={byName.get(machine.machine)} /> },
+    { name: "Last day", width: "minmax(5rem, 2fr)", cell: (machine) => <Strip day={byName.get(machine.machine)} /> },
     { name: "Why", width: "minmax(6rem, 1.5fr)", isMinor: true, cell: (machine) => <span class="muted" title={plain(machine.why ?? "")}>{plain(machine.why ?? "")}</span> },
   ];
   return (
     <>
       <h1>Machines</h1>
       <Section
-        title={`${shown.length} of ${all.length}`}
+        title={shown.length === all.length ? plural(all.length, "machine") : `${grouped(shown.length)} of ${plural(all.length, "machine")}`}
         aside={
           <span class="filters">
             <label>
@@ -63,6 +63,14 @@ export function Machines({ frame }: { frame: Frame }) {
         }
       >
         <Loading live={machines} />
+        <ul class="key">
+          <li>
+            <span class="dot fill-owner" /> above the line: what its owner used
+          </li>
+          <li>
+            <span class="dot fill-running" /> below: what the grid used
+          </li>
+        </ul>
         {machines.data && <Rows label="Machines" columns={columns} rows={shown} keyOf={(machine) => machine.machine} empty="None. `gleaner token join` shows how one joins." />}
         {frame.isAdmin && <p class="muted">Pause and drain are on each machine’s page.</p>}
       </Section>
@@ -155,7 +163,7 @@ export function MachinePage({ name, frame }: { name: string; frame: Frame }) {
             ]}
           />
         )}
-        {day && <p class="muted">{day.moved_away.reduce((sum, moves) => sum + moves, 0)} tasks moved away in this time.</p>}
+        {day && <p class="muted">{plural(day.moved_away.reduce((sum, moves) => sum + moves, 0), "task")} moved away in this time.</p>}
       </Section>
       <RunChart machine={name} />
     </>

@@ -105,14 +105,10 @@ function Wait({ group }: { group: Schemas["WaitGroup"] }) {
           </>
         ))}
         {group.job_count > (isNarrow ? 3 : 6) && ` and ${grouped(group.job_count - (isNarrow ? 3 : 6))} more jobs`},{" "}
-        since {clock(group.since_s)} ({span(Date.now() / 1_000 - group.since_s)}): {sized(group.explanation.summary)}.
+        since {clock(group.since_s)} ({span(Date.now() / 1_000 - group.since_s)}).{" "}
+        {first !== undefined && <a href={toTask(first, group.task)}>Task {first}/{group.task}</a>}: {sized(group.explanation.summary)}.
       </p>
       <Explained explanation={group.explanation} />
-      {first !== undefined && (
-        <p class="muted">
-          As <a href={toTask(first, group.task)}>task {first}/{group.task}</a> has it.
-        </p>
-      )}
     </li>
   );
 }
@@ -171,14 +167,25 @@ export function Explained({ explanation }: { explanation: Schemas["ExplanationVi
   );
 }
 
+type Sample = Schemas["QueueSample"];
+
+/** Where samples are missing there is a gap. */
+function withGaps(samples: Sample[], step_s: number): (Partial<Sample> & { at_s: number })[] {
+  return samples.flatMap((sample, index) => {
+    const before = samples[index - 1];
+    const isGap = before !== undefined && sample.at_s - before.at_s > 3 * step_s;
+    return isGap ? [{ at_s: before.at_s + step_s }, sample] : [sample];
+  });
+}
+
 export function Queue() {
   const day = useLive<Schemas["DayView"]>("/api/v1/day", { concerns: () => false, every_ms: 60_000 });
-  const queue = day.data?.queue ?? [];
+  const queue = withGaps(day.data?.queue ?? [], day.data?.step_s ?? 60);
   const at_s = queue.map((sample) => sample.at_s);
   return (
     <Section
       title="Queue and waits"
-      aside={day.data && <span class="muted">since {clock(day.data.began_s)}, a day at most</span>}
+      aside={day.data && <span class="muted">since {clock(day.data.began_s)}</span>}
     >
       <Loading live={day} />
       {queue.length > 0 && (
@@ -187,18 +194,19 @@ export function Queue() {
             label="Tasks that wait and run"
             at_s={at_s}
             curves={[
-              { name: "waiting", class: "fill-waiting", values: queue.map((sample) => sample.waiting) },
-              { name: "running", class: "fill-running", values: queue.map((sample) => sample.running) },
-              { name: "suspended", class: "fill-suspended", values: queue.map((sample) => sample.suspended) },
+              { name: "waiting", class: "fill-waiting", values: queue.map((sample) => sample.waiting ?? null) },
+              { name: "running", class: "fill-running", values: queue.map((sample) => sample.running ?? null) },
+              { name: "suspended", class: "fill-suspended", values: queue.map((sample) => sample.suspended ?? null) },
             ]}
           />
           <Lines
             label="How long tasks waited that started"
             at_s={at_s}
             show={span}
+            isSpan
             curves={[
-              { name: "mean wait", class: "fill-running", isSparse: true, values: queue.map((sample) => (sample.started > 0 ? sample.wait_mean_s : null)) },
-              { name: "longest", class: "fill-failed", isSparse: true, values: queue.map((sample) => (sample.started > 0 ? sample.wait_max_s : null)) },
+              { name: "mean wait", class: "fill-running", isSparse: true, values: queue.map((sample) => (sample.started ? (sample.wait_mean_s ?? null) : null)) },
+              { name: "longest", class: "fill-failed", isSparse: true, values: queue.map((sample) => (sample.started ? (sample.wait_max_s ?? null) : null)) },
             ]}
           />
         </div>

@@ -6,7 +6,7 @@ import { Act, Loading, Section } from "../parts/basics.tsx";
 import { Gantt, type Bar } from "../parts/gantt.tsx";
 import { toTask } from "../route.ts";
 import { download, file, saved } from "../saved.ts";
-import { clock, grouped, plain, span } from "../text.ts";
+import { clock, grouped, moment, plain, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 
 const RUNS = "/api/v1/day/runs?limit=20000";
@@ -67,7 +67,7 @@ export function RunChart({ job, machine }: ChartProps) {
       {runs.data && chart.bars.length === 0 && <p class="muted">Nothing ran since {clock(runs.data.began_s)}.</p>}
       {chart.bars.length > 0 && (
         <>
-          <Gantt label="Task stream" rows={chart.names} bars={chart.bars} from={chart.from} to={chart.to} show={(at) => clock(at, chart.to - chart.from < 600)} />
+          <Gantt label="Task stream" rows={chart.names} bars={chart.bars} from={chart.from} to={chart.to} show={moment} />
           {!byJob && (
             <ul class="key">
               {["running", "done", "failed", "stopped", "lost"].map((state) => (

@@ -5,7 +5,7 @@ import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { saved } from "../saved.ts";
 import { toJob, toMachine } from "../route.ts";
-import { bytes, clock, grouped, output, plain, plural, sized, span } from "../text.ts";
+import { bytes, clock, grouped, output, plain, plural, sentence, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { outcomeOf } from "./job.tsx";
 import { Explained } from "./overview.tsx";
@@ -51,8 +51,8 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
         <Loading live={explanation} />
         {explanation.data && (
           <>
-            <p class={isOver(view.phase) ? "" : "why"}>{sized(explanation.data.summary)}.</p>
-            {!isOver(view.phase) && <Explained explanation={explanation.data} />}
+            <p class={isOver(view.phase) ? "" : "why"}>{sentence(sized(explanation.data.summary))}.</p>
+            {view.phase === "waiting" && <Explained explanation={explanation.data} />}
           </>
         )}
         <WhyThere path={path} history={history.data} />

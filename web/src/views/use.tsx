@@ -22,7 +22,7 @@ export function Use() {
   return (
     <>
       <h1>Use</h1>
-      <Section title="By user" aside={use.data && <span class="muted">the last day, since {clock(use.data.began_s)} at most</span>}>
+      <Section title="By user" aside={use.data && <span class="muted">since {clock(use.data.began_s)}</span>}>
         <Loading live={use} />
         {use.data && (
           <div class="scroll" tabIndex={0} role="region" aria-label="Use by user">
@@ -31,7 +31,7 @@ export function Use() {
                 <tr>
                   <th scope="col">User</th>
                   <th scope="col">Time on machines</th>
-                  <th scope="col" class="number">Processor</th>
+                  <th scope="col" class="number minor">Processor</th>
                   <th scope="col" class="number">Runs</th>
                   <th scope="col" class="number">Failed</th>
                   <th scope="col" class="number">Open tasks</th>
@@ -48,7 +48,7 @@ export function Use() {
                       </span>{" "}
                       {span(user.machine_s)}
                     </td>
-                    <td class="number">{span(user.cpu_s)}</td>
+                    <td class="number minor">{span(user.cpu_s)}</td>
                     <td class="number">{grouped(user.runs)}</td>
                     <td class="number">{grouped(user.failed)}</td>
                     <td class="number">{grouped(open.get(user.user) ?? 0)}</td>
@@ -87,12 +87,12 @@ export function Use() {
 
 function JobRows({ jobs }: { jobs: JobUse[] }) {
   const columns: Column<JobUse>[] = [
-    { name: "Job", width: "3.5rem", isNumber: true, cell: (job) => <a href={toJob(job.job)}>{job.job}</a> },
+    { name: "Job", width: "2.6rem", isNumber: true, cell: (job) => <a href={toJob(job.job)}>{job.job}</a> },
     { name: "Name", width: "minmax(5rem, 1fr)", isMinor: true, cell: (job) => plain(job.name) },
-    { name: "Cores", width: "minmax(5rem, 1fr)", cell: (job) => <Share used={job.cores_used} asked={job.cores_asked} show={(value) => value.toFixed(value < 10 ? 1 : 0)} /> },
-    { name: "Memory", width: "minmax(5rem, 1.2fr)", cell: (job) => <Share used={job.memory_used} asked={job.memory_asked} show={bytes} /> },
-    { name: "Time", width: "minmax(5rem, 1.2fr)", cell: (job) => <Share used={job.time_max_s} asked={job.time_asked_s} show={span} /> },
-    { name: "How long runs took", width: "7rem", isMinor: true, cell: (job) => <Times job={job} /> },
+    { name: "Cores", width: "minmax(4rem, 1fr)", cell: (job) => <Share used={job.cores_used} asked={job.cores_asked} show={(value) => value.toFixed(value < 10 ? 1 : 0)} /> },
+    { name: "Memory", width: "minmax(8.2rem, 1.2fr)", cell: (job) => <Share used={job.memory_used} asked={job.memory_asked} show={bytes} /> },
+    { name: "Time", width: "minmax(3.5rem, 1.2fr)", cell: (job) => <Share used={job.time_max_s} asked={job.time_asked_s} show={span} /> },
+    { name: "How long runs took", width: "9rem", isMinor: true, cell: (job) => <Times job={job} /> },
   ];
   return <Rows label="Asked for and used" columns={columns} rows={jobs} keyOf={(job) => job.job} height={44} shown={12} empty="No run ended yet." />;
 }
@@ -101,10 +101,10 @@ function JobRows({ jobs }: { jobs: JobUse[] }) {
 function Share({ used, asked, show }: { used: number; asked: number; show: (value: number) => string }) {
   return (
     <span class="share" title={asked > 0 ? `${show(used)} of ${show(asked)}` : `${show(used)}, nothing was asked for`}>
-      <span class="meter">
+      {asked > 0 && <span class="meter">
         <span class={used > asked ? "over" : ""} style={{ width: `${asked > 0 ? Math.min(100, (100 * used) / asked) : 0}%` }} />
-      </span>
-      <small>{asked > 0 ? `${show(used)} / ${show(asked)}` : show(used)}</small>
+      </span>}
+      <small>{asked > 0 ? `${show(used)} of ${show(asked)}` : show(used)}</small>
     </span>
   );
 }

@@ -1,13 +1,17 @@
 // The last day under another policy: both schedules side by side.
 import { useState } from "preact/hooks";
-import { order, type Schemas } from "../api.ts";
+import { ask, order, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Loading, Section, Trouble } from "../parts/basics.tsx";
 import { Gantt } from "../parts/gantt.tsx";
 import { toTask } from "../route.ts";
-import { clock, grouped, plain, plural, span } from "../text.ts";
+import { clock, grouped, moment, plain, plural, span } from "../text.ts";
+import { layOver, type Tree } from "../words.ts";
 
 type Schedule = Schemas["ScheduleView"];
+
+/** What stands for no preset. */
+const IN_FORCE = "in force";
 
 export function WhatIf() {
   const presets = useLive<Schemas["PresetList"]>("/api/v1/policy/presets", { concerns: () => false });
@@ -17,11 +21,13 @@ export function WhatIf() {
   const [isBusy, setBusy] = useState(false);
   const all = presets.data?.presets ?? [];
   const preset = chosen || (all[0]?.name ?? "");
+  const [words, setWords] = useState("");
   const run = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      setAnswer(await order<Schemas["WhatIfView"]>("/api/v1/what-if", { preset }));
+      const base = preset === IN_FORCE ? (await ask<Schemas["PolicyView"]>("/api/v1/policy")).policy as Tree : { preset };
+      setAnswer(await order<Schemas["WhatIfView"]>("/api/v1/what-if", layOver(base, words)));
     } catch (failure) {
       setError(failure instanceof Error ? failure.message : String(failure));
     }
@@ -42,6 +48,7 @@ export function WhatIf() {
           <label>
             Policy{" "}
             <select value={preset} onChange={(event) => setChosen(event.currentTarget.value)}>
+              <option value={IN_FORCE}>the policy in force</option>
               {all.map((each) => (
                 <option key={each.name} value={each.name}>
                   {each.name}
@@ -49,11 +56,23 @@ export function WhatIf() {
               ))}
             </select>
           </label>
+          <label class="wide">
+            With these keys, one a line, as <code>gleaner policy set --set</code> takes them
+            <textarea
+              rows={4}
+              spellcheck={false}
+              placeholder={"relocate = { score = \"social\", gain_min = 0.05 }\nchoose = best-by-lot"}
+              value={words}
+              onInput={(event) => setWords(event.currentTarget.value)}
+            />
+          </label>
           <button class="strong" disabled={isBusy || preset === ""}>
             {isBusy ? "Running…" : "Run it again"}
           </button>
         </form>
-        <p class="muted">{plain(all.find((each) => each.name === preset)?.summary ?? "")}</p>
+        <p class="muted">
+          {plain(all.find((each) => each.name === preset)?.summary ?? "as it is now")}. <code>gleaner policy keys</code> lists the keys.
+        </p>
         <Trouble error={error} />
       </Section>
       {answer && <Compared answer={answer} />}
@@ -111,7 +130,7 @@ function Compared({ answer }: { answer: Schemas["WhatIfView"] }) {
           good the model is.
         </p>
       </Section>
-      <div class="two">
+      <div class="two schedules">
         {answer.schedules.slice(1).map((schedule) => (
           <Section key={schedule.name} title={plain(schedule.name)}>
             <Gantt
@@ -119,7 +138,7 @@ function Compared({ answer }: { answer: Schemas["WhatIfView"] }) {
               rows={names}
               from={from}
               to={to}
-              show={(at) => clock(at, to - from < 600)}
+              show={moment}
               bars={schedule.runs.map((run) => ({
                 row: row.get(run.machine) ?? 0,
                 from: run.from_s,

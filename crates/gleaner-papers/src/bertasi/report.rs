@@ -7,7 +7,7 @@ mod permutations;
 mod variations;
 
 use super::claims::SUFFIXES;
-use super::{FigureId, Findings, READINGS, plots, tables};
+use super::{FigureId, Findings, READINGS, drawn, plots, tables};
 use crate::claim::tally;
 use crate::claim_tables;
 use crate::statistics::Estimate;
@@ -84,7 +84,7 @@ impl Findings {
         if let Some(variations) = &self.variations {
             report = variations::section(report, variations);
         }
-        report.with(Block::heading("How the paper was read")).with(readings())
+        drawn::section(report, self).with(Block::heading("How the paper was read")).with(readings())
     }
 
     fn lead(&self) -> String {

@@ -5,7 +5,7 @@ use super::experiments::{Findings, Part, TTLS, corners, slow};
 use super::readings::READINGS;
 use super::rule::Rule;
 
-use super::{ages, claims, plots, standings};
+use super::{ages, claims, drawn, plots, standings};
 use crate::claim::tally;
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
@@ -80,7 +80,8 @@ impl Findings {
                 ages::WORKS.iter().flat_map(|work| ages::BROKERS.map(|brokers| by_age(self, *work, brokers))),
             );
         }
-        let report = tables.into_iter().fold(report.with(Block::heading("Numbers")), Report::with);
+        let report = drawn::section(report).with(Block::heading("Numbers"));
+        let report = tables.into_iter().fold(report, Report::with);
         report.with(Block::heading("How the paper was read")).with(readings())
     }
 

@@ -2,7 +2,7 @@
 
 use super::experiments::{Findings, Pair};
 use super::table_2::Cell;
-use super::{claims, plots};
+use super::{claims, drawn, plots};
 use crate::{Document, claim_tables};
 use gleaner_report::{Block, Figure, Report};
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ impl Findings {
             files.push((format!("{name}.svg"), svg.to_string()));
             report = report.with(Figure::new(caption, svg));
         }
-        files.push(("report.html".to_owned(), report.html()));
+        files.push(("report.html".to_owned(), drawn::section(report).html()));
         files
     }
 }

@@ -7,7 +7,7 @@ use super::case::{Case, Heuristic, Month, Part, Rule, Variant};
 use super::experiments;
 use super::findings::Findings;
 use super::readings::READINGS;
-use super::{claims, plots, tables};
+use super::{claims, drawn, plots, tables};
 use crate::claim::tally;
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
@@ -67,7 +67,7 @@ impl Findings {
         } else {
             report
         };
-        let report = report.with(Block::heading("The machines")).with(traces::table());
+        let report = drawn::section(report).with(Block::heading("The machines")).with(traces::table());
         let report = report.with(Block::heading("Numbers"));
         let report = tables.into_iter().flatten().fold(report, Report::with);
         report.with(Block::heading("How the paper was read")).with(readings())

@@ -74,7 +74,7 @@ pub(super) fn base() -> SitesScenario {
         .expect("the scenario that comes with the program is whole")
 }
 
-fn rules() -> Vec<(&'static str, SiteRule)> {
+pub(super) fn rules() -> Vec<(&'static str, SiteRule)> {
     let ours = SiteRule { crossing: base().crossing, ..SiteRule::SITES };
     vec![(BACKFILL, SiteRule::BACKFILL), (REP, SiteRule::REP), (MRS, SiteRule::MRS), (SITES, ours)]
 }

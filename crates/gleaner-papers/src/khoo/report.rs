@@ -4,7 +4,7 @@ use super::case::Group;
 use super::claims::{self, PAIRS, improvement_of_table};
 use super::findings::{Findings, Metric, Outcome};
 use super::readings::READINGS;
-use super::{MRS, TABLE, markdown, plots};
+use super::{MRS, TABLE, drawn, markdown, plots};
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
 use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
@@ -54,7 +54,7 @@ impl Findings {
         let report = plots::all(self)
             .into_iter()
             .fold(report, |report, (_, caption, svg)| report.with(Block::from(Figure::new(caption, svg))));
-        let report = report.with(Block::heading("Numbers"));
+        let report = drawn::section(report).with(Block::heading("Numbers"));
         let tables = [self.base().map(|base| table_1(self, base)), Some(readings(self)), parts(self)];
         let report = tables.into_iter().flatten().fold(report, Report::with);
         report.with(Block::heading("How the paper was read")).with(taken())

@@ -1,5 +1,6 @@
 //! What a plot says ([`series`]), and how it is drawn: each module above those that it uses.
 
+mod bands;
 mod clip;
 mod describe;
 mod figure;
@@ -16,6 +17,7 @@ mod svg;
 mod thin;
 mod ticks;
 
+pub use bands::Bands;
 pub use heat::{HeatCell, HeatMap};
 pub use series::{Axis, Plot, PlotGrid, Series, Style};
 pub use svg::Svg;

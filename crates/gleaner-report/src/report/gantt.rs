@@ -1,10 +1,9 @@
 //! A schedule that a reader can look into: machine × time, with zoom, and a task's facts under the pointer. The chart is the
 //! page's own (`web/src/parts/gantt.tsx`), built and committed; its data lie beside it as JSON.
 
+use gleaner_wire::text::is_hidden;
 use std::fmt::Write as _;
 
-/// Bars in one chart; more take long to open, and cannot be told apart.
-const BARS_MAX: usize = 50_000;
 /// Colours for what belongs together.
 const HUES: usize = 8;
 
@@ -36,6 +35,9 @@ pub struct Bar {
 }
 
 impl Gantt {
+    /// Bars in one chart; more take long to open, and cannot be told apart.
+    pub const BARS_MAX: usize = 50_000;
+
     /// A chart of these rows and bars. Bars without a length, or of no row, are left out; of too many the first are shown.
     pub fn new(
         caption: impl Into<String>,
@@ -51,7 +53,7 @@ impl Gantt {
         let all = bars.len();
         bars.retain(is_drawn);
         bars.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
-        bars.truncate(BARS_MAX);
+        bars.truncate(Self::BARS_MAX);
         let left_out = all - bars.len();
         Self { caption: caption.into(), label: label.into(), rows, bars, left_out }
     }
@@ -113,7 +115,8 @@ fn text(json: &mut String, text: &str) {
             '"' | '\\' | '<' | '>' | '&' | '\'' | '\u{fffe}' | '\u{ffff}' => {
                 put(json, format_args!("\\u{:04x}", u32::from(c)));
             }
-            c if c.is_control() => put(json, format_args!("\\u{:04x}", u32::from(c))),
+            // As everywhere in a report; the chart does the same with what it is given.
+            c if is_hidden(c) => json.push('\u{fffd}'),
             c => json.push(c),
         }
     }
@@ -138,8 +141,8 @@ mod tests {
         assert_eq!(
             gantt.json((1.0, 4.0)),
             "{\"label\":\"runs\",\"rows\":[\"m\\u003c1\\u003e\"],\"bars\":[\
-             [0,1,1.5,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\\u0000\"],\
-             [0,3,4,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\\u0000\"]],\"from\":1,\"to\":4}"
+             [0,1,1.5,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\u{fffd}\"],\
+             [0,3,4,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\u{fffd}\"]],\"from\":1,\"to\":4}"
         );
     }
 }

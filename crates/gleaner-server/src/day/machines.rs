@@ -1,21 +1,22 @@
 //! Each machine's day: what its owner used, and what the grid did.
 
-use crate::desk::Desk;
+use crate::ledger::Ledger;
 use crate::limits::MACHINE_SAMPLES_KEPT;
 use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::day::{MachineDay, MachineDayList};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// From one sample of a machine to the next; the machine is looked at several times within.
 const STEP: Span = Span::from_nanos(600_000_000_000);
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Machines {
     machines: Vec<Machine>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Machine {
     name: String,
     from: Time,
@@ -24,13 +25,13 @@ struct Machine {
 }
 
 /// What it came to, in percent; none while the machine was not connected.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sample {
     shares: Option<(u8, u8)>,
     moved_away: u16,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Looks {
     count: u32,
     owner: f64,
@@ -49,27 +50,28 @@ impl Machines {
         }
     }
 
-    /// Costs O(machines).
-    pub(super) fn sample(&mut self, desk: &Desk, now: Time) {
-        let ledger = desk.ledger();
+    /// `owner` says how much of a machine its owner uses; none for one that is not connected. Costs O(machines).
+    pub(super) fn sample(&mut self, ledger: &Ledger, now: Time, owner: impl Fn(MachineId) -> Option<f64>) {
         for (index, agent) in ledger.agents().iter().enumerate() {
             if self.machines.len() == index {
-                let name = agent.name.clone();
                 self.machines.push(Machine {
-                    name,
+                    name: String::new(),
                     from: now,
                     samples: VecDeque::new(),
                     now: Looks::default(),
                 });
             }
             let (id, machine) = (MachineId::new(index), &mut self.machines[index]);
+            // Its name may be given to another.
+            if machine.name != agent.name {
+                machine.name.clone_from(&agent.name);
+            }
             machine.close_until(now);
-            if desk.is_connected(id) {
-                let measured = desk.heard(id).and_then(|(sample, _)| sample.map(|sample| sample.load));
+            if let Some(used) = owner(id) {
                 let slots = f64::from(agent.profile.slots.max(1));
                 let tasks = f64::from(ledger.grid().machine(id).count());
                 machine.now.count += 1;
-                machine.now.owner += measured.unwrap_or(agent.load).clamp(0.0, 1.0);
+                machine.now.owner += used.clamp(0.0, 1.0);
                 // What stands still uses nothing.
                 machine.now.grid += if agent.is_suspended() { 0.0 } else { (tasks / slots).min(1.0) };
             }

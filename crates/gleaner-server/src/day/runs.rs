@@ -6,10 +6,11 @@ use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::day::{RunState, RunView};
 use gleaner_wire::session::Outcome;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Runs {
     /// In order of their ends.
     over: VecDeque<Told>,
@@ -19,7 +20,7 @@ pub(super) struct Runs {
     names: BTreeMap<MachineId, Arc<str>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Told {
     user: Arc<str>,
     job: JobId,
@@ -74,6 +75,14 @@ impl Runs {
         for run in gone {
             let told = self.going_on.remove(&run).expect("it was just there");
             self.keep(Told { to_s: Some(at.seconds()), state: RunState::Lost, ..told });
+        }
+    }
+
+    /// What was over before a moment.
+    pub(super) fn forget(&mut self, until: Time) {
+        let is_past = |told: &Told| told.to_s.is_some_and(|to_s| to_s < until.seconds());
+        while self.over.front().is_some_and(is_past) {
+            self.over.pop_front();
         }
     }
 

@@ -6,6 +6,7 @@ use gleaner_units::{TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::day::{JobUse, RunState, UserUse};
 use gleaner_wire::session::Usage;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
@@ -18,15 +19,17 @@ const NAME_CHARS: usize = 60;
 /// So many runs tell something about a job.
 const TELLING: u64 = 5;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Usages {
     users: BTreeMap<String, VecDeque<(u64, UserUse)>>,
     jobs: BTreeMap<JobId, JobSum>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct JobSum {
     shown: JobUse,
+    /// When one of its runs started or ended.
+    latest: Time,
     starts: u64,
     elapsed_s: f64,
     cpu_s: f64,
@@ -34,9 +37,9 @@ struct JobSum {
 }
 
 impl Usages {
-    pub(super) fn started(&mut self, ledger: &Ledger, task: TaskId, overhead_s: Option<f64>) {
+    pub(super) fn started(&mut self, ledger: &Ledger, at: Time, task: TaskId, overhead_s: Option<f64>) {
         let Some(overhead_s) = overhead_s else { return };
-        let sum = self.job(ledger, task);
+        let sum = self.job(ledger, at, task);
         sum.starts += 1;
         sum.overhead_s += overhead_s;
     }
@@ -51,7 +54,7 @@ impl Usages {
         let failed = u64::from(matches!(state, RunState::Failed | RunState::Lost));
         // What was stopped or lost says nothing of how long tasks take.
         if matches!(state, RunState::Done | RunState::Failed) {
-            self.job(ledger, task).ended(usage);
+            self.job(ledger, at, task).ended(usage);
         }
         let user = &ledger.job_of(task).1.user;
         if self.users.len() >= USERS_USED_KEPT && !self.users.contains_key(user) {
@@ -72,12 +75,21 @@ impl Usages {
         used.cpu_s += usage.cpu_s;
     }
 
-    fn job(&mut self, ledger: &Ledger, task: TaskId) -> &mut JobSum {
+    /// Jobs of which nothing ran since a moment, and users.
+    pub(super) fn forget(&mut self, until: Time) {
+        self.jobs.retain(|_, sum| sum.latest >= until);
+        let hour = until.nanos() / HOUR_NS;
+        self.users.retain(|_, hours| hours.back().is_some_and(|(last, _)| *last >= hour));
+    }
+
+    fn job(&mut self, ledger: &Ledger, at: Time, task: TaskId) -> &mut JobSum {
         let (id, job) = ledger.job_of(task);
         if self.jobs.len() >= JOBS_USED_KEPT && !self.jobs.contains_key(&id) {
             self.jobs.pop_first();
         }
-        self.jobs.entry(id).or_insert_with(|| JobSum::of(id, job))
+        let sum = self.jobs.entry(id).or_insert_with(|| JobSum::of(id, job));
+        sum.latest = at;
+        sum
     }
 
     /// By who used most; newest jobs first.
@@ -127,7 +139,7 @@ impl JobSum {
             times: vec![0; TIMES],
             hints: Vec::new(),
         };
-        Self { shown, starts: 0, elapsed_s: 0.0, cpu_s: 0.0, overhead_s: 0.0 }
+        Self { shown, latest: Time::ZERO, starts: 0, elapsed_s: 0.0, cpu_s: 0.0, overhead_s: 0.0 }
     }
 
     fn ended(&mut self, usage: &Usage) {

@@ -96,10 +96,11 @@ pub(super) async fn failures(
 /// The queue and waits over the last day, a sample a minute.
 #[utoipa::path(
     get, path = "/api/v1/day", tag = "day",
-    responses((status = 200, description = "As far as the coordinator has run", body = DayView))
+    responses((status = 200, description = "Of the last day", body = DayView))
 )]
 pub(super) async fn day(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<DayView>, Refusal> {
-    seen(&api, Day::view).await
+    let now = api.app.desk.now();
+    seen(&api, move |day| day.view(now)).await
 }
 
 /// What each machine's owner and the grid used of it over the last day.
@@ -127,7 +128,8 @@ pub(super) async fn runs(
     Query(query): Query<RunsQuery>,
 ) -> Result<Json<RunList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=RUNS_LISTED_MAX))?;
-    seen(&api, move |day| day.runs(only(&by), limit)).await
+    let now = api.app.desk.now();
+    seen(&api, move |day| day.runs(only(&by), limit, now)).await
 }
 
 /// What was used in the last day, and asked for: by the caller, or for an administrator by all.

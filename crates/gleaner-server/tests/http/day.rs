@@ -105,6 +105,37 @@ async fn the_day_has_runs_and_use_for_whom_they_are() {
     assert_eq!(seen("/api/v1/day/runs?limit=20001", &world.bob).await.status, 422);
 }
 
+/// By a snapshot and by the rows behind it, one after the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_day_is_there_again_after_a_start() {
+    let mut world = World::new().await;
+    world.submit(&world.alice, 3).await;
+    let mut agent = Agent::join(&world, "m1").await;
+    for code in [0, 1] {
+        ends(&world, &mut agent, used(code, 8.0)).await;
+    }
+    agent.start_next(&world).await;
+    let seen = async |world: &World| -> (RunList, UseList, MachineDayList, DayView) {
+        // What was said before is committed when the desk answers, and is in the day then.
+        assert_eq!(world.get("/healthz", &world.root).await.status, 200);
+        (
+            world.get("/api/v1/day/runs", &world.root).await.json(),
+            world.get("/api/v1/day/use", &world.root).await.json(),
+            world.get("/api/v1/day/machines", &world.root).await.json(),
+            world.get("/api/v1/day", &world.root).await.json(),
+        )
+    };
+    let before = seen(&world).await;
+    for start in 1..=2 {
+        world.restart();
+        let after = seen(&world).await;
+        assert_eq!((&after.0, &after.1), (&before.0, &before.1), "start {start}");
+        assert_eq!(after.2.machines[0].machine, "m1", "start {start}: {:?}", after.2);
+        assert!(after.3.queue.len() >= before.3.queue.len(), "start {start}: {:?}", after.3);
+        assert_eq!(after.3.began_s, before.3.began_s, "start {start}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_would_have_been_is_for_who_sees_all() {
     let world = World::new().await;

@@ -33,7 +33,8 @@ pub(crate) struct World {
     pub(crate) alice: String,
     pub(crate) bob: String,
     driver: Option<Driver>,
-    _home: TempDir,
+    disk: MemoryDisk,
+    _folder: TempDir,
 }
 
 /// What came back.
@@ -66,30 +67,32 @@ impl std::fmt::Display for Reply {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let folder = TempDir::new().unwrap();
+        let (disk, folder) = (MemoryDisk::default(), TempDir::new().unwrap());
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
-        let disk = MemoryDisk::default();
-        let store = Box::new(MemoryStore::open(&disk));
-        let (driver, desk) = Driver::start(store, &home, Terms::default(), "test").unwrap();
+        let (driver, app) = start(&disk, home);
         let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
             .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
         for (name, role, token) in [&root, &alice, &bob] {
-            add_user(&desk, name, *role, token).await;
+            add_user(&app.desk, name, *role, token).await;
         }
-        let app = Arc::new(App {
-            desk,
-            blobs: Arc::new(MemoryBlobs::with_space(SPACE)),
-            readers: Readers::new(move || Ok(Box::new(disk.clone()))),
-            home,
-            agents: AgentTokens::default(),
-            authority: Fingerprint::of_der(b"authority"),
-            address: format!("https://{NAME}:1"),
-            names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
-            study: None,
-        });
         let router = router(Arc::clone(&app));
         let [root, alice, bob] = [root, alice, bob].map(|(_, _, token)| token.reveal());
-        Self { router, app, root, alice, bob, driver: Some(driver), _home: folder }
+        Self { router, app, root, alice, bob, driver: Some(driver), disk, _folder: folder }
+    }
+
+    /// The coordinator ends, and another begins with what is on the disk. Its files are gone.
+    pub(crate) fn restart(&mut self) {
+        self.stop();
+        let (driver, app) = start(&self.disk, self.app.home.clone());
+        self.router = router(Arc::clone(&app));
+        (self.driver, self.app) = (Some(driver), app);
+    }
+
+    fn stop(&mut self) {
+        self.app.desk.stop();
+        if let Some(driver) = self.driver.take() {
+            driver.join().unwrap();
+        }
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
@@ -123,11 +126,26 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        self.app.desk.stop();
-        if let Some(driver) = self.driver.take() {
-            driver.join().unwrap();
-        }
+        self.stop();
     }
+}
+
+fn start(disk: &MemoryDisk, home: Home) -> (Driver, Arc<App>) {
+    let store = Box::new(MemoryStore::open(disk));
+    let (driver, desk) = Driver::start(store, &home, Terms::default(), "test").unwrap();
+    let disk = disk.clone();
+    let app = App {
+        desk,
+        blobs: Arc::new(MemoryBlobs::with_space(SPACE)),
+        readers: Readers::new(move || Ok(Box::new(disk.clone()))),
+        home,
+        agents: AgentTokens::default(),
+        authority: Fingerprint::of_der(b"authority"),
+        address: format!("https://{NAME}:1"),
+        names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
+        study: None,
+    };
+    (driver, Arc::new(app))
 }
 
 pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Request<Body> {

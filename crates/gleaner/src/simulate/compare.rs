@@ -74,7 +74,8 @@ pub(super) fn run<R: Measured>(
     let findings = Findings::of(R::METRICS, policies, seeds, &values);
     let document = Document { version: 1, compared: &findings, runs };
     if let Some(dir) = &arguments.out {
-        files::write_text(dir, "report.html", &show::report(&findings, arguments))?;
+        let schedules = document.runs.iter().filter_map(Measured::schedule).cloned().collect();
+        files::write_text(dir, "report.html", &show::report(&findings, arguments, schedules))?;
         files::write_json(dir, "summary.json", &document)?;
     }
     if arguments.json {

@@ -1,13 +1,11 @@
 //! The plots of a run.
 
 use super::summary::{BudgetUse, Summary};
-use gleaner_report::{Axis, Plot, Series, Style, Svg, histogram, numbers};
+use gleaner_report::{Axis, Bands, Plot, Series, Style, Svg, histogram};
 use gleaner_sim::History;
-use gleaner_units::{MachineId, Time};
+use gleaner_units::Time;
 use gleaner_workload::Experiment;
 
-/// More machines than this in one plot cannot be told apart.
-const MACHINES_SHOWN: usize = 12;
 const HISTOGRAM_BINS: usize = 40;
 
 /// Of a run: the name of its file, what it shows, and the plot.
@@ -15,7 +13,16 @@ pub(super) type Figures = Vec<(&'static str, &'static str, Svg)>;
 
 pub(super) fn of_run(experiment: &Experiment, history: &History, summary: &Summary) -> Figures {
     let mut figures = vec![
-        ("machines_over_time", "Tasks running on each machine.", machines_over_time(experiment, history)),
+        (
+            "machines_over_time",
+            "Tasks running on each machine: the darker, the more.",
+            machines_over_time(experiment, history),
+        ),
+        (
+            "grid_over_time",
+            "Tasks that wait and run, from their first start on, and machines that have something to do.",
+            grid_over_time(experiment, history),
+        ),
         ("completions", "Tasks that ended, over time.", completions(history)),
         ("times", "How long tasks took from arrival to end.", times(experiment, history)),
     ];
@@ -35,31 +42,47 @@ fn spending(budget: &BudgetUse) -> Svg {
 }
 
 fn machines_over_time(experiment: &Experiment, history: &History) -> Svg {
-    let mut busiest: Vec<MachineId> = (0..experiment.machine_names.len()).map(MachineId::new).collect();
-    busiest.sort_by_key(|machine| std::cmp::Reverse(history.finished_on()[machine.index()]));
-    busiest.truncate(MACHINES_SHOWN);
-    let mut shown: Vec<Vec<(f64, f64)>> = vec![Vec::new(); busiest.len()];
-    let mut place = vec![None; experiment.machine_names.len()];
-    for (index, machine) in busiest.iter().enumerate() {
-        place[machine.index()] = Some(index);
-    }
-    for row in history.timeline() {
-        if let Some(index) = place[row.machine.index()] {
-            shown[index].push((row.time.seconds(), f64::from(row.tasks)));
+    let steps = history.timeline().iter();
+    let steps = steps.map(|row| (row.machine.index(), row.time.seconds(), f64::from(row.tasks)));
+    let (names, end) = (experiment.machine_names.clone(), history.makespan().seconds());
+    Bands::new("Tasks on each machine", "tasks", names, end, steps).svg()
+}
+
+/// Tasks that wait and that run, and machines that have something to do.
+fn grid_over_time(experiment: &Experiment, history: &History) -> Svg {
+    let tasks = || history.tasks().iter().zip(&experiment.setup.tasks.arrivals);
+    let came = tasks().map(|(_, arrival)| (*arrival, 1.0));
+    let began = tasks().map(|(task, _)| task.started);
+    let waiting = came.chain(began.clone().map(|started| (started, -1.0)));
+    let ended = tasks().map(|(task, _)| (task.finished, -1.0));
+    let running = began.map(|started| (started, 1.0)).chain(ended);
+    let mut has_tasks = vec![false; experiment.machine_names.len()];
+    let at_work = history.timeline().iter().map(|row| {
+        let before = std::mem::replace(&mut has_tasks[row.machine.index()], row.tasks > 0);
+        (row.time, f64::from(u8::from(row.tasks > 0)) - f64::from(u8::from(before)))
+    });
+    Plot::new("Tasks and machines at work", Axis::linear("time (s)"), Axis::linear("number"))
+        .with(Series::new("tasks waiting", Style::Step, sums(waiting)))
+        .with(Series::new("tasks running", Style::Step, sums(running)))
+        .with(Series::new("machines at work", Style::Step, sums(at_work)))
+        .svg()
+}
+
+/// How much there is after each change; what never happens is no change.
+fn sums(changes: impl Iterator<Item = (Time, f64)>) -> Vec<(f64, f64)> {
+    let mut changes: Vec<(Time, f64)> = changes.filter(|(at, _)| *at != Time::NEVER).collect();
+    changes.sort_by_key(|(at, _)| *at);
+    let mut sums = vec![(0.0, 0.0)];
+    for (at, by) in changes {
+        let at = at.seconds();
+        let (last, sum) = *sums.last().expect("there is the first");
+        if last < at {
+            sums.push((at, sum + by));
+        } else if let Some(last) = sums.last_mut() {
+            last.1 += by;
         }
     }
-    let mut plot =
-        Plot::new("Tasks on each machine", Axis::linear("time (s)"), Axis::linear("tasks running"));
-    for (machine, points) in busiest.iter().zip(shown) {
-        let name = &experiment.machine_names[machine.index()];
-        plot = plot.with(Series::new(name, Style::Step, points));
-    }
-    let hidden = experiment.machine_names.len() - busiest.len();
-    if hidden > 0 {
-        let all = numbers::grouped(experiment.machine_names.len() as u64);
-        plot = plot.note(format!("The {} machines that ended most tasks, of {all}.", busiest.len()));
-    }
-    plot.svg()
+    sums
 }
 
 fn completions(history: &History) -> Svg {

@@ -4,7 +4,7 @@ use super::figures::Figures;
 use super::summary::Summary;
 use gleaner_core::Policy;
 use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
-use gleaner_sim::Simulation;
+use gleaner_sim::{Simulation, Stay, Stays};
 use gleaner_units::{MachineId, Time};
 use gleaner_workload::Experiment;
 
@@ -36,24 +36,30 @@ pub(super) fn of_run<P: Policy>(
     report.with(Block::heading("Machines")).with(machines(experiment, run)).html()
 }
 
-/// Each task where it ended, from its first start on.
-pub(super) fn schedule<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Gantt {
+/// Each run on its machine, up to `end` where it went on then.
+pub(super) fn schedule(experiment: &Experiment, stays: &Stays, end: Time) -> Gantt {
     let classes = &experiment.setup.tasks.classes;
-    let bars = run.history().tasks().iter().zip(classes).enumerate().filter_map(|(index, (task, class))| {
-        let on = task.machine.filter(|_| task.finished != Time::NEVER)?;
-        let moved = if task.moves > 0 { format!(", moved {} times", task.moves) } else { String::new() };
-        Some(Bar {
+    let bars = stays.all().into_iter().map(|Stay { run, on, from, until }| {
+        let task = run.task.index();
+        let again = if run.number > 1 { format!(", run {}", run.number) } else { String::new() };
+        Bar {
             row: on.index(),
             rows: None,
-            from_s: task.started.seconds(),
-            to_s: task.finished.seconds(),
-            group: class.index(),
-            name: format!("{}{moved}", experiment.task_names.id(index)),
-        })
+            from_s: from.seconds(),
+            to_s: until.min(end).max(from).seconds(),
+            group: classes[task].index(),
+            name: format!("{}{again}", experiment.task_names.id(task)),
+        }
     });
-    let caption = "Tasks on the machines where they ended, from their first start on; tasks of one kind have one colour. \
-                   Zoom with the buttons, or with + and -; point at a task for what is known of it.";
-    Gantt::new(caption, experiment.policy.clone(), experiment.machine_names.iter().cloned(), bars)
+    let policy = &experiment.policy;
+    let caption = "what ran on which machine; a task that was moved has a bar on each of its machines. Tasks of one kind have one \
+                   colour. Zoom with the buttons, or with + and -; point at a bar for what is known of it.";
+    let left_out = match stays.left_out() {
+        0 => String::new(),
+        left_out => format!(" {left_out} later ones are not drawn."),
+    };
+    let rows = experiment.machine_names.iter().cloned();
+    Gantt::new(format!("{policy}: {caption}{left_out}"), policy.clone(), rows, bars)
 }
 
 fn lead(experiment: &Experiment, summary: &Summary) -> String {

@@ -2,6 +2,7 @@
 
 use super::compare::{Measured, Metric};
 use gleaner_core::{Budget, Policy};
+use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{History, Period, Simulation, Waste};
 use gleaner_units::{Credits, Time};
@@ -41,6 +42,9 @@ pub(crate) struct Summary {
     /// What was spent; none without a budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<BudgetUse>,
+    /// What ran where, for the report of several runs.
+    #[serde(skip)]
+    pub(crate) schedule: Option<Gantt>,
 }
 
 /// What became of a budget.
@@ -108,6 +112,7 @@ impl Summary {
             aborts: history.aborts(),
             wasted: Some(history.wasted()).filter(|wasted| wasted.runs > 0),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
+            schedule: None,
         }
     }
 }
@@ -140,5 +145,9 @@ impl Measured for Summary {
             Some(aborts),
             paid,
         ]
+    }
+
+    fn schedule(&self) -> Option<&Gantt> {
+        self.schedule.as_ref()
     }
 }

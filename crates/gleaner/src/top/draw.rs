@@ -16,6 +16,8 @@ use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState, 
 const BAR: usize = 16;
 /// Characters that a reason for waiting has on its line.
 const WIDTH: usize = 78;
+/// Characters of a line of output that are looked at, colours among them.
+const LINE_MAX: usize = 4_000;
 
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
     let [head, body, foot] =
@@ -25,7 +27,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
     let title = format!(" {} · {}", tally(&grid.tasks), shown(&grid.policy, 30));
     frame.render_widget(Paragraph::new(title).style(Style::new().add_modifier(Modifier::REVERSED)), head);
     match (&screen.look, &screen.seen.shown) {
-        (Look::Job(_), Shown::Job { job, tasks, failures }) => {
+        (Look::Job(_), Shown::Job { job, failures, .. }) => {
             let reasons: Vec<Line<'_>> = failures
                 .iter()
                 .take(4)
@@ -47,11 +49,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
             let [top, rest] = Layout::vertical([Constraint::Length(height), Constraint::Fill(1)]).areas(body);
             let name = format!(" job {} {} · {} ", job.job, shown(&job.name, 40), shown(&job.user, 20));
             frame.render_widget(Paragraph::new(lines).block(titled(name)).wrap(Wrap { trim: false }), top);
-            task_table(frame, rest, (tasks, screen.task));
+            task_table(frame, rest, screen);
         }
         (&Look::Task(job, _, stream), Shown::Task { task, explanation, output }) => {
             let mut lines = vec![Line::from(shown(&explanation.summary, 300))];
-            if !task.phase.is_over() {
+            if task.phase == TaskPhase::Waiting {
                 lines.extend(explanation.ruled_out.iter().take(3).map(|ruled| {
                     Line::from(format!("  {} {}", ruled.count, shown(&ruled.rule, 200))).style(dim())
                 }));
@@ -79,9 +81,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
 }
 
 fn footer(screen: &Screen) -> String {
-    if let Some(Act::Order { job, order, task }) = &screen.asked {
-        let what = task.map_or(format!("all of job {job}"), |task| format!("task {job}/{task}"));
-        return format!(" {order} {what}? y: yes, any other key: no");
+    match &screen.asked {
+        Some(Act::Order { job, order, task }) => {
+            let what = task.map_or(format!("all of job {job}"), |task| format!("task {job}/{task}"));
+            return format!(" {order} {what}? y: yes, any other key: no");
+        }
+        Some(Act::Machine { machine, order }) => {
+            return format!(" {order} {}? y: yes, any other key: no", shown(machine, 40));
+        }
+        Some(Act::Quit | Act::Look(_)) | None => {}
     }
     if let Some(trouble) = &screen.trouble {
         return format!(" {}", shown(trouble, 200));
@@ -90,11 +98,14 @@ fn footer(screen: &Screen) -> String {
         return format!(" {}", shown(&screen.news, 200));
     }
     match screen.look {
+        Look::Grid if screen.is_at_machines() => {
+            " ↑↓ choose · s sort · p pause d drain r resume · Tab jobs · q quit".to_owned()
+        }
         Look::Grid => {
-            " ↑↓ choose · Enter look into · Tab machines · h hold r release c cancel · q quit".to_owned()
+            " ↑↓ Enter look into · s sort · h hold r release c cancel · Tab machines · q quit".to_owned()
         }
         Look::Job(_) => {
-            " ↑↓ choose · Enter task · h hold r release c cancel f rerun failed · Esc back".to_owned()
+            " ↑↓ Enter task · s sort · h hold r release c cancel f rerun failed · Esc back".to_owned()
         }
         Look::Task(..) => {
             " ↑↓ scroll · o output e errors · h hold r release c cancel f rerun · Esc back".to_owned()
@@ -112,7 +123,8 @@ fn overview(frame: &mut Frame<'_>, body: Rect, screen: &Screen) {
         Paragraph::new(waits).block(titled(" why it waits ".to_owned())).wrap(Wrap { trim: false }),
         top,
     );
-    let rows = seen.jobs.iter().map(job_row);
+    let jobs = screen.jobs();
+    let rows = jobs.into_iter().map(job_row);
     let widths = [
         Constraint::Length(5),
         Constraint::Length(9),
@@ -121,10 +133,15 @@ fn overview(frame: &mut Frame<'_>, body: Rect, screen: &Screen) {
         Constraint::Length(10),
         Constraint::Fill(1),
     ];
-    table(frame, middle, (" jobs ", ["JOB", "STATE", "", "DONE/ALL", "USER", "NAME"]), (rows, widths), {
-        (screen.focus == Focus::Jobs).then_some(screen.job)
-    });
-    let rows = seen.machines.iter().map(machine_row);
+    table(
+        frame,
+        middle,
+        (&format!(" jobs, {} ", screen.jobs_by.words()), ["JOB", "STATE", "", "DONE/ALL", "USER", "NAME"]),
+        (rows, widths),
+        (screen.focus == Focus::Jobs).then_some(screen.job),
+    );
+    let machines = screen.machines();
+    let rows = machines.into_iter().map(machine_row);
     let widths = [
         Constraint::Length(16),
         Constraint::Length(8),
@@ -134,7 +151,7 @@ fn overview(frame: &mut Frame<'_>, body: Rect, screen: &Screen) {
     ];
     let states: Vec<String> =
         seen.grid.machines.iter().map(|(state, count)| format!("{count} {state}")).collect();
-    let title = format!(" machines: {} ", states.join(", "));
+    let title = format!(" machines: {}, {} ", states.join(", "), screen.machines_by.words());
     table(frame, bottom, (&title, ["NAME", "STATE", "TASKS", "OWNER", "WHY"]), (rows, widths), {
         (screen.focus == Focus::Machines).then_some(screen.machine)
     });
@@ -178,7 +195,7 @@ fn table<'a, const N: usize>(
     frame.render_stateful_widget(table, area, &mut TableState::new().with_selected(chosen));
 }
 
-fn task_table(frame: &mut Frame<'_>, area: Rect, (tasks, chosen): (&[TaskView], usize)) {
+fn task_table(frame: &mut Frame<'_>, area: Rect, screen: &Screen) {
     let widths = [
         Constraint::Length(8),
         Constraint::Length(10),
@@ -197,7 +214,8 @@ fn task_table(frame: &mut Frame<'_>, area: Rect, (tasks, chosen): (&[TaskView], 
         ])
     };
     let heads = ["TASK", "PHASE", "MACHINE", "TOOK", "LAST RUN"];
-    table(frame, area, (" tasks ", heads), (tasks.iter().map(row), widths), Some(chosen));
+    let title = format!(" tasks, {} ", screen.tasks_by.words());
+    table(frame, area, (&title, heads), (screen.tasks().into_iter().map(row), widths), Some(screen.task));
 }
 
 fn job_row(job: &JobView) -> Row<'static> {
@@ -291,8 +309,8 @@ fn lines_of(bytes: &[u8], height: usize, back: usize) -> Vec<Line<'static>> {
     let end = lines.len().saturating_sub(back.min(lines.len().saturating_sub(height)));
     let begin = end.saturating_sub(height);
     let plain = |line: &&str| {
-        let line = anstream::adapter::strip_str(line).to_string();
-        Line::from(shown(&line, 400))
+        let cut: String = line.chars().take(LINE_MAX).collect();
+        Line::from(shown(&anstream::adapter::strip_str(&cut).to_string(), 400))
     };
     lines[begin..end].iter().map(plain).collect()
 }

@@ -1,5 +1,6 @@
 //! What is on the screen, and what keys do.
 
+use super::sorting::{JobsBy, MachinesBy, TasksBy};
 use crate::api::Stream;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{ExplanationView, GridView, JobView, MachineView, TaskView};
@@ -54,6 +55,14 @@ pub(super) enum Act {
     Quit,
     Look(Look),
     Order { job: JobId, order: &'static str, task: Option<u32> },
+    Machine { machine: String, order: &'static str },
+}
+
+/// What the marks in the lists are on.
+struct Chosen {
+    job: Option<JobId>,
+    machine: Option<String>,
+    task: Option<u32>,
 }
 
 pub(super) struct Screen {
@@ -64,6 +73,9 @@ pub(super) struct Screen {
     pub(super) job: usize,
     pub(super) machine: usize,
     pub(super) task: usize,
+    pub(super) jobs_by: JobsBy,
+    pub(super) machines_by: MachinesBy,
+    pub(super) tasks_by: TasksBy,
     /// Lines that the output is scrolled back by.
     pub(super) back: usize,
     /// What is to be confirmed.
@@ -82,6 +94,9 @@ impl Screen {
             job: 0,
             machine: 0,
             task: 0,
+            jobs_by: JobsBy::default(),
+            machines_by: MachinesBy::default(),
+            tasks_by: TasksBy::default(),
             back: 0,
             asked: None,
             news: String::new(),
@@ -93,22 +108,81 @@ impl Screen {
     pub(super) fn hear(&mut self, told: Result<Seen, String>) {
         match told {
             Ok(seen) if seen.look == self.look => {
-                // The same job stays chosen when new ones come before it.
-                let chosen = self.seen.jobs.get(self.job).map(|job| job.job);
-                let place = seen.jobs.iter().position(|job| Some(job.job) == chosen);
-                self.job = place.unwrap_or(self.job).min(seen.jobs.len().saturating_sub(1));
-                self.machine = self.machine.min(seen.machines.len().saturating_sub(1));
+                let chosen = self.chosen();
                 (self.seen, self.trouble) = (seen, None);
+                self.choose(&chosen);
             }
             Ok(_) => {}
             Err(why) => self.trouble = Some(why),
         }
     }
 
+    pub(super) fn jobs(&self) -> Vec<&JobView> {
+        self.jobs_by.sorted(&self.seen.jobs)
+    }
+
+    pub(super) fn machines(&self) -> Vec<&MachineView> {
+        self.machines_by.sorted(&self.seen.machines)
+    }
+
+    pub(super) fn tasks(&self) -> Vec<&TaskView> {
+        match &self.seen.shown {
+            Shown::Job { tasks, .. } => self.tasks_by.sorted(tasks),
+            Shown::Grid | Shown::Task { .. } => Vec::new(),
+        }
+    }
+
+    fn chosen(&self) -> Chosen {
+        Chosen {
+            job: self.jobs().get(self.job).map(|job| job.job),
+            machine: self.machines().get(self.machine).map(|machine| machine.machine.clone()),
+            task: self.tasks().get(self.task).map(|task| task.task),
+        }
+    }
+
+    /// What was chosen stays chosen, whatever comes before it.
+    fn choose(&mut self, chosen: &Chosen) {
+        let place = |found: Option<usize>, before: usize, count: usize| {
+            found.unwrap_or(before).min(count.saturating_sub(1))
+        };
+        let jobs = self.jobs();
+        let job = jobs.iter().position(|job| Some(job.job) == chosen.job);
+        let job = place(job, self.job, jobs.len());
+        let machines = self.machines();
+        let machine = machines.iter().position(|machine| Some(&machine.machine) == chosen.machine.as_ref());
+        let machine = place(machine, self.machine, machines.len());
+        let tasks = self.tasks();
+        let task = tasks.iter().position(|task| Some(task.task) == chosen.task);
+        let task = place(task, self.task, tasks.len());
+        (self.job, self.machine, self.task) = (job, machine, task);
+    }
+
+    /// The list that keys are for, in its next order.
+    fn sort(&mut self) {
+        let chosen = self.chosen();
+        match (&self.look, self.focus) {
+            (Look::Grid, Focus::Jobs) => self.jobs_by = self.jobs_by.next(),
+            (Look::Grid, Focus::Machines) => self.machines_by = self.machines_by.next(),
+            (Look::Job(_), _) => self.tasks_by = self.tasks_by.next(),
+            (Look::Task(..), _) => {}
+        }
+        self.choose(&chosen);
+    }
+
+    /// Whether keys are for a machine.
+    pub(super) fn is_at_machines(&self) -> bool {
+        self.look == Look::Grid && self.focus == Focus::Machines
+    }
+
+    fn machine_order(&self, order: &'static str) -> Option<Act> {
+        let machine = self.machines().get(self.machine)?.machine.clone();
+        Some(Act::Machine { machine, order })
+    }
+
     /// The job that keys are for.
     fn job(&self) -> Option<JobId> {
         match self.look {
-            Look::Grid if self.focus == Focus::Jobs => self.seen.jobs.get(self.job).map(|job| job.job),
+            Look::Grid if self.focus == Focus::Jobs => self.jobs().get(self.job).map(|job| job.job),
             Look::Grid => None,
             Look::Job(job) | Look::Task(job, ..) => Some(job),
         }
@@ -145,6 +219,16 @@ impl Screen {
             KeyCode::Esc | KeyCode::Left | KeyCode::Backspace => self.go_back(),
             KeyCode::Char('e') => self.stream(Stream::Stderr),
             KeyCode::Char('o') => self.stream(Stream::Stdout),
+            KeyCode::Char('s') => {
+                self.sort();
+                None
+            }
+            KeyCode::Char('p') if self.is_at_machines() => self.machine_order("pause"),
+            KeyCode::Char('r') if self.is_at_machines() => self.machine_order("resume"),
+            KeyCode::Char('d') if self.is_at_machines() => {
+                self.asked = self.machine_order("drain");
+                None
+            }
             KeyCode::Char('h') => self.order("hold"),
             KeyCode::Char('r') => self.order("release"),
             KeyCode::Char('f') => self.order("rerun"),
@@ -169,13 +253,6 @@ impl Screen {
             (Look::Task(..), _) => self.back = self.back.saturating_add_signed(-by),
         }
         None
-    }
-
-    pub(super) fn tasks(&self) -> &[TaskView] {
-        match &self.seen.shown {
-            Shown::Job { tasks, .. } => tasks,
-            Shown::Grid | Shown::Task { .. } => &[],
-        }
     }
 
     fn look_into(&mut self) -> Option<Act> {

@@ -208,13 +208,110 @@ fn what_cannot_be_undone_is_asked_for() {
 }
 
 #[test]
+fn machines_are_paused_drained_and_resumed() {
+    let mut screen = Screen::new(seen(Look::Grid, Shown::Grid));
+    assert_eq!(press(&mut screen, KeyCode::Char('p')), None, "a job is no machine");
+    press(&mut screen, KeyCode::Tab);
+    assert!(drawn(&screen).contains("p pause d drain r resume"), "{}", drawn(&screen));
+    let order = |order| Some(Act::Machine { machine: "lab-2".to_owned(), order });
+    press(&mut screen, KeyCode::Down);
+    assert_eq!(press(&mut screen, KeyCode::Char('p')), order("pause"));
+    assert_eq!(press(&mut screen, KeyCode::Char('r')), order("resume"));
+    assert_eq!(press(&mut screen, KeyCode::Char('d')), None);
+    assert!(drawn(&screen).contains("drain lab-2? y: yes"), "{}", drawn(&screen));
+    assert_eq!(press(&mut screen, KeyCode::Char('y')), order("drain"));
+}
+
+#[test]
+fn lists_are_sorted_and_what_is_chosen_stays_chosen() {
+    let mut screen = Screen::new(seen(Look::Grid, Shown::Grid));
+    let jobs = |screen: &Screen| screen.jobs().iter().map(|job| job.job.0).collect::<Vec<u32>>();
+    assert_eq!(jobs(&screen), [7, 3]);
+    press(&mut screen, KeyCode::Down);
+    for (words, expected, place) in [
+        ("most waiting first", [7, 3], 1),
+        ("by user", [7, 3], 1),
+        ("by name", [3, 7], 0),
+        ("newest first", [7, 3], 1),
+    ] {
+        press(&mut screen, KeyCode::Char('s'));
+        assert!(drawn(&screen).contains(&format!("jobs, {words}")), "{}", drawn(&screen));
+        assert_eq!((jobs(&screen), screen.job), (expected.to_vec(), place), "{words}");
+    }
+    press(&mut screen, KeyCode::Tab);
+    let first = |screen: &Screen| screen.machines()[0].machine.clone();
+    screen.seen.machines[1].tasks = 4;
+    for (words, expected) in [
+        ("by name", "lab-1"),
+        ("by state", "lab-2"),
+        ("most tasks first", "lab-2"),
+        ("busiest owner first", "lab-1"),
+        ("as they joined", "lab-1"),
+    ] {
+        press(&mut screen, KeyCode::Char('s'));
+        assert!(drawn(&screen).contains(words), "{}", drawn(&screen));
+        assert_eq!(first(&screen), expected, "{words}");
+    }
+}
+
+#[test]
+fn whatever_things_are_called_they_are_text_of_one_line() {
+    let nasty =
+        "<img src=x>\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}back\u{2066}in\u{200b}zero\nline\rhome\u{9b}31m";
+    let mut all = seen(Look::Grid, Shown::Grid);
+    all.jobs[0].name = nasty.to_owned();
+    all.jobs[0].user = nasty.to_owned();
+    all.machines[0] = machine(nasty, MachineState::Closed, Some(nasty));
+    all.waits.groups[0].explanation.summary = nasty.to_owned();
+    all.waits.groups[0].explanation.remedies = vec![nasty.to_owned()];
+    all.waits.groups[0].explanation.ruled_out[0].rule = nasty.to_owned();
+    all.grid.policy = nasty.to_owned();
+    let mut long = vec![b'x'; 10 << 20];
+    long.extend(nasty.as_bytes());
+    let output = Output { run: Some(1), offset: long.len() as u64, bytes: long };
+    let mut told = explanation();
+    told.summary = nasty.to_owned();
+    let task_of = |phase| Box::new(task(0, phase, Some(Outcome::Abandoned { why: nasty.to_owned() })));
+    let mut of_job = job(7, nasty, Tally { waiting: 1, ..Tally::default() });
+    (of_job.command, of_job.waits_for) = (vec![nasty.to_owned()], Some(nasty.to_owned()));
+    let group = FailureGroup { reason: nasty.to_owned(), tasks: 1, example: 0, machines: Vec::new() };
+    let looks = [
+        (Look::Grid, Shown::Grid),
+        (
+            Look::Job(JobId(7)),
+            Shown::Job {
+                job: Box::new(of_job),
+                tasks: vec![*task_of(TaskPhase::Failed)],
+                failures: vec![group],
+            },
+        ),
+        (
+            Look::Task(JobId(7), 0, Stream::Stdout),
+            Shown::Task { task: task_of(TaskPhase::Waiting), explanation: Box::new(told), output },
+        ),
+    ];
+    for (look, shown) in looks {
+        let mut screen = Screen::new(Seen { look, shown, ..all.clone() });
+        for news in [String::new(), nasty.to_owned()] {
+            screen.news = news;
+            let text = drawn(&screen);
+            let hidden = |c: char| (c.is_control() && c != '\n') || ('\u{200b}'..='\u{2069}').contains(&c);
+            // What ellipses and dashes are is no matter.
+            let found: Vec<char> = text.chars().filter(|&c| hidden(c) && !"–—‖…‘’“”".contains(c)).collect();
+            assert!(found.is_empty(), "{found:?}\n{text}");
+            assert_eq!(text.lines().count(), 24, "{text}");
+        }
+    }
+}
+
+#[test]
 fn the_chosen_job_stays_chosen_when_a_new_one_comes() {
     let mut screen = Screen::new(seen(Look::Grid, Shown::Grid));
     press(&mut screen, KeyCode::Down);
     let mut next = seen(Look::Grid, Shown::Grid);
     next.jobs.insert(0, job(8, "new", Tally::default()));
     screen.hear(Ok(next));
-    assert_eq!(screen.seen.jobs[screen.job].job, JobId(3));
+    assert_eq!(screen.jobs()[screen.job].job, JobId(3));
     screen.hear(Err("the coordinator cannot be reached".to_owned()));
     assert!(drawn(&screen).contains("cannot be reached"));
 }

@@ -1,5 +1,6 @@
 //! What runs are held against each other by.
 
+use gleaner_report::Gantt;
 use serde::Serialize;
 
 /// A number that policies are held against each other by.
@@ -17,4 +18,9 @@ pub(crate) trait Measured: Serialize + Send {
 
     /// One for each metric; none where the run has no such number.
     fn values(&self) -> Vec<Option<f64>>;
+
+    /// What ran where, if it is to stand beside other policies'.
+    fn schedule(&self) -> Option<&Gantt> {
+        None
+    }
 }

@@ -3,7 +3,7 @@
 use super::findings::{Findings, Mean, OfMetric, OfPolicy};
 use crate::cli::SimulateArguments;
 use gleaner_report::numbers::decimals;
-use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Svg, Table};
+use gleaner_report::{Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Svg, Table};
 
 const NONE: &str = "–";
 const ALIKE: &str =
@@ -71,7 +71,7 @@ fn difference(metric: &OfMetric, of: &OfPolicy) -> [String; 2] {
     [sign(more.mean).to_owned() + &mean(metric, Some(more)) + mark, share]
 }
 
-pub(super) fn report(findings: &Findings, arguments: &SimulateArguments) -> String {
+pub(super) fn report(findings: &Findings, arguments: &SimulateArguments, schedules: Vec<Gantt>) -> String {
     let Findings { policies, seeds, .. } = findings;
     let what = arguments.scenario.as_ref().or(arguments.log.swf.as_ref());
     let what = what.map_or(String::new(), |file| file.display().to_string());
@@ -90,6 +90,11 @@ pub(super) fn report(findings: &Findings, arguments: &SimulateArguments) -> Stri
     for metric in shown(findings) {
         let caption = format!("{} by seed.", metric.metric);
         report = report.with(Figure::new(caption, by_seed(metric, seeds)));
+    }
+    if !schedules.is_empty() {
+        let text = format!("What ran where with the seed {first}, under each policy by the same clock.");
+        report =
+            report.with(Block::heading("Schedules")).with(Block::text(text)).with(Block::Gantts(schedules));
     }
     report.html()
 }
