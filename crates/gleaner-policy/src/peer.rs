@@ -250,8 +250,9 @@ impl Policy for Peer {
             | Change::LoadChanged(machine)
             | Change::AvailabilityChanged(machine) => self.fleet.update(grid, machine),
             Change::Finished(task) => self.ended.add(grid, task),
-            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.rebuild(grid),
-            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.rebuild(grid),
+            // What was learnt of lengths stays as it was learnt.
+            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
+            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.fleet = Fleet::of(grid),
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
             | Change::Wait { .. }

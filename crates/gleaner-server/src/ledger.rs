@@ -49,7 +49,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The snapshot's format: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 
 /// See the module.
 #[derive(Clone)]
