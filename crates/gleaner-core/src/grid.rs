@@ -28,7 +28,7 @@ pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
 pub use favours::Favours;
-pub use loans::{Loan, Loans};
+pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use own_rank::OwnRank;
 pub use plans::Plans;

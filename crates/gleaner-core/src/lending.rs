@@ -5,6 +5,18 @@ use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// Which of the workers that peers would lend is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Seek {
+    /// Whichever is offered first.
+    #[default]
+    First,
+    /// The most powerful of all that are idle.
+    MostPowerful,
+    /// The same, if it is more powerful than a worker of this class, which the peer has free itself.
+    Above(MachineClassId),
+}
+
 /// A peer that wants workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Want {
@@ -14,6 +26,8 @@ pub struct Want {
     pub class: TaskClassId,
     /// How many.
     pub workers: u32,
+    /// Which.
+    pub seek: Seek,
 }
 
 /// What a site hears of its peers.
@@ -21,8 +35,18 @@ pub struct Want {
 pub enum LendingEvent {
     /// These peers want workers; whoever has wanted them longest comes first. All that was wanted before is void.
     Wanted(Vec<Want>),
-    /// No peer has a worker to lend: what was asked for does not come now.
-    NothingLent,
+    /// No peer has a worker to lend of what was asked for: it does not come now.
+    NothingLent {
+        /// For the tasks of this class.
+        class: TaskClassId,
+        /// What was asked for.
+        seek: Seek,
+    },
+    /// Whoever asks for workers is answered from now on, or is not any more.
+    Connected {
+        /// Whether.
+        is_connected: bool,
+    },
     /// A peer lends a worker: it is a machine here, open and idle.
     Borrowed {
         /// The next machine id, or that of a borrowed machine that is not here any more.
@@ -62,11 +86,13 @@ pub enum Lending {
         class: TaskClassId,
         /// 0 where none are wanted any more.
         workers: u32,
+        /// Which.
+        seek: Seek,
     },
     /// Let peers know whether there is a worker to lend.
     Offer {
-        /// Whether there is.
-        any: bool,
+        /// Of which class the most powerful of them is; nothing where there is none.
+        best: Option<MachineClassId>,
     },
     /// Lend an idle machine to a peer that wants one.
     Lend {

@@ -45,10 +45,10 @@ pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Favours, Grid,
-    GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task,
+    Asked, GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task,
     TaskState,
 };
-pub use lending::{Lending, LendingEvent, LendingRefusal, Want};
+pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};
 pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;

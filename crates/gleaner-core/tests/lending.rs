@@ -3,7 +3,7 @@
 use gleaner_core::{
     Availability, Change, Command, Decision, Event, Grid, GridConfig, Lending, LendingEvent, LendingRefusal,
     MachineClass, Migration, Needs, Occasion, Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
-    Want,
+    Seek, Want,
 };
 use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId, TaskId, Time, UserId};
 
@@ -103,7 +103,7 @@ fn lend(site: &mut Scheduler<Told>, wished: Lending) -> Result<Vec<Command>, Ref
 }
 
 fn wants(by: usize, workers: u32) -> Want {
-    Want { by: peer(by), class: CLASS, workers }
+    Want { by: peer(by), class: CLASS, workers, seek: Seek::First }
 }
 
 fn refused<T>(why: LendingRefusal) -> Result<T, Refusal> {
@@ -192,12 +192,12 @@ fn a_machine_that_was_paused_while_lent_is_paused_when_it_is_back() {
 #[test]
 fn what_is_said_twice_is_said_once() {
     let mut site = site(1);
-    let ask = |workers| Lending::Ask { class: CLASS, workers };
+    let ask = |workers| Lending::Ask { class: CLASS, workers, seek: Seek::First };
     assert_eq!(lend(&mut site, ask(0)), refused(LendingRefusal::NothingNew));
     assert!(lend(&mut site, ask(2)).is_ok());
     assert_eq!(lend(&mut site, ask(2)), refused(LendingRefusal::NothingNew));
     assert!(lend(&mut site, ask(0)).is_ok());
-    assert_eq!(lend(&mut site, Lending::Offer { any: false }), refused(LendingRefusal::NothingNew));
+    assert_eq!(lend(&mut site, Lending::Offer { best: None }), refused(LendingRefusal::NothingNew));
     assert_eq!(lend(&mut site, Lending::Refuse), refused(LendingRefusal::NothingNew));
 }
 

@@ -2,18 +2,24 @@
 //!
 //! A machine is free while fewer tasks are on it than it has cores. **A loan lasts for what the borrower starts at once**: a
 //! borrowed machine goes back as soon as its last run is over, so that its lender can say anew who has it next.
+//!
+//! **Where the whole grid is in reach**, a task starts on a machine of the site's own only after peers were asked for a more
+//! powerful one, and none has it; a task for which nobody answers waits for no answer.
 
 mod copies;
+mod line;
 mod seeker;
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Overflow, Peering, Recalling};
+use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 use crate::parts::replicate::Replicate;
 use crate::{Score, placement};
 use copies::Ended;
-use gleaner_core::{Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Want};
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_core::{Alarm, Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Seek, Want};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, Time};
+use line::Line;
+pub(crate) use line::Turn;
 use seeker::{Seeker, Wanted};
 
 /// How tasks are placed, and what is lent.
@@ -23,6 +29,8 @@ pub(crate) struct Sharing {
     pub(crate) score: Score,
     /// Which of those that were judged is taken.
     pub(crate) choose: Choose,
+    /// Who is next of those that wait.
+    pub(crate) turn: Turn,
     /// Whether idle machines run tasks once more.
     pub(crate) replicate: Replicate,
     /// What makes the site a peer.
@@ -34,12 +42,17 @@ pub(crate) struct Sharing {
 pub struct Peer {
     recipe: Sharing,
     fleet: Fleet,
+    line: Line,
     ended: Ended,
 }
 
 impl Peer {
     pub(crate) fn new(recipe: Sharing) -> Self {
-        Self { recipe, fleet: Fleet::default(), ended: Ended::default() }
+        Self { recipe, fleet: Fleet::default(), line: Line::new(recipe.turn), ended: Ended::default() }
+    }
+
+    fn reaches_peers(&self, grid: &Grid) -> bool {
+        self.recipe.peering.reach == Reach::Grid && grid.loans().is_connected()
     }
 
     fn find(&self, grid: &Grid, class: TaskClassId, wanted: Wanted) -> Option<MachineId> {
@@ -48,40 +61,84 @@ impl Peer {
         placement::search(choose, &self.fleet, &seeker)
     }
 
-    fn start(&self, grid: &Grid, task: TaskId) -> Option<Decision> {
-        let on = self.find(grid, grid.task(task).class(), Wanted::Free)?;
+    /// The next of those that wait, for which a machine is free. Costs a search for each class that waits.
+    fn start_any(&self, grid: &Grid) -> Option<Decision> {
+        let place = |class| {
+            let on = self.find(grid, class, Wanted::Free)?;
+            let is_clear = !self.reaches_peers(grid) || grid.loans().is_borrowed(on) || Self::is_best(grid, class, on);
+            is_clear.then_some(on)
+        };
+        let task = self.line.next(grid, |class| place(class).is_some())?;
+        let on = place(grid.task(task).class())?;
         Some(Decision::Start { task, on })
     }
 
-    /// The first of those that wait, for which a machine is free. Costs a search for each class that waits.
-    fn start_any(&self, grid: &Grid) -> Option<Decision> {
-        let task = grid.longest_waiting(|class| self.find(grid, class, Wanted::Free).is_some())?;
-        self.start(grid, task)
+    /// The next of those that wait starts on a machine that was lent for it.
+    fn start_there(&self, grid: &Grid, on: MachineId) -> Option<Decision> {
+        if !grid.loans().is_borrowed(on) {
+            return None;
+        }
+        let task = self.line.next(grid, |class| grid.can_run(class, on) && grid.machine(on).count() == 0)?;
+        Some(Decision::Start { task, on })
+    }
+
+    /// Whether peers said that none has a more powerful machine than this one of our own.
+    fn is_best(grid: &Grid, class: TaskClassId, on: MachineId) -> bool {
+        let asked = grid.loans().asked(class);
+        let above = match asked.seek {
+            Seek::First | Seek::MostPowerful => 0.0,
+            Seek::Above(other) => power(grid, class, other),
+        };
+        asked.workers > 0 && asked.in_vain && power(grid, class, grid.machine(on).class()) >= above
+    }
+
+    /// Whether no machine is idle for tasks of that class, here or at any peer, as far as we heard.
+    fn is_short(&self, grid: &Grid, class: TaskClassId) -> bool {
+        let asked = grid.loans().asked(class);
+        !self.reaches_peers(grid) || (asked.in_vain && asked.seek == Seek::MostPowerful)
     }
 
     /// What waits goes to the shortest queue of the site's own.
     fn queue_up(&self, grid: &Grid) -> Option<Decision> {
         let queue = |class| {
+            if !self.is_short(grid, class) {
+                return None;
+            }
             let shortest =
                 Seeker::new((self.recipe.score, self.recipe.choose), grid, class, Wanted::Shortest);
             let least = self.fleet.best(&shortest, f64::NEG_INFINITY);
             if least == f64::NEG_INFINITY { None } else { self.find(grid, class, Wanted::Queue(-least)) }
         };
-        let task = grid.longest_waiting(|class| queue(class).is_some())?;
+        let task = self.line.next(grid, |class| queue(class).is_some())?;
         let on = queue(grid.task(task).class())?;
         Some(Decision::Start { task, on })
     }
 
     /// A second run on an idle machine of its own, while nothing waits.
     fn copy(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        if self.recipe.replicate != Replicate::Idle || grid.has_waiting() {
+        if !self.may_copy(grid) {
             return None;
         }
         grid.placed_classes().find_map(|class| {
             let on = self.find(grid, class, Wanted::Lendable)?;
-            let task = copies::most_gained(grid, now, (class, on), self.ended)?;
+            let task = copies::most_gained(grid, now, (class, on), (self.recipe.turn, &self.ended))?;
             Some(Decision::Replicate { task, on })
         })
+    }
+
+    fn may_copy(&self, grid: &Grid) -> bool {
+        self.recipe.replicate == Replicate::Idle && !grid.has_waiting()
+    }
+
+    /// What is decided when all that happens at this moment has happened: which task of a job is the longest, and second runs
+    /// on machines that nobody wants.
+    fn look_again(&self, grid: &Grid, now: Time, cause: Cause) -> Option<Decision> {
+        let is_longest = self.recipe.turn == Turn::Longest && matches!(cause, Cause::Submitted(_));
+        let is_woken = matches!(cause, Cause::WokeUp { .. });
+        let has_idle = || grid.placed_classes().any(|class| self.find(grid, class, Wanted::Lendable).is_some());
+        let is_wanted = is_longest || (!is_woken && self.may_copy(grid) && has_idle());
+        let wake = Decision::Wake { alarm: Alarm::Batch, at: now };
+        (is_wanted && grid.alarm(Alarm::Batch).is_none()).then_some(wake)
     }
 
     /// A borrowed machine with nothing on it goes back.
@@ -99,21 +156,35 @@ impl Peer {
             return None;
         }
         let comes = loans.recalled() as u64;
-        let task = grid.longest_waiting(|class| u64::from(grid.waiting_count(class)) > comes)?;
+        let is_more = |class| u64::from(grid.waiting_count(class)) > comes;
+        let task = self.line.next(grid, |class| is_more(class) && self.is_short(grid, class))?;
         let class = grid.task(task).class();
         let machine = loans.first_to_recall(|machine| grid.seconds_per_op(class, machine).is_finite())?;
         Some(Decision::Lending(Lending::Recall { machine }))
     }
 
-    /// Peers know how many workers are wanted. Costs O(task classes).
-    fn ask(grid: &Grid) -> Option<Decision> {
+    /// Peers know how many workers are wanted, and which. Costs O(task classes), and a search for each that waits.
+    fn ask(&self, grid: &Grid) -> Option<Decision> {
         let loans = grid.loans();
         let comes = loans.recalled() as u32;
-        let classes = (0..grid.classes().task_classes().len()).map(TaskClassId::new);
-        let wants = |class| grid.waiting_count(class).saturating_sub(comes);
-        let mut news = classes.filter(|&class| loans.asked(class) != wants(class));
-        let class = news.next()?;
-        Some(Decision::Lending(Lending::Ask { class, workers: wants(class) }))
+        let mut classes = (0..grid.classes().task_classes().len()).map(TaskClassId::new);
+        let seek = |class| {
+            if self.recipe.peering.reach == Reach::Site {
+                return Seek::First;
+            }
+            let own = self.find(grid, class, Wanted::Free).filter(|on| !loans.is_borrowed(*on));
+            own.map_or(Seek::MostPowerful, |on| Seek::Above(grid.machine(on).class()))
+        };
+        classes.find_map(|class| {
+            let workers = grid.waiting_count(class).saturating_sub(comes);
+            let asked = loans.asked(class);
+            if workers == 0 {
+                return (asked.workers > 0).then_some(Lending::Ask { class, workers, seek: Seek::First });
+            }
+            let seek = seek(class);
+            ((asked.workers, asked.seek) != (workers, seek)).then_some(Lending::Ask { class, workers, seek })
+        })
+        .map(Decision::Lending)
     }
 
     fn may_lend(&self, grid: &Grid) -> bool {
@@ -133,7 +204,11 @@ impl Peer {
         let by_favours = self.recipe.peering.favours != Favours::None;
         let lends = |want: &Want| {
             let machine = self.find(grid, want.class, Wanted::Lendable)?;
-            Some(Decision::Lending(Lending::Lend { machine, to: want.by }))
+            let is_such = match want.seek {
+                Seek::First | Seek::MostPowerful => true,
+                Seek::Above(other) => power(grid, want.class, grid.machine(machine).class()) > power(grid, want.class, other),
+            };
+            is_such.then_some(Decision::Lending(Lending::Lend { machine, to: want.by }))
         };
         let wish = if grid.has_waiting() || !self.may_lend(grid) {
             None
@@ -143,27 +218,41 @@ impl Peer {
         Some(wish.unwrap_or(Decision::Lending(Lending::Refuse)))
     }
 
-    /// Peers know whether there is something to lend.
+    /// Peers know whether there is something to lend; and where the whole grid is in reach, of which class.
     fn offer(&self, grid: &Grid) -> Option<Decision> {
-        let has_any = || {
+        let best = || {
             let classes = grid.classes().task_classes().len();
-            classes > 0 && self.find(grid, TaskClassId::FIRST, Wanted::Lendable).is_some()
+            let on = (classes > 0).then(|| self.find(grid, TaskClassId::FIRST, Wanted::Lendable))??;
+            Some(grid.machine(on).class())
         };
-        let any = !grid.has_waiting() && self.may_lend(grid) && has_any();
-        (grid.loans().offers() != any).then_some(Decision::Lending(Lending::Offer { any }))
+        let best = if !grid.has_waiting() && self.may_lend(grid) { best() } else { None };
+        let said = grid.loans().offers();
+        let is_news = match self.recipe.peering.reach {
+            Reach::Site => best.is_some() != said.is_some(),
+            Reach::Grid => best != said,
+        };
+        is_news.then_some(Decision::Lending(Lending::Offer { best }))
     }
+}
+
+/// What all cores of a machine of that class do of a task's operations in a second, as [`Score::Power`] has it.
+fn power(grid: &Grid, task: TaskClassId, machine: MachineClassId) -> f64 {
+    let cores = f64::from(grid.classes().machine_class(machine).cores);
+    cores / grid.classes().seconds_per_op_row(task)[machine.index()]
 }
 
 impl Policy for Peer {
     fn observe(&mut self, grid: &Grid, change: &Change) {
+        self.line.observe(grid, change);
         match *change {
             Change::MachineJoined(machine) => self.fleet.join(grid, machine),
             Change::ResidentsChanged(machine)
             | Change::LoadChanged(machine)
             | Change::AvailabilityChanged(machine) => self.fleet.update(grid, machine),
             Change::Finished(task) => self.ended.add(grid, task),
-            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.rebuild(grid),
-            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.rebuild(grid),
+            // What was learnt of lengths stays as it was learnt.
+            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
+            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.fleet = Fleet::of(grid),
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
             | Change::Wait { .. }
@@ -187,6 +276,10 @@ impl Policy for Peer {
         let first = match occasion.cause {
             // Before the next task may go there.
             Cause::Freed(machine) | Cause::Vacated(machine) => Self::give_back(grid, machine),
+            Cause::Joined(machine) => self.start_there(grid, machine),
+            Cause::Submitted(_) if self.recipe.turn == Turn::Longest => {
+                return self.look_again(grid, now, occasion.cause);
+            }
             _ => None,
         };
         let starts = || if grid.has_waiting() { self.start_any(grid) } else { None };
@@ -197,23 +290,32 @@ impl Policy for Peer {
             _ => None,
         };
         let short = || if grid.has_waiting() { self.recall(grid) } else { None };
+        let copy = || match occasion.cause {
+            Cause::WokeUp { .. } => self.copy(grid, now),
+            _ => None,
+        };
         first
             .or_else(starts)
             .or_else(then)
             .or_else(short)
-            .or_else(|| Self::ask(grid))
-            .or_else(|| self.copy(grid, now))
+            .or_else(|| self.ask(grid))
+            .or_else(copy)
             .or_else(|| self.offer(grid))
+            .or_else(|| self.look_again(grid, now, occasion.cause))
     }
 
     fn rebuild(&mut self, grid: &Grid) {
         self.fleet = Fleet::of(grid);
+        self.line = Line::of(self.recipe.turn, grid);
         self.ended = Ended::of(grid);
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
-        let ended = Ended::of(grid);
-        if self.ended != ended {
+        let (line, ended) = (Line::of(self.recipe.turn, grid), Ended::of(grid));
+        if self.line != line {
+            return Err(format!("{:?} wait, where {line:?} do", self.line));
+        }
+        if !self.ended.covers(&ended) {
             return Err(format!("of tasks that ended {:?} is kept, and it is {ended:?}", self.ended));
         }
         self.fleet.check(grid)

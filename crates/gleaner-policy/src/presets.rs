@@ -5,7 +5,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Overflow, Peering};
+use crate::parts::favours::{Overflow, Peering, Reach};
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::rank::{Rank, Until};
@@ -296,24 +296,40 @@ fn dasilvas() -> [Preset; 2] {
     ]
 }
 
-/// Beats `dasilva/greedy` on bags of tasks: see `docs/dasilva.md`.
-fn bags() -> Preset {
-    let peering = Peering { queue: Overflow::Peer, ..Peering::default() };
-    Preset {
-        name: "gleaner/bags".to_owned(),
-        summary: "among peers, each task to the most powerful machine, and once more to an idle one that is faster".to_owned(),
-        description: "As dasilva/greedy, and while no task waits, a running one gets a second run on an idle machine of the \
-                      peer's own, if that is likely to be done sooner by how long tasks took so far. No length is read. A \
-                      second run costs O(machines), all else O(machine classes + log machines)."
-            .to_owned(),
-        recipe: Recipe {
-            choose: Choose::BestLatest,
-            replicate: Replicate::Idle,
-            peering: Some(peering),
-            ..Recipe::by(Score::Power)
+/// They beat `dasilva/greedy`: see `docs/dasilva.md`.
+fn bags() -> [Preset; 2] {
+    let peering = Peering { queue: Overflow::Peer, reach: Reach::Grid, ..Peering::default() };
+    let recipe = Recipe {
+        choose: Choose::BestLatest,
+        replicate: Replicate::Idle,
+        peering: Some(peering),
+        ..Recipe::by(Score::Power)
+    };
+    let how = "As dasilva/greedy, but each task goes to the most powerful idle machine of the whole grid; and while no task waits \
+               and nobody wants the machine, a running one gets a second run on an idle machine of the peer's own, if that is \
+               likely to save half the time that it takes.";
+    let cost = "A second run costs O(machines), all else O(machine classes + log machines).";
+    [
+        Preset {
+            name: "gleaner/bags".to_owned(),
+            summary: "among peers, each task to the most powerful machine of the grid, and once more to an idle one that is \
+                      faster"
+                .to_owned(),
+            description: format!("{how} How long tasks are is learnt from those that ended: no length is read. {cost}"),
+            recipe,
+            says: &[Part::When, Part::Order],
         },
-        says: &[Part::When],
-    }
+        Preset {
+            name: "gleaner/bags-longest".to_owned(),
+            summary: "the same, the longest task of each job first, by declared lengths".to_owned(),
+            description: format!(
+                "{how} Of tasks that were handed in at one moment the longest comes first, by declared lengths; so each has its \
+                 earliest end among what is idle. {cost}"
+            ),
+            recipe: Recipe { order: Order::MaxMin, ..recipe },
+            says: &[Part::When, Part::Order],
+        },
+    ]
 }
 
 fn sites() -> [Preset; 4] {
@@ -370,7 +386,7 @@ impl Preset {
             .chain(elleuchs())
             .chain([budget()])
             .chain(dasilvas())
-            .chain([bags()])
+            .chain(bags())
             .chain(nimrods())
             .chain(immediates)
             .chain(queues)

@@ -13,7 +13,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::Peering;
+use crate::parts::favours::{Peering, Reach};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -24,7 +24,7 @@ use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
 use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
-use crate::peer::{Peer, Sharing};
+use crate::peer::{Peer, Sharing, Turn};
 use crate::{AnyPolicy, Backfiller, Dispatcher, ends, placement};
 use gleaner_core::Grid;
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
@@ -152,7 +152,10 @@ impl Recipe {
         match self.score {
             Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief })),
             Goal::Now(score) => match peering {
-                Some(peering) => AnyPolicy::Peer(Peer::new(Sharing { score, choose, replicate, peering })),
+                Some(peering) => {
+                    let turn = if order == Order::MaxMin { Turn::Longest } else { Turn::Submission };
+                    AnyPolicy::Peer(Peer::new(Sharing { score, choose, turn, replicate, peering }))
+                }
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
                     place: score,
                     choose,
@@ -345,8 +348,19 @@ impl Recipe {
             let found = period.seconds().to_string();
             return Err(PolicyError::new("period_s", found, places("no such key")));
         }
-        if order != Order::Submission {
-            return Err(PolicyError::new("order", order.name(), places("submission")));
+        match (order, self.peering) {
+            (Order::Submission, _) | (Order::MaxMin, Some(_)) => {}
+            (_, Some(_)) => {
+                let expected = "submission, or max-min: the longest of each job first";
+                return Err(PolicyError::new("order", order.name(), expected));
+            }
+            (_, None) => return Err(PolicyError::new("order", order.name(), places("submission"))),
+        }
+        if let Some(Peering { reach: Reach::Grid, .. }) = self.peering
+            && (self.score, self.choose) != (Goal::Now(Score::Power), Choose::BestLatest)
+        {
+            let expected = "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
+            return Err(PolicyError::new("reach", "grid", expected));
         }
         if aging > 0 {
             return Err(PolicyError::new("aging", aging.to_string(), places("no such key")));
@@ -419,8 +433,10 @@ impl Recipe {
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
         let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
-        let peering = self.peering.iter().flat_map(|peering| peering.favours.about().reads);
-        parts.iter().flat_map(|part| part.reads).chain(relocate).chain(peering).copied().collect()
+        let peering = self.peering.iter();
+        let peering =
+            peering.flat_map(|peering| [peering.favours.about().reads, peering.reach.about().reads].concat());
+        parts.iter().flat_map(|part| part.reads).chain(relocate).copied().chain(peering).collect()
     }
 
     /// Whether what may be spent makes a difference to it.

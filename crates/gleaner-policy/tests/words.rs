@@ -287,7 +287,7 @@ fn a_rule_for_sites_is_said_in_a_table() {
 #[test]
 fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
     let presets = Preset::all();
-    assert_eq!(presets.len(), 48);
+    assert_eq!(presets.len(), 49);
     for (at, preset) in presets.iter().enumerate() {
         assert_eq!(Preset::named(&preset.name).as_ref(), Some(preset));
         preset.recipe.check().unwrap_or_else(|error| panic!("{}: {error}", preset.name));

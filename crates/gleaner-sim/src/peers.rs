@@ -4,11 +4,13 @@
 //! - `letters` is what they say to each other; `discovery` is who knows of whom.
 //! - A `desk` stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
 //!   and nowhere else**. What it refuses is shown in [`Refused`].
+//! - [`save`] and [`restore`] let a run go on later.
 //! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 
 mod accounts;
 mod desk;
 mod discovery;
+mod kept;
 mod letters;
 mod post;
 mod results;
@@ -18,6 +20,7 @@ mod world;
 
 pub use accounts::worth;
 pub use desk::{REFUSED_MAX, Refused};
+pub use kept::{restore, save};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
 pub use setup::{Forged, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Unrelated};
@@ -25,7 +28,7 @@ pub use world::World;
 
 use crate::mail::Mail;
 use crate::parties::Parties;
-use gleaner_core::{Event, Grid, GridConfig, Migration, Policy, Scheduler};
+use gleaner_core::{Event, Grid, GridConfig, LendingEvent, Migration, Policy, Scheduler};
 use gleaner_units::{MachineClassId, MachineId, PartyId, Time};
 
 /// A run before anything happened, where each peer follows the policy that is made for it.
@@ -56,6 +59,9 @@ pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Part
     let mail = Mail::new(setup.seed, setup.usual);
     let mut parties = Parties::new(schedulers.collect(), World::new(setup), mail);
     // They have workers to offer before any task comes.
-    (0..setup.peers.len()).for_each(|peer| parties.tell(PartyId::new(peer), Event::RuleChanged));
+    for peer in (0..setup.peers.len()).map(PartyId::new) {
+        parties.tell(peer, Event::Lending(LendingEvent::Connected { is_connected: true }));
+        parties.tell(peer, Event::RuleChanged);
+    }
     parties
 }

@@ -1,8 +1,10 @@
 //! A peer's policy written straight from Da Silva and Nesmachnow's section 5 and the contract, by scans of everything at every
 //! question. It keeps nothing.
 
-use gleaner_core::{Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, TaskState, Want};
-use gleaner_units::{MachineId, PartyId, TaskClassId, TaskId, Time};
+use gleaner_core::{
+    Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Seek, TaskState, Want,
+};
+use gleaner_units::{MachineClassId, MachineId, PartyId, TaskClassId, TaskId, Time};
 
 /// The rule, said with words of its own.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,8 @@ pub struct NaivePeer {
     pub on_workers: bool,
     /// Lent workers are taken back.
     pub takes_back: bool,
+    /// A task starts at home only after no peer has a more powerful worker.
+    pub reaches: bool,
 }
 
 fn machines(grid: &Grid) -> impl Iterator<Item = MachineId> + '_ {
@@ -46,7 +50,31 @@ fn runs(grid: &Grid, class: TaskClassId, machine: MachineId) -> bool {
     is_open(grid, machine) && grid.seconds_per_op(class, machine).is_finite()
 }
 
+fn ops_per_s(grid: &Grid, class: MachineClassId) -> f64 {
+    let class = grid.classes().machine_class(class);
+    class.speeds[0] * f64::from(class.cores)
+}
+
 impl NaivePeer {
+    /// What peers were asked for and do not have: a worker above this power.
+    fn none_above(self, grid: &Grid, class: TaskClassId) -> Option<f64> {
+        if !self.reaches || !grid.loans().is_connected() {
+            return Some(0.0);
+        }
+        let asked = grid.loans().asked(class);
+        let above = match asked.seek {
+            Seek::Above(class) => ops_per_s(grid, class),
+            Seek::First | Seek::MostPowerful => 0.0,
+        };
+        (asked.workers > 0 && asked.in_vain).then_some(above)
+    }
+
+    fn is_short(self, grid: &Grid, class: TaskClassId) -> bool {
+        let asked = grid.loans().asked(class);
+        let all_were_asked = asked.in_vain && asked.seek == Seek::MostPowerful;
+        !self.reaches || !grid.loans().is_connected() || all_were_asked
+    }
+
     fn power(self, grid: &Grid, machine: MachineId) -> f64 {
         let class = grid.classes().machine_class(grid.machine(machine).class());
         if self.per_core { class.speeds[0] } else { class.speeds[0] * f64::from(class.cores) }
@@ -123,7 +151,11 @@ impl NaivePeer {
                 }
             }
             let want = left.remove(best);
-            if let Some(machine) = self.lendable(grid, want.class) {
+            let is_such = |machine: &MachineId| match want.seek {
+                Seek::Above(class) => ops_per_s(grid, grid.machine(*machine).class()) > ops_per_s(grid, class),
+                Seek::First | Seek::MostPowerful => true,
+            };
+            if let Some(machine) = self.lendable(grid, want.class).filter(is_such) {
                 return Some(Lending::Lend { machine, to: want.by });
             }
         }
@@ -159,7 +191,8 @@ impl NaivePeer {
         let comes = grid.loans().lent() - held;
         let waits = waiting(grid);
         let of = |class| waits.iter().filter(|task| grid.task(**task).class() == class).count();
-        let task = waits.iter().find(|task| of(grid.task(**task).class()) > comes)?;
+        let short = |class| of(class) > comes && self.is_short(grid, class);
+        let task = waits.iter().find(|task| short(grid.task(**task).class()))?;
         Some(Lending::Recall { machine: Self::to_recall(grid, grid.task(*task).class())? })
     }
 }
@@ -179,13 +212,29 @@ impl Policy for NaivePeer {
         {
             return Some(back);
         }
-        if let Some(start) = Self::place(grid, |class| self.free(grid, class)) {
+        if let Cause::Joined(machine) = occasion.cause
+            && !is_own(grid, machine)
+            && let Some(start) = Self::place(grid, |class| {
+                (runs(grid, class, machine) && grid.machine(machine).count() == 0).then_some(machine)
+            })
+        {
+            return Some(start);
+        }
+        let clear = |class, machine: &MachineId| {
+            let power = ops_per_s(grid, grid.machine(*machine).class());
+            !is_own(grid, *machine) || self.none_above(grid, class).is_some_and(|above| power >= above)
+        };
+        if let Some(start) =
+            Self::place(grid, |class| self.free(grid, class).filter(|machine| clear(class, machine)))
+        {
             return Some(start);
         }
         let then = match occasion.cause {
             Cause::Joined(machine) | Cause::Opened(machine) => gives_back(machine),
             Cause::Wanted => self.lend(grid).map(Decision::Lending),
-            Cause::NothingLent if self.on_workers => Self::place(grid, |class| self.shortest(grid, class)),
+            Cause::NothingLent if self.on_workers => Self::place(grid, |class| {
+                if self.is_short(grid, class) { self.shortest(grid, class) } else { None }
+            }),
             _ => None,
         };
         if then.is_some() {
@@ -200,13 +249,23 @@ impl Policy for NaivePeer {
         for class in (0..grid.classes().task_classes().len()).map(TaskClassId::new) {
             let missing = waits.iter().filter(|task| grid.task(**task).class() == class).count();
             let workers = missing.saturating_sub(comes) as u32;
-            if workers != grid.loans().asked(class) {
-                return Some(Decision::Lending(Lending::Ask { class, workers }));
+            let free = self.free(grid, class).filter(|machine| is_own(grid, *machine));
+            let seek = match (self.reaches && workers > 0, free) {
+                (false, _) => Seek::First,
+                (true, None) => Seek::MostPowerful,
+                (true, Some(machine)) => Seek::Above(grid.machine(machine).class()),
+            };
+            let asked = grid.loans().asked(class);
+            if workers != asked.workers || (workers > 0 && seek != asked.seek) {
+                return Some(Decision::Lending(Lending::Ask { class, workers, seek }));
             }
         }
-        let any =
-            waits.is_empty() && self.may_lend(grid) && self.lendable(grid, TaskClassId::FIRST).is_some();
-        (any != grid.loans().offers()).then_some(Decision::Lending(Lending::Offer { any }))
+        let lends = waits.is_empty() && self.may_lend(grid);
+        let best = if lends { self.lendable(grid, TaskClassId::FIRST) } else { None };
+        let best = best.map(|machine| grid.machine(machine).class());
+        let said = grid.loans().offers();
+        let is_news = if self.reaches { best != said } else { best.is_some() != said.is_some() };
+        is_news.then_some(Decision::Lending(Lending::Offer { best }))
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -20,7 +20,7 @@
 //! seed = 1
 //! ```
 //!
-//! A job of a `user` comes `think_s` after the one before of the same user ended, and not before its `arrival_s`.
+//! A policy that reads lengths is told those of the tasks; no other is. A job of a `user` comes `think_s` after the one before of the same user ended, and not before its `arrival_s`.
 
 mod tables;
 mod trace;
@@ -31,7 +31,7 @@ use crate::document;
 use crate::section::Section;
 use crate::{InputError, Shake, settings};
 use gleaner_core::{Needs, Tags, TaskClass};
-use gleaner_policy::{PolicySpec, Recipe};
+use gleaner_policy::{Input, PolicySpec, Recipe};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{Job, PeersSetup, Unrelated};
 use gleaner_units::{Span, Time, UserId};
@@ -114,6 +114,7 @@ impl PeersScenario {
             silences: workers.silences,
             forged: Vec::new(),
             unrelated: (unrelated > 0.0).then_some(Unrelated { spread: unrelated, seed }),
+            declares_lengths: recipe.reads().contains(&Input::Lengths),
         };
         if let Err(broken) = setup.check() {
             return Err(peers.error(broken.to_string(), "peers and jobs that a run can be made of"));

@@ -76,7 +76,6 @@ fn experiment(file: &Path, overrides: &[String]) -> Result<Experiment, InputErro
 }
 
 fn run_among_peers(arguments: &SimulateArguments, file: &Path) -> Outcome {
-    refuse_saving(arguments, "runs among peers")?;
     let load = |set: &Vec<String>| PeersScenario::load(file, set);
     let scenarios: Vec<PeersScenario> = choices(arguments)?.iter().map(load).collect::<Result<_, _>>()?;
     peers::run(arguments, &scenarios)

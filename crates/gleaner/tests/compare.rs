@@ -150,9 +150,6 @@ fn peers_are_compared_and_a_user_s_jobs_stay_in_order() {
     let jobs = folder.read("out/gleaner-bags/seed-2/jobs.csv");
     let of_ada: Vec<&str> = jobs.lines().filter_map(|line| Some(line.split_once(",one,")?.0)).collect();
     assert_eq!(of_ada, (0..20).map(|job| format!("j{job}")).collect::<Vec<String>>(), "{jobs}");
-    let refused = ["simulate", "peers.toml", "--checkpoint", "file"];
-    let told = gleaner(&folder, &refused).code(2).get_output().stderr.clone();
-    assert!(String::from_utf8_lossy(&told).contains("runs among peers are not saved"), "{told:?}");
 }
 
 #[test]

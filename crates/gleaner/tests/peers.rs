@@ -162,3 +162,28 @@ fn a_trace_of_bags_of_tasks_runs_among_peers() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("work.ourgrid: found jobs of the peer \"six\""), "{error}");
 }
+
+/// A run that was stopped in its middle and goes on ends as one that was not, to the byte.
+#[test]
+fn a_run_that_is_saved_goes_on_to_the_same_end() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| dir.path().join(name).to_str().expect("a plain path").to_owned();
+    let (file, whole, resumed) = (path("run.ckpt"), path("whole"), path("resumed"));
+    let first = ["--json", "--checkpoint", &file, "--checkpoint-every", "0", "--out", &whole];
+    let run = summary(&simulate(&example(), &first));
+    let again = summary(&simulate(&example(), &["--json", "--resume", &file, "--out", &resumed]));
+    assert_eq!(run, again);
+    for name in ["jobs.csv", "peers.csv", "workers.csv", "summary.json"] {
+        let read = |folder: &str| std::fs::read(Path::new(folder).join(name)).expect("a table");
+        assert_eq!(read(&whole), read(&resumed), "{name}");
+    }
+    let told = |more: &[&str]| {
+        let output = simulate(&example(), &[&["--resume", &file], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(told(&["--policy", "dasilva/traditional"]).contains("a checkpoint of a run under"));
+    assert!(told(&["--seed", "7"]).contains("another scenario"));
+    std::fs::write(&file, b"gleaner checkpoint\nand no more").expect("written");
+    assert!(told(&[]).contains("expected"));
+}

@@ -6,7 +6,7 @@
 use super::favours::Favours;
 use super::{Availability, Grid};
 use crate::effects::Effects;
-use crate::lending::{Lending, LendingEvent, LendingRefusal, Want};
+use crate::lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 use crate::{Cause, Change, Command, Refusal};
 use gleaner_units::{MachineClassId, MachineId, PartyId, TaskClassId};
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,17 @@ impl Loan {
     }
 }
 
+/// What peers know that we want.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Asked {
+    /// How many workers.
+    pub workers: u32,
+    /// Which.
+    pub seek: Seek,
+    /// No peer has one to lend, as far as we heard since.
+    pub in_vain: bool,
+}
+
 /// All of them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Loans {
@@ -41,8 +52,9 @@ pub struct Loans {
     borrowed: BTreeMap<MachineId, Option<PartyId>>,
     wants: Vec<Want>,
     /// No class of which none are wanted.
-    asked: BTreeMap<TaskClassId, u32>,
-    offers: bool,
+    asked: BTreeMap<TaskClassId, Asked>,
+    offers: Option<MachineClassId>,
+    is_connected: bool,
     made: u64,
     recalled: usize,
     favours: Favours,
@@ -59,14 +71,19 @@ impl Loans {
         &self.wants
     }
 
-    /// How many workers peers know that we want for tasks of a class.
-    pub fn asked(&self, class: TaskClassId) -> u32 {
-        self.asked.get(&class).copied().unwrap_or(0)
+    /// What peers know that we want for tasks of a class.
+    pub fn asked(&self, class: TaskClassId) -> Asked {
+        self.asked.get(&class).copied().unwrap_or_default()
     }
 
-    /// Whether peers think that there is a worker to lend.
-    pub fn offers(&self) -> bool {
+    /// The most powerful worker that peers think we lend.
+    pub fn offers(&self) -> Option<MachineClassId> {
         self.offers
+    }
+
+    /// Whether who asks for workers is answered.
+    pub fn is_connected(&self) -> bool {
+        self.is_connected
     }
 
     /// Whether a machine belongs to a peer.
@@ -175,7 +192,22 @@ impl Grid {
                 effects.changes.push(Change::LoansChanged);
                 self.ask(Cause::Wanted);
             }
-            LendingEvent::NothingLent => self.ask(Cause::NothingLent),
+            LendingEvent::NothingLent { class, seek } => {
+                // What was asked for before is not what is asked for now.
+                let asked = self.loans.asked.get_mut(&class);
+                if let Some(asked) = asked.filter(|asked| asked.seek == seek) {
+                    asked.in_vain = true;
+                    effects.changes.push(Change::LoansChanged);
+                }
+                self.ask(Cause::NothingLent);
+            }
+            LendingEvent::Connected { is_connected } => {
+                if self.loans.is_connected != is_connected {
+                    self.loans.is_connected = is_connected;
+                    effects.changes.push(Change::LoansChanged);
+                    self.ask(Cause::NothingLent);
+                }
+            }
             LendingEvent::Borrowed { machine, class, from } => {
                 self.borrowed(machine, class, from, effects);
             }
@@ -231,21 +263,22 @@ impl Grid {
     /// Costs O(log machines), and O(wants) for what a peer wants.
     pub(super) fn lend(&mut self, wish: Lending, effects: &mut Effects) -> Result<(), Refusal> {
         match wish {
-            Lending::Ask { class, workers } => {
-                if self.loans.asked(class) == workers {
+            Lending::Ask { class, workers, seek } => {
+                let before = self.loans.asked(class);
+                if before.workers == workers && (workers == 0 || before.seek == seek) {
                     return Err(LendingRefusal::NothingNew.into());
                 }
                 if workers == 0 {
                     self.loans.asked.remove(&class);
                 } else {
-                    self.loans.asked.insert(class, workers);
+                    self.loans.asked.insert(class, Asked { workers, seek, in_vain: false });
                 }
             }
-            Lending::Offer { any } => {
-                if self.loans.offers == any {
+            Lending::Offer { best } => {
+                if self.loans.offers == best {
                     return Err(LendingRefusal::NothingNew.into());
                 }
-                self.loans.offers = any;
+                self.loans.offers = best;
             }
             Lending::Lend { machine, to } => self.lend_to(machine, to, effects)?,
             Lending::Refuse => {
@@ -293,6 +326,10 @@ impl Grid {
         let wants = &self.loans.wants;
         let wanted = wants.iter().position(|want| want.by == to && runs(want));
         let wanted = wanted.ok_or(LendingRefusal::NotWanted(to))?;
+        if self.loans.wants[wanted].seek != Seek::First {
+            // Which is the most powerful one now is to be said anew.
+            self.loans.offers = None;
+        }
         self.loans.wants[wanted].workers -= 1;
         if self.loans.wants[wanted].workers == 0 {
             self.loans.wants.remove(wanted);

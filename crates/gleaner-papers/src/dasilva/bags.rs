@@ -1,18 +1,25 @@
-//! Past the paper: second runs on idle machines beside greedy, on the same instances, by load and size of bags.
+//! Past the paper: rules of our own beside greedy, on the same instances, by load and size of bags.
 
 use super::instances::{READINGS, Reading, instance};
 use super::keeping::Keeping;
 use super::table_2::{CELLS, Cell};
 use crate::Interrupted;
 use crate::statistics::Estimate;
-use gleaner_policy::{Recipe, Replicate};
-use gleaner_sim::peers::peers;
+use gleaner_policy::{Input, Peering, Preset, Reach, Recipe, Replicate};
+use gleaner_sim::peers::{PeersSetup, peers};
 use rayon::prelude::*;
 
 /// What the jobs offer, as a part of what all workers can do.
 pub(super) const LOADS: [f64; 5] = [0.3, 0.45, 0.6, 0.75, 0.9];
 /// The most tasks of a job.
 pub(super) const BAGS: [u32; 2] = [1, 40];
+/// The rules beside greedy, each with what it does.
+pub(super) const RULES: [(&str, &str); 4] = [
+    ("second-runs", "greedy, with second runs on idle machines"),
+    ("whole-grid", "greedy, with the most powerful machine of the whole grid"),
+    ("bags", "gleaner/bags: both"),
+    ("bags-longest", "gleaner/bags-longest: both, and each job's longest task first by declared lengths"),
+];
 /// Jobs of an instance at most: what waits at a load of 0.9 is seen with fewer.
 const JOBS_MAX: u32 = 1_000;
 
@@ -23,16 +30,16 @@ pub struct Bagged {
     pub load: f64,
     /// The most tasks of a job.
     pub bag: u32,
-    /// The mean response of a job under greedy and with second runs, one a seed.
-    pub responses_s: Vec<[f64; 2]>,
+    /// The mean response of a job under greedy, then under each of the rules of our own; one a seed.
+    pub responses_s: Vec<[f64; 1 + RULES.len()]>,
 }
 
 impl Bagged {
     pub(super) const SIMULATIONS: u64 = (LOADS.len() * BAGS.len()) as u64;
 
-    /// By how much second runs shorten the mean response, in per cent; in pairs by instance.
-    pub fn gain(&self) -> Estimate {
-        let gain = |[greedy, bags]: &[f64; 2]| 100.0 * (1.0 - bags / greedy);
+    /// By how much a rule shortens the mean response, in per cent; in pairs by instance.
+    pub fn gain(&self, rule: usize) -> Estimate {
+        let gain = |responses: &[f64; 1 + RULES.len()]| 100.0 * (1.0 - responses[1 + rule] / responses[0]);
         Estimate::of(&self.responses_s.iter().map(gain).collect::<Vec<f64>>())
     }
 
@@ -48,24 +55,35 @@ impl Bagged {
             kept.or(format!("bags-{bag} load-{load} jobs-{jobs} seed-{seed}"), || {
                 let reading = Reading { bag, load, ..READINGS[0] };
                 let setup = instance(cell, &reading, seed, jobs);
-                let [_, greedy] = reading.recipes();
-                let rules = [greedy, Recipe { replicate: Replicate::Idle, ..greedy }];
-                let response = |recipe: Recipe| {
-                    let mut run = peers(&setup, |_| recipe.build());
-                    run.run();
-                    run.outside().outcome().mean_job_s()
-                };
-                rules.map(response).to_vec()
+                rules(reading.recipes()[1]).map(|rule| response_s(&setup, rule)).to_vec()
             })
         };
         let found: Vec<Vec<f64>> = inputs.into_par_iter().map(one).collect::<Result<_, Interrupted>>()?;
         let by_case = found.chunks(seeds as usize).zip(cases);
+        let of_seed = |found: &Vec<f64>| found[..].try_into().expect("one for each rule");
         Ok(by_case
-            .map(|(found, (bag, load))| Self {
-                load,
-                bag,
-                responses_s: found.iter().map(|pair| [pair[0], pair[1]]).collect(),
-            })
+            .map(|(found, (bag, load))| Self { load, bag, responses_s: found.iter().map(of_seed).collect() })
             .collect())
     }
+}
+
+/// Greedy, and [`RULES`].
+fn rules(greedy: Recipe) -> [Recipe; 1 + RULES.len()] {
+    let of = |name: &str| Preset::named(name).expect("a preset of ours").recipe;
+    let peering = greedy.peering.map(|own| Peering { reach: Reach::Grid, ..own });
+    [
+        greedy,
+        Recipe { replicate: Replicate::Idle, ..greedy },
+        Recipe { peering, ..greedy },
+        of("gleaner/bags"),
+        of("gleaner/bags-longest"),
+    ]
+}
+
+fn response_s(setup: &PeersSetup, rule: Recipe) -> f64 {
+    let setup = PeersSetup { declares_lengths: rule.reads().contains(&Input::Lengths), ..setup.clone() };
+    let mut run = peers(&setup, |_| rule.build());
+    run.run();
+    assert_eq!(run.outside().tasks_left(), 0, "every task of an experiment ends");
+    run.outside().outcome().mean_job_s()
 }

@@ -71,7 +71,7 @@ pub struct Findings {
     pub(super) seeds: u64,
     /// The default reading's cells first, in the order of table 2.
     pub(super) cases: Vec<Case>,
-    /// Second runs beside greedy, by size of bags, then by load.
+    /// Rules of our own beside greedy, by size of bags, then by load.
     pub(super) bags: Vec<Bagged>,
     /// By contention, then by rule.
     pub(super) contentions: Vec<Contention>,

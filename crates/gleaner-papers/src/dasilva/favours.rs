@@ -8,7 +8,7 @@ use super::instances::{tasks, worker};
 use super::keeping::Keeping;
 use crate::statistics::Estimate;
 use crate::{Interrupted, Stream};
-use gleaner_policy::{Choice as _, Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
+use gleaner_policy::{Choice as _, Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::peers::{Job, Outcome, PeersSetup, Site, peers};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use rayon::prelude::*;
@@ -71,7 +71,7 @@ pub struct Shares {
 }
 
 fn recipe(favours: Favours) -> Recipe {
-    let peering = Peering { favours, queue: Overflow::Peer, recall: Recalling::WhenShort };
+    let peering = Peering { favours, queue: Overflow::Peer, recall: Recalling::WhenShort, reach: Reach::Site };
     Recipe { choose: Choose::BestLatest, peering: Some(peering), ..Recipe::by(Score::Power) }
 }
 

@@ -5,7 +5,7 @@ use super::table_1::{Processor, processors};
 use super::table_2::Cell;
 use crate::Stream;
 use gleaner_core::{MachineClass, Needs, Room, Tags, TaskClass};
-use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
+use gleaner_policy::{Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::peers::{Job, PeersSetup, Site, Unrelated};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time, UserId};
 use gleaner_workload::ourgrid::trace::Workload;
@@ -115,7 +115,8 @@ impl Reading {
     /// The traditional rule, and the greedy one.
     pub fn recipes(&self) -> [Recipe; 2] {
         let score = if self.power == Power::Core { Score::PowerPerCore } else { Score::Power };
-        let peering = Some(Peering { favours: self.favours, queue: self.overflow, recall: self.recall });
+        let Self { favours, overflow: queue, recall, .. } = *self;
+        let peering = Some(Peering { favours, queue, recall, reach: Reach::Site });
         [Choose::First, Choose::BestLatest].map(|choose| Recipe { choose, peering, ..Recipe::by(score) })
     }
 }

@@ -1,4 +1,5 @@
-//! Among peers: who is lent to, what becomes of tasks that nobody can take, and whether what is lent is taken back.
+//! Among peers: who is lent to, what becomes of tasks that nobody can take, whether what is lent is taken back, and how far a
+//! task's machine is looked for.
 
 use super::{About, Choice, Input};
 
@@ -106,6 +107,37 @@ impl Choice for Recalling {
     }
 }
 
+/// Where the machine for a task is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reach {
+    /// At home first.
+    #[default]
+    Site,
+    /// In the whole grid at once.
+    Grid,
+}
+
+impl Choice for Reach {
+    fn all() -> Vec<Self> {
+        vec![Reach::Site, Reach::Grid]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Reach::Site => About {
+                name: "site",
+                meaning: "A machine of the site's own comes first, and a peer's only where none is free.",
+                reads: &[],
+            },
+            Reach::Grid => About {
+                name: "grid",
+                meaning: "The most powerful idle machine of the whole grid comes first, whoever owns it: before a task                           starts at home, peers are asked for a machine that is more powerful.",
+                reads: &[Input::Speeds],
+            },
+        }
+    }
+}
+
 /// The parts that make a site a peer of others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Peering {
@@ -115,4 +147,6 @@ pub struct Peering {
     pub queue: Overflow,
     /// What becomes of lent machines when tasks of one's own wait.
     pub recall: Recalling,
+    /// Where the machine for a task is looked for.
+    pub reach: Reach,
 }

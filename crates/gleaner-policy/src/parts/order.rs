@@ -37,7 +37,8 @@ impl Choice for Order {
             },
             Order::MaxMin => About {
                 name: "max-min",
-                meaning: "The task whose earliest end is the latest is next.",
+                meaning: "The task whose earliest end is the latest is next; among peers, of those that were handed in at one \
+                          moment.",
                 reads: &[Input::Speeds, Input::Lengths],
             },
             Order::Sufferage => About {

@@ -49,8 +49,9 @@ impl Choice for Replicate {
             },
             Self::Idle => About {
                 name: "idle",
-                meaning: "Among peers: while no task waits, a running one gets a second run on an idle machine of the peer's \
-                          own, if that is likely to be done sooner, by how long tasks took so far; the first result counts.",
+                meaning: "Among peers: while no task waits and nobody wants the machine, a running one gets a second run on an \
+                          idle machine of the peer's own, if that is likely to save half the time that it takes, by how long \
+                          tasks like it took so far; the first result counts.",
                 reads: &[],
             },
         }

@@ -1,15 +1,27 @@
 //! Second runs of tasks on idle machines: which task gains most by one.
 //!
-//! Nobody says how long a task is. **What ran so far stands for it**: the mean time of the tasks that ended, on a machine of
-//! average power; a task that has done more than half of that already is taken for twice what it has done.
+//! Where nobody says how long a task is, **what ran so far stands for it**: the mean length of the tasks of its class that
+//! ended; a task that has done more than half of that already is taken for twice what it has done.
 
+use super::line::Turn;
 use gleaner_core::{Grid, Run, Stage, TaskState};
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
+use std::collections::BTreeMap;
 
-/// How long tasks took that ended.
+/// A second run has to save this part of the time that it takes.
+const GAIN_MIN: f64 = 0.5;
+
+/// Lengths are summed in these parts of an operation, so that the order of the sum makes no difference.
+const PARTS: f64 = 1024.0;
+
+/// How long tasks were that ended, by class.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Ended(BTreeMap<TaskClassId, Lengths>);
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Ended {
-    nanos: u128,
+struct Lengths {
+    /// In [`PARTS`].
+    sum: u128,
     tasks: u64,
 }
 
@@ -17,20 +29,34 @@ impl Ended {
     /// Of a whole grid. Costs O(tasks).
     pub(super) fn of(grid: &Grid) -> Self {
         let mut ended = Self::default();
-        let over = grid.tasks().filter(|(_, task)| matches!(task.state(), TaskState::Finished(_)));
-        over.for_each(|(id, _)| ended.add(grid, id));
+        grid.tasks().for_each(|(id, _)| ended.add(grid, id));
         ended
     }
 
+    /// A task, if it ended.
     pub(super) fn add(&mut self, grid: &Grid, id: TaskId) {
         let task = grid.task(id);
-        self.nanos += u128::from(task.ended().since(task.started()).nanos());
-        self.tasks += 1;
+        let TaskState::Finished(on) = task.state() else { return };
+        let seconds_per_op = grid.seconds_per_op(task.class(), on);
+        if !seconds_per_op.is_finite() {
+            return;
+        }
+        let ops = task.ended().since(task.started()).seconds() / seconds_per_op;
+        let lengths = self.0.entry(task.class()).or_default();
+        lengths.sum += (ops * PARTS).round() as u128;
+        lengths.tasks += 1;
     }
 
-    /// Seconds; nothing where no task ended.
-    fn mean_s(self) -> f64 {
-        if self.tasks == 0 { 0.0 } else { self.nanos as f64 / 1e9 / self.tasks as f64 }
+    /// Whether all that is in `other` was learnt here too: what ended once and runs again now stays learnt.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let knows = |class, tasks| self.0.get(class).is_some_and(|own: &Lengths| own.tasks >= tasks);
+        other.0.iter().all(|(class, lengths)| knows(class, lengths.tasks))
+    }
+
+    /// Nothing where none ended.
+    fn mean(&self, class: TaskClassId) -> f64 {
+        let Some(lengths) = self.0.get(&class) else { return 0.0 };
+        lengths.sum as f64 / PARTS / lengths.tasks as f64
     }
 }
 
@@ -39,18 +65,16 @@ pub(super) fn most_gained(
     grid: &Grid,
     now: Time,
     (class, on): (TaskClassId, MachineId),
-    ended: Ended,
+    (turn, ended): (Turn, &Ended),
 ) -> Option<TaskId> {
     let there = grid.seconds_per_op(class, on);
-    let speeds = own(grid).map(|machine| 1.0 / grid.seconds_per_op(class, machine));
-    let (power, count) = speeds.fold((0.0, 0_u32), |(power, count), speed| (power + speed, count + 1));
-    let usual_ops = ended.mean_s() * power / f64::from(count);
+    let usual = ended.mean(class);
     let gain = |run: &Run| {
         let here = grid.seconds_per_op(class, run.on());
-        let done_s = now.since(run.since()).seconds();
-        let done = done_s / here;
-        let length = usual_ops.max(2.0 * done);
-        (length - done) * here - length * there
+        let done = now.since(run.since()).seconds() / here;
+        let declared = grid.declared_length(run.id().task).filter(|_| turn == Turn::Longest);
+        let length = declared.map_or(usual.max(2.0 * done), Ops::amount);
+        (length - done) * here - length * there * (1.0 + GAIN_MIN)
     };
     let alone = |task: TaskId| {
         let mut runs = grid.runs_of(task);
@@ -61,9 +85,4 @@ pub(super) fn most_gained(
     let gains = running.filter_map(|run| Some((gain(alone(run.task)?), run.task)));
     let best = gains.filter(|(gain, _)| *gain > 0.0);
     best.max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1))).map(|(_, task)| task)
-}
-
-fn own(grid: &Grid) -> impl Iterator<Item = MachineId> + '_ {
-    let machines = (0..grid.machines().len()).map(MachineId::new);
-    machines.filter(|machine| !grid.loans().is_borrowed(*machine))
 }

@@ -1,10 +1,11 @@
 //! What work on borrowed workers was worth, job by job, as the borrower can know it.
 
 use gleaner_units::{PartyId, Span, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Times of runs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Times {
     nanos: u64,
     runs: u32,
@@ -35,7 +36,7 @@ pub fn worth(local: &[Span], remote: &[(PartyId, Span)]) -> Vec<(PartyId, Span)>
 }
 
 /// A job of which tasks are left.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct OpenJob {
     pub(super) submitted: Time,
     pub(super) left: u32,

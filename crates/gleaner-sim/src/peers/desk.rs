@@ -1,15 +1,17 @@
 //! What stands between a peer's scheduler and its letters: ids, loans, and what is refused.
 
 use super::letters::{Loan, Word};
-use gleaner_core::Want;
+use gleaner_core::{Seek, Want};
 use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskClassId, Time};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// So many refusals are kept; of more, their number.
 pub const REFUSED_MAX: usize = 1_000;
 
 /// What a peer sent that makes no sense.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Refused {
     /// When it came.
     pub at: Time,
@@ -18,7 +20,7 @@ pub struct Refused {
     /// From whom it was.
     pub from: PartyId,
     /// Why.
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
 }
 
 /// A peer that gave a worker back without having used it gets none for so long.
@@ -45,7 +47,7 @@ pub(super) struct Differences {
 }
 
 /// A worker that a peer lent us.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Borrowed {
     pub(super) from: PartyId,
     pub(super) loan: Loan,
@@ -55,7 +57,7 @@ pub(super) struct Borrowed {
 }
 
 /// A worker of ours that a peer has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Lent {
     pub(super) to: PartyId,
     pub(super) machine: MachineId,
@@ -67,14 +69,14 @@ pub(super) struct Lent {
 }
 
 /// A question of the discovery service that the scheduler answers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Question {
     want: Want,
     lent: u32,
 }
 
 /// A peer's books.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Desk {
     me: PartyId,
     /// Machines with lower ids are its own.
@@ -92,8 +94,8 @@ pub(super) struct Desk {
     /// Our workers that others have.
     pub(super) lent: BTreeMap<Loan, Lent>,
     /// What the scheduler last said that it wants and offers.
-    pub(super) wants: BTreeMap<TaskClassId, u32>,
-    pub(super) offers: bool,
+    pub(super) wants: BTreeMap<TaskClassId, (u32, Seek)>,
+    pub(super) offers: Option<MachineClassId>,
     /// Who gave a worker back unused, and when.
     pub(super) spurned: BTreeMap<PartyId, Time>,
     loans_made: u64,
@@ -102,6 +104,8 @@ pub(super) struct Desk {
     pub(super) tasks: Vec<(u32, u32)>,
     /// When discovery was heard of.
     pub(super) heard: Time,
+    /// Whether the scheduler thinks that discovery answers.
+    pub(super) is_connected: bool,
 }
 
 impl Desk {
@@ -117,12 +121,13 @@ impl Desk {
             received: 0,
             lent: BTreeMap::new(),
             wants: BTreeMap::new(),
-            offers: false,
+            offers: None,
             spurned: BTreeMap::new(),
             loans_made: 0,
             questions: Vec::new(),
             tasks: Vec::new(),
             heard: Time::ZERO,
+            is_connected: true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What peers and the discovery service say to each other.
 
-use gleaner_core::Want;
+use gleaner_core::{Seek, Want};
 use gleaner_units::{MachineClassId, PartyId, RunId, TaskClassId};
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +17,15 @@ pub enum Word {
         class: TaskClassId,
         /// How many are missing now.
         workers: u32,
+        /// Which.
+        seek: Seek,
         /// Loans that came so far.
         received: u64,
     },
     /// To discovery: whether there is a worker to lend.
     Offers {
-        /// Whether.
-        any: bool,
+        /// Of which class the most powerful is; nothing where there is none.
+        best: Option<MachineClassId>,
     },
     /// To discovery: how many workers were lent to those who want some.
     Served(Vec<(PartyId, TaskClassId, u32)>),
@@ -31,8 +33,13 @@ pub enum Word {
     Here,
     /// From discovery: these want workers.
     Wanted(Vec<Want>),
-    /// From discovery: nobody has a worker to lend.
-    NothingLent,
+    /// From discovery: nobody has such a worker to lend.
+    NothingLent {
+        /// For the tasks of this class.
+        class: TaskClassId,
+        /// As it was asked for.
+        seek: Seek,
+    },
     /// From discovery: a peer was not heard of for so long that it is forgotten.
     Gone(PartyId),
     /// You have a worker of mine.

@@ -9,24 +9,24 @@ use gleaner_units::{PartyId, RunId, Span, Time};
 impl World<'_> {
     /// Carries out what a scheduler orders among peers.
     pub(super) fn lend(&mut self, now: Time, peer: PartyId, order: Lending, out: Leaves<'_>) {
-        let service = PartyId::new(self.desks.len());
-        let desk = &mut self.desks[peer.index()];
+        let service = PartyId::new(self.state.desks.len());
+        let desk = &mut self.state.desks[peer.index()];
         match order {
-            Lending::Ask { class, workers } => {
+            Lending::Ask { class, workers, seek } => {
                 let received = desk.received;
-                desk.wants.insert(class, workers);
-                out.send(peer, service, Word::Wants { class, workers, received });
+                desk.wants.insert(class, (workers, seek));
+                out.send(peer, service, Word::Wants { class, workers, seek, received });
             }
-            Lending::Offer { any } => {
-                desk.offers = any;
-                out.send(peer, service, Word::Offers { any });
+            Lending::Offer { best } => {
+                desk.offers = best;
+                out.send(peer, service, Word::Offers { best });
             }
             Lending::Lend { machine, to } => {
                 let loan = desk.lend(machine, to);
                 let answer = desk.answer(false);
                 let worker = self.worker_of(peer, machine);
-                self.workers.all[worker].loan = Some((to, loan));
-                out.send(peer, to, Word::Lent { loan, class: self.workers.all[worker].class });
+                self.state.workers.all[worker].loan = Some((to, loan));
+                out.send(peer, to, Word::Lent { loan, class: self.state.workers.all[worker].class });
                 out.send_all(peer, service, answer);
             }
             Lending::Refuse => {
@@ -35,7 +35,7 @@ impl World<'_> {
             }
             Lending::Recall { machine } => {
                 let worker = self.worker_of(peer, machine);
-                let Some((holder, loan)) = self.workers.all[worker].loan else { return };
+                let Some((holder, loan)) = self.state.workers.all[worker].loan else { return };
                 self.end_loan(now, peer, loan);
                 out.send(peer, holder, Word::Recalled(loan));
                 out.tell(peer, Event::Lending(LendingEvent::Returned { machine }));
@@ -50,15 +50,15 @@ impl World<'_> {
 
     /// All that may have been lost on the way is said once more.
     pub(super) fn say_again(&mut self, peer: PartyId, out: Leaves<'_>) {
-        let service = PartyId::new(self.desks.len());
-        let desk = &self.desks[peer.index()];
-        for (&class, &workers) in &desk.wants {
-            out.send(peer, service, Word::Wants { class, workers, received: desk.received });
+        let service = PartyId::new(self.state.desks.len());
+        let desk = &self.state.desks[peer.index()];
+        for (&class, &(workers, seek)) in &desk.wants {
+            out.send(peer, service, Word::Wants { class, workers, seek, received: desk.received });
         }
-        out.send(peer, service, Word::Offers { any: desk.offers });
+        out.send(peer, service, Word::Offers { best: desk.offers });
         out.send(peer, service, Word::Here);
         // Also to those of whom it has nothing any more: they may think that it has.
-        let mut held: Vec<Vec<(Loan, Vec<RunId>)>> = vec![Vec::new(); self.desks.len()];
+        let mut held: Vec<Vec<(Loan, Vec<RunId>)>> = vec![Vec::new(); self.state.desks.len()];
         for borrowed in desk.borrowed.values() {
             let runs = borrowed.runs.iter().map(|(run, _)| *run).collect();
             held[borrowed.from.index()].push((borrowed.loan, runs));
@@ -79,13 +79,13 @@ impl World<'_> {
         held: &[(Loan, Vec<RunId>)],
         out: Leaves<'_>,
     ) {
-        let mut desk = std::mem::replace(&mut self.desks[to.index()], super::desk::Desk::new(to, 0));
+        let mut desk = std::mem::replace(&mut self.state.desks[to.index()], super::desk::Desk::new(to, 0));
         let runs_there = |machine, run| {
             let worker = self.worker_of(to, machine);
-            self.workers.on(worker).any(|running| running.party == from && running.run == run)
+            self.state.workers.on(worker).any(|running| running.party == from && running.run == run)
         };
         let found = desk.holds(from, held, runs_there);
-        self.desks[to.index()] = desk;
+        self.state.desks[to.index()] = desk;
         for loan in found.over {
             out.send(to, from, Word::Recalled(loan));
         }
@@ -107,7 +107,7 @@ impl World<'_> {
         word: Word,
         out: Leaves<'_>,
     ) -> Result<(), Unheard> {
-        let service = PartyId::new(self.desks.len());
+        let service = PartyId::new(self.state.desks.len());
         if from == service {
             self.hear_of_discovery(now, to, word, out)
         } else {
@@ -122,10 +122,13 @@ impl World<'_> {
         word: Word,
         out: Leaves<'_>,
     ) -> Result<(), Unheard> {
-        let service = PartyId::new(self.desks.len());
-        let known = (self.desks.len(), self.setup.task_classes.len());
-        let desk = &mut self.desks[to.index()];
+        let service = PartyId::new(self.state.desks.len());
+        let known = (self.state.desks.len(), self.setup.task_classes.len());
+        let desk = &mut self.state.desks[to.index()];
         desk.heard = now;
+        if !std::mem::replace(&mut desk.is_connected, true) {
+            out.tell(to, Event::Lending(LendingEvent::Connected { is_connected: true }));
+        }
         match word {
             Word::Wanted(wants) => {
                 let unanswered = desk.answer(true);
@@ -134,7 +137,12 @@ impl World<'_> {
                 out.send_all(to, service, unanswered.into_iter().chain(none));
                 out.tell(to, Event::Lending(LendingEvent::Wanted(wants)));
             }
-            Word::NothingLent => out.tell(to, Event::Lending(LendingEvent::NothingLent)),
+            Word::NothingLent { class, seek } if class.index() < known.1 => {
+                out.tell(to, Event::Lending(LendingEvent::NothingLent { class, seek }));
+            }
+            Word::NothingLent { .. } => {
+                return Err(Unheard::Senseless("an answer about tasks that do not exist"));
+            }
             Word::Gone(other) => self.part(now, to, other, out),
             Word::Here => {}
             Word::Wants { .. }
@@ -161,7 +169,7 @@ impl World<'_> {
             return Err(Unheard::Senseless("from itself"));
         }
         let classes = self.setup.machine_classes.len();
-        let desk = &mut self.desks[to.index()];
+        let desk = &mut self.state.desks[to.index()];
         match word {
             Word::Lent { loan, class } => {
                 let machine = desk.borrow(from, loan, (class, classes))?;
@@ -199,7 +207,7 @@ impl World<'_> {
             | Word::Served(_)
             | Word::Here
             | Word::Wanted(_)
-            | Word::NothingLent
+            | Word::NothingLent { .. }
             | Word::Gone(_) => return Err(Unheard::Senseless("not what a peer says to another")),
         }
         Ok(())
@@ -213,19 +221,19 @@ impl World<'_> {
         (loan, run): (Loan, RunId),
         out: Leaves<'_>,
     ) -> Result<(), Unheard> {
-        let machine = self.desks[to.index()].lent_to(from, loan);
-        let is_known = run.task.index() < self.desks[from.index()].tasks.len();
+        let machine = self.state.desks[to.index()].lent_to(from, loan);
+        let is_known = run.task.index() < self.state.desks[from.index()].tasks.len();
         let checked = machine.and_then(|machine| {
             let worker = self.worker_of(to, machine);
-            let is_there = self.workers.on(worker).any(|running| running.run == run);
-            if !is_known || is_there || !self.workers.all[worker].has_free_core() {
+            let is_there = self.state.workers.on(worker).any(|running| running.run == run);
+            if !is_known || is_there || !self.state.workers.all[worker].has_free_core() {
                 return Err(Unheard::Senseless("a run that is unknown, there already, or one too many"));
             }
             Ok(worker)
         });
         match checked {
             Ok(worker) => {
-                if let Some(lent) = self.desks[to.index()].lent.get_mut(&loan) {
+                if let Some(lent) = self.state.desks[to.index()].lent.get_mut(&loan) {
                     lent.is_used = true;
                 }
                 self.begin(now, (from, run), worker, Some(loan));

@@ -1,9 +1,10 @@
 //! What came of a run among peers.
 
 use gleaner_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// Sums over all peers.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Jobs that ended.
     pub jobs: u64,
@@ -34,7 +35,7 @@ pub struct Outcome {
 }
 
 /// Of one peer.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PeerOutcome {
     /// Jobs that ended.
     pub jobs: u64,

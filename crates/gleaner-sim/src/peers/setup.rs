@@ -119,6 +119,8 @@ pub struct PeersSetup {
     pub forged: Vec<Forged>,
     /// Whether tasks take times of their own on workers.
     pub unrelated: Option<Unrelated>,
+    /// Whether users say how long their tasks are.
+    pub declares_lengths: bool,
 }
 
 /// Why no run can be made of a setup.

@@ -1,13 +1,14 @@
 //! The true workers: what runs there, for whom, and when it ends.
 
 use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Time};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::letters::Loan;
 
 /// A run on a worker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Running {
     /// Whose scheduler named it.
     pub(super) party: PartyId,
@@ -21,7 +22,7 @@ pub(super) struct Running {
 }
 
 /// A worker of a peer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Worker {
     pub(super) owner: PartyId,
     /// Its owner's name for it.
@@ -39,7 +40,7 @@ pub(super) struct Worker {
 }
 
 /// All of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Workers {
     pub(super) all: Vec<Worker>,
     /// Nothing where it was stopped.

@@ -2,15 +2,16 @@
 
 use super::accounts::OpenJob;
 use super::desk::{Desk, Lent, REFUSED_MAX, Refused, Unheard};
-use super::discovery::Discovery;
+use super::discovery::{Discovery, Power};
 use super::letters::{Loan, Word};
 use super::results::Outcome;
 use super::setup::PeersSetup;
 use super::workers::{Running, Worker, Workers};
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
-use gleaner_core::{Command, Event, LendingEvent, RunEnd};
-use gleaner_units::{MachineId, PartyId, RunId, Span, TaskId, Time};
+use gleaner_core::{Command, Event, LendingEvent, RunEnd, Seek};
+use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskId, Time};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -18,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 const HEARTBEATS_MISSED: u64 = 3;
 
 /// What happens by itself. Of one instant, in this order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Happening {
     /// The end of a run, by where its books are.
     End(u32),
@@ -38,9 +39,17 @@ pub enum Happening {
 #[derive(Clone, Debug)]
 pub struct World<'a> {
     pub(super) setup: &'a PeersSetup,
-    pub(super) workers: Workers,
     /// By peer: its first worker.
     first_worker: Vec<usize>,
+    /// The first of a job's tasks.
+    first_task: Vec<u32>,
+    pub(super) state: State,
+}
+
+/// What of it changes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) workers: Workers,
     pub(super) desks: Vec<Desk>,
     discovery: Discovery,
     /// When discovery heard of each peer, if it is not forgotten.
@@ -48,14 +57,12 @@ pub struct World<'a> {
     /// The next job that comes by itself, and those that come after another has ended.
     next_job: usize,
     next_arrivals: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The first of a job's tasks.
-    first_task: Vec<u32>,
     followers: BTreeMap<u32, u32>,
     open: BTreeMap<u32, OpenJob>,
     /// Outages, forged letters and heartbeats to come.
     dated: BinaryHeap<Reverse<(Time, Happening)>>,
     tasks_left: u64,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
     refused: Vec<Refused>,
 }
 
@@ -101,16 +108,13 @@ impl<'a> World<'a> {
             ended: vec![None; setup.jobs.len()],
             ..Outcome::default()
         };
-        let mut world = Self {
-            setup,
+        let state = State {
             workers,
-            first_worker,
             desks,
             discovery: Discovery::default(),
             heard: vec![Some(Time::ZERO); setup.peers.len()],
             next_job: 0,
             next_arrivals: BinaryHeap::new(),
-            first_task: first_task.collect(),
             followers,
             open: BTreeMap::new(),
             dated,
@@ -118,8 +122,19 @@ impl<'a> World<'a> {
             outcome,
             refused: Vec::new(),
         };
+        let mut world = Self { setup, first_worker, first_task: first_task.collect(), state };
         world.skip_followers();
         world
+    }
+
+    /// The same setup's world in the middle of a run.
+    pub(super) fn at(setup: &'a PeersSetup, state: State) -> Self {
+        Self { state, ..Self::new(setup) }
+    }
+
+    /// What of it changes, for whoever saves the run.
+    pub(super) fn state(&self) -> &State {
+        &self.state
     }
 
     /// Where letters to and from the discovery service go.
@@ -129,8 +144,8 @@ impl<'a> World<'a> {
 
     /// Jobs that come after others do not come by themselves.
     fn skip_followers(&mut self) {
-        while self.setup.jobs.get(self.next_job).is_some_and(|job| job.after.is_some()) {
-            self.next_job += 1;
+        while self.setup.jobs.get(self.state.next_job).is_some_and(|job| job.after.is_some()) {
+            self.state.next_job += 1;
         }
     }
 
@@ -145,17 +160,25 @@ impl<'a> World<'a> {
 
     fn job_arrives(&mut self, now: Time, index: u32, out: Leaves<'_>) {
         let job = self.setup.jobs[index as usize];
-        let desk = &mut self.desks[job.peer.index()];
+        let desk = &mut self.state.desks[job.peer.index()];
         let first = TaskId::new(desk.tasks.len());
         let first_task = self.first_task[index as usize];
         desk.tasks.extend((first_task..first_task + job.tasks).map(|task| (task, index)));
-        self.open.insert(index, OpenJob::new(now, job.tasks));
-        out.tell(job.peer, Event::TasksSubmitted { first, count: job.tasks, class: job.class, length: None });
+        self.state.open.insert(index, OpenJob::new(now, job.tasks));
+        if self.setup.declares_lengths {
+            for (task, at) in (first_task..first_task + job.tasks).zip(first.index()..) {
+                let (first, length) = (TaskId::new(at), Some(self.setup.lengths[task as usize]));
+                out.tell(job.peer, Event::TasksSubmitted { first, count: 1, class: job.class, length });
+            }
+        } else {
+            let (count, class) = (job.tasks, job.class);
+            out.tell(job.peer, Event::TasksSubmitted { first, count, class, length: None });
+        }
     }
 
     /// The seconds that a task takes on a worker, inputs apart.
     fn seconds(&self, task: u32, worker: usize) -> f64 {
-        let class = &self.setup.machine_classes[self.workers.all[worker].class.index()];
+        let class = &self.setup.machine_classes[self.state.workers.all[worker].class.index()];
         let seconds = self.setup.weights[0] * self.setup.lengths[task as usize].amount() / class.speeds[0];
         match self.setup.unrelated {
             None => seconds,
@@ -170,27 +193,27 @@ impl<'a> World<'a> {
         worker: usize,
         loan: Option<Loan>,
     ) {
-        let (task, _) = self.desks[party.index()].tasks[run.task.index()];
+        let (task, _) = self.state.desks[party.index()].tasks[run.task.index()];
         let computes_from = if loan.is_some() { now + self.setup.inputs } else { now };
         let ends = computes_from.after_seconds(self.seconds(task, worker));
-        self.workers.begin(Running::new((party, run), (worker, loan), (now, computes_from)), ends);
+        self.state.workers.begin(Running::new((party, run), (worker, loan), (now, computes_from)), ends);
     }
 
     /// The next of what its owner sent a worker begins, if it can.
     pub(super) fn begin_queued(&mut self, now: Time, worker: usize, out: Leaves<'_>) {
-        while self.workers.all[worker].has_free_core()
-            && let Some(run) = self.workers.all[worker].queue.pop_front()
+        while self.state.workers.all[worker].has_free_core()
+            && let Some(run) = self.state.workers.all[worker].queue.pop_front()
         {
-            let owner = self.workers.all[worker].owner;
+            let owner = self.state.workers.all[worker].owner;
             self.begin(now, (owner, run), worker, None);
             out.tell(owner, Event::RunStarted(run));
         }
     }
 
     fn run_ends(&mut self, now: Time, slot: u32, out: Leaves<'_>) {
-        let Some(running) = self.workers.end(now, slot) else { return };
+        let Some(running) = self.state.workers.end(now, slot) else { return };
         let Running { party, run, worker, loan, began, computes_from } = running;
-        let owner = self.workers.all[worker].owner;
+        let owner = self.state.workers.all[worker].owner;
         let took = now.since(computes_from);
         if let Some(loan) = loan {
             out.tell(owner, Event::Lending(LendingEvent::FavourDone { to: party, worth: took }));
@@ -211,72 +234,72 @@ impl<'a> World<'a> {
         (on_worker, computed): (Span, Span),
         out: Leaves<'_>,
     ) {
-        let (_, index) = self.desks[peer.index()].tasks[run.task.index()];
-        let job = self.open.get_mut(&index).expect("a job with a task left is open");
+        let (_, index) = self.state.desks[peer.index()].tasks[run.task.index()];
+        let job = self.state.open.get_mut(&index).expect("a job with a task left is open");
         if lender == peer {
             job.local(computed);
         } else {
             job.remote(lender, computed);
         }
         job.left -= 1;
-        self.tasks_left -= 1;
+        self.state.tasks_left -= 1;
         let parties = (peer.index(), lender.index());
-        self.outcome.finished(parties, (job.submitted, now), (on_worker, computed));
+        self.state.outcome.finished(parties, (job.submitted, now), (on_worker, computed));
         if job.left > 0 {
             return;
         }
-        let job = self.open.remove(&index).expect("it was there");
-        self.outcome.job_ended(peer.index(), index, (job.submitted, now));
+        let job = self.state.open.remove(&index).expect("it was there");
+        self.state.outcome.job_ended(peer.index(), index, (job.submitted, now));
         for (from, worth) in job.worth() {
             out.tell(peer, Event::Lending(LendingEvent::FavourReceived { from, worth }));
         }
-        if let Some(next) = self.followers.remove(&index) {
+        if let Some(next) = self.state.followers.remove(&index) {
             let (_, thinks) = self.setup.jobs[next as usize].after.expect("it follows");
             let comes = self.setup.jobs[next as usize].submitted.max(now + thinks);
-            self.next_arrivals.push(Reverse((comes, next)));
+            self.state.next_arrivals.push(Reverse((comes, next)));
         }
     }
 
     /// A loan is over, and whatever ran there for it.
     pub(super) fn end_loan(&mut self, now: Time, peer: PartyId, loan: Loan) -> Option<(PartyId, MachineId)> {
-        let Lent { to: holder, machine, .. } = self.desks[peer.index()].lent.remove(&loan)?;
+        let Lent { to: holder, machine, .. } = self.state.desks[peer.index()].lent.remove(&loan)?;
         let worker = self.worker_of(peer, machine);
-        self.workers.all[worker].loan = None;
-        self.outcome.stopped += self.workers.stop_all(now, worker) as u64;
+        self.state.workers.all[worker].loan = None;
+        self.state.outcome.stopped += self.state.workers.stop_all(now, worker) as u64;
         Some((holder, machine))
     }
 
     fn loan_of(&self, worker: usize) -> Option<Loan> {
-        self.workers.all[worker].loan.map(|(_, loan)| loan)
+        self.state.workers.all[worker].loan.map(|(_, loan)| loan)
     }
 
     fn goes_down(&mut self, now: Time, worker: usize, out: Leaves<'_>) {
-        let Worker { owner, machine, .. } = self.workers.all[worker];
-        if !self.workers.all[worker].is_up {
+        let Worker { owner, machine, .. } = self.state.workers.all[worker];
+        if !self.state.workers.all[worker].is_up {
             return;
         }
-        self.workers.all[worker].is_up = false;
+        self.state.workers.all[worker].is_up = false;
         if let Some(loan) = self.loan_of(worker)
             && let Some((holder, _)) = self.end_loan(now, owner, loan)
         {
             out.send(owner, holder, Word::Recalled(loan));
         }
-        self.workers.all[worker].queue.clear();
-        self.outcome.stopped += self.workers.stop_all(now, worker) as u64;
+        self.state.workers.all[worker].queue.clear();
+        self.state.outcome.stopped += self.state.workers.stop_all(now, worker) as u64;
         out.tell(owner, Event::MachineLost { machine });
     }
 
     fn comes_up(&mut self, worker: usize, out: Leaves<'_>) {
-        let Worker { owner, machine, .. } = self.workers.all[worker];
-        if !self.workers.all[worker].is_up {
-            self.workers.all[worker].is_up = true;
+        let Worker { owner, machine, .. } = self.state.workers.all[worker];
+        if !self.state.workers.all[worker].is_up {
+            self.state.workers.all[worker].is_up = true;
             out.tell(owner, Event::MachineReturned { machine });
         }
     }
 
     /// A peer has what it had from others and lent to them no more.
     pub(super) fn part(&mut self, now: Time, one: PartyId, other: PartyId, out: Leaves<'_>) {
-        let desk = &self.desks[one.index()];
+        let desk = &self.state.desks[one.index()];
         let lent = desk.lent.iter().filter(|(_, lent)| lent.to == other);
         let lent: Vec<Loan> = lent.map(|(loan, _)| *loan).collect();
         let borrowed = desk.borrowed.iter().filter(|(_, borrowed)| borrowed.from == other);
@@ -287,7 +310,7 @@ impl<'a> World<'a> {
             }
         }
         for machine in borrowed {
-            self.desks[one.index()].end_borrowed(machine);
+            self.state.desks[one.index()].end_borrowed(machine);
             out.tell(one, Event::MachineLost { machine });
         }
     }
@@ -295,22 +318,25 @@ impl<'a> World<'a> {
     /// Who is not silent says so; who was not heard of for too long is forgotten.
     fn heartbeat(&mut self, now: Time, out: Leaves<'_>) {
         let Some(period) = self.setup.heartbeat else { return };
-        self.dated.push(Reverse((now + period, Happening::Heartbeat)));
+        self.state.dated.push(Reverse((now + period, Happening::Heartbeat)));
         let service = self.service();
         let patience = period.nanos() * HEARTBEATS_MISSED;
         let is_over = |heard: Time| now.since(heard).nanos() > patience;
-        for peer in (0..self.desks.len()).map(PartyId::new) {
+        for peer in (0..self.state.desks.len()).map(PartyId::new) {
             self.say_again(peer, out);
-            if is_over(self.desks[peer.index()].heard) {
+            if is_over(self.state.desks[peer.index()].heard) {
                 // Nothing comes through: whatever it has of others, and they of it, is gone.
-                for other in (0..self.desks.len()).map(PartyId::new) {
+                if std::mem::replace(&mut self.state.desks[peer.index()].is_connected, false) {
+                    out.tell(peer, Event::Lending(LendingEvent::Connected { is_connected: false }));
+                }
+                for other in (0..self.state.desks.len()).map(PartyId::new) {
                     self.part(now, peer, other, out);
                 }
             }
-            if self.heard[peer.index()].is_some_and(is_over) {
-                self.heard[peer.index()] = None;
-                self.discovery.forget_peer(peer, &mut |to, word| out.send(service, to, word));
-                for other in (0..self.desks.len()).map(PartyId::new).filter(|other| *other != peer) {
+            if self.state.heard[peer.index()].is_some_and(is_over) {
+                self.state.heard[peer.index()] = None;
+                self.state.discovery.forget_peer(peer, &mut |to, word| out.send(service, to, word));
+                for other in (0..self.state.desks.len()).map(PartyId::new).filter(|other| *other != peer) {
                     out.send(service, other, Word::Gone(peer));
                 }
             }
@@ -319,32 +345,37 @@ impl<'a> World<'a> {
 
     /// What came of it so far.
     pub fn outcome(&self) -> Outcome {
-        let busy_s = self.workers.all.iter().map(|worker| worker.busy_s).collect();
-        Outcome { busy_s, ..self.outcome.clone() }
+        let busy_s = self.state.workers.all.iter().map(|worker| worker.busy_s).collect();
+        Outcome { busy_s, ..self.state.outcome.clone() }
     }
 
     /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
     pub fn refused(&self) -> &[Refused] {
-        &self.refused
+        &self.state.refused
+    }
+
+    /// When the last task ended that did.
+    pub fn last_end(&self) -> Time {
+        self.state.outcome.makespan
     }
 
     /// Tasks that were not done yet.
     pub fn tasks_left(&self) -> u64 {
-        self.tasks_left
+        self.state.tasks_left
     }
 
     /// Asserts that the desks' books and the workers agree. Costs O(workers).
     pub fn check(&self) -> Result<(), String> {
-        for desk in &self.desks {
+        for desk in &self.state.desks {
             desk.check()?;
         }
-        for (index, worker) in self.workers.all.iter().enumerate() {
-            let desk = &self.desks[worker.owner.index()];
+        for (index, worker) in self.state.workers.all.iter().enumerate() {
+            let desk = &self.state.desks[worker.owner.index()];
             let listed = desk.lent.iter().find(|(_, lent)| lent.machine == worker.machine);
             if listed.map(|(loan, lent)| (lent.to, *loan)) != worker.loan {
                 return Err(format!("worker {index} is lent otherwise than its peer has it"));
             }
-            if !self.workers.is_whole(index) {
+            if !self.state.workers.is_whole(index) {
                 return Err(format!("worker {index} runs what it should not"));
             }
         }
@@ -353,14 +384,21 @@ impl<'a> World<'a> {
 
     fn unheard(&mut self, now: Time, (by, from): (PartyId, PartyId), why: Unheard) {
         match why {
-            Unheard::Late => self.outcome.late += 1,
+            Unheard::Late => self.state.outcome.late += 1,
             Unheard::Senseless(why) => {
-                self.outcome.refused += 1;
-                if self.refused.len() < REFUSED_MAX {
-                    self.refused.push(Refused { at: now, by, from, why });
+                self.state.outcome.refused += 1;
+                if self.state.refused.len() < REFUSED_MAX {
+                    self.state.refused.push(Refused { at: now, by, from, why: why.into() });
                 }
             }
         }
+    }
+
+    /// What all cores of a worker of that kind do in a second.
+    fn power_of(&self, class: MachineClassId) -> Result<Power, Unheard> {
+        let class = self.setup.machine_classes.get(class.index());
+        let class = class.ok_or(Unheard::Senseless("workers of a kind that does not exist"))?;
+        Ok(Power::new(class.speeds[0] * f64::from(class.cores)))
     }
 
     /// A letter to the discovery service.
@@ -368,21 +406,29 @@ impl<'a> World<'a> {
         let service = self.service();
         let post: &mut dyn FnMut(PartyId, Word) = &mut |to, word| out.send(service, to, word);
         match word {
-            Word::Wants { class, workers, received } => {
+            Word::Wants { class, workers, seek, received } => {
                 if class.index() >= self.setup.task_classes.len() {
                     return Err(Unheard::Senseless("wants for tasks that do not exist"));
                 }
-                self.discovery.wants((from, class), (workers, received), post);
+                let above = match seek {
+                    Seek::First => None,
+                    Seek::MostPowerful => Some(Power::NONE),
+                    Seek::Above(class) => Some(self.power_of(class)?),
+                };
+                self.state.discovery.wants((from, class), (workers, received), (seek, above), post);
             }
-            Word::Offers { any } => self.discovery.offers(from, any, post),
-            Word::Served(served) => self.discovery.served(from, &served, post),
+            Word::Offers { best } => {
+                let best = best.map(|class| self.power_of(class)).transpose()?;
+                self.state.discovery.offers(from, best, post);
+            }
+            Word::Served(served) => self.state.discovery.served(from, &served, post),
             Word::Here => {
-                self.heard[from.index()] = Some(now);
-                self.discovery.here(from, post);
+                self.state.heard[from.index()] = Some(now);
+                self.state.discovery.here(from, post);
                 post(from, Word::Here);
             }
             Word::Wanted(_)
-            | Word::NothingLent
+            | Word::NothingLent { .. }
             | Word::Gone(_)
             | Word::Lent { .. }
             | Word::Recalled(_)
@@ -400,17 +446,17 @@ impl Outside for World<'_> {
     type Letter = Word;
 
     fn is_over(&self) -> bool {
-        self.tasks_left == 0
+        self.state.tasks_left == 0
     }
 
     #[inline]
     fn next(&self) -> Option<(Time, Happening)> {
-        let end = self.workers.next_end().map(|(time, slot)| (time, Happening::End(slot)));
-        let dated = self.dated.peek().map(|Reverse(next)| *next);
-        let job = self.setup.jobs.get(self.next_job);
-        let job = job.map(|job| (job.submitted, Happening::Arrival(self.next_job as u32)));
+        let end = self.state.workers.next_end().map(|(time, slot)| (time, Happening::End(slot)));
+        let dated = self.state.dated.peek().map(|Reverse(next)| *next);
+        let job = self.setup.jobs.get(self.state.next_job);
+        let job = job.map(|job| (job.submitted, Happening::Arrival(self.state.next_job as u32)));
         let follower =
-            self.next_arrivals.peek().map(|Reverse((time, job))| (*time, Happening::Arrival(*job)));
+            self.state.next_arrivals.peek().map(|Reverse((time, job))| (*time, Happening::Arrival(*job)));
         // The first of equals: ends before what is dated before arrivals.
         let next = [end, dated, job, follower].into_iter().flatten().min_by_key(|(time, _)| *time)?;
         (next.0 < Time::NEVER).then_some(next)
@@ -420,16 +466,16 @@ impl Outside for World<'_> {
         match happening {
             Happening::End(slot) => self.run_ends(now, slot, out),
             Happening::Arrival(index) => {
-                if index as usize == self.next_job {
-                    self.next_job += 1;
+                if index as usize == self.state.next_job {
+                    self.state.next_job += 1;
                     self.skip_followers();
                 } else {
-                    self.next_arrivals.pop();
+                    self.state.next_arrivals.pop();
                 }
                 self.job_arrives(now, index, out);
             }
             Happening::Down(index) | Happening::Up(index) => {
-                self.dated.pop();
+                self.state.dated.pop();
                 let outage = self.setup.outages[index as usize];
                 let worker = self.first_worker[outage.peer.index()] + outage.worker;
                 if happening == Happening::Up(index) {
@@ -439,12 +485,12 @@ impl Outside for World<'_> {
                 }
             }
             Happening::Forged(index) => {
-                self.dated.pop();
+                self.state.dated.pop();
                 let letter = &self.setup.forged[index as usize];
                 out.send(letter.from, letter.to, letter.word.clone());
             }
             Happening::Heartbeat => {
-                self.dated.pop();
+                self.state.dated.pop();
                 self.heartbeat(now, out);
             }
         }
@@ -452,25 +498,25 @@ impl Outside for World<'_> {
 
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: Leaves<'_>) {
         match order {
-            Command::Start { run, on } if self.desks[party.index()].is_own(on) => {
+            Command::Start { run, on } if self.state.desks[party.index()].is_own(on) => {
                 let worker = self.worker_of(party, on);
-                self.workers.all[worker].queue.push_back(run);
+                self.state.workers.all[worker].queue.push_back(run);
                 self.begin_queued(now, worker, out);
             }
             Command::Start { run, on } => {
                 // Where the loan ended at this instant, the scheduler hears that its machine is lost, and the run with it.
-                if let Some(there) = self.desks[party.index()].borrowed.get_mut(&on) {
+                if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.push((run, now));
                     out.send(party, there.from, Word::Run { loan: there.loan, run });
                 }
             }
             Command::Stop { run, on, .. } => {
-                if self.desks[party.index()].is_own(on) {
+                if self.state.desks[party.index()].is_own(on) {
                     let worker = self.worker_of(party, on);
-                    self.workers.all[worker].queue.retain(|other| *other != run);
-                    self.outcome.stopped += u64::from(self.workers.stop(now, worker, (party, run)));
+                    self.state.workers.all[worker].queue.retain(|other| *other != run);
+                    self.state.outcome.stopped += u64::from(self.state.workers.stop(now, worker, (party, run)));
                     self.begin_queued(now, worker, out);
-                } else if let Some(there) = self.desks[party.index()].borrowed.get_mut(&on) {
+                } else if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.retain(|(other, _)| *other != run);
                 }
                 out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
@@ -487,7 +533,7 @@ impl Outside for World<'_> {
         if (from != service && self.is_silent(from, sent)) || (to != service && self.is_silent(to, now)) {
             return;
         }
-        let heard = if from.index() > service.index() || (to != service && to.index() >= self.desks.len()) {
+        let heard = if from.index() > service.index() || (to != service && to.index() >= self.state.desks.len()) {
             Err(Unheard::Senseless("from or to nobody"))
         } else if to != service {
             self.receive(now, (from, to), body, out)

@@ -2,7 +2,7 @@
 
 use crate::grids::{at, random, recipe, run_checked, seconds};
 use gleaner_core::Policy;
-use gleaner_policy::{Choose, Favours, Overflow, Peering, Recalling, Recipe, Score};
+use gleaner_policy::{Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Outage, PeersSetup, peers};
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -21,8 +21,16 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let mut yes = || choices.one_in(2);
     let (is_greedy, per_core, on_workers, takes_back) = (yes(), yes(), yes(), yes());
     let (by_favours, matches) = (yes(), yes());
-    let naive =
-        NaivePeer { is_greedy, per_core, by_favours: by_favours || matches, matches, on_workers, takes_back };
+    let reaches = is_greedy && !per_core && yes();
+    let naive = NaivePeer {
+        is_greedy,
+        per_core,
+        by_favours: by_favours || matches,
+        matches,
+        on_workers,
+        takes_back,
+        reaches,
+    };
     let favours = match (by_favours, matches) {
         (_, true) => Favours::FdNof,
         (true, false) => Favours::Nof,
@@ -30,9 +38,10 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     };
     let queue = if on_workers { Overflow::Machines } else { Overflow::Peer };
     let recall = if takes_back { Recalling::WhenShort } else { Recalling::Never };
+    let reach = if reaches { Reach::Grid } else { Reach::Site };
     let recipe = Recipe {
         choose: if is_greedy { Choose::BestLatest } else { Choose::First },
-        peering: Some(Peering { favours, queue, recall }),
+        peering: Some(Peering { favours, queue, recall, reach }),
         ..Recipe::by(if per_core { Score::PowerPerCore } else { Score::Power })
     };
     (recipe, naive)

@@ -1,7 +1,7 @@
 //! What peers do, by example.
 
-use crate::grids::{of, recipe, run_checked, seconds, setup};
-use gleaner_sim::peers::PeersSetup;
+use crate::grids::{at, of, peer, recipe, run_checked, seconds, setup};
+use gleaner_sim::peers::{PeersSetup, Silence};
 
 /// At the end, with nothing refused.
 fn outcome(setup: &PeersSetup, preset: &str, more: &[(&str, &str)]) -> gleaner_sim::peers::Outcome {
@@ -87,4 +87,39 @@ fn an_idle_machine_runs_a_task_once_more_if_it_is_likely_to_be_done_sooner() {
     let bags = outcome(&setup, "gleaner/bags", &[]);
     assert_eq!((bags.makespan.seconds(), bags.tasks, bags.stopped), (7.0, 2, 1), "the first result counts");
     assert_eq!(bags.busy_s, [7.0, 7.0], "the other run is stopped");
+}
+
+#[test]
+fn the_most_powerful_idle_machine_of_the_whole_grid_comes_first() {
+    let setup = setup(&[&[1.0, 3.0], &[4.0, 2.0], &[5.0]], &[(0.0, 0, &[60.0; 4])]);
+    let more = [("reach", "grid"), ("queue", "peer")];
+    let busy = outcome(&setup, "dasilva/greedy", &more).busy_s;
+    assert_eq!(busy, [0.0, 20.0, 15.0, 30.0, 12.0], "whoever owns it, and the slowest never");
+}
+
+#[test]
+fn who_cannot_reach_discovery_starts_at_home() {
+    let mut setup = setup(&[&[1.0], &[2.0]], &[(20.0, 0, &[10.0])]);
+    setup.heartbeat = Some(seconds(1.0));
+    let reached = outcome(&setup, "gleaner/bags", &[]);
+    assert_eq!((reached.remote, reached.makespan.seconds()), (1, 25.0));
+    setup.silences.push(Silence { peer: peer(0), from: at(0.5), until: at(500.0) });
+    let alone = outcome(&setup, "gleaner/bags", &[]);
+    assert_eq!((alone.remote, alone.makespan.seconds()), (0, 30.0), "it waits for no answer");
+}
+
+#[test]
+fn a_second_run_comes_after_whoever_wants_the_machine() {
+    // Peer 0's fast machine is idle from 2 s on, while a task of peer 1 waits for a machine.
+    let setup = setup(&[&[1.0, 4.0], &[4.0]], &[(0.0, 1, &[12.0]), (0.0, 0, &[8.0, 20.0]), (1.0, 1, &[40.0])]);
+    let bags = outcome(&setup, "gleaner/bags", &[("reach", "site"), ("recall", "never")]);
+    assert_eq!(bags.peers[1].job_response_s, 3.0 + 11.0, "2 s to 12 s on the lent one");
+}
+
+#[test]
+fn the_longest_task_of_a_job_comes_first() {
+    let mut setup = setup(&[&[1.0, 4.0]], &[(0.0, 0, &[8.0, 20.0])]);
+    setup.declares_lengths = true;
+    let bags = outcome(&setup, "gleaner/bags-longest", &[]);
+    assert_eq!(bags.busy_s, [8.0, 5.0], "20 on the fast one");
 }

@@ -1,7 +1,7 @@
 //! Peers that lie, flood, or fall silent; letters that are lost. Nobody else is hurt, and what was refused is shown.
 
 use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
-use gleaner_core::Want;
+use gleaner_core::{Seek, Want};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{Forged, Loan, Outcome, PeersSetup, REFUSED_MAX, Silence, Word};
 use gleaner_testkit::random::Choices;
@@ -42,10 +42,11 @@ fn garbage_is_refused_and_hurts_nobody() {
         Word::GivenBack(Loan(1)),
         Word::Recalled(Loan(1)),
         Word::Gone(peer(0)),
-        Word::NothingLent,
-        Word::Wanted(vec![Want { by: peer(0), class, workers: 3 }]),
+        Word::NothingLent { class, seek: Seek::First },
+        Word::Wanted(vec![Want { by: peer(0), class, workers: 3, seek: Seek::First }]),
         Word::Lent { loan: Loan(5), class: MachineClassId::new(900) },
-        Word::Wants { class: TaskClassId::new(900), workers: 1, received: 0 },
+        Word::Wants { class: TaskClassId::new(900), workers: 1, seek: Seek::First, received: 0 },
+        Word::Offers { best: Some(MachineClassId::new(900)) },
     ];
     let (outcome, refused) = run(&with_liar(&words));
     let (without, nothing) =
@@ -55,6 +56,7 @@ fn garbage_is_refused_and_hurts_nobody() {
         "a loan that never was",
         "a worker of a kind that does not exist",
         "wants for tasks that do not exist",
+        "workers of a kind that does not exist",
         "not what a peer says to another",
         "not for the discovery service",
         "another's loan",
@@ -79,7 +81,10 @@ fn a_worker_that_does_not_exist_costs_a_letter() {
 #[test]
 fn a_flood_of_wants_and_answers_leaves_others_their_workers() {
     let class = TaskClassId::FIRST;
-    let wants = (1..3_000).map(|round| Word::Wants { class, workers: u32::MAX - round % 7, received: 0 });
+    let wants = (1..3_000).map(|round| {
+        let seek = if round % 2 == 0 { Seek::First } else { Seek::MostPowerful };
+        Word::Wants { class, workers: u32::MAX - round % 7, seek, received: 0 }
+    });
     let served = (0..3_000).map(|_| Word::Served(vec![(peer(0), class, u32::MAX)]));
     let setup =
         PeersSetup { heartbeat: Some(seconds(5.0)), ..with_liar(&wants.chain(served).collect::<Vec<_>>()) };
@@ -101,15 +106,17 @@ fn whatever_a_peer_sends_nothing_breaks() {
             let (loan, class) = (Loan(number(12) as u64), TaskClassId::new(number(2)));
             let run = RunId::new(TaskId::new(number(20)), number(4) as u32);
             let (workers, other) = (number(9) as u32, peer(number(peers + 2)));
+            let kind = MachineClassId::new(choices.below(6));
+            let seek = [Seek::First, Seek::MostPowerful, Seek::Above(kind)][choices.below(3)];
             let word = match choices.below(15) {
-                0 => Word::Wants { class, workers, received: u64::from(workers) },
-                1 => Word::Offers { any: choices.one_in(2) },
+                0 => Word::Wants { class, workers, seek, received: u64::from(workers) },
+                1 => Word::Offers { best: choices.one_in(2).then_some(kind) },
                 2 => Word::Served(vec![(other, class, workers), (other, class, workers)]),
                 3 => Word::Here,
-                4 => Word::Wanted(vec![Want { by: other, class, workers }]),
-                5 => Word::NothingLent,
+                4 => Word::Wanted(vec![Want { by: other, class, workers, seek }]),
+                5 => Word::NothingLent { class, seek },
                 6 => Word::Gone(other),
-                7 => Word::Lent { loan, class: MachineClassId::new(choices.below(6)) },
+                7 => Word::Lent { loan, class: kind },
                 8 => Word::Recalled(loan),
                 9 => Word::GivenBack(loan),
                 10 => Word::Holds(vec![(loan, vec![run, run]), (loan, Vec::new())]),
@@ -120,7 +127,8 @@ fn whatever_a_peer_sends_nothing_breaks() {
             setup.forged.push(Forged { at: at(choices.below(40) as f64), from, to, word });
         }
         // Whether a peer in whose name lies were told gets its work done is not asked: only that all books stay whole.
-        let mut parties = of(&setup, recipe("dasilva/greedy", &[]));
+        let preset = if seed % 2 == 0 { "dasilva/greedy" } else { "gleaner/bags" };
+        let mut parties = of(&setup, recipe(preset, &[]));
         for _ in 0..2_000 {
             let goes_on = parties.step();
             parties.outside().check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
@@ -152,7 +160,8 @@ fn lost_letters_leave_no_task_undone() {
         let mut setup = random(seed);
         setup.usual = Way { delay: seconds(0.1), loss: 0.2 };
         setup.heartbeat = Some(seconds(2.0));
-        let parties = run_checked(of(&setup, recipe("dasilva/greedy", &[])), &setup);
+        let preset = if seed % 2 == 0 { "dasilva/greedy" } else { "gleaner/bags" };
+        let parties = run_checked(of(&setup, recipe(preset, &[])), &setup);
         assert!(parties.mail().lost() > 0 || setup.peers.len() == 1, "seed {seed}");
         assert_eq!(parties.outside().tasks_left(), 0, "seed {seed}");
     }

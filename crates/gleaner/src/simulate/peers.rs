@@ -2,13 +2,15 @@
 
 use super::compare::{self, Measured, Metric};
 use super::figures::Figures;
-use super::{EVENTS_BETWEEN_LOOKS, aligned};
+use super::{Ended, Steps, advance, aligned, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, interrupt, stdout};
+use crate::{Outcome, files, progress, stdout};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
-use gleaner_sim::peers::{Outcome as Came, PeersSetup, Refused, peers};
+use gleaner_policy::{AnyPolicy, Recipe};
+use gleaner_sim::Parties;
+use gleaner_sim::peers::{Outcome as Came, PeersSetup, Refused, World, peers, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
 use serde::Serialize;
@@ -72,13 +74,7 @@ impl Measured for Summary {
 pub(super) fn run(arguments: &SimulateArguments, scenarios: &[PeersScenario]) -> Outcome {
     if !compare::is_wanted(arguments) {
         super::check_places(arguments)?;
-        let (scenario, out) = (&scenarios[0], arguments.out.as_deref());
-        let summary = run_seed(scenario, scenario.seed, out)?;
-        return if arguments.json {
-            stdout::print_json(&summary)
-        } else {
-            stdout::print(describe(&summary, out))
-        };
+        return run_once(arguments, &scenarios[0]);
     }
     let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
     let seeds = compare::seeds(arguments, scenarios[0].seed);
@@ -89,30 +85,94 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[PeersScenario]) ->
     })
 }
 
+/// A run, with what it takes to go on.
+struct Run<'a> {
+    setup: &'a PeersSetup,
+    parties: Parties<'a, AnyPolicy, World<'a>>,
+    rule: String,
+    patience_s: f64,
+}
+
+impl<'a> Run<'a> {
+    fn new(setup: &'a PeersSetup, recipe: Recipe) -> Self {
+        Self::at(setup, recipe, peers(setup, |_| recipe.build()))
+    }
+
+    /// Where a checkpoint left off.
+    fn go_on(setup: &'a PeersSetup, recipe: Recipe, file: &Path) -> Result<Self, Failure> {
+        let rule = (&*recipe.to_string(), |_| recipe.build());
+        let parties = restore(setup, rule, &read_saved(file)?)
+            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+        Ok(Self::at(setup, recipe, parties))
+    }
+
+    fn at(setup: &'a PeersSetup, recipe: Recipe, parties: Parties<'a, AnyPolicy, World<'a>>) -> Self {
+        Self { setup, parties, rule: recipe.to_string(), patience_s: patience_s(setup) }
+    }
+}
+
+impl Steps for Run<'_> {
+    fn step(&mut self) -> bool {
+        // Heartbeats go on for ever, also where nobody lends to a peer that has no workers.
+        let waits = self.parties.now().since(self.parties.outside().last_end());
+        waits.seconds() <= self.patience_s && self.parties.step()
+    }
+
+    fn done(&self) -> (usize, Time) {
+        let left = self.parties.outside().tasks_left() as usize;
+        (self.setup.lengths.len() - left, self.parties.now())
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        save(&self.parties, &self.rule)
+    }
+}
+
+fn run_once(arguments: &SimulateArguments, scenario: &PeersScenario) -> Outcome {
+    let (setup, recipe) = (scenario.seeded(scenario.seed), scenario.recipe);
+    let mut run = match &arguments.resume {
+        None => Run::new(&setup, recipe),
+        Some(file) => Run::go_on(&setup, recipe, file)?,
+    };
+    let tasks = setup.lengths.len();
+    let bar = progress::bar(tasks as u64, "tasks");
+    let ended = advance(arguments, &mut run, &bar)?;
+    bar.finish_and_clear();
+    let out = arguments.out.as_deref();
+    let summary = finished(scenario, scenario.seed, &run, out)?;
+    if arguments.json {
+        stdout::print_json(&summary)?;
+    } else {
+        stdout::print(describe(&summary, out))?;
+    }
+    match ended {
+        Ended::Whole => Ok(()),
+        Ended::Interrupted => {
+            let (done, now) = run.done();
+            Err(Failure::Interrupted(what_is_kept(arguments, (done, tasks), "tasks", now)))
+        }
+    }
+}
+
 /// One run; what came of it goes to a folder, if one is named.
 pub(super) fn run_seed(scenario: &PeersScenario, seed: u64, out: Option<&Path>) -> Result<Summary, Failure> {
     let setup = scenario.seeded(seed);
-    let mut run = peers(&setup, |_| scenario.recipe.build());
-    let patience_s = patience_s(&setup);
-    let (mut left, mut since) = (run.outside().tasks_left(), Time::ZERO);
-    while (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step()) {
-        if interrupt::asked() {
-            let all = setup.lengths.len() as u64;
-            let done = all - run.outside().tasks_left();
-            let found = format!("{} of {} tasks had ended; nothing was written", grouped(done), grouped(all));
-            return Err(Failure::Interrupted(found));
-        }
-        // Heartbeats go on for ever, also where nobody lends to a peer that has no workers.
-        if run.outside().tasks_left() < left {
-            (left, since) = (run.outside().tasks_left(), run.now());
-        } else if run.now().since(since).seconds() > patience_s {
-            break;
-        }
-    }
-    let came = run.outside().outcome();
-    let summary = summary(scenario, &setup, seed, &came);
+    let mut run = Run::new(&setup, scenario.recipe);
+    finish(|| run.step())?;
+    finished(scenario, seed, &run, out)
+}
+
+/// What came of it so far.
+fn finished(
+    scenario: &PeersScenario,
+    seed: u64,
+    run: &Run<'_>,
+    out: Option<&Path>,
+) -> Result<Summary, Failure> {
+    let came = run.parties.outside().outcome();
+    let summary = summary(scenario, run.setup, seed, &came);
     if let Some(dir) = out {
-        write(dir, scenario, (&setup, &came), (&summary, run.outside().refused()))?;
+        write(dir, scenario, (run.setup, &came), (&summary, run.parties.outside().refused()))?;
     }
     Ok(summary)
 }

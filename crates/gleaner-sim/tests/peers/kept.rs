@@ -1,0 +1,32 @@
+//! A run that was saved at any moment goes on as one that was not.
+
+use crate::grids::{at, of, peer, random, recipe, seconds};
+use gleaner_sim::Way;
+use gleaner_sim::peers::{Outage, restore, save};
+
+#[test]
+fn a_run_goes_on_from_any_moment_to_the_same_end() {
+    for seed in 1..=40 {
+        let mut setup = random(seed);
+        setup.usual = Way { delay: seconds(0.1), loss: 0.1 };
+        setup.heartbeat = Some(seconds(2.0));
+        setup.outages.push(Outage { peer: peer(0), worker: 0, from: at(3.0), until: at(9.0) });
+        let preset = ["dasilva/greedy", "gleaner/bags", "gleaner/bags-longest"][seed as usize % 3];
+        setup.declares_lengths = preset == "gleaner/bags-longest";
+        let recipe = recipe(preset, &[]);
+        let rule = recipe.to_string();
+        let mut whole = of(&setup, recipe);
+        let mut steps = 0;
+        while whole.step() {
+            steps += 1;
+        }
+        let mut half = of(&setup, recipe);
+        (0..steps / 2).for_each(|_| assert!(half.step()));
+        let kept = save(&half, &rule);
+        let mut resumed = restore(&setup, (&rule, |_| recipe.build()), &kept).expect("what was saved");
+        assert_eq!(save(&resumed, &rule), kept, "seed {seed}: nothing is missing");
+        resumed.run();
+        assert_eq!(save(&resumed, &rule), save(&whole, &rule), "seed {seed}, {preset}");
+        assert!(restore(&setup, ("another", |_| recipe.build()), &kept).is_err());
+    }
+}
