@@ -6,6 +6,7 @@
 mod machines;
 mod runs;
 mod usage;
+mod waits;
 
 use crate::desk::{Desk, Recorded};
 use crate::journal::Fact;
@@ -18,6 +19,7 @@ use machines::Machines;
 use runs::Runs;
 use std::collections::{BTreeMap, VecDeque};
 use usage::Usages;
+pub(crate) use waits::Waits;
 
 /// From one sample of the queue to the next.
 const STEP: Span = Span::from_nanos(60_000_000_000);
@@ -36,6 +38,7 @@ pub struct Day {
     machines: Machines,
     runs: Runs,
     usages: Usages,
+    waits: Waits,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +60,7 @@ impl Day {
             machines: Machines::default(),
             runs: Runs::default(),
             usages: Usages::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -100,7 +104,9 @@ impl Day {
             Fact::RunStarted(run) => {
                 let (_, job) = ledger.job_of(run.task);
                 if run.number == 1 {
-                    self.started.add(at.since(job.submitted).seconds());
+                    let wait_s = at.since(job.submitted).seconds();
+                    self.started.add(wait_s);
+                    self.waits.add(job, wait_s);
                 }
                 let overhead = self.placed.remove(&run.task).map(|placed| at.since(placed).seconds());
                 self.usages.started(ledger, run.task, overhead);
@@ -164,6 +170,11 @@ impl Day {
     pub fn runs(&self, user: Option<&str>, limit: usize) -> RunList {
         let (runs, left_out) = self.runs.view(user, limit);
         RunList { version: VERSION, began_s: self.began.seconds(), runs, left_out }
+    }
+
+    /// How long tasks waited.
+    pub(crate) fn waits(&self) -> Waits {
+        self.waits.clone()
     }
 
     /// What one user used, or all.

@@ -8,6 +8,7 @@ mod log;
 mod peers;
 mod report;
 mod results;
+mod service;
 mod sites;
 mod summary;
 mod tables;
@@ -310,6 +311,7 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         ("lower bound", bound),
         ("moves", grouped(*moves)),
     ];
+    lines.extend(summary.service.lines());
     if let Some(budget) = &summary.budget {
         let [recharge, most, paid] =
             [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));

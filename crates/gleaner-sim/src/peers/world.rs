@@ -99,6 +99,7 @@ impl<'a> World<'a> {
         let outcome = Outcome {
             peers: vec![super::PeerOutcome::default(); setup.peers.len()],
             ended: vec![None; setup.jobs.len()],
+            started: vec![None; setup.jobs.len()],
             ..Outcome::default()
         };
         let mut world = Self {
@@ -170,7 +171,8 @@ impl<'a> World<'a> {
         worker: usize,
         loan: Option<Loan>,
     ) {
-        let (task, _) = self.desks[party.index()].tasks[run.task.index()];
+        let (task, job) = self.desks[party.index()].tasks[run.task.index()];
+        self.outcome.started[job as usize].get_or_insert(now);
         let computes_from = if loan.is_some() { now + self.setup.inputs } else { now };
         let ends = computes_from.after_seconds(self.seconds(task, worker));
         self.workers.begin(Running::new((party, run), (worker, loan), (now, computes_from)), ends);
@@ -320,7 +322,7 @@ impl<'a> World<'a> {
     /// What came of it so far.
     pub fn outcome(&self) -> Outcome {
         let busy_s = self.workers.all.iter().map(|worker| worker.busy_s).collect();
-        Outcome { busy_s, ..self.outcome.clone() }
+        Outcome { busy_s, lost_s: self.workers.lost_s, ..self.outcome.clone() }
     }
 
     /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.

@@ -1,5 +1,6 @@
 //! A scenario of any kind that can be run again and again, and what a run of it came to in numbers.
 
+use super::service::ServiceSummary;
 use super::summary::Summary;
 use super::{brokering, experiment, finish, peers, sites};
 use crate::failure::Failure;
@@ -98,27 +99,22 @@ impl Loaded {
     pub(crate) fn usual_measure(&self) -> &'static str {
         match self {
             Self::Machines(_) => "makespan_s",
-            Self::Brokers(_) => "lifetime_mean_s",
-            Self::Peers(_) => "response_mean_s",
-            Self::Sites(_) => "response_s",
+            Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => "flow_mean_s",
         }
     }
 
     /// What there is to look at.
-    pub(crate) fn measures(&self) -> &'static [&'static str] {
-        match self {
+    pub(crate) fn measures(&self) -> Vec<&'static str> {
+        let own: &[_] = match self {
             Self::Machines(_) => &["makespan_s", "gap", "moves", "aborts"],
-            Self::Peers(_) => &[
-                "response_mean_s",
-                "response_max_s",
-                "task_mean_s",
-                "makespan_s",
-                "load_deviation",
-                "stopped",
-            ],
-            Self::Brokers(_) => &["lifetime_mean_s", "lifetime_max_s", "makespan_s"],
-            Self::Sites(_) => &["response_s", "wait_s", "completion_s", "wasted_share", "sites_a_job"],
-        }
+            Self::Peers(_) => &["task_mean_s", "makespan_s", "load_deviation", "stopped"],
+            Self::Brokers(_) => &["makespan_s"],
+            Self::Sites(_) => &["completion_s", "sites_a_job"],
+        };
+        // The lowest is looked for, which of these two nobody wants.
+        let of_service = ServiceSummary::METRICS.iter().map(|metric| metric.name);
+        let of_service = of_service.filter(|name| !["utilisation", "fairness"].contains(name));
+        own.iter().copied().chain(of_service).collect()
     }
 
     /// Tells this scenario from every other, under this version of the program.
