@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the other scripts need on Debian, if it is missing. Rust must be there already.
-# Usage: scripts/install.sh [build] [run] [test] [page] [lint] [package]
+# Usage: scripts/install.sh [build] [run] [test] [page] [lint] [book] [package]
 set -euo pipefail
 
 as_root() {
@@ -43,6 +43,11 @@ for purpose in "$@"; do
             need npm npm
             ;;
         lint) cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny ;;
+        # The docs as one book.
+        book)
+            mdbook --version 2>/dev/null | grep -q "v0\.5\." ||
+                cargo install --locked mdbook --version 0.5.4 --no-default-features --features search
+            ;;
         package) need dpkg-shlibdeps dpkg-dev ;;
         *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
     esac

@@ -41,6 +41,11 @@ put 644 "$scratch/words/changelog.gz" /usr/share/doc/gleaner/changelog.gz
 "$built" completions bash >"$scratch/words/bash"
 "$built" completions zsh >"$scratch/words/zsh"
 "$built" completions fish >"$scratch/words/fish"
+"$built" man --out "$scratch/man"
+for page in "$scratch"/man/*.1; do
+    gzip -9n "$page"
+    put 644 "$page.gz" "/usr/share/man/man1/$(basename "$page").gz"
+done
 put 644 "$scratch/words/bash" /usr/share/bash-completion/completions/gleaner
 put 644 "$scratch/words/zsh" /usr/share/zsh/vendor-completions/_gleaner
 put 644 "$scratch/words/fish" /usr/share/fish/vendor_completions.d/gleaner.fish

@@ -53,6 +53,21 @@ pub struct WorkOptions {
     pub task_memory: Option<u64>,
     /// How fast the machine is, if it is not to be measured.
     pub speeds: Option<Speeds>,
+    /// Is told once who the agent is and which grid it works for, before it is connected.
+    pub announce: fn(&Announced),
+}
+
+/// Who an agent is, and which grid it works for.
+#[derive(Debug)]
+pub struct Announced {
+    /// What the grid calls it.
+    pub machine: String,
+    /// Where the coordinator is.
+    pub coordinator: String,
+    /// How many tasks run there at most, as far as its owner has it.
+    pub slots: u32,
+    /// Its folder.
+    pub home: PathBuf,
 }
 
 /// The grid to join.
@@ -143,6 +158,12 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()))?;
     let offered = watch.rules().profile(&profile);
     let (identity, key) = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
+    (options.announce)(&Announced {
+        machine: identity.name.clone(),
+        coordinator: identity.address.to_string(),
+        slots: offered.slots,
+        home: home.path().to_owned(),
+    });
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(2))

@@ -109,6 +109,7 @@ pub fn seconds_from_bytes(log: &[u8]) -> f64 {
             submit: job.submit,
             start: task.started,
             run: task.finished - task.started,
+            alone_s: (task.finished - task.started).seconds(),
             processors: job.processors,
             user: job.user,
         });

@@ -7,6 +7,7 @@
 mod machines;
 mod runs;
 mod usage;
+mod waits;
 
 use crate::desk::{Desk, Recorded};
 use crate::journal::{Entry, Fact};
@@ -21,6 +22,7 @@ use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use usage::Usages;
+pub(crate) use waits::Waits;
 
 /// From one sample of the queue to the next.
 const STEP: Span = Span::from_nanos(60_000_000_000);
@@ -42,6 +44,9 @@ pub struct Day {
     machines: Machines,
     runs: Runs,
     usages: Usages,
+    /// Since the coordinator started.
+    #[serde(skip)]
+    waits: Waits,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -119,7 +124,9 @@ impl Day {
             Fact::RunStarted(run) => {
                 let (_, job) = ledger.job_of(run.task);
                 if run.number == 1 {
-                    self.started.add(at.since(job.submitted).seconds());
+                    let wait_s = at.since(job.submitted).seconds();
+                    self.started.add(wait_s);
+                    self.waits.add(job, wait_s);
                 }
                 let overhead = self.placed.remove(&run.task).map(|placed| at.since(placed).seconds());
                 self.usages.started(ledger, at, run.task, overhead);
@@ -199,6 +206,11 @@ impl Day {
     pub fn runs(&self, user: Option<&str>, limit: usize, now: Time) -> RunList {
         let (runs, left_out) = self.runs.view(user, limit);
         RunList { version: VERSION, began_s: self.began_s(now), runs, left_out }
+    }
+
+    /// How long tasks waited.
+    pub(crate) fn waits(&self) -> Waits {
+        self.waits.clone()
     }
 
     /// What one user used, or all.

@@ -44,6 +44,7 @@ mod what_if;
 pub(crate) use site::own_site;
 
 use crate::app::App;
+use crate::day::Day;
 use crate::desk::{Answer, Desk, Order, Requester};
 use crate::limits::{
     DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
@@ -117,10 +118,11 @@ impl Api {
 /// The API over what `app` holds. The agents' sessions are not among its routes.
 pub fn router(app: Arc<App>) -> Router {
     let (router, document) = table().split_for_parts();
+    let metrics = Metrics::new(app.desk.day(Day::waits));
     let api = Arc::new(Api {
         app,
         document: document::finished(document),
-        metrics: Metrics::new(),
+        metrics,
         page: page::Page::new(),
         requests_so_far: AtomicU64::new(0),
         requests: [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS].map(Places::new),

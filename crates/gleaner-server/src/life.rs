@@ -79,7 +79,9 @@ impl Life {
             Fact::TasksCancelled(chosen) => self.wished(Wish::Cancel, chosen),
             Fact::TasksHeld(chosen) => self.wished(Wish::Hold, chosen),
             Fact::TasksReleased(chosen) => self.released(chosen),
-            Fact::TasksRested(tasks) if tasks.contains(&self.task) => self.tell(self.first_run(), Step::Rested),
+            Fact::TasksRested(tasks) if tasks.contains(&self.task) => {
+                self.tell(self.first_run(), Step::Rested)
+            }
             Fact::AgentReturned { agent, brings } => {
                 let task = self.task;
                 for run in brings.iter().filter(|run| run.task == task) {

@@ -59,6 +59,10 @@ pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
 pub(crate) const WAITS_TOLD_MAX: usize = 20;
 /// Tasks of a job that are looked at to say why some failed; those that are alike count as one.
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
+/// Users whose waits are numbers of their own at /metrics; those who come later are counted together.
+pub(crate) const USERS_MEASURED: usize = 100;
+/// Likewise labels.
+pub(crate) const LABELS_MEASURED: usize = 100;
 /// Seconds that a request waits for something to happen.
 pub(crate) const WAIT_MAX_S: u64 = 60;
 /// Bytes of output in one answer.

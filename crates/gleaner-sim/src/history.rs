@@ -42,7 +42,7 @@ pub struct Period {
     pub left: Credits,
 }
 
-/// What runs did of which the task came to its end elsewhere first.
+/// What runs did in vain.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Waste {
     /// How many there were.
@@ -59,6 +59,7 @@ pub struct History {
     moves: u64,
     aborts: u64,
     wasted: Waste,
+    lost: Waste,
     makespan: Time,
     /// How many tasks ended on each machine.
     finished_on: Vec<u32>,
@@ -83,6 +84,7 @@ impl History {
             moves: 0,
             aborts: 0,
             wasted: Waste::default(),
+            lost: Waste::default(),
             makespan: Time::ZERO,
             finished_on: vec![0; machines],
             timeline: None,
@@ -127,6 +129,11 @@ impl History {
     /// What was done in vain, since another run of the task was faster.
     pub fn wasted(&self) -> Waste {
         self.wasted
+    }
+
+    /// What had to be done again, since a machine went or the task keeps nothing of a run that is stopped.
+    pub fn lost(&self) -> Waste {
+        self.lost
     }
 
     /// When the last task ended that did.
@@ -186,8 +193,15 @@ impl History {
         self.makespan = now;
     }
 
-    pub(crate) fn aborted(&mut self) {
+    /// A machine went, or gave up, when so many operations of a run were done.
+    pub(crate) fn aborted(&mut self, ops: f64) {
         self.aborts += 1;
+        self.restarted(ops);
+    }
+
+    pub(crate) fn restarted(&mut self, ops: f64) {
+        self.lost.runs += 1;
+        self.lost.ops += ops.max(0.0);
     }
 
     pub(crate) fn superseded(&mut self, ops: f64) {

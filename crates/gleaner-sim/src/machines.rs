@@ -35,10 +35,13 @@ impl Machines {
         }
     }
 
-    /// A machine of the trace goes; the runs that were on it are returned.
-    pub(crate) fn lose(&mut self, now: Time, machine: MachineId) -> Vec<RunId> {
+    /// A machine of the trace goes; the runs that were on it are returned, with the operations that each had left.
+    pub(crate) fn lose(&mut self, setup: &Setup, now: Time, machine: MachineId) -> Vec<(RunId, f64)> {
         match self {
-            Self::Traced(traced) => traced.lose(now, machine),
+            Self::Traced(traced) => {
+                let runs = traced.lose(&availability(setup).trace, now, machine);
+                runs.into_iter().map(|(run, left)| (run, left / weight(setup))).collect()
+            }
             Self::Shared(_) => unreachable!("machines go by a trace"),
         }
     }

@@ -47,7 +47,7 @@ struct Place {
 }
 
 /// The part of a task that a saboteur does before it gives up.
-const DONE_IN_VAIN: f64 = 0.9;
+pub(crate) const DONE_IN_VAIN: f64 = 0.9;
 
 impl Traced {
     /// The next interval begins.
@@ -107,13 +107,10 @@ impl Traced {
         !self.take_off(now, run).gives_up
     }
 
-    /// A machine goes; the runs that were on it are returned.
-    pub(crate) fn lose(&mut self, now: Time, machine: MachineId) -> Vec<RunId> {
+    /// A machine goes; the runs that were on it are returned, with the operations that each still needs.
+    pub(crate) fn lose(&mut self, trace: &Trace, now: Time, machine: MachineId) -> Vec<(RunId, f64)> {
         let runs = self.machines[machine.index()].runs.clone();
-        for &run in &runs {
-            self.take_off(now, run);
-        }
-        runs
+        runs.into_iter().map(|run| (run, self.remove(trace, now, run))).collect()
     }
 
     /// Where a run is.

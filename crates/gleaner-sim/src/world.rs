@@ -4,6 +4,7 @@ use crate::history::History;
 use crate::machines::{Machines, migration_seconds};
 use crate::register::Register;
 use crate::setup::Setup;
+use crate::traced::DONE_IN_VAIN;
 use gleaner_core::{Command, Event, Part, RunEnd, StopReason};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ impl World {
                     setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
                     Event::RunEnded { run, end: RunEnd::Finished }
                 } else {
-                    self.history.aborted();
+                    self.history.aborted(DONE_IN_VAIN * self.ops_at_start(setup, run.task));
                     self.register.aborted(by_trace(setup), now, on);
                     Event::RunEnded { run, end: RunEnd::Lost }
                 }
@@ -181,19 +182,21 @@ impl World {
         let others = self.machines.further_machines_of(run);
         let ops_left = self.machines.remove(setup, now, run);
         self.count_all(now, on, others);
+        let done = self.ops_at_start(setup, run.task) - ops_left;
         match why {
             StopReason::Superseded => {
-                self.history.superseded(self.ops_at_start(setup, run.task) - ops_left);
+                self.history.superseded(done);
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }
             StopReason::PartLost => {
-                self.history.aborted();
+                self.history.aborted(done);
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }
             StopReason::Moved => self.history.moved(run.task),
             StopReason::Withdrawn => {}
         }
         if setup.task_classes[setup.tasks.classes[run.task.index()].index()].restarts {
+            self.history.restarted(done);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
         self.checkpoints.insert(run.task, Checkpoint { ops_left, at: on });
@@ -228,8 +231,8 @@ impl World {
 
     /// What is on a machine, or on its way there, is gone with it.
     fn depart_by_trace(&mut self, setup: &Setup, now: Time, machine: MachineId) {
-        for _ in self.machines.lose(now, machine) {
-            self.history.aborted();
+        for (run, ops_left) in self.machines.lose(setup, now, machine) {
+            self.history.aborted(self.ops_at_start(setup, run.task) - ops_left);
             self.register.aborted(by_trace(setup), now, machine);
         }
         self.count(now, machine);

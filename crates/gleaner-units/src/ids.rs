@@ -16,8 +16,9 @@ macro_rules! dense_id {
             ///
             /// # Panics
             /// Past 2³² − 1: readers bound their input far below that.
-            pub fn new(index: usize) -> Self {
-                Self(u32::try_from(index).expect("more than 2^32 ids of one kind"))
+            pub const fn new(index: usize) -> Self {
+                assert!(index <= u32::MAX as usize, "more than 2^32 ids of one kind");
+                Self(index as u32)
             }
 
             /// The position in tables that hold one entry each.

@@ -10,6 +10,7 @@ pub mod day;
 pub mod job;
 pub mod limits;
 mod lineage;
+pub mod meant;
 pub mod session;
 pub mod text;
 mod words;

@@ -38,6 +38,8 @@ pub struct Experiment {
     pub machine_names: Vec<String>,
     /// Tasks, as the file calls them.
     pub task_names: Ids,
+    /// By task: whose it is, by number; nobody's where nothing is said of any.
+    pub users: Vec<u32>,
     /// Kinds of operations, as the scenario calls them.
     pub dimensions: Vec<String>,
 }
@@ -64,6 +66,7 @@ impl Experiment {
             policy: scenario.policy.name().to_owned(),
             seed: scenario.seed,
             task_names: scenario.tasks.ids().clone(),
+            users: users(&scenario),
             dimensions: scenario.dimensions,
         })
     }
@@ -74,11 +77,13 @@ impl Experiment {
     #[must_use]
     pub fn shaken(&self, shake: Shake) -> Self {
         let (tasks, order) = shake.tasks(&self.setup.tasks);
-        let mut task_names = Ids::default();
+        let (mut task_names, mut users) = (Ids::default(), Vec::new());
         for place in order {
             task_names.push(self.task_names.id(place));
+            users.extend(self.users.get(place));
         }
-        Self { setup: Setup { tasks, ..self.setup.clone() }, task_names, seed: shake.seed, ..self.clone() }
+        let setup = Setup { tasks, ..self.setup.clone() };
+        Self { setup, task_names, users, seed: shake.seed, ..self.clone() }
     }
 }
 
@@ -150,6 +155,14 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
         loads: scenario.loads.iter().map(load_change).collect(),
         budget: None,
     }
+}
+
+fn users(scenario: &Scenario) -> Vec<u32> {
+    let tasks = &scenario.tasks;
+    if tasks.users().iter().all(str::is_empty) {
+        return Vec::new();
+    }
+    tasks.kind_numbers().iter().map(|kind| tasks.kinds()[*kind as usize].user).collect()
 }
 
 /// `kinds` has one entry a machine of the grid.

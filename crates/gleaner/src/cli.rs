@@ -28,6 +28,7 @@ pub(crate) use trace::*;
 pub(crate) use tune::*;
 pub(crate) use workload::*;
 
+use crate::completions;
 use crate::map::Budget;
 use crate::moments::parse_moment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -144,11 +145,14 @@ pub(crate) enum Command {
     Quota(QuotaArguments),
     /// Measure how fast this program is on this machine
     Bench(BenchArguments),
-    /// Print a script that completes commands in your shell
+    /// Print a script that completes commands in your shell: words, files, jobs, machines, policies
     #[command(
         after_help = "For bash: gleaner completions bash > ~/.local/share/bash-completion/completions/gleaner"
     )]
     Completions(CompletionsArguments),
+    /// Print the manual page, or write one for each command
+    #[command(after_help = MAN_HELP)]
+    Man(ManArguments),
 }
 
 const SIMULATE_HELP: &str = "\
@@ -229,7 +233,7 @@ pub(crate) struct SimulateArguments {
     #[command(flatten)]
     pub(crate) log: RigidArguments,
     /// Schedule by this preset instead of the scenario's; by several, parted by commas, each with the same seeds, and compare
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', add = completions::policies())]
     pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -341,7 +345,7 @@ pub(crate) struct MapArguments {
     /// The instance
     pub(crate) file: PathBuf,
     /// min-min, max-min, sufferage, sufferage-passes, mct, met, olb or kpb:P
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completions::words(&Heuristic::NAMES))]
     pub(crate) heuristic: Heuristic,
     /// Compute a lower bound, and the gap to it
     #[arg(long)]
@@ -366,6 +370,7 @@ pub(crate) struct MapArguments {
 #[command(after_help = PAPER_HELP)]
 pub(crate) struct PaperArguments {
     /// The paper's short name
+    #[arg(add = completions::words(&crate::paper::NAMES))]
     pub(crate) name: String,
     /// Only this figure
     #[arg(long, value_name = "N")]
@@ -440,6 +445,7 @@ pub(crate) enum PolicyArguments {
     /// A preset as a scenario's policy section, with what each part does
     Show {
         /// Its name
+        #[arg(add = completions::policies())]
         name: String,
         /// As JSON
         #[arg(long)]
@@ -522,6 +528,19 @@ pub(crate) struct MatchArguments {
     /// Print the answer as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const MAN_HELP: &str = "\
+Examples:
+  gleaner man | man -l -
+  gleaner man --out ~/.local/share/man/man1; man gleaner-submit";
+
+/// `gleaner man`.
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// Write the pages of all commands to this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `gleaner completions`.

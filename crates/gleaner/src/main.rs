@@ -28,6 +28,7 @@ mod lasting;
 mod login;
 mod logs;
 mod machines;
+mod man;
 mod map;
 mod moments;
 mod orders;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
     if let Some(code) = hold::run() {
         return code;
     }
+    completions::answer();
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
@@ -72,7 +74,7 @@ fn main() -> ExitCode {
     let (json, result) = match arguments.command {
         Command::Up(arguments) => (arguments.serve.json, up::run(&arguments)),
         Command::Serve(arguments) => (arguments.json, serve::run(&arguments)),
-        Command::Work(arguments) => (false, work::run(&arguments)),
+        Command::Work(arguments) => (arguments.json, work::run(&arguments)),
         Command::Owner(arguments) => (arguments.json(), owner::run(&arguments)),
         Command::Doctor(arguments) => (arguments.json, doctor::run(&arguments)),
         Command::Backup(arguments) => (arguments.json, backup::run(&arguments)),
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
         Command::Quota(arguments) => (arguments.json(), quota::run(&arguments)),
         Command::Bench(arguments) => (arguments.json(), bench::run(&arguments)),
         Command::Completions(arguments) => (false, completions::run(&arguments)),
+        Command::Man(arguments) => (false, man::run(&arguments)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,6 +9,7 @@ use describe::describe;
 use gleaner_papers::elleuch::Part;
 use gleaner_papers::{Document, bertasi, cavalieri, dasilva, elleuch, khoo};
 use gleaner_papers::{Interrupted, Kept, Progress};
+use gleaner_wire::meant::meant;
 use gleaner_workload::ourgrid::trace::Workload;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The papers there are.
-const NAMES: [&str; 5] = ["bertasi", "khoo", "elleuch", "dasilva", "cavalieri"];
+pub(crate) const NAMES: [&str; 5] = ["bertasi", "khoo", "elleuch", "dasilva", "cavalieri"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -43,8 +44,8 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
         "khoo" => khoo(arguments)?,
         "dasilva" => dasilva(arguments)?,
         name => {
-            let known = NAMES.join(", ");
-            return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}")));
+            let (known, meant) = (NAMES.join(", "), meant(name, NAMES));
+            return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}{meant}")));
         }
     };
     if let Some(dir) = &arguments.out {

@@ -4,11 +4,13 @@
 use crate::cli::ServeArguments;
 use crate::failure::Failure;
 use figment::Figment;
+use figment::error::Kind;
 use figment::providers::{Env, Format, Serialized, Toml};
 use gleaner_server::desk::Terms;
 use gleaner_server::serve::ServeOptions;
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
+use gleaner_wire::meant::meant;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -121,9 +123,17 @@ pub(crate) fn shown(home: &Path, arguments: &ServeArguments) -> Result<Vec<Shown
 }
 
 fn read(home: &Path, arguments: &ServeArguments) -> Result<Settings, Failure> {
-    sources(home, arguments)
-        .extract()
-        .map_err(|error| Failure::Usage(format!("a setting makes no sense: {error}")))
+    sources(home, arguments).extract().map_err(|error| Failure::Usage(complaint(&error)))
+}
+
+fn complaint(error: &figment::Error) -> String {
+    let Kind::UnknownField(found, known) = &error.kind else {
+        return format!("a setting makes no sense: {error}");
+    };
+    let place = error.metadata.as_ref().and_then(|metadata| metadata.source.as_ref());
+    let place = place.map_or(String::new(), |source| format!("{source}: "));
+    let meant = meant(found, known.iter().copied());
+    format!("{place}{found}: found an unknown setting; expected one of {}{meant}", known.join(", "))
 }
 
 /// Whoever runs this, as the system calls them.

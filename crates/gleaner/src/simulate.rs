@@ -8,11 +8,12 @@ mod log;
 mod peers;
 mod report;
 mod results;
+mod service;
 mod sites;
 mod summary;
 mod tables;
 
-pub(crate) use loaded::{Loaded, Numbers};
+pub(crate) use loaded::{Loaded, Numbers, service_measures};
 pub(crate) use log::log_numbers;
 
 use crate::cli::SimulateArguments;
@@ -322,6 +323,7 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         ("lower bound", bound),
         ("moves", grouped(*moves)),
     ];
+    lines.extend(summary.service.lines());
     if let Some(budget) = &summary.budget {
         let [recharge, most, paid] =
             [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use gleaner_wire::JobId;
 use gleaner_wire::api::JobView;
 use gleaner_wire::limits::JOBS_LISTED_MAX;
+use gleaner_wire::meant::meant;
 
 /// The jobs or tasks that are meant, each once, in the order in which they were named.
 pub(crate) fn all(grid: &Api, named: &[Which]) -> Result<Vec<JobOrTask>, Failure> {
@@ -56,7 +57,13 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
             Which::Name(name) => format!("the name \"{name}\""),
             Which::One(_) | Which::Last => "your name".to_owned(),
         };
-        return Err(Failure::Usage(format!("there is no job of yours with {what}; see `gleaner status`")));
+        let meant = match which {
+            Which::Name(name) => meant(name, own(grid)?.iter().map(|job| job.name.as_str()).chain(["last"])),
+            Which::Range(..) | Which::One(_) | Which::Last => String::new(),
+        };
+        return Err(Failure::Usage(format!(
+            "there is no job of yours with {what}; see `gleaner status`{meant}"
+        )));
     }
     Ok(found.into_iter().map(|job| JobOrTask { job, task: None }).collect())
 }

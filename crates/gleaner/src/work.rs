@@ -3,11 +3,12 @@
 use crate::cli::WorkArguments;
 use crate::failure::Failure;
 use crate::serve::{LOGGED, start_log, stop_requested};
-use crate::{Outcome, files, home};
+use crate::{Outcome, files, home, stdout};
 use gleaner_agent::home::HomeError;
-use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
+use gleaner_agent::work::{Announced, Join, Stop, WorkError, WorkOptions, work};
 use gleaner_classad::Expr;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -56,7 +57,22 @@ fn options(arguments: &WorkArguments) -> Result<WorkOptions, Failure> {
         task_memory: arguments.task_memory_gb.map(bytes),
         measure_cgroup: arguments.measure_cgroup.clone(),
         speeds: None,
+        announce: if arguments.json { announce } else { |_| {} },
     })
+}
+
+/// For programs, once. There is no secret in it.
+fn announce(Announced { machine, coordinator, slots, home }: &Announced) {
+    let document = json!({
+        "version": 1,
+        "machine": machine,
+        "coordinator": coordinator,
+        "slots": slots,
+        "pid": std::process::id(),
+        "home": home,
+    });
+    // Where nobody reads, there is nobody to tell.
+    let _ = stdout::print_json(&document);
 }
 
 /// What the machine says of itself besides what it was found to be.

@@ -89,7 +89,7 @@ fn advice_is_given_for_every_kind_of_scenario_and_for_logs() {
     assert!(gleaner(&drawn).status.success());
     let told = gleaner(&["advise", "--swf", &log, "--cores", "64", "--seeds", "2"]);
     let told = String::from_utf8(told.stdout).expect("text");
-    assert!(told.contains("queue/easy") && told.contains("BOUNDED_SLOWDOWN"), "{told}");
+    assert!(told.contains("queue/easy") && told.contains("SLOWDOWN_MEAN"), "{told}");
     assert!(told.contains("as it is now") || told.contains("queue/fcfs"), "{told}");
 }
 

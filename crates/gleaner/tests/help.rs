@@ -78,8 +78,58 @@ fn usage_errors_are_json_where_json_was_asked_for() {
 #[test]
 fn there_are_completions_for_three_shells() {
     for shell in ["bash", "zsh", "fish"] {
-        assert!(stdout(&gleaner(&["completions", shell]).success()).contains("simulate"), "{shell}");
+        let script = stdout(&gleaner(&["completions", shell]).success());
+        assert!(script.contains("GLEANER_COMPLETE") && script.contains("gleaner"), "{shell}: {script}");
     }
+}
+
+/// What a shell is proposed for the last of the words.
+fn proposed(words: &[&str]) -> String {
+    let place = words.len().to_string();
+    let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+    let folder = tempfile::tempdir().expect("a folder");
+    command.env("GLEANER_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", &place).env("_CLAP_IFS", "\n");
+    command.env("GLEANER_HOME", folder.path()).args(["--", "gleaner"]).args(words);
+    stdout(&command.assert().success())
+}
+
+#[test]
+fn words_of_ours_are_completed_without_a_grid() {
+    for (words, expected) in [
+        (&["simul"][..], "simulate"),
+        (&["policy", "show", "bertasi/gr"], "bertasi/greedy"),
+        (&["policy", "set", "queue/ea"], "queue/easy"),
+        (&["map", "FILE", "--heuristic", "max"], "max-min"),
+        (&["paper", "kh"], "khoo"),
+        (&["completions", "z"], "zsh"),
+    ] {
+        let told = proposed(words);
+        assert!(told.lines().any(|line| line == expected), "{words:?}: {told}");
+    }
+    assert_eq!(proposed(&["status", "7"]), "", "no grid, nothing to propose, and no complaint");
+}
+
+#[test]
+fn there_is_a_manual_page_for_each_command() {
+    let whole = stdout(&gleaner(&["man"]).success());
+    assert!(whole.contains(".TH gleaner 1") && whole.contains("simulate"), "{whole}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("man1");
+    gleaner(&["man", "--out", &out.display().to_string()]).success();
+    let read =
+        |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    assert!(read("gleaner-submit.1").contains("array"));
+    assert!(read("gleaner-machine-drain.1").contains("Start nothing new there"));
+    // What `gleaner help` lists is all there.
+    let help = stdout(&gleaner(&["--help"]).success());
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
+    let mut found = 0;
+    for name in listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        read(&format!("gleaner-{name}.1"));
+        found += 1;
+    }
+    assert!(found > 30, "{help}");
 }
 
 #[test]

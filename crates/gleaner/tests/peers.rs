@@ -42,7 +42,7 @@ fn peers_run_and_leave_tables_plots_and_a_report() {
     let again = summary(&simulate(&example(), &["--json"]));
     assert_eq!(run, again, "the same scenario and seed give the same run");
     let traditional = summary(&simulate(&example(), &["--json", "--policy", "dasilva/traditional"]));
-    assert_ne!(traditional["response_mean_s"], run["response_mean_s"]);
+    assert_ne!(traditional["flow_mean_s"], run["flow_mean_s"]);
 }
 
 /// Files of a scenario, one of which has a text replaced by another.

@@ -64,7 +64,7 @@ fn policies_are_compared_over_sites() {
     assert_eq!((runs.len(), &document["version"]), (8, &1.into()));
     for run in runs {
         assert_eq!((&run["jobs"], &run["unfinished"]), (&60.into(), &0.into()), "{run}");
-        let wasted = run["wasted_share"].as_f64().expect("a number");
+        let wasted = run["lost_share"].as_f64().expect("a number");
         assert_eq!(wasted > 0.0, run["policy"] == "khoo/rep", "{run}");
     }
     let jobs = std::fs::read_to_string(dir.path().join("khoo-mrs/seed-2/jobs.csv")).expect("a table");

@@ -77,7 +77,7 @@ fn one_parameter_makes_a_curve_and_any_kind_of_scenario_can_be_tuned() {
     assert_eq!(sites.status.code(), Some(0), "{sites:?}");
     let peers = tune(&example("peers"), &["--param", "peers.inputs_s=0,60", "--seeds", "2", "--json"]);
     let document: Value = serde_json::from_slice(&peers.stdout).expect("one document");
-    assert_eq!((&document["measure"], &document["seeds"]), (&"response_mean_s".into(), &2.into()));
+    assert_eq!((&document["measure"], &document["seeds"]), (&"flow_mean_s".into(), &2.into()));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn bad_input_is_found_before_anything_runs() {
         (&["--param", "policy.alpha=0,1", "--param", "policy.alpha=0,1"], &["policy.alpha: found it twice"]),
         (
             &["--param", "policy.alpha=0..1", "--measure", "speed"],
-            &["--measure: found \"speed\"", "lifetime_mean_s"],
+            &["--measure: found \"speed\"", "flow_mean_s"],
         ),
         (&["--param", "protocol.brokers=1..2"], &["protocol.brokers: found 1.25", "a whole number"]),
     ];

@@ -1,6 +1,7 @@
 //! The file of the owner's rules: read, written with all that there is to say, changed by hand.
 
 use super::rules::{Rules, RulesError};
+use gleaner_wire::meant::with_meant;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ pub enum FileError {
         why: io::Error,
     },
     /// It is no TOML, or has a key that there is not, or a value of another kind.
-    #[error("{path}: {why}", path = path.display())]
+    #[error("{path}: {why}", path = path.display(), why = with_meant(&why.to_string()))]
     Toml {
         /// The file.
         path: PathBuf,
@@ -169,7 +170,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rules.toml");
         for (key, value, parts) in [
-            ("core_max", "2", &["core_max", "unknown field", "expected one of"][..]),
+            (
+                "core_max",
+                "2",
+                &["core_max", "unknown field", "expected one of", "did you mean cores_max?"][..],
+            ),
             ("cores_max", "two", &["cores_max", "\"two\"", "expected u32"]),
             ("hours", "[\"late\"]", &["hours", "\"late\"", "expected HH:MM-HH:MM"]),
             ("hours", "[]", &["hours is an empty list", "it must be", "gleaner owner drain"]),

@@ -153,6 +153,7 @@ impl Agent {
             measure_cgroup: None,
             task_memory: None,
             speeds: Some(Speeds { cpu: 1.0, disk: 1.0, net: 1.0 }),
+            announce: |_| {},
         };
         let (stop, stopping) = watch::channel(Stop::No);
         Self { folder, stop, thread: Some(thread::spawn(move || work(options, stopping))) }

@@ -13,6 +13,7 @@ use gleaner_wire::api::{
 };
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
+use gleaner_wire::meant::meant;
 use gleaner_wire::session::ToAgent;
 use gleaner_wire::{BlobHash, JobId, VERSION};
 use std::sync::Arc;
@@ -326,7 +327,15 @@ impl Desk {
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetBudget(keys) => {
-                let policy = policy::with_budget(self.ledger.policy(), keys)?;
+                let (policy, is_none) = (self.ledger.policy(), keys.is_none());
+                let policy = policy::with_budget(policy, keys).map_err(|error| match is_none {
+                    true => Rejection::invalid(format!(
+                        "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner \
+                         policy set bertasi/greedy`",
+                        policy.name()
+                    )),
+                    false => Rejection::from(error),
+                })?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetQuota(QuotaSetting { user, quota }) => {
@@ -383,7 +392,9 @@ impl Desk {
             }
             Order::RemoveUser(user) => {
                 if !self.ledger.people().users().any(|known| known.name == user) {
-                    let message = format!("no user is called \"{user}\"; see `gleaner user list`");
+                    let known = self.ledger.people().users().map(|known| known.name.as_str());
+                    let meant = meant(&user, known);
+                    let message = format!("no user is called \"{user}\"; see `gleaner user list`{meant}");
                     return Err(Rejection::of(Kind::NotFound, message));
                 }
                 self.check_administered_without(&user)?;
@@ -443,7 +454,10 @@ impl Desk {
     }
 
     fn machine(&self, name: &str) -> Result<MachineId, Rejection> {
-        let message = || format!("no machine is called \"{name}\"; see `gleaner machines`");
+        let listed = self.ledger.agents().iter().filter(|agent| !agent.forgotten);
+        let known = || listed.clone().map(|agent| agent.name.as_str());
+        let message =
+            || format!("no machine is called \"{name}\"; see `gleaner machines`{}", meant(name, known()));
         self.ledger.find_agent(name).ok_or_else(|| Rejection::of(Kind::NotFound, message()))
     }
 }

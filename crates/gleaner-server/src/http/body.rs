@@ -13,6 +13,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
+use gleaner_wire::meant::with_meant;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::io;
 use std::pin::pin;
@@ -118,7 +119,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     serde_json::from_slice(bytes).map_err(|error| {
         // The error's own category takes a list that is too long for a syntax error.
         if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
-            Refusal::invalid(format!("the request's body: {error}"))
+            Refusal::invalid(format!("the request's body: {}", with_meant(&error.to_string())))
         } else {
             Refusal::malformed(format!("the request's body is not JSON: {error}"))
         }

@@ -3,6 +3,7 @@
 use super::Api;
 use super::caller::MetricsCaller;
 use super::refusal::Refusal;
+use crate::day::Waits;
 use crate::desk::Desk;
 use crate::view;
 use axum::extract::State;
@@ -77,7 +78,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(waits: Waits) -> Self {
         let mut registry = Registry::with_prefix("gleaner");
         let requests = Family::default();
         registry.register("http_requests", "Requests answered", requests.clone());
@@ -100,6 +101,10 @@ impl Metrics {
         registry.register("machine_owner_load", "The owner's share of a machine", owner_load.clone());
         let user_tasks = Family::default();
         registry.register("user_tasks", "Tasks by user and phase", user_tasks.clone());
+        let help = "From submission to the first start, by user";
+        registry.register_with_unit("user_wait", help, Unit::Seconds, waits.by_user);
+        let help = "From submission to the first start, by label";
+        registry.register_with_unit("label_wait", help, Unit::Seconds, waits.by_label);
         Self {
             registry,
             requests,

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use gleaner_net::NoRandomness;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Problem, ProblemDetail};
+use gleaner_wire::meant::with_meant;
 use std::io;
 
 /// A status, and what the body says: a word for programs, a sentence for people.
@@ -191,7 +192,7 @@ impl From<PathRejection> for Refusal {
 
 impl From<QueryRejection> for Refusal {
     fn from(rejection: QueryRejection) -> Self {
-        Self::malformed(rejection.body_text())
+        Self::malformed(with_meant(&rejection.body_text()))
     }
 }
 

@@ -46,6 +46,7 @@ impl Ledger {
             self.after_a_run(at, run.task);
         }
         self.lost(id, given_up.into_iter().chain(held));
+        self.reconsider_elsewhere(at);
     }
 
     /// What an agent has, which it has no more.
@@ -57,7 +58,6 @@ impl Ledger {
         for (run, step) in runs {
             self.tell_step(TaskRange::one(run.task), Some((run, id)), step);
         }
-        self.reconsider_elsewhere(at);
     }
 
     pub(super) fn returned(&mut self, at: Time, id: MachineId) {

@@ -168,3 +168,55 @@ async fn metrics_tell_of_requests_and_of_the_grid() {
     let grid: GridView = world.get("/api/v1/grid", &world.alice).await.json();
     assert_eq!((grid.tasks.waiting, grid.machines["open"], grid.epoch), (3, 1, 1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waits_are_numbers_by_user_and_by_label() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let body = r#"{"command": ["run"], "label": "render"}"#;
+    world.call("POST", "/api/v1/jobs", &world.alice, Body::from(body)).await;
+    agent.start_next(&world).await;
+    let expected = [
+        r#"gleaner_user_wait_seconds_count{user="alice"} 1"#,
+        r#"gleaner_label_wait_seconds_count{label="render"} 1"#,
+        r#"gleaner_user_wait_seconds_bucket{le="+Inf",user="alice"} 1"#,
+    ];
+    // The day hears of a fact once it is committed.
+    for turn in 0.. {
+        let text = String::from_utf8(world.get("/metrics", &world.root).await.body).unwrap();
+        if expected.iter().all(|line| text.lines().any(|found| found == *line)) {
+            break;
+        }
+        assert!(turn < 400, "{text}");
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_mistyped_is_answered_with_what_was_meant() {
+    let world = World::new().await;
+    Agent::join(&world, "lab-07").await;
+    for (method, path, body, meant) in [
+        ("POST", "/api/v1/machines/lab-7/drain", "", "; did you mean lab-07?"),
+        ("DELETE", "/api/v1/users/alic", "", "; did you mean alice?"),
+        ("POST", "/api/v1/jobs", r#"{"comand": ["run"]}"#, "; did you mean command?"),
+        ("GET", "/api/v1/jobs?limt=3", "", "; did you mean limit?"),
+        ("PUT", "/api/v1/policy", r#"{"preset": "bertasi/gredy"}"#, "; did you mean bertasi/greedy?"),
+    ] {
+        let reply = world.call(method, path, &world.root, Body::from(body)).await;
+        let told = String::from_utf8(reply.body).unwrap();
+        assert!(told.contains(meant), "{path}: {told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_spends_a_budget_keeps_one() {
+    let world = World::new().await;
+    let policy = r#"{"preset": "elleuch/btt-min-min", "budget": {"recharge": 9, "period_s": 60}}"#;
+    let reply = world.call("PUT", "/api/v1/policy", &world.root, Body::from(policy)).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let reply = world.call("PUT", "/api/v1/budget", &world.root, Body::from(r#"{"budget": null}"#)).await;
+    assert_eq!(reply.status, 422, "{reply}");
+    let told = String::from_utf8(reply.body).unwrap();
+    assert!(told.contains("elleuch/btt-min-min spends a budget and cannot go on without one"), "{told}");
+}

@@ -28,6 +28,10 @@ pub struct Outcome {
     pub peers: Vec<PeerOutcome>,
     /// By job: when it came and when it ended, if it did.
     pub ended: Vec<Option<(Time, Time)>>,
+    /// By job: when the first run of one of its tasks began, if any did.
+    pub started: Vec<Option<Time>>,
+    /// How long workers ran what was stopped.
+    pub lost_s: f64,
     /// Letters that were not acted on since they crossed others.
     pub late: u64,
     /// Letters that were refused.

@@ -43,6 +43,8 @@ pub(super) struct Worker {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Workers {
     pub(super) all: Vec<Worker>,
+    /// How long what was stopped had run.
+    pub(super) lost_s: f64,
     /// Nothing where it was stopped.
     slots: Vec<Option<Running>>,
     free: Vec<u32>,
@@ -97,7 +99,7 @@ impl Workers {
     /// Whatever runs there is over, and not done: how many that are.
     pub(super) fn stop_all(&mut self, now: Time, worker: usize) -> usize {
         let slots = self.all[worker].runs.clone();
-        slots.iter().filter_map(|slot| self.take_off(now, *slot)).count()
+        slots.iter().filter(|slot| self.stop_slot(now, **slot)).count()
     }
 
     /// One run there is over, and not done; whether it was there.
@@ -107,7 +109,13 @@ impl Workers {
             running.is_some_and(|running| running.party == party && running.run == run)
         };
         let slot = self.all[worker].runs.iter().find(is_it).copied();
-        slot.and_then(|slot| self.take_off(now, slot)).is_some()
+        slot.is_some_and(|slot| self.stop_slot(now, slot))
+    }
+
+    fn stop_slot(&mut self, now: Time, slot: u32) -> bool {
+        let stopped = self.take_off(now, slot);
+        self.lost_s += stopped.map_or(0.0, |running| now.since(running.began).seconds());
+        stopped.is_some()
     }
 
     /// What runs on a worker.

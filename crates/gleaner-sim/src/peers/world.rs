@@ -106,6 +106,7 @@ impl<'a> World<'a> {
         let outcome = Outcome {
             peers: vec![super::PeerOutcome::default(); setup.peers.len()],
             ended: vec![None; setup.jobs.len()],
+            started: vec![None; setup.jobs.len()],
             ..Outcome::default()
         };
         let state = State {
@@ -193,7 +194,8 @@ impl<'a> World<'a> {
         worker: usize,
         loan: Option<Loan>,
     ) {
-        let (task, _) = self.state.desks[party.index()].tasks[run.task.index()];
+        let (task, job) = self.state.desks[party.index()].tasks[run.task.index()];
+        self.state.outcome.started[job as usize].get_or_insert(now);
         let computes_from = if loan.is_some() { now + self.setup.inputs } else { now };
         let ends = computes_from.after_seconds(self.seconds(task, worker));
         self.state.workers.begin(Running::new((party, run), (worker, loan), (now, computes_from)), ends);
@@ -346,7 +348,7 @@ impl<'a> World<'a> {
     /// What came of it so far.
     pub fn outcome(&self) -> Outcome {
         let busy_s = self.state.workers.all.iter().map(|worker| worker.busy_s).collect();
-        Outcome { busy_s, ..self.state.outcome.clone() }
+        Outcome { busy_s, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
     /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
@@ -514,7 +516,8 @@ impl Outside for World<'_> {
                 if self.state.desks[party.index()].is_own(on) {
                     let worker = self.worker_of(party, on);
                     self.state.workers.all[worker].queue.retain(|other| *other != run);
-                    self.state.outcome.stopped += u64::from(self.state.workers.stop(now, worker, (party, run)));
+                    self.state.outcome.stopped +=
+                        u64::from(self.state.workers.stop(now, worker, (party, run)));
                     self.begin_queued(now, worker, out);
                 } else if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.retain(|(other, _)| *other != run);
@@ -533,15 +536,16 @@ impl Outside for World<'_> {
         if (from != service && self.is_silent(from, sent)) || (to != service && self.is_silent(to, now)) {
             return;
         }
-        let heard = if from.index() > service.index() || (to != service && to.index() >= self.state.desks.len()) {
-            Err(Unheard::Senseless("from or to nobody"))
-        } else if to != service {
-            self.receive(now, (from, to), body, out)
-        } else if from == service {
-            Err(Unheard::Senseless("from itself"))
-        } else {
-            self.hear(now, from, body, out)
-        };
+        let heard =
+            if from.index() > service.index() || (to != service && to.index() >= self.state.desks.len()) {
+                Err(Unheard::Senseless("from or to nobody"))
+            } else if to != service {
+                self.receive(now, (from, to), body, out)
+            } else if from == service {
+                Err(Unheard::Senseless("from itself"))
+            } else {
+                self.hear(now, from, body, out)
+            };
         if let Err(why) = heard {
             self.unheard(now, (to, from), why);
         }

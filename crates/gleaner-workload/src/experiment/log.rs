@@ -76,6 +76,7 @@ impl LogExperiment {
             seed: reading.shake.map_or(1, |shake| shake.seed),
             machine_names: vec!["machine".to_owned()],
             task_names,
+            users: Vec::new(),
             dimensions: vec!["seconds".to_owned()],
         };
         Self { experiment, kept, killed }

@@ -1,4 +1,4 @@
-//! How well the jobs of a queue were served.
+//! How well tasks and jobs were served, by the same measures in every kind of run.
 
 use gleaner_units::{Span, Time};
 use serde::Serialize;
@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 const SHORT_S: f64 = 10.0;
 
 /// A job that ran.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Served {
     /// When it came.
     pub submit: Time,
     /// When it began.
     pub start: Time,
-    /// How long it ran.
+    /// From its first start to its end.
     pub run: Span,
+    /// The seconds that it takes alone on the fastest machine that can take it: of a rigid job as long as it ran.
+    pub alone_s: f64,
     /// On how many processors.
     pub processors: u32,
     /// Whose it is, if anybody knows.
@@ -33,9 +35,9 @@ impl Served {
         self.wait_s() + self.run.seconds()
     }
 
-    /// max(1, (wait + run) / max(run, 10 s)).
+    /// max(1, (wait + run) / max(alone, 10 s)).
     pub fn bounded_slowdown(&self) -> f64 {
-        (self.flow_s() / self.run.seconds().max(SHORT_S)).max(1.0)
+        (self.flow_s() / self.alone_s.max(SHORT_S)).max(1.0)
     }
 
     fn end(&self) -> Time {
@@ -71,12 +73,13 @@ pub struct Service {
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Services {
     /// All of them.
-    #[serde(flatten)]
+    #[serde(skip)]
     pub all: Service,
     /// By user; those of whom nobody knows whose they are stand at −1, as in a log.
     pub users: BTreeMap<i64, Service>,
     /// Jain's index of the users' mean bounded slowdowns, (Σx)² / (n·Σx²): 1 where all fare alike, 1/n where one alone waits
     /// beyond measure.
+    #[serde(skip)]
     pub fairness: f64,
 }
 
@@ -132,6 +135,7 @@ mod tests {
             submit: second(5),
             start: second(start),
             run: Span::from_nanos(run * 1_000_000_000),
+            alone_s: run as f64,
             processors: 2,
             user: (run > 1).then_some(7),
         };

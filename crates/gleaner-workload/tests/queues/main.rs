@@ -39,7 +39,8 @@ fn run(log: &Log, cores: u32, policy: &PolicySpec, reading: Reading) -> (Vec<Kep
     let served = kept.jobs.iter().zip(simulation.history().tasks()).map(|(job, task)| {
         assert_ne!(task.finished, Time::NEVER, "job {} did not end", job.place);
         let run = task.finished - task.started;
-        Served { submit: job.submit, start: task.started, run, processors: job.processors, user: job.user }
+        let (submit, start, alone_s) = (job.submit, task.started, run.seconds());
+        Served { submit, start, run, alone_s, processors: job.processors, user: job.user }
     });
     let served = served.collect();
     (kept.jobs, served)

@@ -4,7 +4,7 @@ use super::candidates::Candidate;
 use crate::cli::AdviseArguments;
 use crate::failure::Failure;
 use crate::home;
-use crate::simulate::{Loaded, Numbers, log_numbers};
+use crate::simulate::{Loaded, Numbers, log_numbers, service_measures};
 use crate::trials::Runnable;
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_replay::{Past, read_last};
@@ -185,11 +185,8 @@ impl Subject {
     /// The number that is to be low.
     pub(super) fn measure(&self, now: &Ready<'_>, asked: Option<&str>) -> Result<String, Failure> {
         let (usual, known): (&str, Vec<&str>) = match &now.under {
-            Under::Scenario(loaded) => (loaded.usual_measure(), loaded.measures().to_vec()),
-            Under::Log { .. } => (
-                "bounded_slowdown",
-                vec!["bounded_slowdown", "wait_s", "flow_s", "wait_max_s", "bounded_slowdown_max"],
-            ),
+            Under::Scenario(loaded) => (loaded.usual_measure(), loaded.measures()),
+            Under::Log { .. } => ("slowdown_mean", service_measures().collect()),
             Under::Past { .. } => (
                 "flow_mean_s",
                 vec!["flow_mean_s", "wait_mean_s", "wait_max_s", "makespan_s", "machine_s", "moves"],

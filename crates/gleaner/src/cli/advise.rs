@@ -43,8 +43,8 @@ pub(crate) struct AdviseArguments {
     /// Try only these presets, parted by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) policy: Vec<String>,
-    /// The number that is to be low: makespan_s, lifetime_mean_s, response_mean_s, response_s, bounded_slowdown or flow_mean_s,
-    /// by what it is about, where nothing else is said
+    /// The number that is to be low; where nothing else is said, makespan_s for machines, slowdown_mean for logs, flow_mean_s
+    /// for all else
     #[arg(long, value_name = "KEY")]
     pub(crate) measure: Option<String>,
     /// Runs with each rule, each with a seed of its own

@@ -122,6 +122,9 @@ pub(crate) struct WorkArguments {
     /// The cgroup in which the owner's use is measured
     #[arg(long, value_name = "PATH")]
     pub(crate) measure_cgroup: Option<String>,
+    /// Print what the machine is called, and which grid it works for, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
 }

@@ -1,5 +1,6 @@
 //! The arguments of the commands that talk to a coordinator.
 
+use crate::completions;
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Role, TaskPhase};
@@ -298,6 +299,7 @@ Examples:
 #[command(after_help = STATUS_HELP)]
 pub(crate) struct StatusArguments {
     /// The job: its number, its name, or `last`; all jobs, newest first, if none is named
+    #[arg(add = completions::jobs())]
     pub(crate) job: Option<Which>,
     /// The job's tasks too
     #[arg(long, requires = "job")]
@@ -351,6 +353,7 @@ impl From<PhaseArgument> for TaskPhase {
 #[derive(Args, Debug)]
 pub(crate) struct WatchArguments {
     /// The job (its number, its name, or `last`), until it is over; the whole grid, until Ctrl-C, if none is named
+    #[arg(add = completions::jobs())]
     pub(crate) job: Option<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -360,7 +363,7 @@ pub(crate) struct WatchArguments {
 #[derive(Args, Debug)]
 pub(crate) struct WaitArguments {
     /// The jobs: numbers, as 7 or 1-4, names, or `last`
-    #[arg(required = true, value_name = "JOB")]
+    #[arg(required = true, value_name = "JOB", add = completions::jobs())]
     pub(crate) jobs: Vec<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -370,7 +373,7 @@ pub(crate) struct WaitArguments {
 #[derive(Args, Debug)]
 pub(crate) struct LogsArguments {
     /// A task, or a job (its number, its name, or `last`) for all its tasks one after the other
-    #[arg(value_name = "JOB[/TASK]")]
+    #[arg(value_name = "JOB[/TASK]", add = completions::jobs())]
     pub(crate) of: Which,
     /// Go on until the task is over, across retries
     #[arg(short, long)]
@@ -395,7 +398,7 @@ pub(crate) struct LogsArguments {
 #[derive(Args, Debug)]
 pub(crate) struct OrderArguments {
     /// Jobs (numbers, as 7 or 1-4, names, or `last`), or tasks of jobs, as 7/42
-    #[arg(value_name = "JOB[/TASK]", required = true)]
+    #[arg(value_name = "JOB[/TASK]", required = true, add = completions::jobs())]
     pub(crate) of: Vec<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -441,6 +444,7 @@ pub(crate) enum MachineArguments {
 #[derive(Args, Debug)]
 pub(crate) struct PriceArguments {
     /// Its name, as `gleaner machines` has it
+    #[arg(add = completions::machines())]
     pub(crate) name: String,
     /// Credits for a million operations; 0 for nothing
     pub(crate) credits: f64,
@@ -452,6 +456,7 @@ pub(crate) struct PriceArguments {
 #[derive(Args, Debug)]
 pub(crate) struct MachineName {
     /// Its name, as `gleaner machines` has it
+    #[arg(add = completions::machines())]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -475,7 +480,7 @@ impl MachineArguments {
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArguments {
     /// The task; a job (its number, its name, or `last`) stands for its first
-    #[arg(value_name = "JOB[/TASK]")]
+    #[arg(value_name = "JOB[/TASK]", add = completions::jobs())]
     pub(crate) task: Which,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -485,7 +490,7 @@ pub(crate) struct HistoryArguments {
 #[derive(Args, Debug)]
 pub(crate) struct FetchArguments {
     /// A task, or a job (its number, its name, or `last`) for all its tasks, each into a folder of its own
-    #[arg(value_name = "JOB[/TASK]")]
+    #[arg(value_name = "JOB[/TASK]", add = completions::jobs())]
     pub(crate) of: Which,
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]
@@ -581,6 +586,7 @@ pub(crate) enum UserArguments {
     /// Let somebody sign in no more; their jobs go on
     Remove {
         /// Their name, as `gleaner user list` has it
+        #[arg(add = completions::users())]
         name: String,
         #[command(flatten)]
         grid: GridArguments,

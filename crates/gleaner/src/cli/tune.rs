@@ -9,8 +9,8 @@ A parameter is any key of the scenario that holds a number, with the values to t
 --steps says, or a list. Every combination is run with the same seeds; what is lowest on average is the setting to use, and
 those that cannot be told from it (95 %, in pairs by seed) are marked.
 
-The measure is a number of the summary that `gleaner simulate --json` prints: makespan_s for machines, lifetime_mean_s for
-brokers, response_mean_s for peers, response_s for sites, where nothing else is said. A run that leaves work unfinished rules its setting out.
+The measure is a number of the summary that `gleaner simulate --json` prints: makespan_s for machines, flow_mean_s for
+brokers, peers and sites, where nothing else is said. A run that leaves work unfinished rules its setting out.
 
 With --out, runs are kept in DIR as they end: Ctrl-C, and the same again to go on. There are then settings.csv, tune.json,
 report.html, and heat.svg (or curve.svg, for one parameter).

@@ -1,6 +1,7 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
 use super::compare::{self, Measured, Metric};
+use super::service::{self, ServiceSummary};
 use super::{Ended, Steps, advance, aligned, check_seed, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::columns::plural;
@@ -8,8 +9,9 @@ use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_report::numbers::grouped;
 use gleaner_sim::brokering::{Brokerage, Held};
-use gleaner_units::Time;
+use gleaner_units::{MachineId, TaskClassId, Time};
 use gleaner_workload::BrokeringScenario;
+use gleaner_workload::swf::{Served, Services};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,23 +28,23 @@ pub(super) struct Summary {
     unfinished: usize,
     /// What keeps those that came.
     held: Vec<Held>,
-    /// From a job's arrival at its broker to its end; null where none ended.
-    lifetime_mean_s: Option<f64>,
-    lifetime_max_s: Option<f64>,
+    #[serde(flatten)]
+    service: ServiceSummary,
     makespan_s: f64,
 }
 
 impl Measured for Summary {
-    const METRICS: &'static [Metric] = &[
-        Metric { name: "lifetime_mean_s", unit: "s", decimals: 3 },
-        Metric { name: "lifetime_max_s", unit: "s", decimals: 3 },
-        Metric { name: "makespan_s", unit: "s", decimals: 3 },
-        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
-    ];
+    fn metrics() -> Vec<Metric> {
+        let rest = [
+            Metric { name: "makespan_s", unit: "s", decimals: 3 },
+            Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+        ];
+        ServiceSummary::METRICS.into_iter().chain(rest).collect()
+    }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let Self { lifetime_mean_s, lifetime_max_s, makespan_s, unfinished, .. } = *self;
-        vec![lifetime_mean_s, lifetime_max_s, Some(makespan_s), Some(unfinished as f64)]
+        let rest = [self.makespan_s, self.unfinished as f64].map(Some);
+        self.service.values().into_iter().chain(rest).collect()
     }
 }
 
@@ -91,7 +93,7 @@ fn run_once(arguments: &SimulateArguments, scenario: &BrokeringScenario) -> Outc
     if arguments.json {
         stdout::print_json(&summary)?;
     } else {
-        stdout::print(describe(&summary))?;
+        stdout::print(describe(&summary, arguments.out.as_deref()))?;
     }
     match ended {
         Ended::Whole => Ok(()),
@@ -132,27 +134,49 @@ pub(super) fn run_seed(
 
 fn write(dir: &Path, scenario: &BrokeringScenario, run: &Brokerage<'_>, summary: &Summary) -> Outcome {
     files::write_text(dir, "jobs.csv", &table(scenario, run))?;
+    let flows_s: Vec<f64> = served(scenario, run).map(|job| job.flow_s()).collect();
+    let title = format!("A simulated run of brokers under {}", scenario.policy);
+    files::write_text(dir, "report.html", &service::report(title, rows(summary), &flows_s))?;
     files::write_json(dir, "summary.json", summary)?;
     Ok(())
 }
 
 fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
-    let jobs = scenario.setup.jobs.iter().zip(run.records());
-    let ends: Vec<(Time, Time)> =
-        jobs.filter_map(|(job, record)| Some((job.arrival, record.finished?))).collect();
-    let lives: Vec<f64> = ends.iter().map(|(arrival, end)| end.since(*arrival).seconds()).collect();
+    let served: Vec<Served> = served(scenario, run).collect();
+    let cpus = scenario.setup.elements.iter().map(|element| element.cpus).sum();
     Summary {
         version: 1,
         policy: scenario.policy.clone(),
         rule: scenario.recipe.to_string(),
         seed: run.seed(),
         jobs: scenario.setup.jobs.len(),
-        unfinished: scenario.setup.jobs.len() - ends.len(),
+        unfinished: scenario.setup.jobs.len() - served.len(),
         held: run.held(),
-        lifetime_mean_s: mean(&lives),
-        lifetime_max_s: lives.iter().copied().reduce(f64::max),
-        makespan_s: ends.iter().map(|(_, end)| end.seconds()).fold(0.0, f64::max),
+        // What an element begins it ends.
+        service: ServiceSummary::of(&Services::of(&served, cpus), 0.0, "brokers"),
+        makespan_s: served.iter().map(|job| (job.start + job.run).seconds()).fold(0.0, f64::max),
     }
+}
+
+/// The jobs that ended. Alone, one takes as long as the fastest element that it may go to needs for its operations.
+fn served<'a>(scenario: &'a BrokeringScenario, run: &'a Brokerage<'_>) -> impl Iterator<Item = Served> + 'a {
+    let setup = &scenario.setup;
+    let grid = run.broker(0).grid();
+    let elements = || (0..setup.elements.len()).map(MachineId::new);
+    let fastest =
+        |class| elements().map(|element| grid.seconds_per_op(class, element)).fold(f64::INFINITY, f64::min);
+    let fastest: Vec<f64> = (0..setup.classes.len()).map(|class| fastest(TaskClassId::new(class))).collect();
+    setup.jobs.iter().zip(run.records()).filter_map(move |(job, record)| {
+        let (start, end) = (record.started?, record.finished?);
+        Some(Served {
+            submit: job.arrival,
+            start,
+            run: end.since(start),
+            alone_s: job.length.amount() * fastest[job.class.index()],
+            processors: 1,
+            user: Some(job.broker as u64),
+        })
+    })
 }
 
 /// A line each, in order of arrival; what never came is empty.
@@ -170,30 +194,19 @@ fn table(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> String {
     text
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+fn describe(summary: &Summary, out: Option<&Path>) -> String {
+    let report = out.map(|dir| ("report", dir.join("report.html").display().to_string()));
+    aligned(rows(summary).into_iter().chain(report).collect())
 }
 
-fn seconds(value: Option<f64>) -> String {
-    value.map_or("no job ended".to_owned(), |value| format!("{value:.3} s"))
-}
-
-fn describe(summary: &Summary) -> String {
+fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     let Summary { policy, rule, jobs, unfinished, .. } = summary;
     let held = summary.held.iter();
     let held = held.map(|Held { jobs, why, .. }| ("held", format!("{}: {why}", plural(*jobs as u64, "job"))));
-    let lines = vec![
+    let first = [
         ("policy", format!("{policy}: {rule}")),
         ("jobs", format!("{}, of which {} unfinished", grouped(*jobs as u64), grouped(*unfinished as u64))),
-        (
-            "lifetime",
-            format!(
-                "{} on average, {} at most",
-                seconds(summary.lifetime_mean_s),
-                seconds(summary.lifetime_max_s)
-            ),
-        ),
         ("makespan", format!("{:.3} s", summary.makespan_s)),
     ];
-    aligned(lines.into_iter().chain(held).collect())
+    first.into_iter().chain(held).chain(summary.service.lines()).collect()
 }

@@ -71,7 +71,7 @@ pub(super) fn run<R: Measured>(
         return Err(Failure::Interrupted(format!("{} of {} runs were done", runs.len(), inputs.len())));
     }
     let values: Vec<OfRun> = runs.iter().map(Measured::values).collect();
-    let findings = Findings::of(R::METRICS, policies, seeds, &values);
+    let findings = Findings::of(&R::metrics(), policies, seeds, &values);
     let document = Document { version: 1, compared: &findings, runs };
     if let Some(dir) = &arguments.out {
         let schedules = document.runs.iter().filter_map(Measured::schedule).cloned().collect();

@@ -1,6 +1,7 @@
 //! A scenario of any kind that can be run again and again, and what a run of it came to in numbers.
 
 use super::compare::Metric;
+use super::service::ServiceSummary;
 use super::summary::Summary;
 use super::{brokering, experiment, finish, peers, sites};
 use crate::failure::Failure;
@@ -54,6 +55,12 @@ impl Numbers {
     pub(crate) fn unfinished(&self) -> f64 {
         self.number("unfinished").unwrap_or(0.0)
     }
+}
+
+/// How those were served whose work it was, as far as the lowest number is the best.
+pub(crate) fn service_measures() -> impl Iterator<Item = &'static str> {
+    let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
+    names.filter(|name| !["utilisation", "fairness"].contains(name))
 }
 
 /// Text of which only a fingerprint is kept.
@@ -124,27 +131,19 @@ impl Loaded {
     pub(crate) fn usual_measure(&self) -> &'static str {
         match self {
             Self::Machines(_) => "makespan_s",
-            Self::Brokers(_) => "lifetime_mean_s",
-            Self::Peers(_) => "response_mean_s",
-            Self::Sites(_) => "response_s",
+            Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => "flow_mean_s",
         }
     }
 
     /// What there is to look at.
-    pub(crate) fn measures(&self) -> &'static [&'static str] {
-        match self {
-            Self::Machines(_) => &["makespan_s", "flow_mean_s", "gap", "moves", "aborts"],
-            Self::Peers(_) => &[
-                "response_mean_s",
-                "response_max_s",
-                "task_mean_s",
-                "makespan_s",
-                "load_deviation",
-                "stopped",
-            ],
-            Self::Brokers(_) => &["lifetime_mean_s", "lifetime_max_s", "makespan_s"],
-            Self::Sites(_) => &["response_s", "wait_s", "completion_s", "wasted_share", "sites_a_job"],
-        }
+    pub(crate) fn measures(&self) -> Vec<&'static str> {
+        let own: &[_] = match self {
+            Self::Machines(_) => &["makespan_s", "gap", "moves", "aborts"],
+            Self::Peers(_) => &["task_mean_s", "makespan_s", "load_deviation", "stopped"],
+            Self::Brokers(_) => &["makespan_s"],
+            Self::Sites(_) => &["completion_s", "sites_a_job"],
+        };
+        own.iter().copied().chain(service_measures()).collect()
     }
 }
 

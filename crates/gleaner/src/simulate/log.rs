@@ -8,6 +8,7 @@ mod users;
 use super::compare::{self, Measured, Metric};
 use super::report::More;
 use super::results;
+use super::service::ServiceSummary;
 use super::summary::Summary;
 use super::{Ended, Numbers, OfMachines, advance, aligned, start, what_is_kept_of};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
@@ -17,7 +18,7 @@ use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
-use gleaner_workload::swf::{LeftOut, Log, Served, Service, Services};
+use gleaner_workload::swf::{LeftOut, Log, Served, Services};
 use gleaner_workload::{LogExperiment, Overrun, PolicySource, Reading, Size, read_policy};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -38,36 +39,19 @@ struct LogSummary {
     left_out: LeftOut,
     /// Jobs that were stopped at their estimates.
     killed: usize,
+    /// Each user; what is so of all together stands in the run's own numbers.
     #[serde(flatten)]
     services: Services,
 }
 
 impl Measured for LogSummary {
-    const METRICS: &'static [Metric] = &[
-        Metric { name: "wait_s", unit: "s", decimals: 1 },
-        Metric { name: "wait_max_s", unit: "s", decimals: 0 },
-        Metric { name: "flow_s", unit: "s", decimals: 1 },
-        Metric { name: "bounded_slowdown", unit: "", decimals: 3 },
-        Metric { name: "bounded_slowdown_max", unit: "", decimals: 1 },
-        Metric { name: "utilisation", unit: "", decimals: 4 },
-        Metric { name: "fairness", unit: "", decimals: 3 },
-        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
-    ];
+    fn metrics() -> Vec<Metric> {
+        let unfinished = Metric { name: "unfinished", unit: "jobs", decimals: 1 };
+        ServiceSummary::METRICS.into_iter().chain([unfinished]).collect()
+    }
 
     fn values(&self) -> Vec<Option<f64>> {
-        Self::values_of(&self.services, self.run.unfinished)
-    }
-}
-
-impl LogSummary {
-    /// One for each metric.
-    fn values_of(services: &Services, unfinished: usize) -> Vec<Option<f64>> {
-        let Service { wait_s, flow_s, bounded_slowdown, utilisation, .. } = services.all;
-        let (fairness, unfinished) = (services.fairness, unfinished as f64);
-        let (slowdown, largest) = (bounded_slowdown.mean, bounded_slowdown.max);
-        [wait_s.mean, wait_s.max, flow_s.mean, slowdown, largest, utilisation, fairness, unfinished]
-            .map(Some)
-            .into()
+        self.run.service.values().into_iter().chain([Some(self.run.unfinished as f64)]).collect()
     }
 }
 
@@ -120,8 +104,10 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     let mut run = Simulation::new(&one.setup, one.recipe.build()).with_seed(one.seed);
     super::finish(|| run.step())?;
     let services = Services::of(&served(experiment, run.history()), cores);
-    let values = LogSummary::values_of(&services, run.history().unfinished());
-    Ok(Numbers::named(LogSummary::METRICS, &values))
+    let service = ServiceSummary::of(&services, 0.0, "users");
+    let values: Vec<Option<f64>> =
+        service.values().into_iter().chain([Some(run.history().unfinished() as f64)]).collect();
+    Ok(Numbers::named(&LogSummary::metrics(), &values))
 }
 
 fn reading(arguments: &SimulateArguments) -> Reading {
@@ -159,14 +145,17 @@ fn run_one(
     let mut run = start(arguments, one)?;
     let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
     let served = served(experiment, run.history());
+    let services = Services::of(&served, cores);
+    // A job that is stopped at its estimate has no other run, so nothing is done in vain.
+    let service = ServiceSummary::of(&services, 0.0, "users");
     let summary = LogSummary {
-        run: Summary::of(one, one.seed, &run),
+        run: Summary { service, ..Summary::of(one, one.seed, &run) },
         rule: one.recipe.to_string(),
         log: log.name(),
         cores,
         left_out: kept.left_out,
         killed: killed.iter().filter(|killed| **killed).count(),
-        services: Services::of(&served, cores),
+        services,
     };
     if let Some(dir) = dir {
         write(dir, (log, cores), experiment, &run, &summary)?;
@@ -184,6 +173,7 @@ fn served(experiment: &LogExperiment, history: &History) -> Vec<Served> {
             submit: job.submit,
             start: task.started,
             run: task.finished - task.started,
+            alone_s: (task.finished - task.started).seconds(),
             processors: job.processors,
             user: job.user,
         })
@@ -206,32 +196,22 @@ fn write(
     files::write_file(dir, "users.csv", |out| users::table(out, &summary.services))?;
     let mut figures = gantt::figures(experiment, history, (&places, cores));
     figures.push(users::figure(&summary.services));
-    let tables = vec![users::all(&summary.services), users::listed(&summary.services)];
+    let tables = vec![users::listed(&summary.services)];
     let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
     let more = More { schedule, figures, tables };
     Ok(results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), more)?)
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
-    let LogSummary { run, rule, cores, left_out, killed, services, .. } = summary;
-    let all = &services.all;
-    let spread =
-        |mean: f64, max: f64, unit: &str| format!("{mean:.3}{unit} on average, {max:.3}{unit} at most");
+    let LogSummary { run, rule, cores, left_out, killed, .. } = summary;
     let mut lines = vec![
         ("policy", format!("{}: {rule}", run.policy)),
         ("machine", format!("{cores} processors")),
         ("jobs", format!("{}, of which {} unfinished", grouped(run.tasks as u64), run.unfinished)),
         ("left out", left_out.to_string()),
         ("makespan", format!("{:.3} s", run.makespan_s)),
-        ("wait", spread(all.wait_s.mean, all.wait_s.max, " s")),
-        ("flow time", spread(all.flow_s.mean, all.flow_s.max, " s")),
-        ("slowdown", spread(all.bounded_slowdown.mean, all.bounded_slowdown.max, "") + ", bounded at 10 s"),
-        ("utilisation", format!("{:.2} %", 100.0 * all.utilisation)),
-        (
-            "fairness",
-            format!("{:.3} among {} users, by their slowdowns", services.fairness, services.users.len()),
-        ),
     ];
+    lines.extend(run.service.lines());
     if *killed > 0 {
         lines.push(("stopped", format!("{} jobs at their estimates", grouped(*killed as u64))));
     }

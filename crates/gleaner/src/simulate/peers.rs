@@ -2,17 +2,19 @@
 
 use super::compare::{self, Measured, Metric};
 use super::figures::Figures;
+use super::service::{self, ServiceSummary};
 use super::{Ended, Steps, advance, aligned, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
+use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
-use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Outcome as Came, PeersSetup, Refused, World, peers, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
+use gleaner_workload::swf::{Served, Services};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -30,15 +32,13 @@ pub(super) struct Summary {
     /// Jobs that did not end.
     unfinished: usize,
     tasks: u64,
-    /// From when a job was handed in to the end of its last task; null where none ended.
-    response_mean_s: Option<f64>,
-    response_max_s: Option<f64>,
+    /// Of jobs: each begins with the first of its tasks, and ends with the last.
+    #[serde(flatten)]
+    service: ServiceSummary,
     /// The time of a task on its worker.
     task_mean_s: Option<f64>,
     /// The part of the tasks that ended on another peer's worker.
     remote_share: f64,
-    /// The part of the workers' time until the last task ended in which they ran something.
-    use_share: f64,
     /// The standard deviation of the time that workers ran something, relative to its mean.
     load_deviation: f64,
     /// Runs that were stopped where they were.
@@ -51,22 +51,22 @@ pub(super) struct Summary {
 }
 
 impl Measured for Summary {
-    const METRICS: &'static [Metric] = &[
-        Metric { name: "response_mean_s", unit: "s", decimals: 1 },
-        Metric { name: "response_max_s", unit: "s", decimals: 1 },
-        Metric { name: "task_mean_s", unit: "s", decimals: 1 },
-        Metric { name: "makespan_s", unit: "s", decimals: 0 },
-        Metric { name: "remote_share", unit: "", decimals: 3 },
-        Metric { name: "load_deviation", unit: "", decimals: 3 },
-        Metric { name: "stopped", unit: "runs", decimals: 1 },
-        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
-    ];
+    fn metrics() -> Vec<Metric> {
+        let rest = [
+            Metric { name: "task_mean_s", unit: "s", decimals: 1 },
+            Metric { name: "makespan_s", unit: "s", decimals: 0 },
+            Metric { name: "remote_share", unit: "", decimals: 3 },
+            Metric { name: "load_deviation", unit: "", decimals: 3 },
+            Metric { name: "stopped", unit: "runs", decimals: 1 },
+            Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+        ];
+        ServiceSummary::METRICS.into_iter().chain(rest).collect()
+    }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let Self { response_mean_s, response_max_s, task_mean_s, makespan_s, .. } = *self;
         let counted = [self.remote_share, self.load_deviation, self.stopped as f64, self.unfinished as f64];
-        let times = [response_mean_s, response_max_s, task_mean_s, Some(makespan_s)];
-        times.into_iter().chain(counted.map(Some)).collect()
+        let times = [self.task_mean_s, Some(self.makespan_s)];
+        self.service.values().into_iter().chain(times).chain(counted.map(Some)).collect()
     }
 }
 
@@ -190,12 +190,13 @@ fn patience_s(setup: &PeersSetup) -> f64 {
 }
 
 fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came) -> Summary {
-    let responses: Vec<f64> = responses(came).collect();
+    let ended = came.ended.iter().flatten().count();
     let busy_s: f64 = came.busy_s.iter().sum();
     let cores = |site: &gleaner_sim::peers::Site| {
         site.workers.iter().map(|kind| f64::from(setup.machine_classes[kind.index()].cores)).sum::<f64>()
     };
-    let all_s = came.makespan.seconds() * setup.peers.iter().map(cores).sum::<f64>();
+    let first = setup.jobs.iter().map(|job| job.submitted).min().unwrap_or_default();
+    let all_s = came.makespan.since(first).seconds() * setup.peers.iter().map(cores).sum::<f64>();
     let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
     Summary {
         version: 1,
@@ -205,19 +206,43 @@ fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came)
         peers: setup.peers.len(),
         workers: came.busy_s.len(),
         jobs: setup.jobs.len(),
-        unfinished: setup.jobs.len() - responses.len(),
+        unfinished: setup.jobs.len() - ended,
         tasks: came.tasks,
-        response_mean_s: mean(&responses),
-        response_max_s: responses.iter().copied().reduce(f64::max),
+        service: ServiceSummary::of(
+            &Services::of(&served(setup, came), 1),
+            share(came.lost_s, busy_s),
+            "peers",
+        )
+        .with_utilisation(share(busy_s, all_s)),
         task_mean_s: (came.tasks > 0).then(|| came.mean_task_s()),
         remote_share: share(came.remote as f64, came.tasks as f64),
-        use_share: share(busy_s, all_s),
         load_deviation: if busy_s > 0.0 { came.load_deviation() } else { 0.0 },
         stopped: came.stopped,
         makespan_s: came.makespan.seconds(),
         late: came.late,
         refused: came.refused,
     }
+}
+
+/// The jobs that ended. Alone, one takes as long as its longest task does on the fastest worker.
+fn served(setup: &PeersSetup, came: &Came) -> Vec<Served> {
+    let fastest = setup.machine_classes.iter().map(|class| class.speeds[0]).fold(0.0, f64::max);
+    let mut lengths = setup.lengths.iter();
+    let jobs = setup.jobs.iter().zip(&came.ended).zip(&came.started);
+    let served = jobs.map(|((job, ended), started)| {
+        let own = lengths.by_ref().take(job.tasks as usize);
+        let longest = own.map(|length| Ops::amount(*length)).fold(0.0, f64::max);
+        let ((submit, end), start) = ((*ended)?, (*started)?);
+        Some(Served {
+            submit,
+            start,
+            run: end.since(start),
+            alone_s: setup.weights[0] * longest / fastest,
+            processors: 1,
+            user: Some(job.peer.index() as u64),
+        })
+    });
+    served.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
 fn responses(came: &Came) -> impl Iterator<Item = f64> + '_ {
@@ -328,18 +353,13 @@ fn report(
         ("jobs", grouped(summary.jobs as u64)),
         ("of which unfinished", grouped(summary.unfinished as u64)),
         ("tasks that ended", grouped(summary.tasks)),
-        ("mean response of a job", seconds(summary.response_mean_s)),
         ("mean time of a task on its worker", seconds(summary.task_mean_s)),
         ("tasks that ended at another peer", percent(summary.remote_share)),
-        ("workers' time in use", percent(summary.use_share)),
         ("deviation of workers' load", percent(summary.load_deviation)),
         ("runs that were stopped", grouped(summary.stopped)),
         ("letters that were refused", grouped(summary.refused)),
     ];
-    let table =
-        rows.into_iter().fold(Table::new("The run in a few numbers", ["what", "value"]), |table, row| {
-            table.row([Cell::text(row.0), Cell::text(row.1)])
-        });
+    let table = service::table(rows.into_iter().chain(summary.service.lines()));
     let columns = ["peer", "workers", "jobs", "mean response", "received", "given"];
     let listed = scenario.peer_names.iter().zip(&setup.peers).zip(&came.peers).take(PEERS_LISTED);
     let caption = if scenario.peer_names.len() > PEERS_LISTED {
@@ -378,14 +398,6 @@ fn report(
 /// A longer table is for `peers.csv`.
 const PEERS_LISTED: usize = 100;
 
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn said(value: Option<f64>) -> String {
-    value.map_or("no job ended".to_owned(), |value| format!("{value:.3} s"))
-}
-
 fn describe(summary: &Summary, out: Option<&Path>) -> String {
     let Summary { policy, rule, jobs, unfinished, .. } = summary;
     let mut lines = vec![
@@ -396,10 +408,6 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         ),
         ("jobs", format!("{}, of which {} unfinished", grouped(*jobs as u64), grouped(*unfinished as u64))),
         (
-            "response",
-            format!("{} on average, {} at most", said(summary.response_mean_s), said(summary.response_max_s)),
-        ),
-        (
             "tasks",
             format!(
                 "{}, {:.1} % on other peers' workers",
@@ -407,9 +415,9 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
                 100.0 * summary.remote_share
             ),
         ),
-        ("workers", format!("{:.1} % of the time in use", 100.0 * summary.use_share)),
         ("makespan", format!("{:.3} s", summary.makespan_s)),
     ];
+    lines.extend(summary.service.lines());
     if summary.refused > 0 {
         lines.push(("refused", format!("{} letters that made no sense", grouped(summary.refused))));
     }

@@ -1,6 +1,7 @@
 //! The report of a run, for people.
 
 use super::figures::Figures;
+use super::service;
 use super::summary::Summary;
 use gleaner_core::Policy;
 use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
@@ -84,6 +85,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
         ("no schedule ends before", bound),
         ("distance from that", gap),
         ("relocations", numbers::grouped(summary.moves)),
+        ("runs lost with a machine", numbers::grouped(summary.aborts)),
     ];
     let budget = summary.budget.iter().flat_map(|budget| {
         [
@@ -92,11 +94,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
             ("spent in all", numbers::grouped(budget.paid.count())),
         ]
     });
-    rows.into_iter()
-        .chain(budget)
-        .fold(Table::new("The run in a few numbers", ["what", "value"]), |table, (what, value)| {
-            table.row([Cell::text(what), Cell::text(value)])
-        })
+    service::table(rows.into_iter().chain(summary.service.lines()).chain(budget))
 }
 
 fn machines<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Table {

@@ -1,13 +1,16 @@
 //! `gleaner simulate` with a scenario of jobs over sites.
 
 use super::compare::{self, Measured, Metric};
+use super::service::{self, ServiceSummary};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, stdout};
 use gleaner_policy::PolicySpec;
 use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
+use gleaner_units::Time;
 use gleaner_workload::sites::SitesScenario;
+use gleaner_workload::swf::{Served, Services};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,38 +25,31 @@ pub(super) struct SitesSummary {
     unfinished: usize,
     sites: usize,
     processors: u64,
-    /// Average wait time.
-    wait_s: f64,
+    /// Of jobs: each begins when the first of its copies is dispatched.
+    #[serde(flatten)]
+    service: ServiceSummary,
     /// Queue completion time.
     completion_s: f64,
-    /// Average grid utilisation: held.
-    use_share: f64,
-    /// The same, computing only.
+    /// As utilisation, computing only.
     compute_share: f64,
-    response_s: f64,
     sites_a_job: f64,
-    wasted_share: f64,
     refused: u64,
 }
 
 impl Measured for SitesSummary {
-    const METRICS: &'static [Metric] = &[
-        Metric { name: "wait_s", unit: "s", decimals: 0 },
-        Metric { name: "completion_s", unit: "s", decimals: 0 },
-        Metric { name: "use_share", unit: "", decimals: 3 },
-        Metric { name: "compute_share", unit: "", decimals: 3 },
-        Metric { name: "response_s", unit: "s", decimals: 0 },
-        Metric { name: "sites_a_job", unit: "", decimals: 2 },
-        Metric { name: "wasted_share", unit: "", decimals: 3 },
-        Metric { name: "unfinished", unit: "jobs", decimals: 1 },
-    ];
+    fn metrics() -> Vec<Metric> {
+        let rest = [
+            Metric { name: "completion_s", unit: "s", decimals: 0 },
+            Metric { name: "compute_share", unit: "", decimals: 3 },
+            Metric { name: "sites_a_job", unit: "", decimals: 2 },
+            Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+        ];
+        ServiceSummary::METRICS.into_iter().chain(rest).collect()
+    }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let Self { wait_s, completion_s, use_share, compute_share, response_s, sites_a_job, .. } = *self;
-        let (wasted, unfinished) = (self.wasted_share, self.unfinished as f64);
-        let all =
-            [wait_s, completion_s, use_share, compute_share, response_s, sites_a_job, wasted, unfinished];
-        all.map(Some).into()
+        let rest = [self.completion_s, self.compute_share, self.sites_a_job, self.unfinished as f64];
+        self.service.values().into_iter().chain(rest.map(Some)).collect()
     }
 }
 
@@ -73,7 +69,11 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
     }
     super::check_places(arguments)?;
     let summary = one(0, scenarios[0].seed)?;
-    if arguments.json { stdout::print_json(&summary) } else { stdout::print(describe(&summary)) }
+    if arguments.json {
+        stdout::print_json(&summary)
+    } else {
+        stdout::print(describe(&summary, arguments.out.as_deref()))
+    }
 }
 
 fn run_one(
@@ -99,6 +99,9 @@ pub(super) fn run_seed(
     let summary = summary(policy, seed, &setup, &outcome);
     if let Some(dir) = out {
         files::write_text(dir, "jobs.csv", &jobs(&setup, &outcome))?;
+        let flows_s: Vec<f64> = served(&setup, &outcome).iter().map(Served::flow_s).collect();
+        let title = format!("A simulated run of jobs over sites under {}", policy.name());
+        files::write_text(dir, "report.html", &service::report(title, rows(&summary), &flows_s))?;
         files::write_json(dir, "summary.json", &summary)?;
     }
     Ok(summary)
@@ -116,6 +119,7 @@ pub(super) fn policy(scenario: &SitesScenario) -> Result<&PolicySpec, Failure> {
 }
 
 fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOutcome) -> SitesSummary {
+    let lost_share = if outcome.held > 0.0 { outcome.wasted / outcome.held } else { 0.0 };
     SitesSummary {
         version: 1,
         policy: policy.name().to_owned(),
@@ -124,15 +128,27 @@ fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOu
         unfinished: outcome.unfinished(),
         sites: setup.sites.len(),
         processors: setup.processors(),
-        wait_s: outcome.wait_s(),
+        service: ServiceSummary::of(&Services::of(&served(setup, outcome), 1), lost_share, "sites")
+            .with_utilisation(outcome.use_share()),
         completion_s: outcome.completion_s(),
-        use_share: outcome.use_share(),
         compute_share: outcome.compute_share(),
-        response_s: outcome.response_s(),
         sites_a_job: outcome.parts_mean(),
-        wasted_share: if outcome.held > 0.0 { outcome.wasted / outcome.held } else { 0.0 },
         refused: outcome.refused,
     }
+}
+
+/// The jobs that ended. Whose one is says the site that handed it in.
+fn served(setup: &SitesSetup, outcome: &SitesOutcome) -> Vec<Served> {
+    let ended = setup.jobs.iter().zip(&outcome.jobs).filter(|(_, of)| of.ended != Time::NEVER);
+    let served = ended.map(|(job, of)| Served {
+        submit: of.submitted,
+        start: of.dispatched,
+        run: of.ended.since(of.dispatched),
+        alone_s: job.run_s,
+        processors: job.processors,
+        user: Some(job.source as u64),
+    });
+    served.collect()
 }
 
 /// A line a job; its parts as `site:processors`, with sites from 1.
@@ -163,18 +179,19 @@ fn jobs(setup: &SitesSetup, outcome: &SitesOutcome) -> String {
     lines
 }
 
-fn describe(run: &SitesSummary) -> String {
-    let seconds = |value: f64| grouped(value.round() as u64) + " s";
-    let share = |value: f64| decimals(100.0 * value, 1) + " %";
-    super::aligned(vec![
+fn rows(run: &SitesSummary) -> Vec<(&'static str, String)> {
+    let first = [
         ("policy", run.policy.clone()),
         ("jobs", format!("{}, of which {} unfinished", run.jobs, run.unfinished)),
         ("sites", format!("{} with {} processors", run.sites, grouped(run.processors))),
-        ("wait", seconds(run.wait_s)),
-        ("completion", seconds(run.completion_s)),
-        ("in use", format!("{}, computing {}", share(run.use_share), share(run.compute_share))),
-        ("response", seconds(run.response_s)),
+        ("completion", grouped(run.completion_s.round() as u64) + " s"),
+        ("computing", decimals(100.0 * run.compute_share, 2) + " %"),
         ("sites a job", decimals(run.sites_a_job, 2)),
-        ("waste", share(run.wasted_share)),
-    ])
+    ];
+    first.into_iter().chain(run.service.lines()).collect()
+}
+
+fn describe(run: &SitesSummary, out: Option<&Path>) -> String {
+    let report = out.map(|dir| ("report", dir.join("report.html").display().to_string()));
+    super::aligned(rows(run).into_iter().chain(report).collect())
 }

@@ -1,12 +1,14 @@
 //! A run in a few numbers: what `--json` prints and `summary.json` holds.
 
 use super::compare::{Measured, Metric};
+use super::service::ServiceSummary;
 use gleaner_core::{Budget, Policy};
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{History, Period, Simulation, Waste};
-use gleaner_units::{Credits, Time};
+use gleaner_units::{Credits, MachineId, Ops, TaskClassId, Time};
 use gleaner_workload::Experiment;
+use gleaner_workload::swf::{Served, Services};
 use serde::Serialize;
 
 /// A run in a few numbers.
@@ -26,8 +28,8 @@ pub(crate) struct Summary {
     pub(crate) unfinished: usize,
     /// When the last task ended that did.
     pub(crate) makespan_s: f64,
-    /// From arrival to end, on average; none where no task ended.
-    pub(crate) flow_mean_s: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) service: ServiceSummary,
     /// No schedule could end earlier; none where no schedule ends.
     pub(crate) lower_bound_s: Option<f64>,
     /// The distance of the makespan from that bound, relative to it; none unless every task ended.
@@ -36,7 +38,9 @@ pub(crate) struct Summary {
     pub(crate) moves: u64,
     /// How often a machine went before its task was done.
     pub(crate) aborts: u64,
-    /// What was done in vain; none where no task had several runs at a time.
+    /// What had to be done again, since a machine went or a task kept nothing.
+    pub(crate) lost: Waste,
+    /// What was done beside a faster run; none where no task had several runs at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wasted: Option<Waste>,
     /// What was spent; none without a budget.
@@ -105,11 +109,12 @@ impl Summary {
             tasks: history.tasks().len(),
             unfinished: history.unfinished(),
             makespan_s,
-            flow_mean_s: flow_mean_s(experiment, history),
+            service: service(experiment, run),
             lower_bound_s,
             gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
             moves: history.moves(),
             aborts: history.aborts(),
+            lost: history.lost(),
             wasted: Some(history.wasted()).filter(|wasted| wasted.runs > 0),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
             schedule: None,
@@ -117,34 +122,70 @@ impl Summary {
     }
 }
 
-fn flow_mean_s(experiment: &Experiment, history: &History) -> Option<f64> {
-    let tasks = experiment.setup.tasks.arrivals.iter().zip(history.tasks());
-    let ended = tasks.filter(|(_, task)| task.finished != Time::NEVER);
-    let flow_s: f64 = ended.map(|(arrival, task)| task.finished.since(*arrival).seconds()).sum();
-    (history.finished() > 0).then(|| flow_s / history.finished() as f64)
+fn service<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> ServiceSummary {
+    let (history, tasks) = (run.history(), &experiment.setup.tasks);
+    let grid = experiment.setup.idle_grid();
+    let classes = &experiment.setup.task_classes;
+    let fastest =
+        |class| grid.classes().seconds_per_op_row(class).iter().copied().fold(f64::INFINITY, f64::min);
+    let fastest: Vec<f64> = (0..classes.len()).map(|class| fastest(TaskClassId::new(class))).collect();
+    let served = history.tasks().iter().enumerate().filter(|(_, task)| task.finished != Time::NEVER);
+    let served = served.map(|(at, task)| Served {
+        submit: tasks.arrivals[at],
+        start: task.started,
+        run: task.finished.since(task.started),
+        alone_s: tasks.lengths[at].amount() * fastest[tasks.classes[at].index()],
+        processors: 1,
+        user: experiment.users.get(at).map(|user| u64::from(*user)),
+    });
+    let services = Services::of(&served.collect::<Vec<_>>(), 1);
+    let ended = tasks.lengths.iter().zip(history.tasks()).filter(|(_, task)| task.finished != Time::NEVER);
+    let useful: f64 = ended.map(|(length, _)| Ops::amount(*length)).sum();
+    let in_vain = history.lost().ops + history.wasted().ops;
+    let lost_share = if in_vain > 0.0 { in_vain / (useful + in_vain) } else { 0.0 };
+    ServiceSummary::of(&services, lost_share, "users").with_utilisation(utilisation(experiment, run))
+}
+
+/// The part of the machines' time, each weighed by its cores, in which they had something to run.
+fn utilisation<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> f64 {
+    let setup = &experiment.setup;
+    let (first, last) = (setup.tasks.arrivals.first().copied().unwrap_or_default(), run.history().makespan());
+    let there_s = |machine: usize| match &setup.availability {
+        None => last.since(first).seconds(),
+        Some(by_trace) => {
+            let trace = &by_trace.trace;
+            let from = trace.pieces(machine).first().map_or(Time::ZERO, |piece| piece.from);
+            trace.intervals()[machine].until.min(last).since(from.max(first)).seconds()
+        }
+    };
+    let cores = |machine: usize| match &setup.availability {
+        None => setup.machine_classes[setup.machines[machine].index()].cores,
+        Some(_) => 1,
+    };
+    let (busy_s, all_s) = (0..setup.machine_count()).fold((0.0, 0.0), |(busy_s, all_s), machine| {
+        let cores = f64::from(cores(machine));
+        (busy_s + cores * run.busy_seconds(MachineId::new(machine)), all_s + cores * there_s(machine))
+    });
+    if all_s > 0.0 { busy_s / all_s } else { 0.0 }
 }
 
 impl Measured for Summary {
-    const METRICS: &'static [Metric] = &[
-        Metric { name: "makespan_s", unit: "s", decimals: 3 },
-        Metric { name: "flow_mean_s", unit: "s", decimals: 3 },
-        Metric { name: "unfinished", unit: "tasks", decimals: 1 },
-        Metric { name: "moves", unit: "", decimals: 1 },
-        Metric { name: "aborts", unit: "", decimals: 1 },
-        Metric { name: "paid", unit: "credits", decimals: 0 },
-    ];
+    fn metrics() -> Vec<Metric> {
+        let first = [Metric { name: "makespan_s", unit: "s", decimals: 3 }];
+        let rest = [
+            Metric { name: "unfinished", unit: "tasks", decimals: 1 },
+            Metric { name: "moves", unit: "", decimals: 1 },
+            Metric { name: "aborts", unit: "", decimals: 1 },
+            Metric { name: "paid", unit: "credits", decimals: 0 },
+        ];
+        first.into_iter().chain(ServiceSummary::METRICS).chain(rest).collect()
+    }
 
     fn values(&self) -> Vec<Option<f64>> {
         let paid = self.budget.as_ref().map(|budget| budget.paid.amount());
         let (moves, aborts) = (self.moves as f64, self.aborts as f64);
-        vec![
-            Some(self.makespan_s),
-            self.flow_mean_s,
-            Some(self.unfinished as f64),
-            Some(moves),
-            Some(aborts),
-            paid,
-        ]
+        let rest = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid];
+        [Some(self.makespan_s)].into_iter().chain(self.service.values()).chain(rest).collect()
     }
 
     fn schedule(&self) -> Option<&Gantt> {

@@ -14,7 +14,7 @@ pub(crate) struct Metric {
 
 /// What a run came to.
 pub(crate) trait Measured: Serialize + Send {
-    const METRICS: &'static [Metric];
+    fn metrics() -> Vec<Metric>;
 
     /// One for each metric; none where the run has no such number.
     fn values(&self) -> Vec<Option<f64>>;

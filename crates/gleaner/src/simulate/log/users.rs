@@ -24,26 +24,6 @@ pub(super) fn table(out: &mut dyn Write, services: &Services) -> io::Result<()> 
     Ok(())
 }
 
-/// All users together.
-pub(super) fn all(services: &Services) -> Table {
-    let Service { wait_s, flow_s, bounded_slowdown, utilisation, .. } = services.all;
-    let rows = [
-        ("wait", numbers::seconds(wait_s.mean), numbers::seconds(wait_s.max)),
-        ("flow time", numbers::seconds(flow_s.mean), numbers::seconds(flow_s.max)),
-        (
-            "bounded slowdown",
-            numbers::decimals(bounded_slowdown.mean, 3),
-            numbers::decimals(bounded_slowdown.max, 1),
-        ),
-        ("utilisation", numbers::decimals(100.0 * utilisation, 2) + " %", String::new()),
-        ("fairness among users", numbers::decimals(services.fairness, 3), String::new()),
-    ];
-    let table = Table::new("How jobs were served", ["what", "mean", "largest"]);
-    rows.into_iter().fold(table, |table, (what, mean, largest)| {
-        table.row([Cell::text(what), Cell::number(mean), Cell::number(largest)])
-    })
-}
-
 /// Those with the most jobs.
 pub(super) fn listed(services: &Services) -> Table {
     let mut users: Vec<(&i64, &Service)> = services.users.iter().collect();

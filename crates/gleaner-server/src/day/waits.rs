@@ -1,0 +1,79 @@
+//! How long tasks waited for their first start, by user and by label, since the coordinator started: for Prometheus.
+
+use crate::ledger::Job;
+use crate::limits::{LABELS_MEASURED, USERS_MEASURED};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use std::collections::BTreeSet;
+
+/// From a second to a week.
+const BUCKETS_S: [f64; 9] = [1.0, 10.0, 60.0, 300.0, 1_800.0, 7_200.0, 28_800.0, 86_400.0, 604_800.0];
+/// Who came after there was a series for as many as there may be.
+const OTHERS: &str = "(others)";
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct OfUser {
+    user: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct OfLabel {
+    label: String,
+}
+
+/// See the module. A copy goes on with the same numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Waits {
+    pub(crate) by_user: Family<OfUser, Histogram>,
+    pub(crate) by_label: Family<OfLabel, Histogram>,
+    users: BTreeSet<String>,
+    labels: BTreeSet<String>,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        let new = (|| Histogram::new(BUCKETS_S)) as fn() -> Histogram;
+        Self {
+            by_user: Family::new_with_constructor(new),
+            by_label: Family::new_with_constructor(new),
+            users: BTreeSet::new(),
+            labels: BTreeSet::new(),
+        }
+    }
+}
+
+impl Waits {
+    pub(super) fn add(&mut self, job: &Job, wait_s: f64) {
+        let user = called(&mut self.users, &job.user, USERS_MEASURED);
+        self.by_user.get_or_create(&OfUser { user }).observe(wait_s);
+        if let Some(label) = &job.spec.label {
+            let label = called(&mut self.labels, label, LABELS_MEASURED);
+            self.by_label.get_or_create(&OfLabel { label }).observe(wait_s);
+        }
+    }
+}
+
+/// As it is called, if it is one of the first so many.
+fn called(known: &mut BTreeSet<String>, name: &str, most: usize) -> String {
+    if known.contains(name) {
+        return name.to_owned();
+    }
+    if known.len() == most {
+        return OTHERS.to_owned();
+    }
+    known.insert(name.to_owned());
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_come_late_are_counted_together() {
+        let mut known = BTreeSet::new();
+        let names = ["ada", "ben", "cy", "ada", "dee"].map(|name| called(&mut known, name, 2));
+        assert_eq!(names, ["ada", "ben", OTHERS, "ada", OTHERS]);
+    }
+}
