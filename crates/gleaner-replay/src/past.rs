@@ -130,7 +130,8 @@ impl Reading {
         match told.step {
             Step::Started => self.started(at, task),
             Step::Ended(_) | Step::Wasted | Step::Refused => {
-                let (Fact::RunEnded { end, agent, .. } | Fact::ResultRefused { end, agent, .. }) = fact else {
+                let (Fact::RunEnded { end, agent, .. } | Fact::ResultRefused { end, agent, .. }) = fact
+                else {
                     unreachable!("a run ends by a fact that says how");
                 };
                 noted.machine_s += end.usage.elapsed_s;

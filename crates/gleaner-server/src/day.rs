@@ -88,6 +88,7 @@ impl Day {
                             }
                         }
                         Decision::StartWide { .. }
+                        | Decision::Ask { .. }
                         | Decision::Replicate { .. }
                         | Decision::ReplicateWide { .. }
                         | Decision::Collect

@@ -166,8 +166,8 @@ impl World {
                 None
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
-            // A lone scheduler has no peers: nobody hears it.
-            Command::Lending(_) => None,
+            // A lone scheduler has no peers: nobody hears it. What is asked for was answered before it came here.
+            Command::Lending(_) | Command::Ask { .. } => None,
         }
     }
 
@@ -186,7 +186,7 @@ impl World {
                 self.history.superseded(self.ops_at_start(setup, run.task) - ops_left);
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }
-            StopReason::PartLost => {
+            StopReason::PartLost | StopReason::NotHeld => {
                 self.history.aborted();
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }

@@ -16,9 +16,7 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
     match told.step {
         Step::Submitted => by_user("submitted"),
         Step::Placed => coordinator("placed by the policy"),
-        Step::Moves { to } => {
-            coordinator(&format!("the policy moves it from {} to {}", machine(), name(to)))
-        }
+        Step::Moves { to } => coordinator(&format!("the policy moves it from {} to {}", machine(), name(to))),
         Step::Copied => coordinator(&format!("the policy runs it on {} too", machine())),
         Step::Started => by_agent("its program started"),
         Step::Ended(verdict) => by_agent(&find_end(fact).map_or_else(String::new, |end| ended(end, verdict))),

@@ -57,7 +57,9 @@ fn told(
         };
         if by_ledger != by_life {
             let (seq, body) = (stored.seq, &stored.row.body);
-            return Err(format!("of {task}, row {seq} ({body}) says {by_life:?}, and the ledger {by_ledger:?}"));
+            return Err(format!(
+                "of {task}, row {seq} ({body}) says {by_life:?}, and the ledger {by_ledger:?}"
+            ));
         }
     }
     let phases = [life.phase(), ledger.record(task).phase].map(shown);
