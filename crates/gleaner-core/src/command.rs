@@ -19,6 +19,13 @@ pub enum Command {
         /// Where, in order of machine.
         parts: Box<[Part]>,
     },
+    /// Ask each of these sites to hold its part for a run. Each answer names the run and the site.
+    Ask {
+        /// The run.
+        run: RunId,
+        /// Who is asked, and for what, in order of machine.
+        parts: Box<[Part]>,
+    },
     /// Stop a run, keep what it has done if it can be kept, and say when it is over: all its parts, if it has several.
     Stop {
         /// The run.
@@ -43,4 +50,6 @@ pub enum StopReason {
     Superseded,
     /// The machine of one of its parts is out of reach: nothing of it counts any more.
     PartLost,
+    /// One of the sites that were asked for it does not hold its part, or has not answered in time.
+    NotHeld,
 }

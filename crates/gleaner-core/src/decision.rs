@@ -53,6 +53,16 @@ pub enum Decision {
         /// Machines that can run these now, in order; their cores add up to what the task needs.
         parts: Box<[Part]>,
     },
+    /// Ask sites to hold room for one more run of a task, all or none, by a deadline: the run is sent as soon as all of them
+    /// said that they do, and given up if one refuses or is silent.
+    Ask {
+        /// A task that waits; or one with runs, which are not being moved: then it is a copy.
+        task: TaskId,
+        /// Machines that can run these now as far as is known, in order; their cores add up to what the task needs.
+        parts: Box<[Part]>,
+        /// Who has not answered by then is not waited for; not before now.
+        until: Time,
+    },
     /// Begin a batch: whatever is planned and has not begun is planned no more, and its credits are given back.
     Collect,
     /// Put a waiting task at the end of a queue.

@@ -168,6 +168,20 @@ pub enum Event {
     },
     /// A peer did, wants, lends or gave back something.
     Lending(LendingEvent),
+    /// A site holds its part of a run that it was asked for.
+    RunGranted {
+        /// Which run.
+        run: RunId,
+        /// Which site.
+        on: MachineId,
+    },
+    /// A site does not hold its part of a run that it was asked for.
+    RunRefused {
+        /// Which run.
+        run: RunId,
+        /// Which site.
+        on: MachineId,
+    },
     /// All that a run needs is where it goes, and it waits there for its turn.
     RunArrived(RunId),
     /// A run began where it was sent.

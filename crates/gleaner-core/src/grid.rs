@@ -4,6 +4,7 @@ mod account;
 mod accounts;
 mod admit;
 mod apply;
+mod asking;
 mod beliefs;
 mod catalogue;
 mod chains;

@@ -10,43 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Circles that stay for now, each with the reason.
-const KEPT: [(&str, &[&str], &str); 13] = [
+const KEPT: [(&str, &[&str], &str); 3] = [
     ("gleaner-agent", &["confine/group", "confine/limiter", "keeper/orders"], "a limiter's part of an order"),
-    ("gleaner-agent", &["probes/benchmark", "probes/benchmark/network"], "a probe and its one part"),
     (
         "gleaner-classad",
         &["ad", "context", "eval", "expr", "functions", "ops", "scope", "time", "unparse", "value"],
         "the language is recursive: a value may be a list or an ad, which are expressions, which have values",
     ),
-    ("gleaner-core", &["explain", "explain/failures"], "an explanation and its parts"),
-    (
-        "gleaner-mapping",
-        &["bound/interior", "bound/interior/system"],
-        "an iteration and its system of equations",
-    ),
-    ("gleaner-mapping", &["polish", "polish/guide"], "a search and its guide"),
-    ("gleaner-net", &["client", "client/connect"], "a client and how it connects"),
-    ("gleaner-policy", &["batch", "batch/targets"], "a batch, and how it sees where its tasks may go"),
     ("gleaner-server", &["http", "http/caller", "http/metrics"], "the state of the API names the metrics"),
-    (
-        "gleaner-server",
-        &["store/sqlite", "store/sqlite/reader", "store/sqlite/snapshot_files"],
-        "a store opens its readers, which open it",
-    ),
-    ("gleaner-sim", &["bound", "bound/capacity", "bound/prices", "bound/work"], "limits of the program"),
-    ("gleaner-testkit", &["naive_batch", "naive_batch/view"], "a reference and how it sees the grid"),
-    (
-        "gleaner-workload",
-        &[
-            "submit/condor",
-            "submit/condor/keys",
-            "submit/condor/macros",
-            "submit/condor/queue",
-            "submit/condor/statements",
-            "submit/condor/translate",
-        ],
-        "statements hold macros, which are filled in by statements",
-    ),
 ];
 
 /// The path of a module below its crate: `["grid", "apply"]`; nothing for the root.

@@ -100,6 +100,7 @@ fn state(scheduler: &Scheduler<Puppet>) -> String {
     let run = |run: &Run| {
         let stage = match run.stage() {
             Stage::Held => "held",
+            Stage::Asked => "asked",
             Stage::Sent => "sent",
             Stage::Running => "runs",
             Stage::Stopping => "stops",

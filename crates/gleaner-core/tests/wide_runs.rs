@@ -2,7 +2,7 @@
 
 use gleaner_core::{
     Change, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Part,
-    Policy, Refusal, Room, RunEnd, Scheduler, Stage, StopReason, Tags, TaskClass, TaskState,
+    Policy, Refusal, Room, RunEnd, Scheduler, SiteState, Stage, StopReason, Tags, TaskClass, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 
@@ -115,6 +115,7 @@ fn state(scheduler: &Scheduler<Puppet>) -> String {
     let runs = grid.runs_of(wide_task()).map(|run| {
         let stage = match run.stage() {
             Stage::Held => "held",
+            Stage::Asked => "asked",
             Stage::Sent => "sent",
             Stage::Running => "runs",
             Stage::Stopping => "stops",
@@ -273,4 +274,127 @@ fn it_has_come_as_far_as_its_slowest_part() {
     let measured = Event::MachineMeasured { machine: on(3), class: MachineClassId::new(0) };
     tell(&mut scheduler, later, &measured);
     assert_eq!(scheduler.grid().ops_done(later.after_seconds(1.0), run), 12.0);
+}
+
+const UNTIL: Time = Time::from_nanos(9);
+
+fn ask(scheduler: &mut Scheduler<Puppet>, parts: &[Part]) -> Option<Refusal> {
+    let refusal = wish(scheduler, Decision::Ask { task: wide_task(), parts: parts.into(), until: UNTIL });
+    if refusal.is_none() {
+        let run = RunId::new(wide_task(), scheduler.grid().task(wide_task()).runs());
+        assert_eq!(orders(scheduler), [Command::Ask { run, parts: parts.into() }]);
+    }
+    refusal
+}
+
+fn orders(scheduler: &mut Scheduler<Puppet>) -> Vec<Command> {
+    scheduler.take_orders().collect()
+}
+
+fn asked() -> RunId {
+    RunId::new(wide_task(), 1)
+}
+
+fn granted(machine: usize) -> Event {
+    Event::RunGranted { run: asked(), on: on(machine) }
+}
+
+#[test]
+fn what_is_asked_for_is_sent_when_all_of_its_sites_hold_their_parts() {
+    let mut scheduler = grid();
+    let parts = [part(0, 2), part(1, 2), part(2, 1)];
+    assert_eq!(ask(&mut scheduler, &parts), None);
+    assert_eq!(state(&scheduler), "placed 1:asked@2xm0+2xm1+1xm2 free 0 0 1 2");
+    // Nothing begins where nothing is held for it.
+    for early in [Event::RunStarted(asked()), Event::RunArrived(asked())] {
+        assert_eq!(tell(&mut scheduler, NOW, &early), [Change::StaleReply(asked())]);
+    }
+    for machine in [2, 0] {
+        assert_eq!(tell(&mut scheduler, NOW, &granted(machine)), []);
+        assert_eq!(tell(&mut scheduler, NOW, &granted(machine)), [Change::StaleReply(asked())], "said twice");
+        assert_eq!(orders(&mut scheduler), []);
+    }
+    assert_eq!(scheduler.grid().silent(asked()).collect::<Vec<_>>(), [on(1)]);
+    tell(&mut scheduler, NOW, &granted(1));
+    assert_eq!(orders(&mut scheduler), [Command::StartWide { run: asked(), parts: parts.into() }]);
+    assert_eq!(scheduler.grid().next_alarm(), None, "nobody is waited for");
+    tell(&mut scheduler, UNTIL, &Event::RunStarted(asked()));
+    assert_eq!(state(&scheduler), "placed 1:runs@2xm0+2xm1+1xm2 free 0 0 1 2");
+}
+
+#[test]
+fn one_refusal_or_silence_ends_what_was_asked_for() {
+    let parts = [part(0, 2), part(1, 2), part(2, 1)];
+    let refused = Event::RunRefused { run: asked(), on: on(2) };
+    let silence = Event::WokeUp { alarm: gleaner_core::Alarm::Silence(asked()) };
+    for end in [refused, silence] {
+        let mut scheduler = grid();
+        ask(&mut scheduler, &parts);
+        assert_eq!(scheduler.grid().next_alarm(), Some((UNTIL, gleaner_core::Alarm::Silence(asked()))));
+        tell(&mut scheduler, NOW, &granted(0));
+        tell(&mut scheduler, UNTIL, &end);
+        let stop = Command::Stop { run: asked(), on: on(0), why: StopReason::NotHeld };
+        assert_eq!(orders(&mut scheduler), [stop], "{end:?}");
+        assert_eq!(state(&scheduler), "placed 1:stops@2xm0+2xm1+1xm2 free 0 0 1 2");
+        // An answer that crossed the order is no harm, and changes nothing.
+        assert_eq!(tell(&mut scheduler, UNTIL, &granted(1)), []);
+        assert_eq!(orders(&mut scheduler), []);
+        tell(&mut scheduler, UNTIL, &Event::RunEnded { run: asked(), end: RunEnd::Lost });
+        assert_eq!(state(&scheduler), "waits free 2 2 2 2");
+        assert_eq!(tell(&mut scheduler, UNTIL, &granted(1)), [Change::StaleReply(asked())]);
+        assert_eq!(scheduler.grid().next_alarm(), None);
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_checked_as_what_is_started() {
+    let mut scheduler = grid();
+    assert_eq!(ask(&mut scheduler, &[part(0, 2)]), Some(Refusal::Parts { task: wide_task(), cores: 5 }));
+    let early = Time::from_nanos(4);
+    let parts: Box<[Part]> = [part(0, 2), part(1, 2), part(2, 1)].into();
+    let late = Decision::Ask { task: wide_task(), parts: parts.clone(), until: early };
+    assert_eq!(wish(&mut scheduler, late), Some(Refusal::Passed(early)));
+    assert_eq!(ask(&mut scheduler, &parts), None);
+    // It has its run; one more is a copy, for which there is no room.
+    assert!(matches!(ask(&mut scheduler, &parts), Some(Refusal::NoRoom { .. })));
+    tell(&mut scheduler, NOW, &Event::TasksWithdrawn { first: wide_task(), count: 1 });
+    let stop = Command::Stop { run: asked(), on: on(0), why: StopReason::Withdrawn };
+    assert_eq!(orders(&mut scheduler), [stop]);
+    assert_eq!(scheduler.grid().next_alarm(), None);
+}
+
+#[test]
+fn whatever_a_site_says_of_what_it_was_never_told_does_no_harm() {
+    let mut scheduler = grid();
+    ask(&mut scheduler, &[part(0, 2), part(1, 2), part(2, 1)]);
+    let before = (state(&scheduler), scheduler.grid().next_alarm());
+    for (task, number) in [(0, 0), (0, 2), (0, u32::MAX), (1, 0), (1, 1), (2, 1), (usize::MAX >> 33, 7)] {
+        let run = RunId::new(TaskId::new(task), number);
+        for machine in [0, 3, 4, usize::MAX >> 33] {
+            let (on, state, known_at) = (on(machine), SiteState::default(), NOW);
+            let ended =
+                [RunEnd::Finished, RunEnd::Kept, RunEnd::Lost].map(|end| Event::RunEnded { run, end });
+            let said = [
+                Event::RunGranted { run, on },
+                Event::RunRefused { run, on },
+                Event::RunArrived(run),
+                Event::RunStarted(run),
+                Event::WokeUp { alarm: gleaner_core::Alarm::Silence(run) },
+            ];
+            for event in said.iter().chain(&ended) {
+                tell(&mut scheduler, NOW, event);
+            }
+            if machine > 3 {
+                tell(&mut scheduler, NOW, &Event::StatePublished { machine: on, state, known_at });
+            }
+        }
+    }
+    // Of a run that is known, from a site that has no part in it.
+    for event in
+        [Event::RunGranted { run: asked(), on: on(3) }, Event::RunRefused { run: asked(), on: on(9) }]
+    {
+        assert_eq!(tell(&mut scheduler, NOW, &event), [Change::StaleReply(asked())]);
+    }
+    assert_eq!((state(&scheduler), scheduler.grid().next_alarm()), before);
+    assert_eq!(orders(&mut scheduler), []);
 }

@@ -23,7 +23,7 @@ mod state;
 use crate::Matrix;
 use crate::bound::Bound;
 use crate::mapping::Mapping;
-use guide::Guide;
+use guide::{Guide, below};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use state::State;
@@ -148,10 +148,4 @@ impl<'a> Polisher<'a> {
             self.state.try_swap(task, other, rise);
         }
     }
-}
-
-/// A number below `count` from 32 random bits.
-#[inline]
-fn below(bits: u64, count: usize) -> usize {
-    ((bits * count as u64) >> 32) as usize
 }

@@ -7,9 +7,11 @@ mod body;
 mod connect;
 mod error;
 mod events;
+mod limits;
 
 pub use error::ClientError;
 pub use events::{Events, ServerEvent};
+pub use limits::Limits;
 
 use crate::address::Address;
 use crate::fingerprint::Fingerprint;
@@ -21,7 +23,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
-use std::time::Duration;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::{Agent, AsSendBody, Body, SendBody};
 
@@ -29,30 +30,6 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
-
-/// How long a client waits, and how much it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// For one address to accept a connection.
-    pub connect: Duration,
-    /// For the other side to say or take something. It must exceed the pause between a stream's signs of life.
-    pub silence: Duration,
-    /// For a JSON answer, in bytes.
-    pub json_bytes: u64,
-    /// For a line of an event stream and for the data of one event, in bytes.
-    pub event_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(5),
-            silence: Duration::from_mins(1),
-            json_bytes: 256 << 20,
-            event_bytes: 1 << 20,
-        }
-    }
-}
 
 /// A client of one coordinator. Clones share its connections.
 #[derive(Debug, Clone)]

@@ -22,6 +22,7 @@ mod heuristics;
 mod kinds;
 mod pool;
 mod readiness;
+mod target;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
@@ -36,7 +37,7 @@ use gleaner_units::{OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
-use targets::{Earliest, Target};
+use target::Target;
 
 /// A task and its place.
 pub(crate) type Assignment = (TaskId, Queue);
@@ -326,10 +327,4 @@ fn ops_per_second(grid: &Grid, open: &OpenMachines) -> f64 {
         able.iter().map(|(class, capacity)| capacity / row[*class]).sum::<f64>()
     };
     (0..grid.classes().task_classes().len()).map(together).fold(0.0, f64::max)
-}
-
-/// The largest value that ties with `least`, where less is better.
-#[inline]
-fn highest_tie(least: f64) -> f64 {
-    -gleaner_core::tie_threshold(-least)
 }

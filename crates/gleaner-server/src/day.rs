@@ -112,6 +112,7 @@ impl Day {
                             }
                         }
                         Decision::StartWide { .. }
+                        | Decision::Ask { .. }
                         | Decision::Replicate { .. }
                         | Decision::ReplicateWide { .. }
                         | Decision::Collect

@@ -210,7 +210,9 @@ impl Ledger {
         for decision in decisions {
             let (step, task, on) = match *decision {
                 Decision::Start { task, on } => (Step::Placed, task, on),
-                Decision::StartWide { task, ref parts } => (Step::Placed, task, parts[0].on),
+                Decision::StartWide { task, ref parts } | Decision::Ask { task, ref parts, .. } => {
+                    (Step::Placed, task, parts[0].on)
+                }
                 Decision::Relocate { task, to } => (Step::Moves { to }, task, to),
                 Decision::Replicate { task, on } => (Step::Copied, task, on),
                 Decision::ReplicateWide { task, ref parts } => (Step::Copied, task, parts[0].on),
@@ -557,7 +559,9 @@ impl Ledger {
         for order in orders {
             let (run, starts_on) = match &order {
                 Command::Start { run, on } => (*run, Some(*on)),
-                Command::StartWide { run, parts } => (*run, parts.first().map(|part| part.on)),
+                Command::StartWide { run, parts } | Command::Ask { run, parts } => {
+                    (*run, parts.first().map(|part| part.on))
+                }
                 Command::Stop { run, .. } => (*run, None),
                 Command::Lending(_) => continue,
             };

@@ -114,9 +114,9 @@ impl Life {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::StartWide { task, ref parts } | Decision::ReplicateWide { task, ref parts } => {
-                (task, parts[0].on)
-            }
+            Decision::StartWide { task, ref parts }
+            | Decision::ReplicateWide { task, ref parts }
+            | Decision::Ask { task, ref parts, .. } => (task, parts[0].on),
             Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
                 return;
             }
@@ -201,10 +201,12 @@ impl Life {
                     self.take_out(run.id);
                     continue;
                 }
-                Stage::Sent | Stage::Running | Stage::Stopping if is_other_held || self.phase().is_over() => {
+                Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping
+                    if is_other_held || self.phase().is_over() =>
+                {
                     self.take_out(run.id);
                 }
-                Stage::Sent | Stage::Running | Stage::Stopping => {
+                Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
                     let there = self.runs.iter_mut().find(|other| other.id == run.id);
                     there.expect("it was just found").stage = Stage::Missing;
                 }
@@ -215,7 +217,7 @@ impl Life {
             match run.stage {
                 Stage::Missing => {}
                 Stage::Held => self.tell(Some((run.id, agent)), Step::TargetLost),
-                Stage::Sent | Stage::Running | Stage::Stopping => {
+                Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
                     self.tell(Some((run.id, agent)), Step::Lost(Loss::Silence));
                 }
             }

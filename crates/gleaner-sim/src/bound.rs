@@ -30,66 +30,25 @@
 mod capacity;
 mod fluid;
 mod grouping;
+mod instance;
 mod longest;
 mod makespan;
 mod prices;
 mod work;
 mod worth;
 
+pub use instance::{BREAKPOINTS_MAX, BoundMachine, BoundTask, CLASSES_MAX, Instance, KINDS_MAX, ROWS_MAX};
 pub use makespan::makespan_bound;
 
 use capacity::Capacity;
-use gleaner_units::{Ops, Time};
 use prices::{Answer, Priced};
 use work::Work;
 
-/// How many breakpoints the linear program sees; the others are rounded down to these.
-pub const BREAKPOINTS_MAX: usize = 12;
-/// How many kinds of tasks the linear program tells apart.
-pub const KINDS_MAX: usize = 32;
-/// How many classes of machines the linear program tells apart.
-pub const CLASSES_MAX: usize = 128;
-/// How many rows the linear program may have before it is made coarser.
-pub const ROWS_MAX: usize = 3_000;
 /// How often the program is solved again because the bound passed further breakpoints.
 pub const ROUNDS_MAX: usize = 6;
 
 /// More than the relative error that the sums of a bound, or of a simulation, can gather.
 const ROUND_OFF: f64 = 1e-11;
-
-/// What is to be bounded. Kinds of tasks and classes of machines are whatever the caller tells apart.
-#[derive(Clone, Copy, Debug)]
-pub struct Instance<'a> {
-    /// h: one row a kind, one column a class; infinite where the kind cannot run.
-    pub seconds_per_op: &'a [Vec<f64>],
-    /// In any order.
-    pub tasks: &'a [BoundTask],
-    /// In any order.
-    pub machines: &'a [BoundMachine],
-}
-
-/// One task of an [`Instance`].
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct BoundTask {
-    /// Nothing of it is done before.
-    pub arrival: Time,
-    /// How much there is to do.
-    pub length: Ops,
-    /// Its row in [`Instance::seconds_per_op`].
-    pub kind: usize,
-}
-
-/// One machine of an [`Instance`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct BoundMachine {
-    /// Its column in [`Instance::seconds_per_op`].
-    pub class: usize,
-    /// How many tasks run at full speed side by side.
-    pub cores: u32,
-    /// The owner's load from each moment on, from 0 to 1, and 0 before the first; of entries at one moment the last
-    /// holds.
-    pub loads: Vec<(Time, f64)>,
-}
 
 /// Which of the two bounds is the larger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

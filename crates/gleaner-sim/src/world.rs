@@ -167,8 +167,8 @@ impl World {
                 None
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
-            // A lone scheduler has no peers: nobody hears it.
-            Command::Lending(_) => None,
+            // A lone scheduler has no peers: nobody hears it. What is asked for was answered before it came here.
+            Command::Lending(_) | Command::Ask { .. } => None,
         }
     }
 
@@ -188,7 +188,7 @@ impl World {
                 self.history.superseded(done);
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }
-            StopReason::PartLost => {
+            StopReason::PartLost | StopReason::NotHeld => {
                 self.history.aborted(done);
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }

@@ -69,6 +69,7 @@ impl<P: Policy> Policy for Mutant<P> {
                 elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Replicate { task, on }))
             }
             Decision::StartWide { .. }
+            | Decision::Ask { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Collect
             | Decision::Plan { .. }

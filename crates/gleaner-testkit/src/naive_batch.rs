@@ -5,108 +5,20 @@
 //! A machine is ready when the first of its cores is.
 
 mod books;
+mod terms;
 mod view;
 
 use crate::record::Record;
 use books::Books;
 pub use books::Fault;
-use gleaner_core::{Alarm, Availability, Cause, Change, Command, Decision, Event, Grid};
+use gleaner_core::{Alarm, Cause, Change, Command, Decision, Event, Grid};
 use gleaner_core::{Occasion, Policy, Queue, TaskState};
 use gleaner_sim::{Observer, Setup, Simulation};
-use gleaner_units::{MachineId, PartyId, Span, TaskId, Time, UserId};
+use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
-use view::{View, Worker};
-
-/// Metric and best metric, table 1 of the paper; and tasks as they come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pick {
-    /// As they were submitted.
-    First,
-    /// The least of the least.
-    MinMin,
-    /// The largest of the least.
-    MaxMin,
-    /// The largest difference between the two least.
-    Sufferage,
-    /// The same, by Maheswaran et al.: in passes over all tasks, for each worker one.
-    SufferagePasses,
-}
-
-/// Line 9 of figure 2 in its versions, and what the Nimrod/G broker allows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
-    /// No budget.
-    None,
-    /// Figure 2.
-    B,
-    /// With condition (4).
-    Bt,
-    /// With condition (4), and no machine that is ready only after R.
-    BtWithinPeriod,
-    /// With conditions (4) and (5), the latter as printed.
-    BttPrinted,
-    /// With (5) as it is derived.
-    BttDerived,
-    /// BTT as printed, for no more than the machines can do in 1.4 periods.
-    BttWithinReach,
-    /// What is left over tasks left.
-    Share,
-    /// What is left when the others keep an even share.
-    LeastShare,
-}
-
-/// What line 9 asks before anything else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum First {
-    /// Whether the price is the lowest, as it is printed.
-    Price,
-    /// Whether the machine is ready within R.
-    Readiness,
-}
-
-/// Which of the machines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Goal {
-    /// Done first.
-    Time,
-    /// Cheapest in time for the deadline.
-    Cost,
-    /// Cheapest, then done first.
-    CostTime,
-    /// Fastest for the task, MET.
-    Fastest,
-    /// Free first, OLB.
-    FirstFree,
-    /// Done first of so many per cent that are fastest for the task, KPB.
-    EarliestOfFastest(u32),
-}
-
-/// What a reference goes by.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Terms {
-    /// R.
-    pub period: Span,
-    /// Which task is next.
-    pub pick: Pick,
-    /// Where it may go.
-    pub rule: Rule,
-    /// What line 9 asks first.
-    pub first: First,
-    /// Where it goes.
-    pub goal: Goal,
-    /// Whether tasks are planned for classes.
-    pub by_class: bool,
-    /// So many of the oldest come first.
-    pub aging: usize,
-    /// By when all should be done.
-    pub deadline: Option<Time>,
-    /// Whether what is scheduled stays so.
-    pub stands: bool,
-    /// Whether tasks are scheduled as they come, and not at the end of each period.
-    pub at_once: bool,
-}
+pub use terms::{First, Goal, Pick, Rule, Terms};
+use view::{Meta, View, works};
 
 /// A whole reference policy.
 struct NaiveBatch {
@@ -149,22 +61,6 @@ impl Observer for Witness {
     fn command(&mut self, now: Time, party: PartyId, command: &Command) {
         self.record.command(now, party, command);
     }
-}
-
-/// A meta-task: M, and what became of it.
-#[derive(Clone, PartialEq, Debug, Default)]
-struct Meta {
-    all: Vec<TaskId>,
-    /// The first ones by age; they are placed before the heuristic begins.
-    old: Vec<TaskId>,
-    removed: Vec<TaskId>,
-    /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
-    /// told of these.
-    beyond: Vec<(TaskId, Queue)>,
-    /// What each user had left when it began.
-    left: BTreeMap<UserId, f64>,
-    /// What was chosen together and is left to schedule, the last first.
-    chosen: Vec<(TaskId, Worker)>,
 }
 
 impl NaiveBatch {
@@ -241,11 +137,6 @@ fn start(grid: &Grid, books: &Books, now: Time, on: MachineId) -> Option<Decisio
     let mut ranked = own.into_iter().chain(shared);
     let task = ranked.find(|task| grid.can_run(grid.task(*task).class(), on) && can_pay(*task))?;
     Some(Decision::Start { task, on })
-}
-
-/// Whether a machine takes tasks.
-fn works(grid: &Grid, id: MachineId) -> bool {
-    grid.machine(id).availability() == Availability::Open && grid.machine(id).load() < 1.0
 }
 
 impl Policy for NaiveBatch {

@@ -167,6 +167,8 @@ impl NaiveProgress {
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
             | Event::Lending(_)
+            | Event::RunGranted { .. }
+            | Event::RunRefused { .. }
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::SeedDrawn(_)
@@ -300,7 +302,7 @@ impl NaiveProgress {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::StartWide { .. } | Decision::ReplicateWide { .. } => {
+            Decision::StartWide { .. } | Decision::ReplicateWide { .. } | Decision::Ask { .. } => {
                 panic!("this reference knows runs on one machine; `wide.rs` has exact rates for others")
             }
             Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {

@@ -207,7 +207,9 @@ impl NaiveSites {
         let wants = |task: TaskId| match grid.task(task).state() {
             TaskState::Waiting => true,
             TaskState::Placed => {
-                grid.runs_of(task).filter(|run: &&Run| run.counts()).count() < self.0.copies as usize
+                let mut runs = grid.runs_of(task);
+                let going_on = grid.runs_of(task).filter(|run: &&Run| run.goes_on()).count();
+                runs.all(|run| run.stage() != Stage::Stopping) && going_on < self.0.copies as usize
             }
             TaskState::Finished(_) | TaskState::Withdrawn => false,
         };
@@ -244,12 +246,7 @@ impl NaiveSites {
                 }
             }
             let parts = parts.into();
-            let is_first = grid.task(task).state() == TaskState::Waiting;
-            return Some(if is_first {
-                Decision::StartWide { task, parts }
-            } else {
-                Decision::ReplicateWide { task, parts }
-            });
+            return Some(Decision::Ask { task, parts, until: now.after_seconds(self.0.patience_s) });
         }
         None
     }
@@ -263,7 +260,7 @@ impl Policy for NaiveSites {
             return self.next(grid, now);
         }
         let copies =
-            |task: TaskId| grid.runs_of(task).filter(|run| run.counts()).count() < self.0.copies as usize;
+            |task: TaskId| grid.runs_of(task).filter(|run| run.goes_on()).count() < self.0.copies as usize;
         let placed =
             |(task, of): (TaskId, gleaner_core::Task)| of.state() == TaskState::Placed && copies(task);
         let is_asked = grid.has_waiting() || grid.tasks().any(placed);

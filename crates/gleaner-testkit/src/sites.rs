@@ -64,7 +64,10 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
         for order in orders {
             match order {
                 Command::Start { run, on } => self.live.push((run, on, Seen::Sent)),
-                Command::StartWide { .. } | Command::Stop { .. } | Command::Lending(_) => {}
+                Command::Ask { .. }
+                | Command::StartWide { .. }
+                | Command::Stop { .. }
+                | Command::Lending(_) => {}
             }
         }
         Ok(())

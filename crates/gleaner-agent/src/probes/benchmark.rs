@@ -6,6 +6,7 @@
 
 mod cpu;
 mod disk;
+mod measured;
 mod network;
 
 use std::io;
@@ -17,16 +18,8 @@ use self::network::NETWORK_DEFAULT;
 use super::speeds::Speeds;
 
 pub use disk::ReadPath;
+pub use measured::Measured;
 pub use network::measure_network;
-
-/// A speed and how much its measurements disagreed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// The best measurement.
-    pub speed: f64,
-    /// How far the worst lies below the best, as a share of it, from 0 to 1.
-    pub spread: f64,
-}
 
 /// What a machine was measured to do.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,19 +85,6 @@ impl Benchmark {
 
     fn disk(&self) -> f64 {
         2.0 / (1.0 / self.disk_write.speed + 1.0 / self.disk_read.speed)
-    }
-}
-
-impl Measured {
-    fn best(self, other: Self) -> Self {
-        if other.speed > self.speed { other } else { self }
-    }
-
-    /// The best of several, each above 0; at least one.
-    fn best_of(speeds: &[f64]) -> Self {
-        let best = speeds.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let worst = speeds.iter().copied().fold(best, f64::min);
-        Self { speed: best, spread: (best - worst) / best }
     }
 }
 

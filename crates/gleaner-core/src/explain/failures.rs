@@ -1,6 +1,6 @@
 //! Which conditions each machine fails.
 
-use super::Condition;
+use super::condition::Condition;
 use crate::ad::{Work, or_nothing};
 use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
 use gleaner_classad::{Comparison, Context, REQUIREMENTS, Value};

@@ -17,10 +17,19 @@ impl Grid {
     ) -> Result<(), Refusal> {
         match *decision {
             Decision::Start { task, on } => self.start(now, task, on, effects),
-            Decision::StartWide { task, ref parts } => self.start_wide(now, task, parts, effects),
+            Decision::StartWide { task, ref parts } => {
+                let run = self.first_of_parts(now, (task, parts), Stage::Sent, effects)?;
+                self.order_start(run, effects);
+                Ok(())
+            }
             Decision::Relocate { task, to } => self.relocate(now, task, to, effects),
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
-            Decision::ReplicateWide { task, ref parts } => self.replicate_wide(now, task, parts, effects),
+            Decision::ReplicateWide { task, ref parts } => {
+                let run = self.copy_of_parts(now, (task, parts), Stage::Sent, effects)?;
+                self.order_start(run, effects);
+                Ok(())
+            }
+            Decision::Ask { task, ref parts, until } => self.ask_for(now, (task, parts), until, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
             Decision::Lending(wish) => self.lend(wish, effects),
@@ -34,13 +43,13 @@ impl Grid {
     }
 
     /// Where running costs credits, a run of several parts has no others beside it.
-    fn replicate_wide(
+    pub(super) fn copy_of_parts(
         &mut self,
         now: Time,
-        id: TaskId,
-        parts: &[Part],
+        (id, parts): (TaskId, &[Part]),
+        stage: Stage,
         effects: &mut Effects,
-    ) -> Result<(), Refusal> {
+    ) -> Result<RunId, Refusal> {
         let any = |what: &dyn Fn(&Run) -> bool| self.runs_of(id).any(what);
         if any(&|run| matches!(run.stage, Stage::Held | Stage::Stopping)) {
             return Err(Refusal::SeveralRuns(id));
@@ -56,12 +65,12 @@ impl Grid {
             return Err(Refusal::Parts { task: id, cores });
         }
         parts.iter().try_for_each(|part| self.check_can_run_part(id, *part))?;
-        let run = self.place_parts(now, id, parts, (Stage::Sent, self.kept(id)), effects);
-        effects.orders.push(match *parts {
-            [part] => Command::Start { run, on: part.on },
-            _ => Command::StartWide { run, parts: parts.into() },
-        });
-        Ok(())
+        Ok(self.place_parts(now, id, parts, (stage, self.kept(id)), effects))
+    }
+
+    fn order_start(&self, run: RunId, effects: &mut Effects) {
+        let run = self.find_run(run).expect("it was just placed");
+        effects.orders.push(self.start_order(run));
     }
 
     /// Costs O(planned tasks).
@@ -119,13 +128,13 @@ impl Grid {
         Ok(())
     }
 
-    fn start_wide(
+    pub(super) fn first_of_parts(
         &mut self,
         now: Time,
-        id: TaskId,
-        parts: &[Part],
+        (id, parts): (TaskId, &[Part]),
+        stage: Stage,
         effects: &mut Effects,
-    ) -> Result<(), Refusal> {
+    ) -> Result<RunId, Refusal> {
         if self.task(id).state != TaskState::Waiting {
             return Err(Refusal::NotWaiting(id));
         }
@@ -134,16 +143,16 @@ impl Grid {
             return Err(Refusal::Parts { task: id, cores });
         }
         if let [part] = *parts {
-            return self.start(now, id, part.on, effects);
+            self.check_can_run(id, part.on)?;
+            self.pay(now, id, part.on)?;
+        } else {
+            parts.iter().try_for_each(|part| self.check_can_run_part(id, *part))?;
+            self.pay_for_parts(now, id, parts)?;
         }
-        parts.iter().try_for_each(|part| self.check_can_run_part(id, *part))?;
-        self.pay_for_parts(now, id, parts)?;
         self.dequeue(id);
         self.forget_runs(id);
         self.tasks.get_mut(id).state = TaskState::Placed;
-        let run = self.place_parts(now, id, parts, (Stage::Sent, self.kept(id)), effects);
-        effects.orders.push(Command::StartWide { run, parts: parts.into() });
-        Ok(())
+        Ok(self.place_parts(now, id, parts, (stage, self.kept(id)), effects))
     }
 
     fn relocate(

@@ -1,6 +1,6 @@
 use super::{Availability, Grid, Machine, Task};
 use crate::effects::Effects;
-use crate::{Cause, Change, Event, Occasion, Part, Queue};
+use crate::{Alarm, Cause, Change, Event, Occasion, Part, Queue};
 use gleaner_units::{FileId, MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
@@ -70,12 +70,15 @@ impl Grid {
                 self.ask_whoever_reads(|files| !files.is_empty());
             }
             Event::StatePublished { machine, state, known_at } => {
-                if self.beliefs.published(machine, state, known_at) {
+                let is_known = machine.index() < self.machines.len();
+                if is_known && self.beliefs.published(machine, state, known_at) {
                     effects.changes.push(Change::BeliefChanged(machine));
                     self.ask_whoever_waits(machine, Cause::Published(machine));
                 }
             }
             Event::Lending(ref event) => self.heard_of_peers(event, effects),
+            Event::RunGranted { run, on } => self.run_granted(now, (run, on), effects),
+            Event::RunRefused { run, on } => self.run_refused(now, (run, on), effects),
             Event::RunArrived(run) => self.run_arrived(now, run, effects),
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
@@ -85,7 +88,12 @@ impl Grid {
             Event::WokeUp { alarm } => {
                 let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
                 effects.changes.push(Change::AlarmChanged(alarm));
-                self.ask(Cause::WokeUp { alarm, due });
+                match alarm {
+                    Alarm::Silence(run) => self.not_held(now, run, effects),
+                    Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Deadline(_) => {
+                        self.ask(Cause::WokeUp { alarm, due });
+                    }
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
 use super::progress::Resident;
 use super::runs::{Run, Stage};
 use super::{Availability, Grid, Machine, Task, TaskState};
-use crate::Queue;
 use crate::parts::make_up;
+use crate::{Alarm, Queue};
 use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -68,6 +68,9 @@ pub enum BrokenInvariant {
     /// What is lent, borrowed and held does not agree with itself, or with the machines.
     #[error("the loans do not agree with themselves, or with the machines")]
     Loans,
+    /// The runs that sites are asked for are not those whose answers are waited for.
+    #[error("not all runs that sites are asked for wait for an answer, or others do")]
+    Asked,
     /// The alarms by name are not those in order.
     #[error("the alarms do not agree with themselves")]
     Alarms,
@@ -125,6 +128,13 @@ impl Grid {
         self.check_plans()?;
         if !self.alarms.is_whole() {
             return Err(BrokenInvariant::Alarms);
+        }
+        let asked = self.tasks().flat_map(|(id, _)| self.runs_of(id).filter(|run| run.stage == Stage::Asked));
+        let asked: Vec<RunId> = asked.map(|run| run.id).collect();
+        let is_waited_for =
+            |run: &RunId| self.silent(*run).next().is_some() && self.alarm(Alarm::Silence(*run)).is_some();
+        if asked.len() != self.runs.silent.len() || !asked.iter().all(is_waited_for) {
+            return Err(BrokenInvariant::Asked);
         }
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {

@@ -19,7 +19,7 @@ impl Grid {
             }),
             // It arrived before it heard that it is to stop.
             Some((Stage::Stopping, _)) => {}
-            Some((Stage::Held | Stage::Running | Stage::Missing, _)) | None => {
+            Some((Stage::Held | Stage::Asked | Stage::Running | Stage::Missing, _)) | None => {
                 effects.changes.push(Change::StaleReply(id));
             }
         }
@@ -40,7 +40,7 @@ impl Grid {
             }
             // It began before it heard that it is to stop.
             Some((Stage::Stopping, _)) => {}
-            Some((Stage::Held | Stage::Running | Stage::Missing, _)) | None => {
+            Some((Stage::Held | Stage::Asked | Stage::Running | Stage::Missing, _)) | None => {
                 effects.changes.push(Change::StaleReply(id));
             }
         }
@@ -325,7 +325,7 @@ impl Grid {
                 effects.changes.push(Change::ResidentsChanged(on));
                 self.vacated(on);
             }
-            Stage::Sent | Stage::Running => {
+            Stage::Asked | Stage::Sent | Stage::Running => {
                 self.begin_to_stop(now, run, effects);
                 effects.orders.push(Command::Stop { run: id, on, why });
             }
@@ -345,6 +345,7 @@ impl Grid {
             effects.changes.push(Change::ResidentsChanged(part.on));
         });
         self.count_off(class);
+        self.ask_no_more(run.id, effects);
         let stopping = self.run_mut(run.id);
         (stopping.stage, stopping.done) = (Stage::Stopping, done);
     }
@@ -376,9 +377,10 @@ impl Grid {
     fn take_off(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
+        self.ask_no_more(run.id, effects);
         self.each_part(run, |grid, part| grid.beliefs.over(run.id, part.on));
         match run.stage {
-            Stage::Held | Stage::Sent | Stage::Running => {
+            Stage::Held | Stage::Asked | Stage::Sent | Stage::Running => {
                 self.each_part(run, |grid, part| {
                     grid.machines[part.on.index()].remove(now, class, run.id, needs.of_part(part.cores));
                 });

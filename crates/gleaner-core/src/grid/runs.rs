@@ -7,7 +7,7 @@
 use crate::Part;
 use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far a run is. One that is over is no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub enum Stage {
     Stopping,
     /// Its machine is out of reach. It takes no room, and its end counts unless the task is given to another before.
     Missing,
+    /// Its sites are asked to hold their parts, which are taken as far as is known here; it is sent when all of them do.
+    Asked,
 }
 
 /// One try at a task.
@@ -79,12 +81,12 @@ impl Run {
     /// Whether it counts among those that share its machine.
     #[inline]
     pub fn counts(&self) -> bool {
-        matches!(self.stage, Stage::Held | Stage::Sent | Stage::Running)
+        matches!(self.stage, Stage::Held | Stage::Asked | Stage::Sent | Stage::Running)
     }
 
     /// Whether its machine may be at it.
     pub fn goes_on(&self) -> bool {
-        matches!(self.stage, Stage::Sent | Stage::Running | Stage::Stopping)
+        matches!(self.stage, Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping)
     }
 }
 
@@ -95,6 +97,8 @@ pub(super) struct Runs {
     pub(super) free: Vec<u32>,
     /// Of the runs of several parts those that are left, in order of machine: one whose machine is out of reach is not.
     pub(super) wide: BTreeMap<RunId, Vec<Part>>,
+    /// Of the runs that are asked for, who has not answered.
+    pub(super) silent: BTreeMap<RunId, BTreeSet<MachineId>>,
 }
 
 impl Runs {

@@ -7,11 +7,13 @@
 //!
 //! Invariant: start and steps keep x, s, z and λ positive, so whatever the iterations end with are prices.
 
+mod point;
 mod system;
 
 use super::{prices, worth};
 use crate::Matrix;
 use crate::mapping::{loads, makespan_of};
+use point::{Aim, Point, Step, largest};
 use system::System;
 
 /// Where the relative difference of both sides counts as nothing.
@@ -53,47 +55,6 @@ pub(super) fn solve(matrix: &Matrix) -> (Vec<f64>, Vec<u32>) {
     }
     let better = if worth(matrix, &point.prices) > worth(matrix, &start) { point.prices } else { start };
     (prices::adjusted(matrix, better, START_ROUNDS), rounded)
-}
-
-fn largest(shares: &[f64]) -> u32 {
-    let shares = (0..).zip(shares);
-    shares.fold((0, 0.0), |most, (machine, &share)| if share > most.1 { (machine, share) } else { most }).0
-}
-
-/// Where the method is. Times are scaled so that the end is about 1.
-struct Point {
-    machines: usize,
-    times: Vec<f64>,
-    /// x, a row a task.
-    x: Vec<f64>,
-    /// z, likewise.
-    z: Vec<f64>,
-    /// u.
-    worths: Vec<f64>,
-    /// s.
-    idle: Vec<f64>,
-    /// λ.
-    prices: Vec<f64>,
-    /// C.
-    end: f64,
-    /// What is left of the differences between C and what machines are busy and idle, which the start has.
-    unequal: f64,
-}
-
-/// A change of a [`Point`].
-struct Step {
-    x: Vec<f64>,
-    z: Vec<f64>,
-    worths: Vec<f64>,
-    idle: Vec<f64>,
-    prices: Vec<f64>,
-    end: f64,
-}
-
-/// What the products x·z and s·λ should change by.
-struct Aim {
-    x: Vec<f64>,
-    idle: Vec<f64>,
 }
 
 impl Point {

@@ -1,6 +1,5 @@
 //! Which machines are cheap for a task, by the prices of a lower bound.
 
-use super::below;
 use crate::Matrix;
 use crate::bound::Bound;
 
@@ -62,4 +61,10 @@ impl<'a> Guide<'a> {
     pub(super) fn is_cheap(&self, task: usize, machine: usize) -> bool {
         self.matrix.time(task, machine) * self.prices[machine] <= self.limits[task]
     }
+}
+
+/// A number below `count` from 32 random bits.
+#[inline]
+pub(super) fn below(bits: u64, count: usize) -> usize {
+    ((bits * count as u64) >> 32) as usize
 }

@@ -3,7 +3,7 @@
 //! ureq's own TLS takes certificates and not a verifier, so this is a connector of ours under ureq's HTTP. That
 //! interface of ureq's is outside its promise of stability, which is why the workspace takes one minor version of it.
 
-use super::Limits;
+use super::limits::Limits;
 use crate::address::Address;
 use crate::fingerprint::Fingerprint;
 use crate::pinning::client_config;

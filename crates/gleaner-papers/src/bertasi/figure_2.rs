@@ -176,6 +176,7 @@ impl Observer for Eye<'_> {
                 }
             }
             Decision::StartWide { .. }
+            | Decision::Ask { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Replicate { .. }
             | Decision::Collect

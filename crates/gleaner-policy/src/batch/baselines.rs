@@ -1,8 +1,8 @@
 //! Where the immediate baselines put a task: MET, OLB and KPB. (MCT is the earliest end, as for all heuristics.)
 
+use super::Batch;
 use super::kinds::{Bid, Kind};
-use super::targets::Target;
-use super::{Batch, highest_tie};
+use super::target::{Target, highest_tie};
 
 /// A machine that could do a task, in which time.
 struct Able {

@@ -4,8 +4,9 @@ mod losses;
 mod passes;
 mod sufferage;
 
+use super::Batch;
 use super::kinds::{Bid, Kind};
-use super::{Batch, Earliest};
+use super::target::Earliest;
 use crate::backlog::{Size, Waiting};
 use crate::parts::order::Order;
 use gleaner_core::tie_threshold;

@@ -249,6 +249,8 @@ pub struct SiteRule {
     pub give_up: GiveUp,
     /// Whether copies of a job share no site.
     pub apart: bool,
+    /// After how many seconds a site that was asked to hold room and is silent is not waited for.
+    pub patience_s: f64,
     /// Whether the time to bring data counts in how long a job is estimated to hold its room.
     pub staging: bool,
     /// What comes of the data of a job that is split, for estimates.
@@ -313,6 +315,7 @@ impl SiteRule {
         extra: Copies::Strict,
         give_up: GiveUp::AtEnd,
         apart: true,
+        patience_s: 1.0,
         staging: false,
         data: Data::Share,
         crossing: 0.0,
@@ -342,11 +345,14 @@ impl fmt::Display for SiteRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.parts().map(|(_, about)| about.name).collect();
         write!(f, "Over sites: {}", names.join(", "))?;
-        let Self { copies, apart, staging, crossing, weights, .. } = self;
+        let Self { copies, apart, patience_s, staging, crossing, weights, .. } = self;
         let Weights { compute, memory, disk, potential } = weights;
         write!(f, "; {copies} copies")?;
         write!(f, "{}", if *apart { " apart" } else { "" })?;
         write!(f, "{}", if *staging { ", staging counted" } else { "" })?;
+        if *patience_s != Self::MRS.patience_s {
+            write!(f, ", patience {patience_s} s")?;
+        }
         write!(f, ", crossing {crossing}, K {compute} {memory} {disk} {potential}")
     }
 }

@@ -13,7 +13,7 @@ use super::split::fill;
 use super::{estimate, places};
 use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
 use crate::wait_for_all::wait_for_all;
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage, TaskState};
+use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage};
 use gleaner_units::{MachineId, TaskId, Time};
 
 /// Gives jobs to sites.
@@ -42,6 +42,11 @@ impl Dispatcher {
             if self.rooms.slots() == 0 {
                 return None;
             }
+            // A copy that was not to be had is not replaced before its room is free everywhere.
+            if grid.runs_of(task).any(|run| run.stage() == Stage::Stopping) {
+                pass.todo.pop_front();
+                continue;
+            }
             let homes = self.homes(grid, task);
             let started = homes.into_iter().find_map(|home| self.parts_for(grid, now, &mut pass, home, task));
             let Some(parts) = started else {
@@ -53,12 +58,7 @@ impl Dispatcher {
                 pass.todo.pop_front();
                 self.pass = Some(pass);
             }
-            let is_first = grid.task(task).state() == TaskState::Waiting;
-            return Some(if is_first {
-                Decision::StartWide { task, parts }
-            } else {
-                Decision::ReplicateWide { task, parts }
-            });
+            return Some(Decision::Ask { task, parts, until: now.after_seconds(self.rule.patience_s) });
         }
         None
     }

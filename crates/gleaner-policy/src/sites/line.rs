@@ -69,7 +69,7 @@ fn set(places: &mut BTreeSet<Place>, place: Place, is_in: bool) {
 /// Whether a task that has runs is to have one more.
 fn wants_copy(grid: &Grid, rule: &SiteRule, task: TaskId) -> bool {
     rule.give_up == GiveUp::AtEnd
-        && grid.runs_of(task).filter(|run| run.counts()).count() < rule.copies as usize
+        && grid.runs_of(task).filter(|run| run.goes_on()).count() < rule.copies as usize
 }
 
 /// The most waiting relative to cores times length first; of equals the lowest.

@@ -7,7 +7,7 @@ use crate::parts::sites::SiteRule;
 use crate::sites::map::Weights;
 
 /// Its keys.
-pub(crate) const SITES_KEYS: [&str; 17] = [
+pub(crate) const SITES_KEYS: [&str; 18] = [
     "nearness",
     "behind",
     "turn",
@@ -17,6 +17,7 @@ pub(crate) const SITES_KEYS: [&str; 17] = [
     "extra",
     "give_up",
     "apart",
+    "patience_s",
     "staging",
     "data",
     "crossing",
@@ -51,6 +52,9 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
         if let Some(key) = table.find(name) {
             *flag = key.flag()?;
         }
+    }
+    if let Some(key) = table.find("patience_s") {
+        rule.patience_s = key.number("seconds above 0", |number| number > 0.0)?;
     }
     if let Some(key) = table.find("crossing") {
         rule.crossing = key.number("a number, 0 or more", |number| number >= 0.0)?;

@@ -107,7 +107,7 @@ impl Desk {
                 Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
                 Command::Start { run, on } => self.tell_to_run(run, on),
                 // No policy that may be set orders it; one that an older journal has might.
-                Command::StartWide { run, parts } => {
+                Command::StartWide { run, parts } | Command::Ask { run, parts } => {
                     let why =
                         "agents run no parts of a task; set a policy that gives each task to one machine";
                     let end = Box::new(End::of(Outcome::NotStarted { why: why.to_owned() }));

@@ -17,7 +17,7 @@ mod torn;
 
 pub(super) use altered::altered_copy;
 pub use reader::SqliteReader;
-pub use schema::FORMAT;
+pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
@@ -33,9 +33,6 @@ use snapshot_files::SnapshotFiles;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The name of the file in the coordinator's folder.
-pub const DATABASE: &str = "gleaner.db";
 
 const INSERT_ROW: &str = "INSERT INTO journal (seq, at, tasks, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
 // Ranges of one row may overlap.

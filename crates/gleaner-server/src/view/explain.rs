@@ -70,7 +70,8 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
         | Decision::StartWide { task: of, .. }
         | Decision::Relocate { task: of, .. }
         | Decision::Replicate { task: of, .. }
-        | Decision::ReplicateWide { task: of, .. } => of == task,
+        | Decision::ReplicateWide { task: of, .. }
+        | Decision::Ask { task: of, .. } => of == task,
         Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => false,
     };
     decisions.iter().filter(gives).count() as u32

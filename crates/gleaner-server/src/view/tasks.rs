@@ -61,7 +61,8 @@ fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
                 (Stage::Sent, Some(Staging::In)) => RunStage::StagingIn,
                 (Stage::Running | Stage::Stopping, Some(Staging::Out)) => RunStage::StagingOut,
                 (Stage::Held, _) => RunStage::Held,
-                (Stage::Sent, _) => RunStage::Sent,
+                // Agents are told, and not asked.
+                (Stage::Asked | Stage::Sent, _) => RunStage::Sent,
                 (Stage::Running, _) => RunStage::Running,
                 (Stage::Stopping | Stage::Missing, _) => RunStage::Stopping,
             };

@@ -3,7 +3,7 @@
 //! Shares of a core are integers of 2⁻⁴⁰ here, rounded up, so that a class's sum does not depend on the order of
 //! the changes and is zero exactly when every owner takes all.
 
-use super::{BoundMachine, Instance};
+use super::instance::{BoundMachine, Instance};
 use std::collections::BTreeMap;
 
 const UNITS_PER_CORE: f64 = (1_u64 << 40) as f64;

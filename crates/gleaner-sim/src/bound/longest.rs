@@ -1,7 +1,7 @@
 //! Each task alone: at each moment on the machine that then does most of it, min(1, c·(1−λ))/h.
 
-use super::Instance;
 use super::capacity::Capacity;
+use super::instance::Instance;
 use super::work::{Item, Work};
 
 /// Above this many steps, classes and kinds, multiplied, owners count only by the least they ever take.

@@ -1,7 +1,8 @@
 //! The bound of a whole setup.
 
 use super::fluid::fluid_bound;
-use super::{BoundMachine, BoundTask, Instance, lower_bound};
+use super::instance::{BoundMachine, BoundTask, Instance};
+use super::lower_bound;
 use crate::{MachineTraces, Setup};
 use gleaner_units::{MachineClassId, TaskClassId, Time};
 

@@ -6,8 +6,8 @@
 
 use super::capacity::Capacity;
 use super::grouping::{group, means, shapes};
+use super::instance::{BREAKPOINTS_MAX, CLASSES_MAX, Instance, KINDS_MAX, ROWS_MAX};
 use super::work::Work;
-use super::{BREAKPOINTS_MAX, CLASSES_MAX, Instance, KINDS_MAX, ROWS_MAX};
 use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, Variable};
 use std::collections::BTreeMap;
 

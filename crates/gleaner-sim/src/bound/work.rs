@@ -1,6 +1,6 @@
 //! The tasks as the bounds see them: what is left of each after the clock's rounding, in order of arrival.
 
-use super::Instance;
+use super::instance::Instance;
 
 /// A finish is rounded to the nearest nanosecond, so a task may lack what this long does.
 const EARLIEST_ROUNDING_S: f64 = 0.5e-9;

@@ -5,8 +5,8 @@
 //! whenever a schedule does it. A schedule that ends at M spends no more than the price of all capacity up to M.
 //! Hence M is at least the moment when that price reaches the work's worth.
 
-use super::Instance;
 use super::capacity::Capacity;
+use super::instance::Instance;
 use super::prices::Priced;
 use super::work::Work;
 

@@ -23,8 +23,8 @@ pub(super) struct Order {
 /// What it waits for.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Phase {
-    /// That these sites answer, until that moment.
-    Asked(BTreeSet<usize>, Time),
+    /// That its meta-scheduler has heard from all of its sites.
+    Asked,
     /// That these sites hear that its data may come.
     Granted(BTreeSet<usize>),
     /// That its data is there.
@@ -39,22 +39,19 @@ pub(super) enum Phase {
     Done,
 }
 
-/// All of them, and what happens to them when.
+/// All of them, and when their computing ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     of_holder: BTreeMap<Holder, Order>,
     of_transfer: BTreeMap<TransferId, Holder>,
-    /// Ends of computing, and of patience.
+    /// Ends of computing.
     moments: BTreeSet<(Time, Holder)>,
 }
 
 impl Orders {
-    pub(super) fn add(&mut self, holder: Holder, job: usize, parts: Vec<Part>, until: Time) {
-        let asked = parts.iter().map(|part| part.on.index()).collect();
-        let phase = Phase::Asked(asked, until);
-        self.moments.insert((until, holder));
-        self.of_holder
-            .insert(holder, Order { job, parts, phase, dispatched: Time::NEVER, began: Time::NEVER });
+    pub(super) fn add(&mut self, holder: Holder, job: usize, parts: Vec<Part>) {
+        let (phase, dispatched, began) = (Phase::Asked, Time::NEVER, Time::NEVER);
+        self.of_holder.insert(holder, Order { job, parts, phase, dispatched, began });
     }
 
     pub(super) fn find(&self, holder: Holder) -> Option<&Order> {
@@ -73,8 +70,9 @@ impl Orders {
     pub(super) fn set(&mut self, holder: Holder, phase: Phase) -> Vec<TransferId> {
         let Some(order) = self.of_holder.get_mut(&holder) else { return Vec::new() };
         let moment = |phase: &Phase| match phase {
-            Phase::Asked(_, at) | Phase::Computing(at) => Some(*at),
-            Phase::Granted(_)
+            Phase::Computing(at) => Some(*at),
+            Phase::Asked
+            | Phase::Granted(_)
             | Phase::StagingIn(_)
             | Phase::StagingOut(_)
             | Phase::GivenUp(..)
@@ -112,7 +110,7 @@ impl Orders {
         self.of_holder.is_empty()
     }
 
-    /// The next end of computing or of patience.
+    /// The next end of computing.
     pub(super) fn next(&self) -> Option<(Time, Holder)> {
         self.moments.first().copied()
     }

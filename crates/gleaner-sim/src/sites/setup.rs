@@ -63,7 +63,8 @@ pub struct Protocol {
     pub delay: Span,
     /// The part of the letters that is lost.
     pub loss: f64,
-    /// After how long whoever did not answer is given up, and a letter that was not acknowledged is sent again.
+    /// After how long a letter that was not acknowledged is sent again. How long a meta-scheduler waits for sites that it
+    /// asks is its policy's.
     pub patience: Span,
 }
 

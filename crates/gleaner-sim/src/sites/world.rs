@@ -8,7 +8,7 @@ use super::setup::{SitesSetup, Staging};
 use super::words::{Slip, Word};
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
 use gleaner_core::{Command, Event, Part, RunEnd};
-use gleaner_units::{FileId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
+use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
 use std::collections::BTreeSet;
 
 /// The world of a run over sites.
@@ -43,7 +43,7 @@ pub enum Happening {
     Arrival,
     /// Data is where it was sent.
     Transfer(TransferId),
-    /// A run has computed, or its meta-scheduler's patience has ended.
+    /// A run has computed.
     Moment,
     /// A letter was not acknowledged.
     Silence,
@@ -117,6 +117,11 @@ impl SitesWorld {
         party.index() - self.handed_in.len()
     }
 
+    /// What a site is to the meta-schedulers.
+    fn machine_of(&self, party: PartyId) -> MachineId {
+        MachineId::new(self.site_of(party))
+    }
+
     /// Brings up to date what is counted over time.
     fn count(&mut self, now: Time) {
         let seconds = now.since(self.counted).seconds();
@@ -155,7 +160,7 @@ impl SitesWorld {
         }
     }
 
-    fn order(&mut self, now: Time, holder: Holder, parts: Vec<Part>, out: &mut Out<Slip>) {
+    fn ask(&mut self, now: Time, holder: Holder, parts: Vec<Part>, out: &mut Out<Slip>) {
         let (party, run) = holder;
         let job = self.handed_in[party.index()][run.task.index()];
         let needs = self.setup.jobs[job].needs();
@@ -164,7 +169,7 @@ impl SitesWorld {
             let site = self.party_of(part.on.index());
             self.post.say(now, (party, site), word, out);
         }
-        self.orders.add(holder, job, parts, now + self.setup.protocol.patience);
+        self.orders.add(holder, job, parts);
     }
 
     /// A run is not wanted any more, or cannot be: all of its sites are told.
@@ -330,8 +335,8 @@ impl SitesWorld {
                 let answer = if is_held { Word::Granted(run) } else { Word::Refused(run) };
                 self.post.say(now, (to, from), answer, out);
             }
-            Word::Granted(run) => self.granted(now, (to, run), self.site_of(from), out),
-            Word::Refused(run) => self.give_up(now, (to, run), RunEnd::Lost, out),
+            Word::Granted(run) => out.tell(to, Event::RunGranted { run, on: self.machine_of(from) }),
+            Word::Refused(run) => out.tell(to, Event::RunRefused { run, on: self.machine_of(from) }),
             Word::Dispatch(run) => {
                 let (holder, site) = ((from, run), self.site_of(to));
                 let Some(order) = self.orders.find_mut(holder) else { return };
@@ -352,19 +357,15 @@ impl SitesWorld {
                 out.tell(to, Event::RunEnded { run, end: RunEnd::Finished });
             }
             Word::State(state, known_at) => {
-                let machine = gleaner_units::MachineId::new(self.site_of(from));
+                let machine = self.machine_of(from);
                 out.tell(to, Event::StatePublished { machine, state, known_at });
             }
         }
     }
 
-    fn granted(&mut self, now: Time, holder: Holder, site: usize, out: &mut Out<Slip>) {
-        let Some(order) = self.orders.find_mut(holder) else { return };
-        let Phase::Asked(silent, _) = &mut order.phase else { return };
-        silent.remove(&site);
-        if !silent.is_empty() {
-            return;
-        }
+    /// All sites hold their part, and their meta-scheduler knows.
+    fn dispatch(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
+        let order = self.orders.find_mut(holder).expect("only what was asked for is sent");
         order.dispatched = now;
         let job = &mut self.outcome.jobs[order.job];
         let sites: BTreeSet<usize> = order.parts.iter().map(|part| part.on.index()).collect();
@@ -373,7 +374,6 @@ impl SitesWorld {
             self.count(now);
             self.waiting -= 1;
         }
-        out.tell(holder.0, Event::RunArrived(holder.1));
         for site in &sites {
             let to = self.party_of(*site);
             self.post.say(now, (holder.0, to), Word::Dispatch(holder.1), out);
@@ -398,9 +398,8 @@ impl SitesWorld {
     fn moment(&mut self, now: Time, out: &mut Out<Slip>) {
         let Some((_, holder)) = self.orders.next() else { return };
         match self.orders.find(holder).map(|order| order.phase.clone()) {
-            Some(Phase::Asked(..)) => self.give_up(now, holder, RunEnd::Lost, out),
             Some(Phase::Computing(_)) => self.stage_out(now, holder, out),
-            _ => unreachable!("only what is asked or computes waits for a moment"),
+            _ => unreachable!("only what computes waits for a moment"),
         }
     }
 }
@@ -445,12 +444,10 @@ impl Outside for SitesWorld {
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Slip>) {
         match order {
             Command::Lending(_) => unreachable!("nobody lends sites"),
-            Command::Start { run, on } => {
-                let job = self.handed_in[party.index()][run.task.index()];
-                let cores = self.setup.jobs[job].processors;
-                self.order(now, (party, run), vec![Part { on, cores }], out);
+            Command::Ask { run, parts } => self.ask(now, (party, run), parts.into(), out),
+            Command::Start { run, .. } | Command::StartWide { run, .. } => {
+                self.dispatch(now, (party, run), out);
             }
-            Command::StartWide { run, parts } => self.order(now, (party, run), parts.into(), out),
             Command::Stop { run, .. } => self.stop(now, (party, run), out),
         }
     }

@@ -171,6 +171,8 @@ impl Books {
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
             | Event::Lending(_)
+            | Event::RunGranted { .. }
+            | Event::RunRefused { .. }
             | Event::RunArrived(_)
             | Event::RunStarted(_)
             | Event::SeedDrawn(_)
@@ -225,6 +227,7 @@ impl Books {
             Decision::Relocate { .. }
             | Decision::Replicate { .. }
             | Decision::StartWide { .. }
+            | Decision::Ask { .. }
             | Decision::ReplicateWide { .. } => {
                 unreachable!("a batch neither moves what runs nor runs it twice")
             }

@@ -1,10 +1,31 @@
 //! What the naive batch sees at one moment, and what it would do next.
 
 use super::books::Books;
-use super::{First, Goal, Meta, Pick, Rule, Terms, works};
-use gleaner_core::{Budget, Charged, Grid, Queue, TaskState};
+use super::terms::{First, Goal, Pick, Rule, Terms};
+use gleaner_core::{Availability, Budget, Charged, Grid, Queue, TaskState};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
+
+/// A meta-task: M, and what became of it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Meta {
+    pub(super) all: Vec<TaskId>,
+    /// The first ones by age; they are placed before the heuristic begins.
+    pub(super) old: Vec<TaskId>,
+    pub(super) removed: Vec<TaskId>,
+    /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
+    /// told of these.
+    pub(super) beyond: Vec<(TaskId, Queue)>,
+    /// What each user had left when it began.
+    pub(super) left: BTreeMap<UserId, f64>,
+    /// What was chosen together and is left to schedule, the last first.
+    pub(super) chosen: Vec<(TaskId, Worker)>,
+}
+
+/// Whether a machine takes tasks.
+pub(super) fn works(grid: &Grid, id: MachineId) -> bool {
+    grid.machine(id).availability() == Availability::Open && grid.machine(id).load() < 1.0
+}
 
 /// Who could do a task: a machine, or a class.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -12,11 +12,15 @@
 
 mod arguments;
 mod keys;
+mod lines;
 mod macros;
 mod queue;
+mod setting;
 mod statements;
+mod surroundings;
 mod translate;
 
+pub use surroundings::Surroundings;
 pub use translate::JOB_NUMBER;
 
 use super::Source;
@@ -25,22 +29,7 @@ use super::submission::{Notes, Refusals, Submission, SubmitFileError};
 use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
 use keys::refuse_keys;
 use statements::Statements;
-use std::collections::BTreeMap;
-use std::path::Path;
 use translate::translate;
-
-/// What a submit file may depend on besides itself.
-#[derive(Clone, Debug)]
-pub struct Surroundings<'a> {
-    /// Where `queue … from FILE` and `queue … matching` look.
-    pub folder: &'a Path,
-    /// What `$ENV(…)` and `getenv` see.
-    pub environment: &'a BTreeMap<String, String>,
-    /// Macros that hold whatever the file says, by name.
-    pub macros: &'a [(String, String)],
-    /// Keys to go on without.
-    pub ignored: &'a [String],
-}
 
 /// Reads a submit file and whatever its `queue` statements name.
 pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submission, SubmitFileError> {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::Measured;
+use super::measured::Measured;
 
 /// A whole number of the 100 ms in which the kernel hands out CPU quotas: then a window holds the same number of
 /// shares wherever in such a period it begins, and a quota is seen as it is, to within the tick by which the kernel may

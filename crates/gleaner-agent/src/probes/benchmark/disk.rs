@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, OFlags};
 use serde::{Deserialize, Serialize};
 
-use super::Measured;
+use super::measured::Measured;
 
 /// The most that the file ever holds.
 const FILE_MAX: usize = 64 << 20;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gleaner_wire::limits::PROBE_BYTES_MAX;
 
-use super::Measured;
+use super::measured::Measured;
 
 /// What is taken for the network where there is nobody to measure it with, or only loopback: a gigabit link, less
 /// what its packets need for themselves.

@@ -1,7 +1,7 @@
 //! Newton's equations of the interior-point method. A task's row is solved by itself; what is left is one symmetric
 //! system with a row a machine.
 
-use super::{Aim, Point, Step, largest};
+use super::point::{Aim, Point, Step, largest};
 use crate::bound::cholesky::Factor;
 
 /// Shares that weigh less, beside their task's heaviest, are left out of the system: they cannot be seen in it.

@@ -9,8 +9,9 @@
 
 use super::{Candidate, Sizes, lowest, stretch};
 use crate::backlog::{Size, Waiting};
+use crate::batch::Batch;
 use crate::batch::kinds::{Bid, Kind};
-use crate::batch::{Batch, highest_tie};
+use crate::batch::target::highest_tie;
 use std::iter::successors;
 
 /// How much worse than the second best an offer must be, relative to it, to be no one's second best by rounding either.

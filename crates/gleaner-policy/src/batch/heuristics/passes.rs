@@ -7,7 +7,7 @@
 use super::losses::{Piece, add_pieces};
 use super::{Candidate, kinds_left, lowest};
 use crate::batch::Batch;
-use crate::batch::targets::Target;
+use crate::batch::target::Target;
 use gleaner_core::tie_threshold;
 use std::collections::BTreeMap;
 

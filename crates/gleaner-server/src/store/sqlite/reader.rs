@@ -1,8 +1,8 @@
 //! Reading the file, beside its writer or without one.
 
 use super::nature::{Nature, nature, open_error};
-use super::schema::last;
-use super::{DATABASE, row, schema};
+use super::schema::{DATABASE, last};
+use super::{row, schema};
 use crate::store::limits::Page;
 use crate::store::witness;
 use crate::store::{Damage, OpenError, ReadError, Reader, Seq, StoredRow, span_tree};

@@ -14,6 +14,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+/// The name of the file in the coordinator's folder.
+pub const DATABASE: &str = "gleaner.db";
+
 /// "Glnr": marks the file as ours.
 const APPLICATION: u32 = 0x476c_6e72;
 /// The format of the file and of the facts in it; others are refused.

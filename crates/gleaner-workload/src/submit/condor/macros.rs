@@ -1,6 +1,6 @@
 //! Macros: `$(NAME)`, `$(NAME:default)` and the functions, as far as they have a value before a submission.
 
-use super::statements::Setting;
+use super::setting::Setting;
 use gleaner_classad::{Context, Expr, Value};
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! `queue`: how many processes, and what differs from one to the next.
 
+use super::lines::Lines;
 use super::macros::evaluated;
-use super::statements::Lines;
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::submit::Source;

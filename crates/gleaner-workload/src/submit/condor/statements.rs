@@ -1,26 +1,18 @@
 //! The statements of a submit file: settings, conditions and queues.
 
+use super::lines::Lines;
 use super::macros::Scope;
 use super::queue::{self, Queue};
-use super::{SubmitFileError, Surroundings};
+use super::setting::Setting;
+use super::surroundings::Surroundings;
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::submit::Source;
 use crate::submit::UnsupportedKey;
+use crate::submit::submission::SubmitFileError;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// One `name = value`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Setting {
-    /// As it is written.
-    pub(super) name: String,
-    pub(super) value: String,
-    pub(super) line: u64,
-    /// Whether the user wants it to mean nothing; as a macro it still does.
-    pub(super) is_ignored: bool,
-}
 
 /// What one `queue` statement queues.
 #[derive(Debug)]
@@ -65,7 +57,7 @@ pub(super) fn read(source: &Source, around: &Surroundings<'_>) -> Result<Stateme
         since_queue: Vec::new(),
         found: Statements { batches: Vec::new(), misfits: Vec::new() },
     };
-    let mut lines = Lines { rest: source.text().lines(), number: 0 };
+    let mut lines = Lines::of(source.text());
     while let Some((number, line)) = lines.statement() {
         reading.statement(number, line.trim(), &mut lines)?;
     }
@@ -80,37 +72,6 @@ pub(super) fn read(source: &Source, around: &Surroundings<'_>) -> Result<Stateme
         reading.found.misfits.push(UnsupportedKey { line, key, why });
     }
     Ok(reading.found)
-}
-
-/// The lines that are left.
-pub(super) struct Lines<'a> {
-    rest: std::str::Lines<'a>,
-    number: u64,
-}
-
-impl<'a> Lines<'a> {
-    /// The next line as it is.
-    pub(super) fn next(&mut self) -> Option<(u64, &'a str)> {
-        self.number += 1;
-        Some((self.number, self.rest.next()?))
-    }
-
-    /// The next statement: lines that end with a backslash go on in the next, where comments are skipped.
-    fn statement(&mut self) -> Option<(u64, String)> {
-        let (number, first) = self.next()?;
-        let mut text = first.to_owned();
-        while !first.trim_start().starts_with('#') && text.ends_with('\\') {
-            text.pop();
-            let Some((_, line)) = self.next() else { break };
-            let line = line.trim_start();
-            if line.starts_with('#') {
-                text.push_str(if line.ends_with('\\') { "\\" } else { "" });
-            } else {
-                text.push_str(line);
-            }
-        }
-        Some((number, text))
-    }
 }
 
 struct Reading<'a> {

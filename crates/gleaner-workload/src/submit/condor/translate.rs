@@ -2,7 +2,8 @@
 
 use super::arguments;
 use super::macros::{Scope, evaluated};
-use super::statements::{Batch, Setting};
+use super::setting::Setting;
+use super::statements::Batch;
 use crate::submit::quantity::size_in;
 use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
