@@ -10,6 +10,9 @@ export interface Saved {
 
 export const saved: Saved | null = read();
 
+/** Whether a job is all that was saved. */
+export const isOfJob = saved !== null && saved.route.startsWith("/jobs/");
+
 function read(): Saved | null {
   const text = document.getElementById("saved")?.textContent;
   return text ? (JSON.parse(text) as Saved) : null;

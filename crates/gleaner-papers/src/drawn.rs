@@ -3,7 +3,7 @@
 
 use gleaner_policy::Recipe;
 use gleaner_report::{Bar, Block, Gantt, Report, numbers};
-use gleaner_sim::{Setup, Simulation, Stay, Stays};
+use gleaner_sim::{Setup, Simulation, Stay};
 use gleaner_units::MachineId;
 
 /// A section of a report with these schedules, all of one run's inputs.
@@ -22,12 +22,11 @@ pub(crate) fn of_run(
     rows: impl Iterator<Item = String>,
     row: impl Fn(MachineId) -> usize,
 ) -> Gantt {
-    let stays = Stays::new(Gantt::BARS_MAX);
-    let mut observer = stays.observer();
-    let mut simulation = Simulation::new(setup, recipe.build()).observed_by(&mut observer);
+    let mut simulation = Simulation::new(setup, recipe.build()).with_timeline();
     simulation.run();
-    let end = simulation.history().makespan();
-    let bars = stays.all().into_iter().map(|Stay { run, on, from, until }| {
+    let history = simulation.history();
+    let end = history.makespan();
+    let bars = history.stays().iter().map(|&Stay { run, on, from, until }| {
         let again = if run.number > 1 { format!(", run {}", run.number) } else { String::new() };
         Bar {
             row: row(on),

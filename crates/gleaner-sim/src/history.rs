@@ -1,5 +1,6 @@
+use crate::stays::{Stay, Stays};
 use gleaner_core::Accounts;
-use gleaner_units::{Credits, MachineId, TaskId, Time};
+use gleaner_units::{Credits, MachineId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// What became of a task.
@@ -74,6 +75,7 @@ struct Timeline {
     rows: Vec<TimelineRow>,
     /// By machine: its latest row.
     latest: Vec<usize>,
+    stays: Stays,
 }
 
 impl History {
@@ -93,12 +95,13 @@ impl History {
         }
     }
 
-    /// Keeps, from now on, how many tasks each machine runs over time: 16 bytes a change.
+    /// Keeps, from now on, how many tasks each machine runs over time, 16 bytes a change, and the first stays of runs.
     pub(crate) fn keep_timeline(&mut self) {
         let machines = (0..self.finished_on.len()).map(MachineId::new);
         let rows: Vec<_> =
             machines.map(|machine| TimelineRow { time: Time::ZERO, machine, tasks: 0 }).collect();
-        self.timeline = Some(Timeline { latest: (0..rows.len()).collect(), rows });
+        let (latest, stays) = ((0..rows.len()).collect(), Stays::default());
+        self.timeline = Some(Timeline { rows, latest, stays });
     }
 
     /// One entry a task, in their order.
@@ -152,6 +155,16 @@ impl History {
         self.timeline.as_ref().map_or(&[], |timeline| &timeline.rows)
     }
 
+    /// Where runs were and when, if it was kept, in order of their beginnings.
+    pub fn stays(&self) -> &[Stay] {
+        self.timeline.as_ref().map_or(&[], |timeline| timeline.stays.all())
+    }
+
+    /// How many later stays were not kept.
+    pub fn stays_left_out(&self) -> u64 {
+        self.timeline.as_ref().map_or(0, |timeline| timeline.stays.left_out())
+    }
+
     /// What was spent of a budget, period by period; those in which nothing happened are not there.
     pub fn periods(&self) -> &[Period] {
         &self.periods
@@ -181,9 +194,19 @@ impl History {
         self.moves += 1;
     }
 
-    pub(crate) fn started(&mut self, now: Time, task: TaskId) {
-        let started = &mut self.tasks[task.index()].started;
+    pub(crate) fn started(&mut self, now: Time, run: RunId, on: impl IntoIterator<Item = MachineId>) {
+        let started = &mut self.tasks[run.task.index()].started;
         *started = now.min(*started);
+        if let Some(Timeline { stays, .. }) = &mut self.timeline {
+            on.into_iter().for_each(|on| stays.began(now, run, on));
+        }
+    }
+
+    /// Whatever became of it.
+    pub(crate) fn left(&mut self, now: Time, run: RunId) {
+        if let Some(Timeline { stays, .. }) = &mut self.timeline {
+            stays.left(now, run);
+        }
     }
 
     pub(crate) fn ended(&mut self, now: Time, task: TaskId, on: MachineId) {
@@ -210,7 +233,7 @@ impl History {
     }
 
     pub(crate) fn counted(&mut self, now: Time, machine: MachineId, tasks: usize) {
-        let Some(Timeline { rows, latest }) = &mut self.timeline else { return };
+        let Some(Timeline { rows, latest, .. }) = &mut self.timeline else { return };
         let tasks = tasks as u32;
         let last = &mut rows[latest[machine.index()]];
         if last.time == now {

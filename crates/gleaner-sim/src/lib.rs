@@ -47,5 +47,5 @@ pub use saved::{RestoreError, Saved};
 pub use setup::{LoadChange, Setup, Tasks};
 pub use simulation::{Progress, Simulation};
 pub use speed_scale::SpeedScale;
-pub use stays::{Stay, Stays};
+pub use stays::Stay;
 pub use trace::{Draft, Interval, Piece, Trace};

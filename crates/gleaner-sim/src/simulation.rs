@@ -122,7 +122,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
         Saved::new(setup, name, self.scheduler().grid().clone(), world.clone(), self.parties.clock().clone())
     }
 
-    /// Keeps, from now on, how many tasks each machine runs over time.
+    /// Keeps, from now on, how many tasks each machine runs over time, and where runs were.
     #[must_use]
     pub fn with_timeline(mut self) -> Self {
         self.parties.both().1.world.history_mut().keep_timeline();

@@ -1,16 +1,16 @@
 //! Where runs were, and when: what a schedule is drawn from. A task that was moved has a stay on each machine where it ran.
 
-use crate::parties::Observer;
-use gleaner_core::{Command, Decision, Event};
-use gleaner_units::{MachineId, PartyId, RunId, Time};
-use std::cell::RefCell;
+use gleaner_units::{MachineId, RunId, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+
+/// Stays that are kept, the first ones: 32 bytes each, and more cannot be told apart in a drawing.
+const STAYS_MAX: usize = 50_000;
 
 /// A run, or a part of one, on a machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Stay {
-    /// Of which task.
+    /// The run.
     pub run: RunId,
     /// Where.
     pub on: MachineId,
@@ -20,98 +20,59 @@ pub struct Stay {
     pub until: Time,
 }
 
-/// What an [`Observer`] of a lone scheduler's run took down: 32 bytes a stay, up to so many, and of those the first.
-#[derive(Clone, Debug)]
-pub struct Stays(Rc<RefCell<Book>>);
-
-#[derive(Debug)]
-struct Book {
-    most: usize,
+/// The stays of a simulation.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Stays {
+    all: Vec<Stay>,
     left_out: u64,
-    sent: BTreeMap<RunId, Vec<MachineId>>,
     /// By run: the places of its stays.
     open: BTreeMap<RunId, Vec<usize>>,
-    stays: Vec<Stay>,
 }
 
 impl Stays {
-    /// None yet, and never more than so many.
-    pub fn new(most: usize) -> Self {
-        let (sent, open) = (BTreeMap::new(), BTreeMap::new());
-        Self(Rc::new(RefCell::new(Book { most, left_out: 0, sent, open, stays: Vec::new() })))
+    pub(crate) fn began(&mut self, now: Time, run: RunId, on: MachineId) {
+        if self.all.len() >= STAYS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        self.open.entry(run).or_default().push(self.all.len());
+        self.all.push(Stay { run, on, from: now, until: Time::NEVER });
     }
 
-    /// What takes them down.
-    pub fn observer(&self) -> impl Observer + use<> {
-        self.clone()
+    pub(crate) fn left(&mut self, now: Time, run: RunId) {
+        for place in self.open.remove(&run).unwrap_or_default() {
+            self.all[place].until = now;
+        }
     }
 
     /// In order of their beginnings.
-    pub fn all(&self) -> Vec<Stay> {
-        self.0.borrow().stays.clone()
+    pub(crate) fn all(&self) -> &[Stay] {
+        &self.all
     }
 
-    /// How many later ones were not taken down.
-    pub fn left_out(&self) -> u64 {
-        self.0.borrow().left_out
-    }
-}
-
-impl Observer for Stays {
-    fn event(&mut self, now: Time, _: PartyId, event: &Event) {
-        let book = &mut *self.0.borrow_mut();
-        match *event {
-            Event::RunStarted(run) => book.begin(now, run),
-            Event::RunEnded { run, .. } => {
-                book.sent.remove(&run);
-                for place in book.open.remove(&run).unwrap_or_default() {
-                    book.stays[place].until = now;
-                }
-            }
-            Event::MachineLost { machine } => book.lose(now, machine),
-            _ => {}
-        }
-    }
-
-    fn decision(&mut self, _: Time, _: PartyId, _: &Decision) {}
-
-    fn command(&mut self, _: Time, _: PartyId, command: &Command) {
-        let sent = &mut self.0.borrow_mut().sent;
-        match command {
-            Command::Start { run, on } => drop(sent.insert(*run, vec![*on])),
-            Command::StartWide { run, parts } => {
-                drop(sent.insert(*run, parts.iter().map(|part| part.on).collect()));
-            }
-            Command::Stop { .. } | Command::Lending(_) => {}
-        }
+    /// How many later ones were not kept.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
     }
 }
 
-impl Book {
-    fn begin(&mut self, now: Time, run: RunId) {
-        for on in self.sent.remove(&run).unwrap_or_default() {
-            if self.stays.len() >= self.most {
-                self.left_out += 1;
-                continue;
-            }
-            self.open.entry(run).or_default().push(self.stays.len());
-            self.stays.push(Stay { run, on, from: now, until: Time::NEVER });
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
 
-    /// Costs O(runs that go on).
-    fn lose(&mut self, now: Time, machine: MachineId) {
-        let Self { open, stays, .. } = self;
-        open.retain(|_, places| {
-            places.retain(|place| {
-                let stay = &mut stays[*place];
-                if stay.on == machine {
-                    stay.until = now;
-                }
-                stay.on != machine
-            });
-            !places.is_empty()
-        });
-        self.sent.retain(|_, on| !on.contains(&machine));
+    #[test]
+    fn of_too_many_the_first_are_kept() {
+        let mut stays = Stays::default();
+        let run = |task| RunId { task: TaskId::new(task), number: 1 };
+        for task in 0..STAYS_MAX + 3 {
+            stays.began(Time::ZERO, run(task), MachineId::new(0));
+        }
+        let later = Time::from_nanos(1);
+        for task in [0, STAYS_MAX + 1] {
+            stays.left(later, run(task));
+        }
+        assert_eq!((stays.all().len(), stays.left_out()), (STAYS_MAX, 3));
+        assert_eq!((stays.all()[0].until, stays.all()[1].until), (later, Time::NEVER));
     }
 }

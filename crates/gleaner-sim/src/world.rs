@@ -97,6 +97,7 @@ impl World {
                 let others = self.machines.further_machines_of(run);
                 let done = self.machines.complete(setup, now, run);
                 self.count_all(now, on, others);
+                self.history.left(now, run);
                 if done {
                     self.history.ended(now, run.task, on);
                     setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
@@ -183,6 +184,7 @@ impl World {
         let ops_left = self.machines.remove(setup, now, run);
         self.count_all(now, on, others);
         let done = self.ops_at_start(setup, run.task) - ops_left;
+        self.history.left(now, run);
         match why {
             StopReason::Superseded => {
                 self.history.superseded(done);
@@ -207,7 +209,7 @@ impl World {
     fn run_wide(&mut self, setup: &Setup, now: Time, run: RunId, parts: &[Part]) -> Event {
         let ops = self.ops_at_start(setup, run.task);
         self.machines.insert_wide(setup, now, (run, ops), parts);
-        self.history.started(now, run.task);
+        self.history.started(now, run, parts.iter().map(|part| part.on));
         for part in parts {
             self.count(now, part.on);
         }
@@ -218,7 +220,7 @@ impl World {
     fn run(&mut self, setup: &Setup, now: Time, run: RunId, on: MachineId) -> Event {
         let ops = self.ops_at_start(setup, run.task);
         self.machines.insert(setup, now, (run, ops), on);
-        self.history.started(now, run.task);
+        self.history.started(now, run, [on]);
         self.count(now, on);
         Event::RunStarted(run)
     }
@@ -232,6 +234,7 @@ impl World {
     /// What is on a machine, or on its way there, is gone with it.
     fn depart_by_trace(&mut self, setup: &Setup, now: Time, machine: MachineId) {
         for (run, ops_left) in self.machines.lose(setup, now, machine) {
+            self.history.left(now, run);
             self.history.aborted(self.ops_at_start(setup, run.task) - ops_left);
             self.register.aborted(by_trace(setup), now, machine);
         }

@@ -20,9 +20,8 @@ use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
-use gleaner_report::Gantt;
 use gleaner_report::numbers::grouped;
-use gleaner_sim::{Saved, Simulation, Stays, Waste};
+use gleaner_sim::{Saved, Simulation, Waste};
 use gleaner_units::Time;
 use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, InputError, PeersScenario, Scenario, Shake};
@@ -135,17 +134,13 @@ fn check_places(arguments: &SimulateArguments) -> Outcome {
 }
 
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
-    let (stays, mut run) = (Stays::new(Gantt::BARS_MAX), start(arguments, experiment)?);
-    let mut observer = stays.observer();
-    if arguments.out.is_some() {
-        run = run.observed_by(&mut observer);
-    }
+    let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
     let ended = advance(arguments, &mut OfMachines(&mut run, experiment.recipe.to_string()), &bar)?;
     bar.finish_and_clear();
     let summary = Summary::of(experiment, experiment.seed, &run);
     if let Some(dir) = &arguments.out {
-        results::write_run(dir, experiment, &run, &summary, &stays)?;
+        results::write_run(dir, experiment, &run, &summary)?;
     }
     if arguments.json {
         stdout::print_json(&summary)?;
@@ -288,16 +283,12 @@ fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -
     let is_drawn = seed == experiment.seed;
     let shaken = shake(arguments, seed).map(|shake| experiment.shaken(shake));
     let experiment = shaken.as_ref().unwrap_or(experiment);
-    let (stays, mut run) = (Stays::new(Gantt::BARS_MAX), start(arguments, experiment)?.with_seed(seed));
-    let mut observer = stays.observer();
-    if arguments.out.is_some() {
-        run = run.observed_by(&mut observer);
-    }
+    let mut run = start(arguments, experiment)?.with_seed(seed);
     finish(|| run.step())?;
     let mut summary = Summary::of(experiment, seed, &run);
     if let Some(dir) = compare::folder(arguments, &experiment.policy, seed) {
-        results::write_run(&dir, experiment, &run, &summary, &stays)?;
-        summary.schedule = is_drawn.then(|| report::schedule(experiment, &stays, run.progress().now));
+        results::write_run(&dir, experiment, &run, &summary)?;
+        summary.schedule = is_drawn.then(|| report::schedule(experiment, &run));
     }
     Ok(summary)
 }

@@ -5,7 +5,7 @@ import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, PhaseBar, PhaseKey, PHASES, Section, Trouble } from "../parts/basics.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
 import { toMachine, toTask } from "../route.ts";
-import { download, file, saved } from "../saved.ts";
+import { download, file, isOfJob, saved } from "../saved.ts";
 import { clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { nameOf } from "./overview.tsx";
@@ -19,7 +19,9 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
   const concerns = (event: { job?: number | null }) => event.job === id;
   const job = useLive<Job>(path, { concerns });
   const failures = useLive<Schemas["FailureList"]>((job.data?.tasks.failed ?? 0) > 0 ? `${path}/failures` : null, { concerns });
-  const tasks = useLive<Schemas["TaskList"]>(`${path}/tasks?limit=10000${phase && `&phase=${phase}`}`, {
+  // What was saved has all of them.
+  const asked = saved === null && phase !== "" ? `&phase=${phase}` : "";
+  const tasks = useLive<Schemas["TaskList"]>(`${path}/tasks?limit=10000${asked}`, {
     concerns: (event) => event.job === id,
     patch: (list, events) => {
       const changed = new Map(events.filter((event) => event.task !== null && event.phase).map((event) => [event.task, event]));
@@ -47,7 +49,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
   return (
     <>
       <nav class="crumbs" aria-label="Where this is">
-        <a href="#/">Grid</a> › job {id}
+        {isOfJob ? "Grid" : <a href="#/">Grid</a>} › job {id}
       </nav>
       <div class="title">
         <h1>
@@ -113,7 +115,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
         }
       >
         <Loading live={tasks} />
-        {tasks.data && <TaskRows job={id} tasks={tasks.data.tasks} />}
+        {tasks.data && <TaskRows job={id} tasks={tasks.data.tasks.filter((task) => phase === "" || task.phase === phase)} />}
         {tasks.data?.next != null && <p class="muted">The first {grouped(tasks.data.tasks.length)}; <code>gleaner status {id} --tasks</code> has more.</p>}
       </Section>
       <RunChart job={id} />

@@ -83,11 +83,14 @@ function Strip({ day }: { day: Day | undefined }) {
   if (!day) {
     return null;
   }
+  // The present is at the right, whenever a machine joined.
+  const wide = Math.max(144, day.owner.length);
+  const first = wide - day.owner.length;
   const bars = (shares: (number | null)[], isAbove: boolean) =>
     shares
       .map((share, index) => {
         const high = ((share ?? 0) / 100) * 14;
-        return high > 0 ? `M${index} ${isAbove ? 14 - high : 14}h1v${high.toFixed(1)}h-1z` : "";
+        return high > 0 ? `M${first + index} ${isAbove ? 14 - high : 14}h1v${high.toFixed(1)}h-1z` : "";
       })
       .join("");
   const mean = (shares: (number | null)[]) => {
@@ -95,10 +98,10 @@ function Strip({ day }: { day: Day | undefined }) {
     return known.length > 0 ? Math.round(known.reduce((sum, share) => sum + share, 0) / known.length) : 0;
   };
   return (
-    <svg class="strip" viewBox={`0 0 ${Math.max(144, day.owner.length)} 28`} preserveAspectRatio="none" role="img" aria-label={`owner ${mean(day.owner)} %, grid ${mean(day.grid)} % on average`}>
+    <svg class="strip" viewBox={`0 0 ${wide} 28`} preserveAspectRatio="none" role="img" aria-label={`owner ${mean(day.owner)} %, grid ${mean(day.grid)} % on average`}>
       <path class="fill-owner" d={bars(day.owner, true)} />
       <path class="fill-running" d={bars(day.grid, false)} />
-      <path class="mark" d={`M0 14h${Math.max(144, day.owner.length)}`} />
+      <path class="mark" d={`M0 14h${wide}`} />
     </svg>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, order, request, type Explanation, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
-import { saved } from "../saved.ts";
+import { isOfJob, saved } from "../saved.ts";
 import { toJob, toMachine } from "../route.ts";
 import { bytes, clock, grouped, output, plain, plural, sentence, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
@@ -32,7 +32,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
   return (
     <>
       <nav class="crumbs" aria-label="Where this is">
-        <a href="#/">Grid</a> › <a href={toJob(job)}>job {job}</a> › task {number}
+        {isOfJob ? "Grid" : <a href="#/">Grid</a>} › <a href={toJob(job)}>job {job}</a> › task {number}
       </nav>
       <div class="title">
         <h1>

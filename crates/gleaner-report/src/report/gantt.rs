@@ -4,6 +4,8 @@
 use gleaner_wire::text::is_hidden;
 use std::fmt::Write as _;
 
+/// Bars in one chart; more take long to open, and cannot be told apart.
+const BARS_MAX: usize = 50_000;
 /// Colours for what belongs together.
 const HUES: usize = 8;
 
@@ -35,9 +37,6 @@ pub struct Bar {
 }
 
 impl Gantt {
-    /// Bars in one chart; more take long to open, and cannot be told apart.
-    pub const BARS_MAX: usize = 50_000;
-
     /// A chart of these rows and bars. Bars without a length, or of no row, are left out; of too many the first are shown.
     pub fn new(
         caption: impl Into<String>,
@@ -53,7 +52,7 @@ impl Gantt {
         let all = bars.len();
         bars.retain(is_drawn);
         bars.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
-        bars.truncate(Self::BARS_MAX);
+        bars.truncate(BARS_MAX);
         let left_out = all - bars.len();
         Self { caption: caption.into(), label: label.into(), rows, bars, left_out }
     }

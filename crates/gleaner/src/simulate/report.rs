@@ -5,8 +5,8 @@ use super::service;
 use super::summary::Summary;
 use gleaner_core::Policy;
 use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
-use gleaner_sim::{Simulation, Stay, Stays};
-use gleaner_units::{MachineId, Time};
+use gleaner_sim::{Simulation, Stay};
+use gleaner_units::MachineId;
 use gleaner_workload::Experiment;
 
 /// What a report shows besides the summary.
@@ -37,10 +37,11 @@ pub(super) fn of_run<P: Policy>(
     report.with(Block::heading("Machines")).with(machines(experiment, run)).html()
 }
 
-/// Each run on its machine, up to `end` where it went on then.
-pub(super) fn schedule(experiment: &Experiment, stays: &Stays, end: Time) -> Gantt {
+/// Each run on its machine, as far as the simulation has come.
+pub(super) fn schedule<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Gantt {
     let classes = &experiment.setup.tasks.classes;
-    let bars = stays.all().into_iter().map(|Stay { run, on, from, until }| {
+    let (history, end) = (run.history(), run.progress().now);
+    let bars = history.stays().iter().map(|&Stay { run, on, from, until }| {
         let task = run.task.index();
         let again = if run.number > 1 { format!(", run {}", run.number) } else { String::new() };
         Bar {
@@ -55,7 +56,7 @@ pub(super) fn schedule(experiment: &Experiment, stays: &Stays, end: Time) -> Gan
     let policy = &experiment.policy;
     let caption = "what ran on which machine; a task that was moved has a bar on each of its machines. Tasks of one kind have one \
                    colour. Zoom with the buttons, or with + and -; point at a bar for what is known of it.";
-    let left_out = match stays.left_out() {
+    let left_out = match history.stays_left_out() {
         0 => String::new(),
         left_out => format!(" {left_out} later ones are not drawn."),
     };

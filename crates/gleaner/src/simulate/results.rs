@@ -6,7 +6,7 @@ use super::summary::Summary;
 use super::{figures, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
 use gleaner_core::Policy;
-use gleaner_sim::{Simulation, Stays};
+use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
 use serde::Serialize;
 use std::path::Path;
@@ -17,9 +17,8 @@ pub(crate) fn write_run<P: Policy>(
     experiment: &Experiment,
     run: &Simulation<'_, P>,
     summary: &Summary,
-    stays: &Stays,
 ) -> Result<(), WriteError> {
-    let schedule = report::schedule(experiment, stays, run.progress().now);
+    let schedule = report::schedule(experiment, run);
     let more = More { schedule, figures: Figures::new(), tables: Vec::new() };
     write_with(dir, experiment, run, (summary, summary), more)
 }
