@@ -175,9 +175,8 @@ fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
     if *condition != Condition::IsOpen {
         return String::new();
     }
-    let is_closed = |index: usize| {
-        ledger.grid().machine(MachineId::new(index)).availability() != Availability::Open
-    };
+    let is_closed =
+        |index: usize| ledger.grid().machine(MachineId::new(index)).availability() != Availability::Open;
     let closed = ledger.agents().iter().enumerate();
     let closed = closed.filter(|(index, agent)| !agent.lost && !agent.forgotten && is_closed(*index));
     let reasons: BTreeSet<&str> = closed.filter_map(|(_, agent)| agent.why.as_deref()).collect();
