@@ -1,7 +1,8 @@
 //! Where the machine's owner says something to the agent by hand: a socket in its folder, for its user and root only. The
 //! kernel says who is at the other end, whatever the modes of folder and socket have become.
 //!
-//! One line of JSON each way: `{"say": "pause"}` is answered by `{"version": 1, "tasks": 2, "state": "suspended"}`.
+//! One line of JSON each way: `{"say": "pause"}` is answered by
+//! `{"version": 1, "tasks": 2, "state": "suspended", "why": "paused by hand"}`.
 //! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, `evict`, or is left out by those who only ask.
 
 use crate::owner::{Verdict, Word};
@@ -47,6 +48,9 @@ pub struct Answer {
     pub tasks: usize,
     /// What they may do.
     pub state: State,
+    /// Why not all.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// What programs may do on the machine.

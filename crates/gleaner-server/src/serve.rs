@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
 use std::future::Future;
 use std::io::{self, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,12 +67,22 @@ pub struct ServeOptions {
 /// How a coordinator is reached, as its folder says.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reached {
-    /// The URL.
+    /// The URL for others.
     pub address: String,
+    /// The URL from its own machine, which needs no name and no route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<String>,
     /// Its authority's fingerprint.
     pub fingerprint: String,
     /// Its process.
     pub pid: u32,
+}
+
+impl Reached {
+    /// The URL for whoever has this from the coordinator's folder.
+    pub fn from_here(&self) -> &str {
+        self.local.as_ref().unwrap_or(&self.address)
+    }
 }
 
 /// A coordinator that is up.
@@ -197,6 +207,7 @@ async fn listen<F: Future<Output = ()>>(
     let authority = identity.authority().fingerprint();
     write_authority(home, &identity)?;
     let reached = reached(options, bound, authority);
+    warn_of_unknown(options.names.clone(), bound.port());
     let text = serde_json::to_string(&reached).expect("plain data");
     write_private(&home.folder().join(ADDRESS_FILE), &text)?;
     let database = home.folder().to_owned();
@@ -311,11 +322,30 @@ fn reached(options: &ServeOptions, bound: SocketAddr, authority: Fingerprint) ->
         (None, IpAddr::V6(ip)) => format!("[{ip}]"),
         (None, IpAddr::V4(ip)) => ip.to_string(),
     };
+    let here = match bound.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
     Reached {
         address: format!("https://{host}:{}", bound.port()),
+        local: Some(format!("https://{}", SocketAddr::new(here, bound.port()))),
         fingerprint: authority.to_string(),
         pid: std::process::id(),
     }
+}
+
+/// A name that is unknown here may be known to others, and is most likely mistyped. To ask takes its time.
+fn warn_of_unknown(names: Vec<String>, port: u16) {
+    std::thread::spawn(move || {
+        for name in names {
+            if let Err(why) = (name.as_str(), port).to_socket_addrs() {
+                tracing::warn!(
+                    "{name} leads nowhere from this machine ({why}): who joins by it has to know it, from DNS or /etc/hosts"
+                );
+            }
+        }
+    });
 }
 
 /// The address itself; where it stands for all, the one that packets to elsewhere would leave from.

@@ -54,7 +54,7 @@ impl Api {
         let folder = || home::folder(arguments.home.as_deref());
         let address = match &arguments.server {
             Some(server) => server.clone(),
-            None => home::coordinator(&folder()?)?.address,
+            None => home::coordinator(&folder()?)?.from_here().to_owned(),
         };
         let address: Address =
             address.parse().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;

@@ -314,18 +314,22 @@ Papers:
 
 Each claim of the paper's text is measured and judged: holds, partly, not.
 
-On two cores, dasilva takes 40 s with --seeds 2 and about a quarter of an hour with all; elleuch's figure 4 takes
-about 3 minutes of a core for each seed.
+What a run costs, in time of one core; more cores share it:
+  bertasi    6 s for each seed: 5 minutes with all 50
+  khoo       5 s for each seed, 8 minutes with all 100; a log takes as long again
+  elleuch    figure 4: 3 minutes for each seed; all 5 seeds of all parts: hours
+  dasilva    80 s with --seeds 2, half an hour with all
+  cavalieri  2 minutes for each seed, an hour with all 30; --part figures: 17 s for each seed
 
 Examples:
   gleaner paper bertasi --out results        # and open results/report.html
   gleaner paper bertasi --figure 3 --seeds 100
   gleaner paper bertasi --json
-  gleaner paper cavalieri --out results      # minutes; --part ages for what beats the paper's rules
+  gleaner paper cavalieri --out results      # --part ages for what beats the paper's rules
   gleaner paper dasilva --workload marcus_workload_7_days_50_sites.txt.gz --out results   # Ctrl-C, and the same to go on
   gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
   gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days
-  gleaner paper khoo --log KTH-SP2.swf.gz --out results       # minutes; the log's jobs beside the model's";
+  gleaner paper khoo --log KTH-SP2.swf.gz --out results       # the log's jobs beside the model's";
 
 const MAP_HELP: &str = "\
 FILE holds `tasks machines x` and then the times task by task, parted by blanks or line ends; x is anything.

@@ -197,8 +197,11 @@ fn report(grid: &Api, view: &JobView, tasks: &[TaskView]) -> Outcome {
         moved += u32::from(runs.iter().any(|transition| transition.cause.contains("moves it")));
         let last = grid.output((view.job, task.task), Stream::Stdout, None, 0, 0)?.bytes;
         let last = String::from_utf8_lossy(&last);
-        let last = last.lines().last().unwrap_or("");
-        say(&format!("   task {}/{} ended with \"{last}\"", view.job, task.task))?;
+        let ended = match last.lines().last() {
+            Some(last) => format!("ended with \"{last}\""),
+            None => "had counted to the end before its last move".to_owned(),
+        };
+        say(&format!("   task {}/{} {ended}", view.job, task.task))?;
     }
     say(&format!(
         "Done: {} of {TASKS} tasks ended well, {moved} of them moved and went on from their checkpoints.\n\

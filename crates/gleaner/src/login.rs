@@ -95,7 +95,7 @@ impl Line {
 
 fn keep(folder: &Path, line: &Line) -> Outcome {
     let Line { address, fingerprint, token } = line;
-    let reached = Reached { address: address.clone(), fingerprint: fingerprint.clone(), pid: 0 };
+    let reached = Reached { address: address.clone(), local: None, fingerprint: fingerprint.clone(), pid: 0 };
     files::write_json(folder, ADDRESS_FILE, &reached)?;
     files::write_text(folder, TOKEN_FILE, token)?;
     Ok(())

@@ -6,6 +6,7 @@ use crate::columns::{Side, aligned, shown};
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{MachineState, MachineView};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 pub(crate) fn list(arguments: &PlainArguments) -> Outcome {
     let machines = Api::open(&arguments.grid)?.machines()?;
@@ -59,7 +60,6 @@ fn table(machines: &[MachineView]) -> String {
         ("NET B/S", Side::Right),
         ("MEMORY", Side::Right),
         ("PRICE", Side::Right),
-        ("WHY", Side::Left),
     ];
     let rows = machines.iter().map(|machine| {
         let [cpu, disk, net] = machine.profile.speeds.map(|millions| scaled(millions * 1e6));
@@ -74,10 +74,31 @@ fn table(machines: &[MachineView]) -> String {
             net,
             scaled(machine.profile.memory as f64),
             machine.price.to_string(),
-            machine.why.as_deref().map(|why| shown(why, 60)).unwrap_or_default(),
         ]
     });
-    aligned(&headings, &rows.collect::<Vec<_>>())
+    aligned(&headings, &rows.collect::<Vec<_>>()) + &reasons(machines)
+}
+
+/// Names of machines that one line has.
+const NAMED: usize = 8;
+
+/// Why machines take nothing, below the table, where there is room for it: those with the same reason together.
+fn reasons(machines: &[MachineView]) -> String {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for machine in machines.iter().filter(|machine| machine.state != MachineState::Open) {
+        if let Some(why) = machine.why.as_deref().filter(|why| !why.is_empty()) {
+            by_reason.entry(why).or_default().push(&machine.machine);
+        }
+    }
+    let told = by_reason.iter().map(|(why, names)| {
+        let mut text = names.iter().take(NAMED).map(|name| shown(name, 32)).collect::<Vec<_>>().join(", ");
+        if names.len() > NAMED {
+            text += &format!(" and {} more", names.len() - NAMED);
+        }
+        format!("{text}: {}\n", shown(why, 400))
+    });
+    let told: String = told.collect();
+    if told.is_empty() { told } else { format!("\n{told}") }
 }
 
 fn state(state: MachineState) -> &'static str {
@@ -105,7 +126,29 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::scaled;
+    use super::{reasons, scaled};
+    use serde_json::json;
+
+    #[test]
+    fn machines_that_take_nothing_for_one_reason_are_told_together() {
+        let profile = json!({"speeds": [1.0, 1.0, 1.0], "cores": 1, "slots": 1, "memory": 1, "sandbox": {"Ok": ""},
+            "user": "", "tags": [], "attributes": {}});
+        let machine = |name: &str, state: &str, why: &str| {
+            let view = json!({"version": 1, "machine": name, "state": state, "why": why, "profile": profile,
+                "owner_load": 0.0, "price": 0.0, "tasks": 0, "sample": null, "heard_s": null});
+            serde_json::from_value(view).expect("a machine")
+        };
+        let machines = [
+            machine("lab-01", "closed", "somebody works in a login session"),
+            machine("lab-02", "open", "open"),
+            machine("lab-03", "closed", "somebody works in a login session"),
+            machine("lab-04", "away", ""),
+        ];
+        assert_eq!(reasons(&machines), "\nlab-01, lab-03: somebody works in a login session\n");
+        let many: Vec<_> = (0..10).map(|n| machine(&format!("m{n}"), "closed", "its disk is full")).collect();
+        assert!(reasons(&many).contains("m7 and 2 more: its disk is full"));
+        assert_eq!(reasons(&machines[1..2]), "");
+    }
 
     #[test]
     fn three_digits_are_enough() {

@@ -79,7 +79,8 @@ fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {
         State::Closed => "may run; no new ones start",
         State::Suspended => "stand still",
     };
-    stdout::print(format!("{tasks} here {state}\n"))
+    let why = answer.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    stdout::print(format!("{tasks} here {state}{why}\n"))
 }
 
 impl OwnerArguments {

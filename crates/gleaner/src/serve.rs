@@ -3,6 +3,7 @@
 use crate::cli::{LogArguments, LogForm, ServeArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, settings};
+use gleaner_net::AuthorityError;
 use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeError, serve};
 use gleaner_server::store::HomeError;
 use serde_json::json;
@@ -82,6 +83,7 @@ impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
         match error {
             ServeError::Listen { .. }
+            | ServeError::Authority(AuthorityError::Name(_) | AuthorityError::NameCount(_))
             | ServeError::Home(HomeError::Locked { .. } | HomeError::Network { .. }) => {
                 Self::Usage(error.to_string())
             }

@@ -184,7 +184,7 @@ async fn start(agent: &LocalAgent, ready: &Ready) -> io::Result<Child> {
     command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home);
     // Who has joined needs no token, but must know where the coordinator listens now.
     let token = ready.join_token().await.map_err(io::Error::other)?;
-    command.args(["--join", &ready.reached.address]).env("GLEANER_JOIN_TOKEN", token);
+    command.args(["--join", ready.reached.from_here()]).env("GLEANER_JOIN_TOKEN", token);
     if std::env::var_os("GLEANER_LOG").is_none() {
         command.env("GLEANER_LOG", WARNED);
     }

@@ -52,7 +52,7 @@ fn a_log_runs_and_its_waits_are_filled_in() {
         "Jobs on processors",
         "The queue",
         "Bounded slowdowns",
-        "fairness among users",
+        "users, by their slowdowns",
         "How each user was served",
     ] {
         assert!(report.contains(shown), "{shown}");

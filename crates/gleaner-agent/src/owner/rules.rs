@@ -3,9 +3,11 @@
 use gleaner_units::Span;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
+use std::path::{Component, Path, PathBuf};
 
 use super::bounds::Bounds;
 use super::hours::Hours;
+use crate::keeper::TASK_FOLDER;
 
 /// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
 /// could keep nothing.
@@ -57,6 +59,8 @@ pub struct Rules {
     pub labels: Option<Vec<String>>,
     /// Whether sandboxed tasks may use the network, which is the machine's own. Default: no.
     pub network: Network,
+    /// Folders of the machine that sandboxed tasks may read, each where it is. Default: none.
+    pub folders: Option<Vec<PathBuf>>,
 }
 
 /// Whether sandboxed tasks may use the network.
@@ -104,6 +108,16 @@ pub struct RulesError {
 /// The part of a small machine that is never asked of the owner's programs before they count.
 const BUSY_SHARE_MAX: f64 = 0.25;
 const GIGABYTE: f64 = 1e9;
+/// How a machine says which of its folders tasks may read.
+const FOLDERS: &str = "Folders";
+/// What the sandbox makes by itself, or shows anyway.
+const OWN_PLACES: [&str; 13] = [
+    "/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/tmp",
+    "/usr",
+];
+/// What is said of a folder that cannot be shown.
+const SHOWN: &str =
+    "the whole path of a folder, without . and .., outside of /etc, /usr, /run, /tmp and the like";
 /// How a machine says whom it takes.
 const REQUIREMENTS: &str = "Requirements";
 
@@ -130,6 +144,7 @@ impl Default for Rules {
             users: None,
             labels: None,
             network: Network::No,
+            folders: None,
         }
     }
 }
@@ -154,6 +169,9 @@ impl Rules {
         }
         if self.run_below_load == 0.0 {
             return refuse("run_below_load", &self.run_below_load, NEVER);
+        }
+        if let Some(folder) = self.folders.iter().flatten().find(|folder| !may_be_shown(folder)) {
+            return refuse("folders", &folder.display(), SHOWN);
         }
         let numbers = [
             ("busy_cores", Some(self.busy_cores), "a number of cores above 0"),
@@ -205,6 +223,11 @@ impl Rules {
         if !all.is_empty() {
             profile.attributes.insert(REQUIREMENTS.to_owned(), all.join(" && "));
         }
+        let folders: Vec<String> =
+            self.shown_folders().map(|folder| quoted(&folder.to_string_lossy())).collect();
+        if !folders.is_empty() {
+            profile.attributes.insert(FOLDERS.to_owned(), format!("{{{}}}", folders.join(", ")));
+        }
         profile
     }
 
@@ -223,6 +246,11 @@ impl Rules {
         Ok(())
     }
 
+    /// The folders that tasks may read, as far as they are there: one on a server that is away is not.
+    pub(crate) fn shown_folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.iter().flatten().filter(|folder| folder.is_dir())
+    }
+
     /// How many bytes must be free.
     pub(super) fn disk_free_min(&self) -> u64 {
         self.disk_free_min_gb.map_or(DISK_FREE_MIN, |gigabytes| (gigabytes * GIGABYTE) as u64)
@@ -238,7 +266,52 @@ impl Rules {
 const NEVER: &str = "something that can be met, since no task could ever run: leave it out, or keep tasks away with \
                      `gleaner owner drain`";
 
+/// Whether a folder can be shown in the sandbox where it is on the machine.
+fn may_be_shown(folder: &Path) -> bool {
+    let mut parts = folder.components();
+    let is_whole =
+        parts.next() == Some(Component::RootDir) && parts.all(|part| matches!(part, Component::Normal(_)));
+    let is_own = OWN_PLACES.into_iter().chain([TASK_FOLDER]).any(|place| folder.starts_with(place));
+    is_whole && folder.parent().is_some() && !is_own
+}
+
 /// As the `ClassAd` language writes text.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_shown_where_nothing_else_is() {
+        for (folder, may) in [
+            ("/opt/lab", true),
+            ("/srv", true),
+            ("/home/ada/data", true),
+            ("/", false),
+            ("opt/lab", false),
+            ("/opt/../etc", false),
+            ("/etc", false),
+            ("/usr/local/lab", false),
+            ("/task", false),
+            ("/run/docker", false),
+            ("", false),
+        ] {
+            let rules = Rules { folders: Some(vec![folder.into()]), ..Rules::default() };
+            assert_eq!(rules.check().is_ok(), may, "{folder}: {:?}", rules.check());
+        }
+    }
+
+    #[test]
+    fn a_machine_says_which_of_its_folders_are_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rules =
+            Rules { folders: Some(vec![folder.path().into(), "/no/such/folder".into()]), ..Rules::default() };
+        let found = Profile::new([1.0; 3], 1);
+        let shown = rules.profile(&found);
+        assert_eq!(shown.attributes["Folders"], format!("{{\"{}\"}}", folder.path().display()));
+        assert!(!Rules::default().profile(&found).attributes.contains_key("Folders"));
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::confine::Limiter;
 use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
-use crate::keeper::{Confinement as Walls, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
+use crate::keeper::{Confinement as Walls, Input, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
 use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};
@@ -31,7 +31,8 @@ pub(crate) fn spec_of(
     outputs: [PathBuf; 2],
 ) -> Result<RunSpec, String> {
     rules.admit(&run.user, run.label.as_deref())?;
-    let confinement = walls(run, profile, folder)?;
+    let inputs = rules.shown_folders().map(|at| Input { from: at.clone(), at: at.clone() }).collect();
+    let confinement = walls(run, profile, folder, inputs)?;
     let seen = match &confinement {
         Walls::Own => folder.to_owned(),
         Walls::Sandbox(_) => PathBuf::from(TASK_FOLDER),
@@ -50,7 +51,7 @@ pub(crate) fn spec_of(
     })
 }
 
-fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
+fn walls(run: &Run, profile: &Profile, folder: &Path, inputs: Vec<Input>) -> Result<Walls, String> {
     let network = match run.confinement {
         Confinement::None if run.user != profile.user => {
             return Err(format!(
@@ -75,7 +76,7 @@ fn walls(run: &Run, profile: &Profile, folder: &Path) -> Result<Walls, String> {
                 .into(),
         );
     }
-    Ok(Walls::Sandbox(Sandbox { folder: folder.into(), inputs: Vec::new(), network }))
+    Ok(Walls::Sandbox(Sandbox { folder: folder.into(), inputs, network }))
 }
 
 /// What users give goes before what is only usual, and what Gleaner says of the run goes before both.

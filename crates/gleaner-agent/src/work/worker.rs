@@ -14,7 +14,7 @@ use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::owner::Word;
+use crate::owner::{Verdict, Word};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
@@ -219,9 +219,13 @@ impl Worker {
                 self.take(Event::Evict);
             }
         }
-        let (tasks, state) = (self.duties.alive().count(), self.watch.verdict().into());
+        let (tasks, verdict) = (self.duties.alive().count(), self.watch.verdict());
+        let why = match verdict {
+            Verdict::Run => None,
+            Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => Some(reason.to_string()),
+        };
         // Whoever asked may be gone.
-        let _ = asked.answer.send(Answer { version: 1, tasks, state });
+        let _ = asked.answer.send(Answer { version: 1, tasks, state: verdict.into(), why });
     }
 
     fn look(&mut self) {

@@ -29,7 +29,7 @@ pub struct Job {
     pub ended: Option<Time>,
     /// How long runs went on beside one that was faster.
     pub wasted_s: f64,
-    /// Whether a program of it ever started.
+    /// Whether a run of it ever ended that had run.
     pub ever_ran: bool,
 }
 

@@ -175,18 +175,8 @@ impl Ledger {
         self.books.records.own(run.task).run_started(at, on);
         let suspended = self.agent(on).is_suspended();
         self.enter(at, run.task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
-        self.note_running(run.task);
         self.tell(at, &Event::RunStarted(run));
         self.tell_step(TaskRange::one(run.task), Some((run, on)), Step::Started);
-    }
-
-    fn note_running(&mut self, task: TaskId) {
-        let (id, job) = self.books.jobs.of(task);
-        if !job.ever_ran
-            && let Some(job) = self.books.jobs.get_mut(id)
-        {
-            job.ever_ran = true;
-        }
     }
 
     /// Tasks whose runs were given up and are heard of again wait until that is heard.
@@ -198,11 +188,18 @@ impl Ledger {
         }
     }
 
-    /// A machine that cannot start what runs elsewhere is broken, and not the job.
+    /// A machine that cannot start what ran elsewhere is broken, and not the job. That a run is said to have started is
+    /// not enough: that its program is missing comes out in the sandbox only, behind that.
     fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
         let is_started = !matches!(outcome, Outcome::NotStarted { .. });
-        let (_, job) = self.books.jobs.of(task);
+        let (id, job) = self.books.jobs.of(task);
         let ran_elsewhere = job.ever_ran;
+        if is_started
+            && !ran_elsewhere
+            && let Some(job) = self.books.jobs.get_mut(id)
+        {
+            job.ever_ran = true;
+        }
         let agent = &mut self.books.agents[on.index()];
         if is_started {
             agent.not_started = 0;

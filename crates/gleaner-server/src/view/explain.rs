@@ -8,12 +8,12 @@ use crate::recovery::RecoveryError;
 use crate::recovery::entries;
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Condition, Decision, Explanation};
+use gleaner_core::{Availability, Condition, Decision, Explanation};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Machines that are named for each rule that ruled some out.
@@ -154,7 +154,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
     let ruled_out = explanation.ruled_out.iter().map(|ruled| RuledOutView {
-        rule: words::failing(&ruled.condition, &kinds),
+        rule: words::failing(&ruled.condition, &kinds) + &why_closed(ledger, &ruled.condition),
         count: ruled.machines,
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
@@ -174,6 +174,23 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         ruled_out: ruled_out.chain(passed_over).collect(),
         ratings: rated_by_policy(ledger, at, task).into_iter().map(rated).collect(),
         remedies,
+    }
+}
+
+/// Why machines take no tasks, where that is what rules them out.
+fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
+    if *condition != Condition::IsOpen {
+        return String::new();
+    }
+    let is_closed =
+        |index: usize| ledger.grid().machine(MachineId::new(index)).availability() != Availability::Open;
+    let closed = ledger.agents().iter().enumerate();
+    let closed = closed.filter(|(index, agent)| !agent.lost && !agent.forgotten && is_closed(*index));
+    let reasons: BTreeSet<&str> = closed.filter_map(|(_, agent)| agent.why.as_deref()).collect();
+    match reasons.len() {
+        0 => String::new(),
+        1 => reasons.first().map_or(String::new(), |why| format!(": {why}")),
+        _ => ", for several reasons: see `gleaner machines`".to_owned(),
     }
 }
 
