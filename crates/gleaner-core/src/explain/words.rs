@@ -18,11 +18,13 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
                 "would take more than {STEPS_PER_EVALUATION} steps to evaluate the clause {clause}, or more than their share"
             )
         }
+        Condition::HasCores(1) => "have no core for tasks".to_owned(),
         Condition::HasCores(cores) => format!("have fewer than {cores} cores for tasks"),
         Condition::HasMemory(bytes) => format!("have less than {} of memory for tasks", size(*bytes)),
         Condition::HasDisk(bytes) => format!("have less than {} of disk for tasks", size(*bytes)),
         Condition::OwnerLeavesSome => "are used whole by their owners".to_owned(),
         Condition::IsOpen => "take no tasks now".to_owned(),
+        Condition::CoresAreFree(1) => "have no core free".to_owned(),
         Condition::CoresAreFree(1) => "have no core free".to_owned(),
         Condition::CoresAreFree(cores) => format!("have fewer than {cores} cores free"),
         Condition::MemoryIsFree(bytes) => format!("have less than {} of memory free", size(*bytes)),
@@ -48,6 +50,7 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
             Condition::HasDisk(bytes) => return format!("with less than {} of disk", size(*bytes)),
             Condition::OwnerLeavesSome => return "once the owner leaves some of it".to_owned(),
             Condition::IsOpen => return "once it takes tasks again".to_owned(),
+            Condition::CoresAreFree(1) => return "once one of its cores is free".to_owned(),
             Condition::CoresAreFree(1) => return "once one of its cores is free".to_owned(),
             Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
             Condition::MemoryIsFree(bytes) => return format!("once {} of its memory are free", size(*bytes)),
