@@ -4,6 +4,7 @@ use crate::processes::signal;
 use rustix::process::Signal;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use tempfile::TempDir;
@@ -95,8 +96,7 @@ impl HangingDisk {
     /// Shows another folder; `None` where this machine has no way to.
     pub(crate) fn showing(shown: &Path) -> Option<Self> {
         let at = tempfile::Builder::new().prefix("gleaner-fuse-").tempdir().expect("a folder");
-        let device =
-            |path: &Path| std::fs::metadata(path).map(|data| std::os::unix::fs::MetadataExt::dev(&data)).ok();
+        let device = |path: &Path| fs::metadata(path).map(|data| data.dev()).ok();
         let before = device(at.path());
         let mut shown_by = Command::new("bindfs").arg("-f").arg(shown).arg(at.path()).spawn().ok()?;
         let mounted = Mounted(at);
