@@ -3,9 +3,12 @@
 //! The wall clock is read once. From then on time is what passed on a clock that counts sleep, so that a wall clock set
 //! a day forth or back moves nothing. What was written before the start is never in the future.
 
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::SystemTime;
+
+/// Clocks that are set right may be so far apart.
+const APART_MAX: Span = Span::from_nanos(3_600_000_000_000);
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +16,8 @@ pub struct Clock {
     start: Time,
     /// On the clock that counts sleep.
     started: Time,
+    /// How far the wall clock was behind.
+    ahead: Span,
 }
 
 impl Clock {
@@ -21,7 +26,13 @@ impl Clock {
         // Nor is it before 1970, whatever it shows.
         let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let wall = Time::from_nanos(u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX));
-        Self { start: wall.max(not_before), started: since_boot() }
+        let start = wall.max(not_before);
+        Self { start, started: since_boot(), ahead: start.since(wall) }
+    }
+
+    /// How far it was ahead of the wall clock at its start, if by more than clocks are apart.
+    pub fn ahead(&self) -> Option<Span> {
+        (self.ahead > APART_MAX).then_some(self.ahead)
     }
 
     /// The present moment.
@@ -46,5 +57,6 @@ mod tests {
         let clock = Clock::start(future);
         let (one, other) = (clock.now(), clock.now());
         assert!(future <= one && one <= other);
+        assert!(clock.ahead().is_some() && Clock::start(Time::ZERO).ahead().is_none());
     }
 }

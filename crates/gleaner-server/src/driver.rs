@@ -200,6 +200,13 @@ impl Driver {
         let Recovered { ledger, day, rows, .. } = recover(&*reader, &*snapshots)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
+        if let Some(ahead) = clock.ahead() {
+            tracing::warn!(
+                "the journal goes on {:.1} days ahead of this machine's clock, which was wrong then or is now: moments are shown \
+                 as the journal has them, and nothing else depends on it",
+                ahead.seconds() / 86_400.0
+            );
+        }
         let start = Start { program, lineage: Lineage::of(random_bytes()?), seed: random_seed()? };
         let desk = Desk::new(ledger, terms, clock.now(), start);
         let began = desk.ledger().began();

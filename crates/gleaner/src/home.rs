@@ -51,6 +51,13 @@ pub(crate) fn token(folder: &Path) -> Result<String, Failure> {
             path.display()
         ))
     })?;
+    if text.trim().is_empty() {
+        return Err(Failure::Usage(format!(
+            "{} is empty: on the coordinator's machine its next start writes a new token; elsewhere sign in again with the line of \
+             `gleaner token user NAME`",
+            path.display()
+        )));
+    }
     Ok(text.trim().to_owned())
 }
 

@@ -113,9 +113,15 @@ impl Small {
         Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
     }
 
+    /// The connection before has ended, if there was one.
     pub(crate) fn connect(&mut self, incarnation: u64) {
+        let gone = self.gone();
         let input = self.connected(incarnation);
-        self.put(vec![input]);
+        self.put(vec![gone, input]);
+    }
+
+    fn gone(&self) -> Input {
+        Input::Disconnected { session: SessionId(self.sessions) }
     }
 
     pub(crate) fn say(&mut self, frame: FromAgent) {
@@ -128,7 +134,8 @@ impl Small {
 
     /// The agent is silent until its lease ends.
     fn lose(&mut self) {
-        self.put(vec![Input::Disconnected { session: SessionId(self.sessions) }]);
+        let gone = self.gone();
+        self.put(vec![gone]);
         self.now = self.now.after_seconds(66.0);
         self.put(vec![Input::Tick]);
     }
@@ -296,8 +303,10 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
 fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
     let mut small = Small::running();
     small.order(Order::Hold(JOB, only(0)));
-    let (second, third) = (small.connected(2), small.connected(3));
-    small.put(vec![second, third]);
+    let first_gone = small.gone();
+    let (second, second_gone) = (small.connected(2), small.gone());
+    let third = small.connected(3);
+    small.put(vec![first_gone, second, second_gone, third]);
     let live = live_run(&small.desk, TaskId::new(1));
     let sent = small.effects.iter().filter_map(|effect| match effect {
         Effect::Run(session, order) if session.0 == small.sessions => Some(order.run.number),
