@@ -5,6 +5,7 @@ mod compare;
 mod figures;
 mod loaded;
 mod log;
+mod page;
 mod peers;
 mod report;
 mod results;

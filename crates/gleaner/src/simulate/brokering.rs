@@ -1,10 +1,12 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
 use super::compare::{self, Measured, Metric};
-use super::{Ended, Steps, advance, aligned, check_seed, finish, read_saved, what_is_kept};
+use super::{Ended, Steps, advance, aligned, check_seed, finish, page, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
+use gleaner_papers::cavalieri::gantt;
+use gleaner_report::Gantt;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::brokering::Brokerage;
 use gleaner_units::Time;
@@ -27,6 +29,9 @@ pub(super) struct Summary {
     lifetime_mean_s: Option<f64>,
     lifetime_max_s: Option<f64>,
     makespan_s: f64,
+    /// What ran where, for the report of several runs.
+    #[serde(skip)]
+    schedule: Option<Gantt>,
 }
 
 impl Measured for Summary {
@@ -40,6 +45,10 @@ impl Measured for Summary {
     fn values(&self) -> Vec<Option<f64>> {
         let Self { lifetime_mean_s, lifetime_max_s, makespan_s, unfinished, .. } = *self;
         vec![lifetime_mean_s, lifetime_max_s, Some(makespan_s), Some(unfinished as f64)]
+    }
+
+    fn schedule(&self) -> Option<&Gantt> {
+        self.schedule.as_ref()
     }
 }
 
@@ -120,17 +129,26 @@ pub(super) fn run_seed(
 ) -> Result<Summary, Failure> {
     let mut run = begin(scenario, seed)?;
     finish(|| run.step())?;
-    let summary = summary(scenario, &run);
+    let mut summary = summary(scenario, &run);
     if let Some(dir) = out {
         write(dir, scenario, &run, &summary)?;
+        // Of several seeds the first stands for all.
+        summary.schedule = (seed == scenario.seed).then(|| schedule(scenario, &run));
     }
     Ok(summary)
 }
 
 fn write(dir: &Path, scenario: &BrokeringScenario, run: &Brokerage<'_>, summary: &Summary) -> Outcome {
     files::write_text(dir, "jobs.csv", &table(scenario, run))?;
+    let page = page::of_run(&scenario.policy, &said(summary), schedule(scenario, run));
+    files::write_text(dir, "report.html", &page)?;
     files::write_json(dir, "summary.json", summary)?;
     Ok(())
+}
+
+fn schedule(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Gantt {
+    let name = |job: usize| scenario.job_names[job].clone();
+    gantt(&scenario.policy, scenario.element_names.iter().cloned(), name, run.records())
 }
 
 fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
@@ -148,6 +166,7 @@ fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
         lifetime_mean_s: mean(&lives),
         lifetime_max_s: lives.iter().copied().reduce(f64::max),
         makespan_s: ends.iter().map(|(_, end)| end.seconds()).fold(0.0, f64::max),
+        schedule: None,
     }
 }
 
@@ -175,8 +194,12 @@ fn seconds(value: Option<f64>) -> String {
 }
 
 fn describe(summary: &Summary) -> String {
+    aligned(said(summary))
+}
+
+fn said(summary: &Summary) -> Vec<(&'static str, String)> {
     let Summary { policy, rule, jobs, unfinished, .. } = summary;
-    aligned(vec![
+    vec![
         ("policy", format!("{policy}: {rule}")),
         ("jobs", format!("{}, of which {} unfinished", grouped(*jobs as u64), grouped(*unfinished as u64))),
         (
@@ -188,5 +211,5 @@ fn describe(summary: &Summary) -> String {
             ),
         ),
         ("makespan", format!("{:.3} s", summary.makespan_s)),
-    ])
+    ]
 }

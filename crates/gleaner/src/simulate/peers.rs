@@ -6,6 +6,7 @@ use super::{EVENTS_BETWEEN_LOOKS, aligned};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, stdout};
+use gleaner_papers::dasilva::gantt;
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
 use gleaner_sim::peers::{Outcome as Came, PeersSetup, Refused, peers};
@@ -312,7 +313,16 @@ fn report(
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }
-    report.with(Block::heading("Peers")).with(by_peer).html()
+    let schedule = gantt(setup, &summary.policy, scenario.peer_names.iter().cloned(), came);
+    report
+        .with(Block::heading("Schedule"))
+        .with(Block::text(
+            "A row is a peer that hands jobs in; a bar is a job from its coming to the end of its last task.",
+        ))
+        .with(schedule)
+        .with(Block::heading("Peers"))
+        .with(by_peer)
+        .html()
 }
 
 /// A longer table is for `peers.csv`.

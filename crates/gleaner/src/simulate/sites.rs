@@ -1,10 +1,13 @@
 //! `gleaner simulate` with a scenario of jobs over sites.
 
 use super::compare::{self, Measured, Metric};
+use super::page;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, stdout};
+use gleaner_papers::khoo::gantt;
 use gleaner_policy::PolicySpec;
+use gleaner_report::Gantt;
 use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
 use gleaner_workload::sites::SitesScenario;
@@ -34,6 +37,9 @@ pub(super) struct SitesSummary {
     sites_a_job: f64,
     wasted_share: f64,
     refused: u64,
+    /// What ran where, for the report of several runs.
+    #[serde(skip)]
+    schedule: Option<Gantt>,
 }
 
 impl Measured for SitesSummary {
@@ -54,6 +60,10 @@ impl Measured for SitesSummary {
         let all =
             [wait_s, completion_s, use_share, compute_share, response_s, sites_a_job, wasted, unfinished];
         all.map(Some).into()
+    }
+
+    fn schedule(&self) -> Option<&Gantt> {
+        self.schedule.as_ref()
     }
 }
 
@@ -96,8 +106,16 @@ pub(super) fn run_seed(
     let setup = scenario.setup(seed);
     let recipe = policy.recipe();
     let outcome = simulate(&setup, || recipe.build());
-    let summary = summary(policy, seed, &setup, &outcome);
+    let mut summary = summary(policy, seed, &setup, &outcome);
     if let Some(dir) = out {
+        let schedule = gantt(&setup, policy.name(), &outcome);
+        files::write_text(
+            dir,
+            "report.html",
+            &page::of_run(policy.name(), &said(&summary), schedule.clone()),
+        )?;
+        // Of several seeds the first stands for all.
+        summary.schedule = (seed == scenario.seed).then_some(schedule);
         files::write_text(dir, "jobs.csv", &jobs(&setup, &outcome))?;
         files::write_json(dir, "summary.json", &summary)?;
     }
@@ -132,6 +150,7 @@ fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOu
         sites_a_job: outcome.parts_mean(),
         wasted_share: if outcome.held > 0.0 { outcome.wasted / outcome.held } else { 0.0 },
         refused: outcome.refused,
+        schedule: None,
     }
 }
 
@@ -164,9 +183,13 @@ fn jobs(setup: &SitesSetup, outcome: &SitesOutcome) -> String {
 }
 
 fn describe(run: &SitesSummary) -> String {
+    super::aligned(said(run))
+}
+
+fn said(run: &SitesSummary) -> Vec<(&'static str, String)> {
     let seconds = |value: f64| grouped(value.round() as u64) + " s";
     let share = |value: f64| decimals(100.0 * value, 1) + " %";
-    super::aligned(vec![
+    vec![
         ("policy", run.policy.clone()),
         ("jobs", format!("{}, of which {} unfinished", run.jobs, run.unfinished)),
         ("sites", format!("{} with {} processors", run.sites, grouped(run.processors))),
@@ -176,5 +199,5 @@ fn describe(run: &SitesSummary) -> String {
         ("response", seconds(run.response_s)),
         ("sites a job", decimals(run.sites_a_job, 2)),
         ("waste", share(run.wasted_share)),
-    ])
+    ]
 }
