@@ -9,12 +9,13 @@ use gleaner_sim::brokering::{Brokerage, BrokeringSetup, JobRecord};
 
 /// Mean seconds between two jobs: sites have work, and do not saturate.
 const INTER_S: f64 = 60.0;
-/// Jobs that are drawn.
+/// Jobs that are run, and drawn.
 const SHOWN: usize = 300;
 
 pub(super) fn section(report: Report) -> Report {
     let case = Case::of(Work::Balanced, INTER_S);
-    let setup = setup(&case, 1);
+    let mut setup = setup(&case, 1);
+    setup.jobs.truncate(SHOWN);
     let schedules = Rule::FIGURES.map(|rule| schedule(&setup, &case, rule));
     let what = "The first 300 jobs of the light, balanced case with a job every minute, seed 1. A row is a computing \
                 element; a bar is a job from its start to its end, without its time in the queue.";
@@ -26,7 +27,7 @@ fn schedule(setup: &BrokeringSetup, case: &Case, rule: Rule) -> Gantt {
     run.run();
     let rows = setup.elements.iter().zip(1..);
     let rows = rows.map(|(element, number)| format!("element {number}, {} processors", element.cpus));
-    gantt(&rule.name(), rows, |job| format!("job {}", job + 1), &run.records()[..SHOWN])
+    gantt(&rule.name(), rows, |job| format!("job {}", job + 1), run.records())
 }
 
 /// What came of jobs: a row for each element, a bar for a job from its start to its end.
@@ -48,7 +49,7 @@ pub fn gantt(
             name: format!("{}, {waited:.0} s in the queue", name(number)),
         })
     });
-    Gantt::new(format!("{label}."), label, rows, bars)
+    Gantt::new(format!("{label}."), label, rows, bars).counting("job", "element")
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub fn gantt(setup: &PeersSetup, name: &str, rows: impl Iterator<Item = String>,
         })
     });
     let caption = format!("{name}: a job takes {} s on average.", numbers::decimals(outcome.mean_job_s(), 0));
-    Gantt::new(caption, name, rows, bars)
+    Gantt::new(caption, name, rows, bars).counting("job", "peer")
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub fn gantt(setup: &SitesSetup, name: &str, outcome: &SitesOutcome) -> Gantt {
         numbers::decimals(outcome.wait_s(), 0),
         numbers::decimals(outcome.completion_s(), 0)
     );
-    Gantt::new(caption, name, rows, bars)
+    Gantt::new(caption, name, rows, bars).counting("part of a job", "site")
 }
 
 #[cfg(test)]
