@@ -5,6 +5,7 @@ import { plain, span } from "./text.ts";
 
 interface Data {
   label: string;
+  counted: [string, string];
   rows: string[];
   /** Row, beginning, end, colour, and what it is called. */
   bars: [number, number, number, string, string, number?][];
@@ -24,5 +25,5 @@ for (const place of document.querySelectorAll<HTMLElement>(".gantt-place")) {
     facts: `${plain(name)} on ${rows[row] ?? ""}${high === undefined || high === 1 ? "" : ` to ${rows[row + high - 1] ?? ""}`}: from ${span(from)} to ${span(to)}, ${span(to - from)}`,
   }));
   place.textContent = "";
-  render(<Gantt label={data.label} rows={rows} bars={bars} from={data.from} to={data.to} show={span} />, place);
+  render(<Gantt label={data.label} counted={data.counted} rows={rows} bars={bars} from={data.from} to={data.to} show={span} />, place);
 }

@@ -14,6 +14,7 @@ mod sites;
 mod standings;
 
 pub use case::{Case, Ttl, Variant, Work};
+pub use drawn::gantt;
 pub use experiments::{Experiments, Findings, Part};
 pub use readings::READINGS;
 pub use rule::Rule;

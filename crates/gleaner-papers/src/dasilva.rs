@@ -18,6 +18,7 @@ mod table_2;
 
 pub use bags::Bagged;
 pub use band::Band;
+pub use drawn::gantt;
 pub use experiments::{Case, Experiments, Findings, Pair, largest};
 pub use favours::{Contention, Need, Shares};
 pub use instances::{READINGS, Reading};

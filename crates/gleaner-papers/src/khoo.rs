@@ -16,6 +16,7 @@ mod readings;
 mod report;
 
 pub use case::{Case, Group, Log};
+pub use drawn::gantt;
 pub use experiments::{Experiments, Watch};
 pub use findings::{Findings, Metric, Outcome};
 pub use readings::READINGS;

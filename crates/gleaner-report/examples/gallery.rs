@@ -85,7 +85,7 @@ fn processors() -> Gantt {
         Bar { row, rows, from_s, to_s, group: job as usize % 7, name: format!("job {job}") }
     });
     let rows = (0..64).map(|processor| format!("processor {processor}"));
-    Gantt::new("Jobs on 64 processors.", "jobs on processors", rows, bars)
+    Gantt::new("Jobs on 64 processors.", "jobs on processors", rows, bars).counting("job", "processor")
 }
 
 /// Numbers between 0 and 1 that look random and are always the same.

@@ -115,6 +115,13 @@ fn brokers_and_logs_are_compared_too() {
     let document = compared(&folder, &["brokers.toml", "--policy", policies, "--seeds", "3", "--shake", "5"]);
     check(&document, "flow_mean_s", |run| run["flow_mean_s"].as_f64().expect("a number"));
     assert_eq!(folder.read("out/gleaner-broker/seed-3/jobs.csv").lines().count(), 31);
+    assert!(folder.read("out/gleaner-broker/seed-3/report.html").contains("class=\"gantt-place\""));
+    let report = folder.read("out/report.html");
+    assert_eq!(
+        report.matches("class=\"gantt-place\"").count(),
+        3,
+        "the first seed's schedule of each policy"
+    );
 
     log(&folder);
     let policies = "queue/fcfs,queue/easy,queue/conservative";

@@ -39,6 +39,7 @@ fn peers_run_and_leave_tables_plots_and_a_report() {
     assert_eq!((read("peers.csv").lines().count(), read("workers.csv").lines().count()), (5, 29));
     assert!(read("favours.svg").starts_with("<svg") && read("responses.svg").starts_with("<svg"));
     assert!(read("report.html").contains("What each peer did"));
+    assert!(read("report.html").contains("class=\"gantt-place\""), "each peer's jobs over time");
     let again = summary(&simulate(&example(), &["--json"]));
     assert_eq!(run, again, "the same scenario and seed give the same run");
     let traditional = summary(&simulate(&example(), &["--json", "--policy", "dasilva/traditional"]));

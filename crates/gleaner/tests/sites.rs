@@ -67,6 +67,8 @@ fn policies_are_compared_over_sites() {
         let wasted = run["lost_share"].as_f64().expect("a number");
         assert_eq!(wasted > 0.0, run["policy"] == "khoo/rep", "{run}");
     }
+    let page = std::fs::read_to_string(dir.path().join("khoo-mrs/seed-2/report.html")).expect("a page");
+    assert!(page.contains("\"bars\":[["), "what ran at which site");
     let jobs = std::fs::read_to_string(dir.path().join("khoo-mrs/seed-2/jobs.csv")).expect("a table");
     assert_eq!(jobs.lines().count(), 61);
 }

@@ -25,6 +25,8 @@ interface Props {
   bars: Bar[];
   from: number;
   to: number;
+  /** What a bar is, and a row: one of them. */
+  counted?: [string, string];
   /** How a moment is written where the axis is so long. */
   show: (at: number, length: number) => string;
 }
@@ -33,7 +35,7 @@ const AXIS = 22;
 /** Pixels that all rows have together, where they can be told apart in so many. */
 const HIGH = 440;
 
-export function Gantt({ label, rows, bars, from, to, show }: Props) {
+export function Gantt({ label, rows, bars, from, to, show, counted = ["run", "machine"] }: Props) {
   const [box, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [view, setView] = useState<[number, number] | null>(null);
@@ -76,7 +78,8 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
   const areProcessors = bars.some((bar) => bar.rows !== undefined);
   const [isFitted, setFitted] = useState(false);
   const least = areProcessors || isFitted ? 0.2 : 3;
-  const counted = `${plural(bars.length, "run")} on ${plural(rows.length, areProcessors ? "processor" : "machine")}`;
+  const [bar, row] = counted;
+  const told = `${plural(bars.length, bar, bar.replace(/^\w+/, "$&s"))} on ${plural(rows.length, row)}`;
   const height = Math.max(least, Math.min(Math.max(22, 10 * most), HIGH / Math.max(1, rows.length)));
   const names = Math.min(150, width / 5);
   // Where rows are lower than letters, some are named.
@@ -282,7 +285,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
             facts.link ? <a href={facts.link}>{facts.facts}</a> : facts.facts
           ) : (
             <span class="muted">
-              {counted}
+              {told}
             </span>
           )}
         </span>
@@ -294,7 +297,7 @@ export function Gantt({ label, rows, bars, from, to, show }: Props) {
           style={{ width: `${width}px`, height: `${h + AXIS}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${label}: ${counted}. Arrow keys go from run to run, plus and minus zoom, Page Up and Page Down pan, Enter opens a task.`}
+          aria-label={`${label}: ${told}. Arrow keys go from run to run, plus and minus zoom, Page Up and Page Down pan, Enter opens a task.`}
           onKeyDown={onKey}
           onWheel={(event) => {
             if (event.ctrlKey || event.shiftKey || event.altKey) {

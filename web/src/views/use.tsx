@@ -60,7 +60,7 @@ export function Use() {
             {use.data.users.length === 0 && <p class="muted">No run ended yet.</p>}
           </div>
         )}
-        {budget.data && !budget.data.heeded && <p class="muted">Running costs nothing: no budget is set.</p>}
+        {budget.data && !budget.data.heeded && <p class="muted">Running costs nothing: the policy in force goes by no budget.</p>}
         {shared && (
           <p class="muted">
             Everybody’s budget: {grouped(shared.left)} credits left of this period, {grouped(shared.spent)} spent, {grouped(shared.held)} held.

@@ -5,7 +5,7 @@ import { useLive } from "../live.ts";
 import { Loading, Section, Trouble } from "../parts/basics.tsx";
 import { Gantt } from "../parts/gantt.tsx";
 import { toTask } from "../route.ts";
-import { clock, grouped, moment, plain, plural, span } from "../text.ts";
+import { clock, grouped, moment, plain, plural, sentence, span } from "../text.ts";
 import { layOver, type Tree } from "../words.ts";
 
 type Schedule = Schemas["ScheduleView"];
@@ -71,7 +71,7 @@ export function WhatIf() {
           </button>
         </form>
         <p class="muted">
-          {plain(all.find((each) => each.name === preset)?.summary ?? "as it is now")}. <code>gleaner policy keys</code> lists the keys.
+          {sentence(plain(all.find((each) => each.name === preset)?.summary ?? "as it is now"))}. <code>gleaner policy keys</code> lists the keys.
         </p>
         <Trouble error={error} />
       </Section>

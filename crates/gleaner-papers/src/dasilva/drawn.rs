@@ -5,7 +5,7 @@ use super::table_2::{CELLS, Cell};
 use crate::drawn;
 use gleaner_policy::Recipe;
 use gleaner_report::{Bar, Gantt, Report, numbers};
-use gleaner_sim::peers::{PeersSetup, peers};
+use gleaner_sim::peers::{Outcome, PeersSetup, peers};
 
 /// Jobs that are run, and drawn.
 const JOBS: u32 = 300;
@@ -24,7 +24,13 @@ pub(super) fn section(report: Report) -> Report {
 fn schedule(setup: &PeersSetup, name: &str, recipe: Recipe) -> Gantt {
     let mut run = peers(setup, |_| recipe.build());
     run.run();
-    let outcome = run.outside().outcome();
+    let rows = setup.peers.iter().zip(1..);
+    let rows = rows.map(|(peer, number)| format!("peer {number}, {} workers", peer.workers.len()));
+    gantt(setup, name, rows, &run.outside().outcome())
+}
+
+/// What came of jobs among peers: a row for each peer, a bar for a job of it from its coming to its end.
+pub fn gantt(setup: &PeersSetup, name: &str, rows: impl Iterator<Item = String>, outcome: &Outcome) -> Gantt {
     let jobs = setup.jobs.iter().zip(&outcome.ended).zip(1..);
     let bars = jobs.filter_map(|((job, ended), number): (_, usize)| {
         let (came, ended) = (*ended)?;
@@ -37,10 +43,8 @@ fn schedule(setup: &PeersSetup, name: &str, recipe: Recipe) -> Gantt {
             name: format!("job {number}, {} tasks", job.tasks),
         })
     });
-    let rows = setup.peers.iter().zip(1..);
-    let rows = rows.map(|(peer, number)| format!("peer {number}, {} workers", peer.workers.len()));
     let caption = format!("{name}: a job takes {} s on average.", numbers::decimals(outcome.mean_job_s(), 0));
-    Gantt::new(caption, name, rows, bars)
+    Gantt::new(caption, name, rows, bars).counting("job", "peer")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::case::{base, rules};
 use crate::drawn;
 use gleaner_policy::{Recipe, SiteRule};
 use gleaner_report::{Bar, Gantt, Report, numbers};
-use gleaner_sim::sites::{JobOutcome, SitesSetup, simulate};
+use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
 use gleaner_units::Time;
 
 pub(super) fn section(report: Report) -> Report {
@@ -16,7 +16,11 @@ pub(super) fn section(report: Report) -> Report {
 }
 
 fn schedule(setup: &SitesSetup, name: &str, rule: SiteRule) -> Gantt {
-    let outcome = simulate(setup, || Recipe::over_sites(rule).build());
+    gantt(setup, name, &simulate(setup, || Recipe::over_sites(rule).build()))
+}
+
+/// What came of a run over sites: a row for each, a bar for a job's part there.
+pub fn gantt(setup: &SitesSetup, name: &str, outcome: &SitesOutcome) -> Gantt {
     let jobs = outcome.jobs.iter().zip(1..).filter(|(job, _)| job.ended != Time::NEVER);
     let bars = jobs.flat_map(|(job, number): (&JobOutcome, usize)| {
         let sites = job.parts.len();
@@ -36,7 +40,7 @@ fn schedule(setup: &SitesSetup, name: &str, rule: SiteRule) -> Gantt {
         numbers::decimals(outcome.wait_s(), 0),
         numbers::decimals(outcome.completion_s(), 0)
     );
-    Gantt::new(caption, name, rows, bars)
+    Gantt::new(caption, name, rows, bars).counting("part of a job", "site")
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub struct Gantt {
     rows: Vec<String>,
     bars: Vec<Bar>,
     left_out: usize,
+    /// What a bar is, and a row.
+    counted: (&'static str, &'static str),
 }
 
 /// A task on a machine.
@@ -54,7 +56,14 @@ impl Gantt {
         bars.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
         bars.truncate(BARS_MAX);
         let left_out = all - bars.len();
-        Self { caption: caption.into(), label: label.into(), rows, bars, left_out }
+        let counted = ("run", "machine");
+        Self { caption: caption.into(), label: label.into(), rows, bars, left_out, counted }
+    }
+
+    /// The same where bars and rows are something else than runs and machines.
+    #[must_use]
+    pub fn counting(self, bar: &'static str, row: &'static str) -> Self {
+        Self { counted: (bar, row), ..self }
     }
 
     /// The sentence below it.
@@ -75,6 +84,8 @@ impl Gantt {
     pub(super) fn json(&self, (begin, end): (f64, f64)) -> String {
         let mut json = String::from("{\"label\":");
         text(&mut json, &self.label);
+        let (bar, row) = self.counted;
+        put(&mut json, format_args!(",\"counted\":[\"{bar}\",\"{row}\"]"));
         json.push_str(",\"rows\":[");
         for (index, row) in self.rows.iter().enumerate() {
             comma(&mut json, index);
@@ -139,7 +150,7 @@ mod tests {
         assert_eq!(gantt.caption(), "Runs. 3 more are not shown.");
         assert_eq!(
             gantt.json((1.0, 4.0)),
-            "{\"label\":\"runs\",\"rows\":[\"m\\u003c1\\u003e\"],\"bars\":[\
+            "{\"label\":\"runs\",\"counted\":[\"run\",\"machine\"],\"rows\":[\"m\\u003c1\\u003e\"],\"bars\":[\
              [0,1,1.5,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\u{fffd}\"],\
              [0,3,4,\"hue-1\",\"\\u003c/script\\u003e\\u0022\\u005c\u{fffd}\"]],\"from\":1,\"to\":4}"
         );

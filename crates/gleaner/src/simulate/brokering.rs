@@ -7,6 +7,8 @@ use crate::cli::SimulateArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
+use gleaner_papers::cavalieri::gantt;
+use gleaner_report::Gantt;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::brokering::{Brokerage, Held};
 use gleaner_units::{MachineId, TaskClassId, Time};
@@ -31,6 +33,9 @@ pub(super) struct Summary {
     #[serde(flatten)]
     service: ServiceSummary,
     makespan_s: f64,
+    /// What ran where, for the report of several runs.
+    #[serde(skip)]
+    schedule: Option<Gantt>,
 }
 
 impl Measured for Summary {
@@ -45,6 +50,10 @@ impl Measured for Summary {
     fn values(&self) -> Vec<Option<f64>> {
         let rest = [self.makespan_s, self.unfinished as f64].map(Some);
         self.service.values().into_iter().chain(rest).collect()
+    }
+
+    fn schedule(&self) -> Option<&Gantt> {
+        self.schedule.as_ref()
     }
 }
 
@@ -125,9 +134,11 @@ pub(super) fn run_seed(
 ) -> Result<Summary, Failure> {
     let mut run = begin(scenario, seed)?;
     finish(|| run.step())?;
-    let summary = summary(scenario, &run);
+    let mut summary = summary(scenario, &run);
     if let Some(dir) = out {
         write(dir, scenario, &run, &summary)?;
+        // Of several seeds the first stands for all.
+        summary.schedule = (seed == scenario.seed).then(|| schedule(scenario, &run));
     }
     Ok(summary)
 }
@@ -136,9 +147,15 @@ fn write(dir: &Path, scenario: &BrokeringScenario, run: &Brokerage<'_>, summary:
     files::write_text(dir, "jobs.csv", &table(scenario, run))?;
     let flows_s: Vec<f64> = served(scenario, run).map(|job| job.flow_s()).collect();
     let title = format!("A simulated run of brokers under {}", scenario.policy);
-    files::write_text(dir, "report.html", &service::report(title, rows(summary), &flows_s))?;
+    let page = service::report(title, rows(summary), &flows_s, schedule(scenario, run));
+    files::write_text(dir, "report.html", &page)?;
     files::write_json(dir, "summary.json", summary)?;
     Ok(())
+}
+
+fn schedule(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Gantt {
+    let name = |job: usize| scenario.job_names[job].clone();
+    gantt(&scenario.policy, scenario.element_names.iter().cloned(), name, run.records())
 }
 
 fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
@@ -155,6 +172,7 @@ fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
         // What an element begins it ends.
         service: ServiceSummary::of(&Services::of(&served, cpus), 0.0, "brokers"),
         makespan_s: served.iter().map(|job| (job.start + job.run).seconds()).fold(0.0, f64::max),
+        schedule: None,
     }
 }
 

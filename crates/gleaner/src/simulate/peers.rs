@@ -7,6 +7,7 @@ use super::{Ended, Steps, advance, aligned, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
+use gleaner_papers::dasilva::gantt;
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
@@ -392,7 +393,16 @@ fn report(
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }
-    report.with(Block::heading("Peers")).with(by_peer).html()
+    let schedule = gantt(setup, &summary.policy, scenario.peer_names.iter().cloned(), came);
+    report
+        .with(Block::heading("Schedule"))
+        .with(Block::text(
+            "A row is a peer that hands jobs in; a bar is a job from its coming to the end of its last task.",
+        ))
+        .with(schedule)
+        .with(Block::heading("Peers"))
+        .with(by_peer)
+        .html()
 }
 
 /// A longer table is for `peers.csv`.

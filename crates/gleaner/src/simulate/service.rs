@@ -1,7 +1,9 @@
 //! How a run served those whose work it did: the same numbers in the summary of every kind of scenario.
 
 use super::compare::Metric;
-use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram, numbers};
+use gleaner_report::{
+    Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Table, histogram, numbers,
+};
 use gleaner_workload::swf::{MeanMax, Services};
 use serde::Serialize;
 
@@ -116,8 +118,8 @@ pub(super) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, String)>) -> Ta
 
 const BINS: usize = 40;
 
-/// The page of a run of which there is no more to show than its numbers and how long its jobs took.
-pub(super) fn report(title: String, rows: Vec<(&str, String)>, flows_s: &[f64]) -> String {
+/// The page of a run over sites or elements: its numbers, how long its jobs took, and what ran where.
+pub(super) fn report(title: String, rows: Vec<(&str, String)>, flows_s: &[f64], schedule: Gantt) -> String {
     let times = Plot::new("From arrival to end", Axis::linear("time (s)"), Axis::linear("jobs"))
         .with(Series::new("jobs", Style::Bars, histogram(flows_s, BINS)));
     Report::new(title)
@@ -125,5 +127,7 @@ pub(super) fn report(title: String, rows: Vec<(&str, String)>, flows_s: &[f64]) 
         .with(table(rows))
         .with(Block::heading("Times"))
         .with(Figure::new("How long jobs took from arrival to end.", times.svg()))
+        .with(Block::heading("Schedule"))
+        .with(schedule)
         .html()
 }

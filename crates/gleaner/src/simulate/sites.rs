@@ -5,7 +5,9 @@ use super::service::{self, ServiceSummary};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, stdout};
+use gleaner_papers::khoo::gantt;
 use gleaner_policy::PolicySpec;
+use gleaner_report::Gantt;
 use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
 use gleaner_units::Time;
@@ -34,6 +36,9 @@ pub(super) struct SitesSummary {
     compute_share: f64,
     sites_a_job: f64,
     refused: u64,
+    /// What ran where, for the report of several runs.
+    #[serde(skip)]
+    schedule: Option<Gantt>,
 }
 
 impl Measured for SitesSummary {
@@ -50,6 +55,10 @@ impl Measured for SitesSummary {
     fn values(&self) -> Vec<Option<f64>> {
         let rest = [self.completion_s, self.compute_share, self.sites_a_job, self.unfinished as f64];
         self.service.values().into_iter().chain(rest.map(Some)).collect()
+    }
+
+    fn schedule(&self) -> Option<&Gantt> {
+        self.schedule.as_ref()
     }
 }
 
@@ -96,12 +105,15 @@ pub(super) fn run_seed(
     let setup = scenario.setup(seed);
     let recipe = policy.recipe();
     let outcome = simulate(&setup, || recipe.build());
-    let summary = summary(policy, seed, &setup, &outcome);
+    let mut summary = summary(policy, seed, &setup, &outcome);
     if let Some(dir) = out {
+        let schedule = gantt(&setup, policy.name(), &outcome);
+        // Of several seeds the first stands for all.
+        summary.schedule = (seed == scenario.seed).then(|| schedule.clone());
         files::write_text(dir, "jobs.csv", &jobs(&setup, &outcome))?;
         let flows_s: Vec<f64> = served(&setup, &outcome).iter().map(Served::flow_s).collect();
         let title = format!("A simulated run of jobs over sites under {}", policy.name());
-        files::write_text(dir, "report.html", &service::report(title, rows(&summary), &flows_s))?;
+        files::write_text(dir, "report.html", &service::report(title, rows(&summary), &flows_s, schedule))?;
         files::write_json(dir, "summary.json", &summary)?;
     }
     Ok(summary)
@@ -134,6 +146,7 @@ fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOu
         compute_share: outcome.compute_share(),
         sites_a_job: outcome.parts_mean(),
         refused: outcome.refused,
+        schedule: None,
     }
 }
 

@@ -54,6 +54,7 @@ pub(super) fn schedule(
          job for what is known of it."
     );
     Gantt::new(caption, label, (0..cores).map(|processor| format!("processor {processor}")), bars)
+        .counting("job", "processor")
 }
 
 /// The first jobs of a run, each as a bar on its processors.
