@@ -44,8 +44,8 @@ pub use decision::{Decision, Queue, Refusal};
 pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Favours, Grid,
-    Asked, GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task,
+    Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Favours,
+    Grid, GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task,
     TaskState,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};

@@ -2,8 +2,8 @@
 
 use gleaner_core::{
     Availability, Change, Command, Decision, Event, Grid, GridConfig, Lending, LendingEvent, LendingRefusal,
-    MachineClass, Migration, Needs, Occasion, Policy, Refusal, Room, Scheduler, Tags, TaskClass, TaskState,
-    Seek, Want,
+    MachineClass, Migration, Needs, Occasion, Policy, Refusal, Room, Scheduler, Seek, Tags, TaskClass,
+    TaskState, Want,
 };
 use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId, TaskId, Time, UserId};
 

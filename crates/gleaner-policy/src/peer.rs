@@ -16,7 +16,9 @@ use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 use crate::parts::replicate::Replicate;
 use crate::{Score, placement};
 use copies::Ended;
-use gleaner_core::{Alarm, Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Seek, Want};
+use gleaner_core::{
+    Alarm, Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Seek, Want,
+};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, Time};
 use line::Line;
 pub(crate) use line::Turn;
@@ -65,7 +67,8 @@ impl Peer {
     fn start_any(&self, grid: &Grid) -> Option<Decision> {
         let place = |class| {
             let on = self.find(grid, class, Wanted::Free)?;
-            let is_clear = !self.reaches_peers(grid) || grid.loans().is_borrowed(on) || Self::is_best(grid, class, on);
+            let is_clear =
+                !self.reaches_peers(grid) || grid.loans().is_borrowed(on) || Self::is_best(grid, class, on);
             is_clear.then_some(on)
         };
         let task = self.line.next(grid, |class| place(class).is_some())?;
@@ -135,7 +138,8 @@ impl Peer {
     fn look_again(&self, grid: &Grid, now: Time, cause: Cause) -> Option<Decision> {
         let is_longest = self.recipe.turn == Turn::Longest && matches!(cause, Cause::Submitted(_));
         let is_woken = matches!(cause, Cause::WokeUp { .. });
-        let has_idle = || grid.placed_classes().any(|class| self.find(grid, class, Wanted::Lendable).is_some());
+        let has_idle =
+            || grid.placed_classes().any(|class| self.find(grid, class, Wanted::Lendable).is_some());
         let is_wanted = is_longest || (!is_woken && self.may_copy(grid) && has_idle());
         let wake = Decision::Wake { alarm: Alarm::Batch, at: now };
         (is_wanted && grid.alarm(Alarm::Batch).is_none()).then_some(wake)
@@ -175,16 +179,21 @@ impl Peer {
             let own = self.find(grid, class, Wanted::Free).filter(|on| !loans.is_borrowed(*on));
             own.map_or(Seek::MostPowerful, |on| Seek::Above(grid.machine(on).class()))
         };
-        classes.find_map(|class| {
-            let workers = grid.waiting_count(class).saturating_sub(comes);
-            let asked = loans.asked(class);
-            if workers == 0 {
-                return (asked.workers > 0).then_some(Lending::Ask { class, workers, seek: Seek::First });
-            }
-            let seek = seek(class);
-            ((asked.workers, asked.seek) != (workers, seek)).then_some(Lending::Ask { class, workers, seek })
-        })
-        .map(Decision::Lending)
+        classes
+            .find_map(|class| {
+                let workers = grid.waiting_count(class).saturating_sub(comes);
+                let asked = loans.asked(class);
+                if workers == 0 {
+                    return (asked.workers > 0).then_some(Lending::Ask { class, workers, seek: Seek::First });
+                }
+                let seek = seek(class);
+                ((asked.workers, asked.seek) != (workers, seek)).then_some(Lending::Ask {
+                    class,
+                    workers,
+                    seek,
+                })
+            })
+            .map(Decision::Lending)
     }
 
     fn may_lend(&self, grid: &Grid) -> bool {
@@ -206,7 +215,9 @@ impl Peer {
             let machine = self.find(grid, want.class, Wanted::Lendable)?;
             let is_such = match want.seek {
                 Seek::First | Seek::MostPowerful => true,
-                Seek::Above(other) => power(grid, want.class, grid.machine(machine).class()) > power(grid, want.class, other),
+                Seek::Above(other) => {
+                    power(grid, want.class, grid.machine(machine).class()) > power(grid, want.class, other)
+                }
             };
             is_such.then_some(Decision::Lending(Lending::Lend { machine, to: want.by }))
         };

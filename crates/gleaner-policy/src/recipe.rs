@@ -359,7 +359,8 @@ impl Recipe {
         if let Some(Peering { reach: Reach::Grid, .. }) = self.peering
             && (self.score, self.choose) != (Goal::Now(Score::Power), Choose::BestLatest)
         {
-            let expected = "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
+            let expected =
+                "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
             return Err(PolicyError::new("reach", "grid", expected));
         }
         if aging > 0 {

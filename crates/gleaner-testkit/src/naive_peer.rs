@@ -152,7 +152,9 @@ impl NaivePeer {
             }
             let want = left.remove(best);
             let is_such = |machine: &MachineId| match want.seek {
-                Seek::Above(class) => ops_per_s(grid, grid.machine(*machine).class()) > ops_per_s(grid, class),
+                Seek::Above(class) => {
+                    ops_per_s(grid, grid.machine(*machine).class()) > ops_per_s(grid, class)
+                }
                 Seek::First | Seek::MostPowerful => true,
             };
             if let Some(machine) = self.lendable(grid, want.class).filter(is_such) {
@@ -229,14 +231,15 @@ impl Policy for NaivePeer {
         {
             return Some(start);
         }
-        let then = match occasion.cause {
-            Cause::Joined(machine) | Cause::Opened(machine) => gives_back(machine),
-            Cause::Wanted => self.lend(grid).map(Decision::Lending),
-            Cause::NothingLent if self.on_workers => Self::place(grid, |class| {
-                if self.is_short(grid, class) { self.shortest(grid, class) } else { None }
-            }),
-            _ => None,
-        };
+        let then =
+            match occasion.cause {
+                Cause::Joined(machine) | Cause::Opened(machine) => gives_back(machine),
+                Cause::Wanted => self.lend(grid).map(Decision::Lending),
+                Cause::NothingLent if self.on_workers => Self::place(grid, |class| {
+                    if self.is_short(grid, class) { self.shortest(grid, class) } else { None }
+                }),
+                _ => None,
+            };
         if then.is_some() {
             return then;
         }

@@ -514,7 +514,8 @@ impl Outside for World<'_> {
                 if self.state.desks[party.index()].is_own(on) {
                     let worker = self.worker_of(party, on);
                     self.state.workers.all[worker].queue.retain(|other| *other != run);
-                    self.state.outcome.stopped += u64::from(self.state.workers.stop(now, worker, (party, run)));
+                    self.state.outcome.stopped +=
+                        u64::from(self.state.workers.stop(now, worker, (party, run)));
                     self.begin_queued(now, worker, out);
                 } else if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.retain(|(other, _)| *other != run);
@@ -533,15 +534,16 @@ impl Outside for World<'_> {
         if (from != service && self.is_silent(from, sent)) || (to != service && self.is_silent(to, now)) {
             return;
         }
-        let heard = if from.index() > service.index() || (to != service && to.index() >= self.state.desks.len()) {
-            Err(Unheard::Senseless("from or to nobody"))
-        } else if to != service {
-            self.receive(now, (from, to), body, out)
-        } else if from == service {
-            Err(Unheard::Senseless("from itself"))
-        } else {
-            self.hear(now, from, body, out)
-        };
+        let heard =
+            if from.index() > service.index() || (to != service && to.index() >= self.state.desks.len()) {
+                Err(Unheard::Senseless("from or to nobody"))
+            } else if to != service {
+                self.receive(now, (from, to), body, out)
+            } else if from == service {
+                Err(Unheard::Senseless("from itself"))
+            } else {
+                self.hear(now, from, body, out)
+            };
         if let Err(why) = heard {
             self.unheard(now, (to, from), why);
         }

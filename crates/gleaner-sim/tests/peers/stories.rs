@@ -111,7 +111,8 @@ fn who_cannot_reach_discovery_starts_at_home() {
 #[test]
 fn a_second_run_comes_after_whoever_wants_the_machine() {
     // Peer 0's fast machine is idle from 2 s on, while a task of peer 1 waits for a machine.
-    let setup = setup(&[&[1.0, 4.0], &[4.0]], &[(0.0, 1, &[12.0]), (0.0, 0, &[8.0, 20.0]), (1.0, 1, &[40.0])]);
+    let setup =
+        setup(&[&[1.0, 4.0], &[4.0]], &[(0.0, 1, &[12.0]), (0.0, 0, &[8.0, 20.0]), (1.0, 1, &[40.0])]);
     let bags = outcome(&setup, "gleaner/bags", &[("reach", "site"), ("recall", "never")]);
     assert_eq!(bags.peers[1].job_response_s, 3.0 + 11.0, "2 s to 12 s on the lent one");
 }

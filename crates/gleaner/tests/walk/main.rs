@@ -10,6 +10,7 @@
 
 mod attacks;
 mod bad_luck;
+mod bags;
 mod budget;
 mod checker;
 mod clock;
