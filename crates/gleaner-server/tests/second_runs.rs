@@ -9,8 +9,8 @@ use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::job::{JobSpec, TaskList};
 use gleaner_wire::session::{End, Outcome, Profile};
 
-const SLOW: MachineId = MachineId::new(0);
-const FAST: MachineId = MachineId::new(1);
+const SLOW: usize = 0;
+const FAST: usize = 1;
 
 struct Books {
     ledger: Ledger,
@@ -24,6 +24,7 @@ impl Books {
         let (program, lineage) = ("test".to_owned(), gleaner_wire::Lineage::of([1; 8]));
         books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 });
         for (agent, speed) in [(SLOW, 1_000.0), (FAST, 10_000.0)] {
+            let agent = MachineId::new(agent);
             let (name, token) = (format!("{agent}"), format!("token of {agent}"));
             let profile = Profile { user: "worker".to_owned(), ..Profile::new([speed; 3], 1) };
             let by = Actor::Coordinator;
@@ -62,7 +63,8 @@ impl Books {
         self.ledger.take_orders().into_iter().filter(|order| !matches!(order, Command::Lending(_))).collect()
     }
 
-    fn ends(&mut self, run: RunId, agent: MachineId) -> Vec<Command> {
+    fn ends(&mut self, run: RunId, on: usize) -> Vec<Command> {
+        let agent = MachineId::new(on);
         let end = serde_json::json!({ "outcome": Outcome::Exited { code: 0 } });
         let end: End = serde_json::from_value(end).expect("an end");
         self.add(Fact::RunEnded { run, agent, end: Box::new(end) });
@@ -81,7 +83,7 @@ fn a_straggler_runs_once_more_on_a_machine_that_is_much_faster() {
     let spec = std::sync::Arc::new(JobSpec { tasks, ..JobSpec::new(["true"]) });
     let job = books.ledger.next_job();
     books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None });
-    let start = |task, number, on| Command::Start { run: run(task, number), on };
+    let start = |task, number, on| Command::Start { run: run(task, number), on: MachineId::new(on) };
     assert_eq!(books.settle(), [start(0, 1, FAST), start(1, 1, SLOW)], "nobody is asked for a better one");
     books.add(Fact::RunStarted(run(0, 1)));
     books.add(Fact::RunStarted(run(1, 1)));
@@ -90,7 +92,7 @@ fn a_straggler_runs_once_more_on_a_machine_that_is_much_faster() {
     // The slow one has run for some seconds, of the twenty and more that it is believed to need.
     assert_eq!(books.ends(run(2, 1), FAST), [start(1, 2, FAST)]);
     books.add(Fact::RunStarted(run(1, 2)));
-    let stop = Command::Stop { run: run(1, 1), on: SLOW, why: StopReason::Superseded };
+    let stop = Command::Stop { run: run(1, 1), on: MachineId::new(SLOW), why: StopReason::Superseded };
     assert_eq!(books.ends(run(1, 2), FAST), [stop]);
     assert_eq!(books.ledger.record(TaskId::new(1)).phase, TaskPhase::Done);
 }

@@ -11,6 +11,7 @@
 mod attacks;
 mod backup;
 mod bad_luck;
+mod bags;
 mod budget;
 mod checker;
 mod clock;
