@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     }
     let subject = Subject::of(arguments)?;
     let now = subject.load(&Candidate::now())?;
-    let measure = subject.measure(&now, arguments.measure.as_deref())?;
+    let measure = now.measure_of(arguments.measure.as_deref())?;
     let (tried, left_out) = candidates::that_work(&subject, &now, &arguments.policy)?;
     let out = (EDITION, arguments.out.as_deref());
     let load = |candidate: &Candidate| subject.load(candidate);
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
         Some(best) => {
             let seeds = now.seed().saturating_add(arguments.seeds);
             let pair = [tried[0].clone(), tried[best].clone()];
-            let later = |candidate: &Candidate| Ok(subject.load(candidate)?.from_seed(seeds));
+            let later = |candidate: &Candidate| Ok(subject.load(candidate)?.with_seed(seeds));
             Some(trials::run(out, (&pair, arguments.seeds), later, Candidate::name)?)
         }
     };

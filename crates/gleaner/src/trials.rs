@@ -46,13 +46,12 @@ pub(crate) fn run<T: Sync, R: Runnable>(
         let first = loaded.seed();
         let once = |seed: u64| -> Result<Numbers, Failure> {
             let name = format!("{name} seed-{seed} of {print}");
-            let measured = match kept.find(&name) {
-                Some(measured) => measured,
-                None => {
-                    let measured = loaded.measure(seed)?;
-                    kept.keep(name, measured.clone())?;
-                    measured
-                }
+            let measured = if let Some(measured) = kept.find(&name) {
+                measured
+            } else {
+                let measured = loaded.measure(seed)?;
+                kept.keep(name, measured.clone())?;
+                measured
             };
             bar.inc(1);
             Ok(measured)

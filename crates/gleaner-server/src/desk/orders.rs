@@ -328,13 +328,15 @@ impl Desk {
             }
             Order::SetBudget(keys) => {
                 let (policy, is_none) = (self.ledger.policy(), keys.is_none());
-                let policy = policy::with_budget(policy, keys).map_err(|error| match is_none {
-                    true => Rejection::invalid(format!(
+                let policy = policy::with_budget(policy, keys).map_err(|error| {
+                    if !is_none {
+                        return Rejection::from(error);
+                    }
+                    Rejection::invalid(format!(
                         "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner \
                          policy set bertasi/greedy`",
                         policy.name()
-                    )),
-                    false => Rejection::from(error),
+                    ))
                 })?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }

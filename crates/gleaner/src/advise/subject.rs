@@ -181,10 +181,27 @@ impl Subject {
         }
         Ok(loaded)
     }
+}
+
+/// What peers owe each other makes no difference where there is one site.
+fn refuse_peers(preset: &str, recipe: Recipe) -> Result<(), Failure> {
+    match recipe.peering {
+        None => Ok(()),
+        Some(_) => {
+            Err(Failure::Usage(format!("{preset} is for peers; expected one for machines of one site")))
+        }
+    }
+}
+
+impl Ready<'_> {
+    /// The same with other seeds.
+    pub(super) fn with_seed(self, first_seed: u64) -> Self {
+        Self { first_seed, ..self }
+    }
 
     /// The number that is to be low.
-    pub(super) fn measure(&self, now: &Ready<'_>, asked: Option<&str>) -> Result<String, Failure> {
-        let (usual, known): (&str, Vec<&str>) = match &now.under {
+    pub(super) fn measure_of(&self, asked: Option<&str>) -> Result<String, Failure> {
+        let (usual, known): (&str, Vec<&str>) = match &self.under {
             Under::Scenario(loaded) => (loaded.usual_measure(), loaded.measures()),
             Under::Log { .. } => ("slowdown_mean", service_measures().collect()),
             Under::Past { .. } => (
@@ -200,23 +217,6 @@ impl Subject {
                 Err(Failure::Usage(format!("--measure: found \"{asked}\"; expected one of {known}")))
             }
         }
-    }
-}
-
-/// What peers owe each other makes no difference where there is one site.
-fn refuse_peers(preset: &str, recipe: Recipe) -> Result<(), Failure> {
-    match recipe.peering {
-        None => Ok(()),
-        Some(_) => {
-            Err(Failure::Usage(format!("{preset} is for peers; expected one for machines of one site")))
-        }
-    }
-}
-
-impl Ready<'_> {
-    /// The same with other seeds.
-    pub(super) fn from_seed(self, first_seed: u64) -> Self {
-        Self { first_seed, ..self }
     }
 
     /// The rule with all its parts.

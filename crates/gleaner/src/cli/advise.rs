@@ -43,8 +43,8 @@ pub(crate) struct AdviseArguments {
     /// Try only these presets, parted by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) policy: Vec<String>,
-    /// The number that is to be low; where nothing else is said, makespan_s for machines, slowdown_mean for logs, flow_mean_s
-    /// for all else
+    /// The number that is to be low; where nothing else is said, `makespan_s` for machines, `slowdown_mean` for logs,
+    /// `flow_mean_s` for all else
     #[arg(long, value_name = "KEY")]
     pub(crate) measure: Option<String>,
     /// Runs with each rule, each with a seed of its own
