@@ -69,7 +69,9 @@ fn a_task_waits_for_a_machine_that_is_busy_but_not_for_one_that_is_gone() {
     let started = books.starts();
     let (failed, on) = started[0];
     let other = started.iter().map(|(_, on)| *on).find(|it| *it != on).expect("both");
-    started.iter().for_each(|(run, _)| books.add(Fact::RunStarted(*run)));
+    for (run, _) in &started {
+        books.add(Fact::RunStarted(*run));
+    }
     books.ends(failed, on, &FAILED);
     books.rested();
     assert_eq!(books.starts(), [], "the other machine is busy, and takes tasks");
