@@ -23,6 +23,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
+use std::thread;
+use std::time::Duration;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::{Agent, AsSendBody, Body, SendBody};
 
@@ -30,6 +32,12 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// The status with which a server refuses more requests.
+const TOO_MANY: u16 = 429;
+/// How long to wait then, and how often.
+const MOMENT: Duration = Duration::from_secs(1);
+const WAITS_MAX: u32 = 10;
 
 /// A client of one coordinator. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -70,7 +78,7 @@ impl Client {
 
     /// The JSON document at `path`, which begins with `/` and may have a query.
     pub fn get<R: DeserializeOwned>(&self, path: &str) -> Result<R, ClientError> {
-        let response = self.call(Method::GET, path, &[(ACCEPT, JSON)], ())?;
+        let response = self.look(path, &[(ACCEPT, JSON)])?;
         self.json(response)
     }
 
@@ -114,7 +122,7 @@ impl Client {
 
     /// The bytes at `path`, of which there may be `limit_bytes`, and what the server says of them.
     pub fn piece(&self, path: &str, limit_bytes: u64) -> Result<(HeaderMap, Vec<u8>), ClientError> {
-        let (parts, body) = self.call(Method::GET, path, &[(ACCEPT, BYTES)], ())?.into_parts();
+        let (parts, body) = self.look(path, &[(ACCEPT, BYTES)])?.into_parts();
         Ok((parts.headers, read_all(body, limit_bytes, &self.address)?))
     }
 
@@ -143,18 +151,31 @@ impl Client {
     /// Writes what is at `path` to `into` as it arrives, and tells how many bytes it was. More than `limit_bytes` are
     /// refused, if the server tells the length then before anything is written.
     pub fn download(&self, path: &str, into: &mut dyn Write, limit_bytes: u64) -> Result<u64, ClientError> {
-        let response = self.call(Method::GET, path, &[(ACCEPT, BYTES)], ())?;
+        let response = self.look(path, &[(ACCEPT, BYTES)])?;
         forward(response.into_body(), into, limit_bytes, &self.address)
     }
 
     /// The events at `path`, as they arrive, until the server ends the stream.
     pub fn events(&self, path: &str) -> Result<Events, ClientError> {
-        let response = self.call(Method::GET, path, &[(ACCEPT, EVENT_STREAM)], ())?;
+        let response = self.look(path, &[(ACCEPT, EVENT_STREAM)])?;
         let kind = response.headers().get(CONTENT_TYPE);
         if !kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM.as_bytes())) {
             return Err(ClientError::malformed("the answer is no stream of events"));
         }
         Ok(Events::new(response.into_body().into_reader(), self.limits.event_bytes, self.address.clone()))
+    }
+
+    /// Likewise to a question, which may be asked again: whoever asks too often is told to wait a moment, and does.
+    fn look(&self, path: &str, headers: &[(HeaderName, HeaderValue)]) -> Result<Response<Body>, ClientError> {
+        let mut waits = 0..WAITS_MAX;
+        loop {
+            match self.call(Method::GET, path, headers, ()) {
+                Err(ClientError::Refused { status: TOO_MANY, .. }) if waits.next().is_some() => {
+                    thread::sleep(MOMENT);
+                }
+                answer => return answer,
+            }
+        }
     }
 
     /// The server's answer, if it is not a refusal.

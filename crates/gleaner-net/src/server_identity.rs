@@ -121,6 +121,20 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     #[test]
+    fn it_is_renewed_when_the_clock_was_put_right() {
+        let home = tempfile::tempdir().unwrap();
+        let right = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
+        let off = Duration::from_hours(24 * 400);
+        for wrong in [right + off, right - off] {
+            let authority = Authority::open_or_create(home.path(), wrong).unwrap();
+            let identity = ServerIdentity::new(authority, vec!["localhost".into()], wrong).unwrap();
+            assert_eq!(identity.renew(right).unwrap(), Renewal::Reissued);
+            assert_eq!(identity.expires_at(), right + Duration::from_hours(24 * 90));
+            assert_eq!(identity.renew(right).unwrap(), Renewal::Kept);
+        }
+    }
+
+    #[test]
     fn it_is_renewed_in_its_last_month() {
         let home = tempfile::tempdir().unwrap();
         let start = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);

@@ -147,6 +147,18 @@ fn refusals_carry_what_the_server_said() {
     }
 }
 
+/// Who asks too often is told so.
+#[test]
+fn a_question_waits_a_moment_and_is_asked_again_and_an_order_is_not() {
+    let often = answer("429 Too Many Requests", "{}");
+    let server = Server::start(&[&often, &answer("200 OK", "[7]"), &often]);
+    let client = server.client();
+    assert_eq!(client.get::<Vec<u32>>("/").unwrap(), [7]);
+    let refused = client.post::<_, ()>("/", &1);
+    assert!(matches!(refused, Err(ClientError::Refused { status: 429, .. })), "{refused:?}");
+    assert_eq!(server.requests().len(), 3);
+}
+
 #[test]
 fn answers_that_are_not_taken() {
     type Expected = fn(&ClientError) -> bool;

@@ -3,6 +3,7 @@
 //! All are run with the same seeds and held against each other by one number. **What the best gains is measured again, with
 //! seeds that did not choose it**: of many rules the luckiest looks better than it is.
 
+mod candidate;
 mod candidates;
 mod findings;
 mod report;
@@ -12,7 +13,7 @@ use crate::cli::AdviseArguments;
 use crate::failure::Failure;
 use crate::trials::{self, Ranking, Runnable as _};
 use crate::{Outcome, files, interrupt, stdout};
-use candidates::Candidate;
+use candidate::Candidate;
 use findings::Findings;
 use subject::Subject;
 

@@ -1,5 +1,6 @@
 //! The rules that are tried: what is in force, and every preset by itself and with each part that it can be combined with.
 
+use super::candidate::Candidate;
 use super::subject::{Ready, Subject};
 use crate::failure::Failure;
 use gleaner_policy::Preset;
@@ -31,33 +32,11 @@ const PARTS: [&[&str]; 18] = [
 /// Readings of a paper that are there to be compared.
 const NOT_FOR_USE: [&str; 2] = ["bertasi/social-whole", "bertasi/social-as-printed"];
 
-/// A rule to try.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct Candidate {
-    /// The preset; none for the rule that is in force.
-    pub(super) preset: Option<String>,
-    /// What is set beside it, as keys of the policy.
-    pub(super) set: Vec<String>,
-}
-
 /// A preset that cannot be used here, and why.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct LeftOut {
     pub(super) preset: String,
     pub(super) why: String,
-}
-
-impl Candidate {
-    /// What is in force, or what the scenario says.
-    pub(super) fn now() -> Self {
-        Self { preset: None, set: Vec::new() }
-    }
-
-    /// As it is called in tables.
-    pub(super) fn name(&self) -> String {
-        let preset = self.preset.as_deref().unwrap_or("as it is now");
-        std::iter::once(preset).chain(self.set.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
-    }
 }
 
 /// What can be run, the rule in force first, each rule once; and the presets that cannot. `only` names presets, all where

@@ -1,6 +1,7 @@
 //! What came out, and what to do.
 
-use super::candidates::{Candidate, LeftOut};
+use super::candidate::Candidate;
+use super::candidates::LeftOut;
 use super::subject::Subject;
 use crate::simulate::Numbers;
 use crate::trials::{Interval, Ranked, Ranking};

@@ -1,6 +1,6 @@
 //! What rules are tried on: a scenario, a log of rigid jobs, or what a live grid did.
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use crate::cli::AdviseArguments;
 use crate::failure::Failure;
 use crate::home;

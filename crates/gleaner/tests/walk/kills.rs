@@ -11,12 +11,16 @@ use crate::trouble::Trouble;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-const MACHINES: [&str; 3] = ["north", "east", "south"];
+/// Each with so much of a core.
+const MACHINES: [(&str, u32); 3] = [("north", 150), ("east", 100), ("south", 50)];
 /// Nobody sits at these machines.
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      busy_cores = 64.0\nidle_seconds = 1\n";
 const WITNESS: &str = include_str!("witness.sh");
 const KILLS: u64 = 20;
+const KILLS_IN_MOVES: u64 = 10;
+const MOVING: [&str; 7] =
+    ["policy", "set", "bertasi/greedy", "--set", "relocate.score=greedy", "--set", "relocate.period_s=1"];
 const TASKS: u32 = 300;
 /// Short enough that a cut link outlasts it now and then.
 const LEASE_S: u32 = 3;
@@ -28,21 +32,34 @@ fn setting(name: &str) -> Option<u64> {
 
 #[test]
 fn kills() {
+    work_under("kills", KILLS, &[]);
+}
+
+/// Long tasks are moved to and fro, as one machine is faster than another and as they come free.
+#[test]
+fn kills_among_moves() {
+    work_under("kills-in-moves", KILLS_IN_MOVES, &MOVING);
+}
+
+fn work_under(name: &str, kills: u64, policy: &[&str]) {
     let seed = setting("GLEANER_KILL_SEED").unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
         u64::from(now.subsec_nanos())
     });
-    let count = setting("GLEANER_KILLS").unwrap_or(KILLS);
+    let count = setting("GLEANER_KILLS").unwrap_or(kills);
     let tasks = setting("GLEANER_TASKS").map_or(TASKS, |tasks| tasks as u32).max(20);
     eprintln!("GLEANER_KILL_SEED={seed} GLEANER_KILLS={count} GLEANER_TASKS={tasks}");
-    let mut grid = Grid::new("kills", LEASE_S);
+    let mut grid = Grid::new(name, LEASE_S);
     let folder = grid.folder.path().join("witness");
     std::fs::create_dir(&folder).expect("a folder for the witnesses");
     let script = folder.join("witness.sh");
     std::fs::write(&script, WITNESS).expect("the script");
     grid.start();
-    for name in MACHINES {
-        grid.add(name, 150, RULES, &["--as", USER, "--slots", "8"]);
+    for (name, percent) in MACHINES {
+        grid.add(name, percent, RULES, &["--as", USER, "--slots", "8"]);
+    }
+    if !policy.is_empty() {
+        grid.ok(policy);
     }
 
     let started = Instant::now();
@@ -78,7 +95,15 @@ fn kills() {
     }
     grid.wind_up();
     let report = checker::check(&grid, &folder, &promises);
-    eprintln!("{report} in {:.0?}", started.elapsed());
+    let moves = moves(&grid);
+    eprintln!("{report}; {moves} moves; in {:.0?}", started.elapsed());
+    assert!(policy.is_empty() || moves > 0, "nothing moved");
+}
+
+fn moves(grid: &Grid) -> usize {
+    let facts = grid.facts();
+    let decisions = facts.iter().filter_map(|fact| fact["decided"]["decisions"].as_array()).flatten();
+    decisions.filter(|decision| decision["Relocate"].is_object()).count()
 }
 
 fn submit(grid: &mut Grid, trouble: &mut Trouble, mut job: Promise) -> Promise {
