@@ -327,15 +327,16 @@ impl Desk {
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetBudget(keys) => {
-                let (policy, is_none) = (self.ledger.policy(), keys.is_none());
-                let policy = policy::with_budget(policy, keys).map_err(|error| match is_none {
-                    true => Rejection::invalid(format!(
-                        "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner \
-                         policy set bertasi/greedy`",
-                        policy.name()
-                    )),
-                    false => Rejection::from(error),
-                })?;
+                let (in_force, is_none) = (self.ledger.policy(), keys.is_none());
+                let changed = policy::with_budget(in_force, keys);
+                if is_none && changed.is_err() {
+                    return Err(Rejection::invalid(format!(
+                        "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner policy \
+                         set bertasi/greedy`",
+                        in_force.name()
+                    )));
+                }
+                let policy = changed?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetQuota(QuotaSetting { user, quota }) => {
