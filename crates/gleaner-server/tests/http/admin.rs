@@ -190,11 +190,26 @@ async fn waits_are_numbers_by_user_and_by_label() {
     for turn in 0.. {
         let text = String::from_utf8(world.get("/metrics", &world.root).await.body).unwrap();
         if expected.iter().all(|line| text.lines().any(|found| found == *line)) {
+            check_dashboard(&text);
             break;
         }
         assert!(turn < 400, "{text}");
         tokio::time::sleep(std::time::Duration::from_millis(25)).await;
     }
+}
+
+/// What the dashboard shows is there.
+fn check_dashboard(metrics: &str) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/grafana.json");
+    let dashboard = std::fs::read_to_string(file).unwrap();
+    let is_part = |character: char| character.is_ascii_lowercase() || character == '_';
+    let names = dashboard.split("gleaner_").skip(1).map(|rest| rest.split(|c| !is_part(c)).next().unwrap());
+    let mut count = 0;
+    for name in names {
+        assert!(metrics.contains(&format!("\ngleaner_{name}")), "gleaner_{name}");
+        count += 1;
+    }
+    assert!(count >= 10, "{count}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

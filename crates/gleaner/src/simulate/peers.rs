@@ -230,7 +230,7 @@ fn served(setup: &PeersSetup, came: &Came) -> Vec<Served> {
     let fastest = setup.machine_classes.iter().map(|class| class.speeds[0]).fold(0.0, f64::max);
     let mut lengths = setup.lengths.iter();
     let jobs = setup.jobs.iter().zip(&came.ended).zip(&came.started);
-    let served = jobs.map(|((job, ended), started)| {
+    let served = jobs.filter_map(|((job, ended), started)| {
         let own = lengths.by_ref().take(job.tasks as usize);
         let longest = own.map(|length| Ops::amount(*length)).fold(0.0, f64::max);
         let ((submit, end), start) = ((*ended)?, (*started)?);
@@ -243,7 +243,7 @@ fn served(setup: &PeersSetup, came: &Came) -> Vec<Served> {
             user: Some(job.peer.index() as u64),
         })
     });
-    served.collect::<Vec<_>>().into_iter().flatten().collect()
+    served.collect()
 }
 
 fn responses(came: &Came) -> impl Iterator<Item = f64> + '_ {

@@ -97,3 +97,19 @@ fn a_pc_that_was_set_up_anew_joins_again_under_its_name() {
     assert_eq!(machines["machines"].as_array().map(Vec::len), Some(1), "{machines}");
     grid.wind_up();
 }
+
+#[test]
+fn an_agent_says_who_it_is_and_shows_the_folders_that_its_owner_names() {
+    let mut grid = Grid::new("shown", 9);
+    grid.start();
+    let rules = format!("{RULES}folders = [\"/opt\", \"/no/such/folder\"]\n");
+    grid.add("pc", 50, &rules, &["--json"]);
+    let log = fs::read_to_string(grid.folder.path().join("pc.log")).expect("what it said");
+    let said = log.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{log}"));
+    let said: Value = serde_json::from_str(said).expect("JSON");
+    assert_eq!((&said["machine"], &said["version"]), (&"pc".into(), &1.into()), "{said}");
+    let there = "member(\"/opt\", TARGET.Folders) && !member(\"/no/such/folder\", TARGET.Folders)";
+    let look = "test -d /opt && ! touch /opt/written";
+    grid.ok(&["submit", "--requirements", there, "--wait", "--", "sh", "-c", look]);
+    grid.wind_up();
+}
