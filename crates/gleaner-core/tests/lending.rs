@@ -222,3 +222,28 @@ fn the_newest_loan_of_whoever_holds_most_beyond_its_share_comes_back_first() {
     assert_eq!(recalled([1, 8, 3]), Some(2), "7 earned half a machine, 8 four, 9 one and a half");
     assert_eq!(recalled([0, 100, 0]), Some(2), "7 holds two too many");
 }
+
+#[test]
+fn an_answer_is_to_what_is_asked_for_now() {
+    let mut site = site(1);
+    let ask = |workers, seek| Lending::Ask { class: CLASS, workers, seek };
+    assert!(lend(&mut site, ask(2, Seek::Above(KIND))).is_ok());
+    let answer = |seek| LendingEvent::NothingLent { class: CLASS, seek };
+    hear_of(&mut site, answer(Seek::MostPowerful));
+    assert!(!site.grid().loans().asked(CLASS).in_vain, "it answers what was asked for before");
+    hear_of(&mut site, answer(Seek::Above(KIND)));
+    assert!(site.grid().loans().asked(CLASS).in_vain);
+    assert!(lend(&mut site, ask(1, Seek::Above(KIND))).is_ok());
+    assert!(!site.grid().loans().asked(CLASS).in_vain, "it is asked anew");
+}
+
+#[test]
+fn a_loan_of_the_most_powerful_uses_up_the_offer() {
+    for (seek, left) in [(Seek::First, Some(KIND)), (Seek::MostPowerful, None), (Seek::Above(KIND), None)] {
+        let mut site = site(2);
+        assert!(lend(&mut site, Lending::Offer { best: Some(KIND) }).is_ok());
+        hear_of(&mut site, LendingEvent::Wanted(vec![Want { seek, ..wants(7, 1) }]));
+        lend(&mut site, Lending::Lend { machine: machine(0), to: peer(7) }).expect("it is idle and wanted");
+        assert_eq!(site.grid().loans().offers(), left, "{seek:?}");
+    }
+}

@@ -5,7 +5,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Overflow, Peering, Reach};
+use crate::parts::favours::{Overflow, Peering, Reach, Recalling};
 use crate::parts::order::Order;
 use crate::parts::queue::Backfill;
 use crate::parts::rank::{Rank, Until};
@@ -298,7 +298,9 @@ fn dasilvas() -> [Preset; 2] {
 
 /// They beat `dasilva/greedy`: see `docs/dasilva.md`.
 fn bags() -> [Preset; 2] {
-    let peering = Peering { queue: Overflow::Peer, reach: Reach::Grid, ..Peering::default() };
+    // What is taken back begins anew: it costs more than whoever takes it back gains.
+    let peering =
+        Peering { queue: Overflow::Peer, recall: Recalling::Never, reach: Reach::Grid, ..Peering::default() };
     let recipe = Recipe {
         choose: Choose::BestLatest,
         replicate: Replicate::Idle,

@@ -510,6 +510,8 @@ impl Outside for World<'_> {
                 if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.push((run, now));
                     out.send(party, there.from, Word::Run { loan: there.loan, run });
+                    // Nobody writes when it begins there: to the borrower it runs from now on.
+                    out.tell(party, Event::RunStarted(run));
                 }
             }
             Command::Stop { run, on, .. } => {
