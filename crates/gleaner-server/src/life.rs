@@ -80,7 +80,7 @@ impl Life {
             Fact::TasksHeld(chosen) => self.wished(Wish::Hold, chosen),
             Fact::TasksReleased(chosen) => self.released(chosen),
             Fact::TasksRested(tasks) if tasks.contains(&self.task) => {
-                self.tell(self.first_run(), Step::Rested)
+                self.tell(self.first_run(), Step::Rested);
             }
             Fact::AgentReturned { agent, brings } => {
                 let task = self.task;
