@@ -26,6 +26,8 @@ impl Server {
         let config = Arc::new(identity().server_config().unwrap());
         let accept = move || {
             let mut tcp = listener.accept().unwrap().0;
+            // As the coordinator's listener does: what waits for an acknowledgement is lost where the socket is closed.
+            tcp.set_nodelay(true).unwrap();
             let mut tls = ServerConnection::new(config).unwrap();
             while tls.is_handshaking() {
                 // A client that does not trust the server breaks this off.

@@ -10,6 +10,7 @@
 mod agent;
 mod elsewhere;
 mod job;
+mod keeping_away;
 mod kinds;
 mod label;
 mod lineages;

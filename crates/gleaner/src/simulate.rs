@@ -13,7 +13,7 @@ mod sites;
 mod summary;
 mod tables;
 
-pub(crate) use loaded::{Loaded, Numbers, service_measures};
+pub(crate) use loaded::{Loaded, service_measures};
 pub(crate) use log::log_numbers;
 
 use crate::cli::SimulateArguments;

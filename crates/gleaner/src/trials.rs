@@ -1,11 +1,12 @@
 //! Several things tried beside each other: each runs with the same seeds on all cores, and what is done is kept.
 
+mod numbers;
 mod ranking;
 
+pub(crate) use numbers::Numbers;
 pub(crate) use ranking::{Interval, Ranked, Ranking};
 
 use crate::failure::Failure;
-use crate::simulate::Numbers;
 use crate::{interrupt, progress};
 use gleaner_papers::Kept;
 use rayon::prelude::*;

@@ -3,8 +3,7 @@
 use super::candidate::Candidate;
 use super::candidates::LeftOut;
 use super::subject::Subject;
-use crate::simulate::Numbers;
-use crate::trials::{Interval, Ranked, Ranking};
+use crate::trials::{Interval, Numbers, Ranked, Ranking};
 use serde::Serialize;
 
 /// All of it.

@@ -1,17 +1,14 @@
 //! A scenario of any kind that can be run again and again, and what a run of it came to in numbers.
 
-use super::compare::Metric;
 use super::service::ServiceSummary;
 use super::summary::Summary;
 use super::{brokering, experiment, finish, peers, sites};
 use crate::failure::Failure;
-use crate::trials::Runnable;
+use crate::trials::{Numbers, Runnable};
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_workload::sites::{self as over, OverSites, SitesScenario};
 use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario, Shake};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
@@ -25,36 +22,6 @@ pub(crate) enum Loaded {
     Peers(Box<PeersScenario>),
     /// Of jobs over sites.
     Sites(Box<(SitesScenario, PolicySpec)>),
-}
-
-/// The numbers of a run's summary.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Numbers(BTreeMap<String, f64>);
-
-impl Numbers {
-    /// All numbers of a document's first level.
-    pub(crate) fn of(summary: &impl Serialize) -> Self {
-        let tree = serde_json::to_value(summary).expect("plain data can always be written to memory");
-        let numbers = tree.as_object().into_iter().flatten();
-        Self(numbers.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect())
-    }
-
-    /// Numbers by the names of what they measure.
-    pub(crate) fn named(metrics: &[Metric], values: &[Option<f64>]) -> Self {
-        let named = metrics.iter().zip(values);
-        Self(named.filter_map(|(metric, value)| Some((metric.name.to_owned(), (*value)?))).collect())
-    }
-
-    /// What the summary says there.
-    pub(crate) fn number(&self, key: &str) -> Option<f64> {
-        self.0.get(key).copied()
-    }
-
-    /// How many tasks or jobs did not end.
-    pub(crate) fn unfinished(&self) -> f64 {
-        self.number("unfinished").unwrap_or(0.0)
-    }
 }
 
 /// How those were served whose work it was, as far as the lowest number is the best.

@@ -10,9 +10,10 @@ use super::report::More;
 use super::results;
 use super::service::ServiceSummary;
 use super::summary::Summary;
-use super::{Ended, Numbers, OfMachines, advance, aligned, start, what_is_kept_of};
+use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
 use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
 use crate::failure::Failure;
+use crate::trials::Numbers;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::numbers::grouped;
@@ -105,9 +106,9 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     super::finish(|| run.step())?;
     let services = Services::of(&served(experiment, run.history()), cores);
     let service = ServiceSummary::of(&services, 0.0, "users");
-    let values: Vec<Option<f64>> =
-        service.values().into_iter().chain([Some(run.history().unfinished() as f64)]).collect();
-    Ok(Numbers::named(&LogSummary::metrics(), &values))
+    let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
+    let unfinished = ("unfinished", Some(run.history().unfinished() as f64));
+    Ok(Numbers::named(names.zip(service.values()).chain([unfinished])))
 }
 
 fn reading(arguments: &SimulateArguments) -> Reading {

@@ -1,6 +1,6 @@
 //! What was tried, by one number that is to be low.
 
-use crate::simulate::Numbers;
+use super::numbers::Numbers;
 use gleaner_papers::statistics::{Estimate, mean};
 use gleaner_report::numbers::significant;
 use serde::Serialize;

@@ -1,8 +1,7 @@
 //! What came of a sweep: a mean for each setting, how far it is above the best, and which to use.
 
 use super::parameter::{Plain, Setting, Sweep};
-use crate::simulate::Numbers;
-use crate::trials::{Interval, Ranked, Ranking};
+use crate::trials::{Interval, Numbers, Ranked, Ranking};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,0 +1,116 @@
+//! How the ledger keeps tasks from machines where their last tries failed: see [`Elsewhere`](super::elsewhere::Elsewhere).
+
+use super::Ledger;
+use super::elsewhere::TRIED;
+use super::kinds::quoted;
+use crate::limits::{ELSEWHERE_CLASSES_MAX, TRIED_MACHINES_MAX, TRIED_ON_MAX};
+use crate::store::TaskRange;
+use gleaner_core::{Event, Stage, TaskState};
+use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use std::collections::BTreeMap;
+
+impl Ledger {
+    /// A try of a task that rests now failed on a machine. Costs O(machines) the first time for each set of machines.
+    pub(super) fn try_elsewhere(&mut self, at: Time, task: TaskId, on: MachineId) {
+        if !self.is_out(task) {
+            return;
+        }
+        let tried = self.books.elsewhere.tried.entry(task).or_default();
+        tried.retain(|machine| *machine != on);
+        tried.push(on);
+        let surplus = tried.len().saturating_sub(TRIED_ON_MAX);
+        tried.drain(..surplus);
+        let mut apart = tried.clone();
+        apart.sort_unstable();
+        let class = self.job_of(task).1.class;
+        if !self.has_another(class, &apart) {
+            self.books.elsewhere.tried.remove(&task);
+            self.tell(at, &Event::TaskReclassed { task, class });
+            return;
+        }
+        if let Some(class) = self.class_apart(at, task, &apart) {
+            self.tell(at, &Event::TaskReclassed { task, class });
+        }
+    }
+
+    /// Tasks begin anew. What was tried has a record of its own.
+    pub(super) fn try_anywhere(&mut self, at: Time, tasks: TaskRange) {
+        let task = tasks.first();
+        let class = self.job_of(task).1.class;
+        if tasks.count() == 1 && self.grid().task(task).class() != class {
+            self.books.elsewhere.forget(tasks);
+            self.tell(at, &Event::TaskReclassed { task, class });
+        }
+    }
+
+    /// A machine is gone: tasks that no other could take are tried anywhere. Costs O(tasks that are kept from machines), and
+    /// O(machines) for each of their classes at most.
+    pub(super) fn reconsider_elsewhere(&mut self, at: Time) {
+        let mut has_another: BTreeMap<TaskClassId, bool> = BTreeMap::new();
+        let kept: Vec<TaskId> = self.books.elsewhere.tried.keys().copied().collect();
+        for task in kept {
+            let class = self.grid().task(task).class();
+            let has_another = *has_another.entry(class).or_insert_with(|| self.has_another(class, &[]));
+            let (is_out, waits) = (self.is_out(task), self.grid().task(task).state() == TaskState::Waiting);
+            if has_another || !(is_out || waits) {
+                continue;
+            }
+            let class = self.job_of(task).1.class;
+            self.books.elsewhere.tried.remove(&task);
+            if waits {
+                self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
+            }
+            self.tell(at, &Event::TaskReclassed { task, class });
+            if waits {
+                self.tell(at, &Event::TasksReturned { first: task, count: 1 });
+            }
+        }
+    }
+
+    /// Whether the scheduler has the task neither in a queue nor on a machine.
+    fn is_out(&self, task: TaskId) -> bool {
+        self.grid().task(task).state() == TaskState::Withdrawn
+            && self.grid().runs_of(task).all(|run| run.stage() == Stage::Missing)
+    }
+
+    /// Whether a machine that takes tasks, busy or not, and is none of these could take one of a class.
+    fn has_another(&self, class: TaskClassId, apart: &[MachineId]) -> bool {
+        let mut agents = self.agents().iter().enumerate();
+        agents.any(|(index, agent)| {
+            let id = MachineId::new(index);
+            agent.open
+                && !agent.lost
+                && !apart.contains(&id)
+                && self.grid().seconds_per_op(class, id).is_finite()
+        })
+    }
+
+    /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
+    fn class_apart(&mut self, at: Time, task: TaskId, apart: &[MachineId]) -> Option<TaskClassId> {
+        let elsewhere = &mut self.books.elsewhere;
+        let known = elsewhere.machines.len();
+        let new: Vec<MachineId> =
+            apart.iter().copied().filter(|machine| !elsewhere.machines.contains(machine)).collect();
+        if elsewhere.classes == ELSEWHERE_CLASSES_MAX || known + new.len() > TRIED_MACHINES_MAX {
+            return None;
+        }
+        elsewhere.machines.extend(&new);
+        let clauses =
+            apart.iter().map(|&machine| format!("TARGET.{TRIED} =!= {}", quoted(&self.agent(machine).name)));
+        let clauses = clauses.collect::<Vec<_>>().join(" && ");
+        let (_, job) = self.job_of(task);
+        let (user, spec) = (job.user.clone(), job.spec.clone());
+        let met = self.task_class_of(at, &user, &spec, Some(&clauses));
+        self.books.elsewhere.classes += u32::from(met.is_new);
+        if known == 0 {
+            // From now on the attribute matters.
+            self.classify_all(at);
+        } else if !new.is_empty() {
+            let seen = self.seen();
+            for machine in new {
+                self.classify(at, machine, &seen);
+            }
+        }
+        Some(met.id)
+    }
+}
