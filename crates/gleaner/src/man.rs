@@ -9,15 +9,13 @@ use std::io;
 use std::path::Path;
 
 pub(crate) fn run(arguments: &ManArguments) -> Outcome {
-    match &arguments.out {
-        Some(dir) => write_all(dir).map_err(|error| Failure::io("write the pages to", dir, error)),
-        None => {
-            let mut page = Vec::new();
-            let written = clap_mangen::Man::new(Cli::command()).render(&mut page);
-            written.expect("memory takes all that is written");
-            stdout::print(page)
-        }
+    if let Some(dir) = &arguments.out {
+        return write_all(dir).map_err(|error| Failure::io("write the pages to", dir, error));
     }
+    let mut page = Vec::new();
+    let written = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    written.expect("memory takes all that is written");
+    stdout::print(page)
 }
 
 /// A page for each command: `gleaner.1`, `gleaner-submit.1`, `gleaner-machine-pause.1`.
