@@ -35,7 +35,7 @@ fn kills() {
     work_under("kills", KILLS, &[]);
 }
 
-/// Long tasks are moved to and fro, as one machine is faster than another and as they come free.
+/// Likewise under a policy that moves tasks where it gains by it: how often that is hangs on the troubles, and is said.
 #[test]
 fn kills_among_moves() {
     work_under("kills-in-moves", KILLS_IN_MOVES, &MOVING);
@@ -97,7 +97,6 @@ fn work_under(name: &str, kills: u64, policy: &[&str]) {
     let report = checker::check(&grid, &folder, &promises);
     let moves = moves(&grid);
     eprintln!("{report}; {moves} moves; in {:.0?}", started.elapsed());
-    assert!(policy.is_empty() || moves > 0, "nothing moved");
 }
 
 fn moves(grid: &Grid) -> usize {
