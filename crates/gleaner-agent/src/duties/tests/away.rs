@@ -1,0 +1,154 @@
+//! When the coordinator is away, was asleep, or has another past.
+
+use super::*;
+
+#[test]
+fn before_the_lease_ends_programs_get_their_grace() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, with_checkpoint(run(1, 1)));
+    beats(&mut stage, 1..=2);
+    stage.on(6.0, Event::Disconnected);
+    stage.done();
+    // The heartbeat of 5 s was answered: the lease ends at 45 s, the grace 1 s before.
+    stage.pass_until(44.0);
+    stage.on(44.1, killed(run));
+    stage.connect(50.0);
+    assert_eq!(
+        stage.done(),
+        [
+            "41 terminate 1.1",
+            "41 thaw 1.1",
+            "44 kill 1.1",
+            "50 load 0",
+            "50 open true",
+            "50 staging 1.1 out",
+            "50 collect 1.1 checkpoint"
+        ]
+    );
+    stage.on(51.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    assert_eq!(stage.done(), ["51 ended 1.1 abandoned +checkpoint"]);
+}
+
+#[test]
+fn who_slept_past_the_lease_kills_before_anything_else() {
+    for waking in [Event::Tick, Event::Connected, Event::Judged(Verdict::Suspend(Reason::TooHot))] {
+        let mut stage = Stage::new();
+        stage.start(1.0, run(1, 1));
+        stage.done();
+        stage.on(1_000.0, waking);
+        assert_eq!(stage.done()[0], "1000 kill 1.1");
+    }
+}
+
+#[test]
+fn what_was_not_started_is_not_started_past_the_lease() {
+    let mut stage = Stage::new();
+    stage.hear(1.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(100.0, Event::Prepared(id(1, 1), Ok(())));
+    stage.connect(101.0);
+    let done = stage.done();
+    assert!(!done.iter().any(|line| line.contains("launch")), "{done:?}");
+    assert!(done.contains(&"101 ended 1.1 abandoned".to_owned()), "{done:?}");
+}
+
+#[test]
+fn a_silent_coordinator_is_left() {
+    let mut stage = Stage::new();
+    stage.pass_until(20.0);
+    assert_eq!(stage.done(), ["20 close"]);
+    stage.on(22.0, Event::Connected);
+    stage.hear(22.0, ToAgent::Run(Box::new(run(1, 1))));
+    assert_eq!(stage.done(), ["22 close"], "orders before the welcome");
+}
+
+#[test]
+fn ends_are_told_again_until_they_are_settled_even_to_who_does_not_wait_for_them() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(3.0, exited(run, 0));
+    stage.done();
+    for seconds in [4.0, 5.0] {
+        stage.connect(seconds);
+        stage.hear(seconds, ToAgent::Yours { runs: Vec::new() });
+        assert_eq!(
+            stage.done().last().map(String::as_str),
+            Some(format!("{seconds} ended 1.1 exited 0").as_str())
+        );
+        stage.on(seconds, Event::Disconnected);
+    }
+    stage.connect(6.0);
+    stage.hear(6.0, ToAgent::Settled { run, accepted: false });
+    assert_eq!(stage.done().last().map(String::as_str), Some("6 clear 1.1"));
+}
+
+#[test]
+fn what_the_coordinator_disowns_is_killed_and_forgotten() {
+    let mut stage = Stage::new();
+    let (ours, other) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
+    stage.hear(1.0, ToAgent::Run(Box::new(run(3, 1))));
+    stage.done();
+    stage.hear(2.0, ToAgent::Yours { runs: vec![ours, id(9, 1)] });
+    stage.on(3.0, killed(other));
+    stage.on(4.0, Event::Prepared(id(3, 1), Ok(())));
+    assert_eq!(stage.done(), ["2 kill 2.1", "2 clear 3.1", "3 clear 2.1", "4 clear 3.1"]);
+    assert_eq!(stage.duties.runs().collect::<Vec<_>>(), [ours]);
+}
+
+/// The journal was put back, and other tasks got the numbers.
+#[test]
+fn runs_of_a_past_that_is_no_more_end_and_nothing_is_said_of_them() {
+    let mut stage = Stage::new();
+    let (alive, over) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
+    stage.on(2.0, Event::Disconnected);
+    stage.on(3.0, exited(over, 0));
+    stage.on(4.0, Event::Connected);
+    stage.done();
+    stage.hear(4.0, welcome(4, vec![alive, over]));
+    stage.on(4.5, Event::Wrote { run: alive, stream: Stream::Stdout, written: 1 << 20, dropped: 0 });
+    stage.hear(5.0, ToAgent::Run(Box::new(Run { lineage: lineage(4), ..run(1, 1) })));
+    stage.on(6.0, killed(alive));
+    assert_eq!(
+        stage.done(),
+        ["4 kill 1.1", "4 clear 2.1", "4 load 0", "4 open true", "5 ended 1.1 abandoned", "6 clear 1.1"]
+            .map(str::to_owned)
+            .to_vec()
+    );
+}
+
+#[test]
+fn an_order_for_what_was_settled_here_is_answered_and_one_of_another_past_is_carried_out() {
+    let mut stage = Stage::new();
+    let done = stage.start(1.0, run(1, 1));
+    stage.on(2.0, exited(done, 0));
+    stage.hear(2.0, ToAgent::Settled { run: done, accepted: true });
+    stage.done();
+    stage.hear(3.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.hear(4.0, ToAgent::Run(Box::new(Run { lineage: lineage(4), ..run(1, 1) })));
+    assert_eq!(stage.done(), ["3 ended 1.1 abandoned", "4 prepare 1.1"]);
+}
+
+#[test]
+fn who_may_come_again_does_and_who_may_not_ends() {
+    let mut stage = Stage::new();
+    let why = String::new;
+    stage.hear(1.0, ToAgent::Refused { why: why(), for_good: false });
+    stage.hear(2.0, ToAgent::Refused { why: why(), for_good: true });
+    assert_eq!(stage.done(), ["1 close", "2 give up"]);
+}
+
+#[test]
+fn a_stop_of_what_is_not_here_is_answered() {
+    let mut stage = Stage::new();
+    stage.hear(1.0, ToAgent::Stop { run: id(1, 1), cause: StopCause::Cancel });
+    assert_eq!(stage.done(), ["1 ended 1.1 abandoned"]);
+    stage
+        .hear(2.0, ToAgent::Run(Box::new(with_checkpoint(Run { resume_from: Some(stored()), ..run(2, 4) }))));
+    stage.hear(3.0, ToAgent::Stop { run: id(2, 4), cause: StopCause::Move });
+    assert_eq!(
+        stage.done(),
+        ["2 prepare 2.4", "3 ended 2.4 stopped +checkpoint"],
+        "it has not gone on from it"
+    );
+}
