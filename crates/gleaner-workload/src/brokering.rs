@@ -19,7 +19,7 @@
 //! rank_source = "index"       # or "element"
 //! transfers_seen = false
 //! [work]
-//! jobs = "jobs.csv"           # id, arrival_s, length; inputs, requires, ad, broker
+//! jobs = "jobs.csv"           # id, arrival_s, length; inputs, requires, ad, element, broker
 //! [policy]
 //! preset = "cavalieri/stochastic"
 //! [run]

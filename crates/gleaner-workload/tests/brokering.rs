@@ -161,6 +161,22 @@ fn requirements_that_match_nothing_say_which_clause_excludes_how_many() {
 }
 
 #[test]
+fn a_job_that_names_an_element_goes_there_whatever_it_requires_and_ranks() {
+    let jobs = "id,arrival_s,length,inputs,requires,ad,element\n\
+                a,0,1000,raw,,,ce2\nb,10,1000,,lhcb,[Rank = \"fast\"; Requirements = false],ce1\nc,10,500,,cms,,\n";
+    let folder = folder("", "", "");
+    std::fs::write(folder.path().join("jobs.csv"), jobs).expect("a file is written");
+    let scenario = load(folder.path()).expect("a scenario");
+    let mut run = Brokerage::new(&scenario.setup, scenario.recipe, scenario.seed).expect("a setup");
+    run.run();
+    let went: Vec<Option<u32>> = run.records().iter().map(|job| job.element).collect();
+    assert_eq!(went, [Some(1), Some(0), Some(0)]);
+    std::fs::write(folder.path().join("jobs.csv"), jobs.replace("ce2", "ce9")).expect("a file is written");
+    let error = load(folder.path()).expect_err("there is no such element");
+    assert!(error.contains("jobs.csv:2: element: found \"ce9\"; expected one of ce1, ce2"), "{error}");
+}
+
+#[test]
 fn a_rule_by_which_brokers_cannot_go_is_refused() {
     let rules = [
         ("bertasi/greedy", "replicate = 2"),

@@ -191,7 +191,7 @@ an index that is out of date:
              (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
              copies = … (file,site,time_s), keep_replicas, reading_holds_cpu
   [work]     count = 200, days = 3, model = \"lublin\" (or \"log\", log = \"FILE\"), memory_gb, …; where sites are listed
-             jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,broker)
+             jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,element,broker)
   [network]  shared = true; drawn: staging, crossing
   [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s
   [index]    ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen; where sites are listed

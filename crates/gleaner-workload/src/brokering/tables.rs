@@ -10,7 +10,7 @@ use gleaner_classad::{Expr, Value};
 use gleaner_core::{Ad, Needs, TaskClass};
 use gleaner_sim::brokering::{Element, File, Job, JobClass, LaterCopy, Link, Storage};
 use gleaner_units::{FileId, Ops, SiteId, TaskClassId, Time, UserId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const FILE: &str = "the name of a file, as \"elements.csv\"";
@@ -79,7 +79,7 @@ impl Tables {
             Table::open(&base.join(key.text(FILE)?), &key, Limit { rows: MANY, of })
         };
         let mut at = Numbered::default();
-        let (elements, element_names) = elements(open(sites, "elements", "elements")?, &mut at, parts)?;
+        let (mut elements, element_names) = elements(open(sites, "elements", "elements")?, &mut at, parts)?;
         let count = at.names.len();
         let mut storage = vec![Storage { bytes_per_s: f64::INFINITY, quota: None }; count];
         if sites.find("storage").is_some() {
@@ -99,10 +99,13 @@ impl Tables {
             None => Vec::new(),
         };
         let mut jobs = Jobs::default();
-        jobs.read(open(work, "jobs", "jobs")?, &file_numbers, brokers)?;
+        jobs.read(open(work, "jobs", "jobs")?, (&file_numbers, &element_names), brokers)?;
+        for &named in &jobs.named {
+            elements[named].provides.insert(only(&element_names.names[named]));
+        }
         Ok(Self {
             elements,
-            element_names,
+            element_names: element_names.names,
             storage,
             site_names,
             links,
@@ -157,7 +160,7 @@ fn elements(
     mut table: Table,
     sites: &mut Numbered,
     parts: &[String],
-) -> Result<(Vec<Element>, Vec<String>), InputError> {
+) -> Result<(Vec<Element>, Numbered), InputError> {
     table.check_known(&["id", "site", "cpus", "ops_per_s", "provides", "ad", "index"])?;
     let [id, site, cpus, speed] = columns(&table, ["id", "site", "cpus", "ops_per_s"])?;
     let [provides, ads, index] = ["provides", "ad", "index"].map(|name| table.find(name));
@@ -184,7 +187,12 @@ fn elements(
         });
     }
     table.check_not_empty()?;
-    Ok((elements, names.names))
+    Ok((elements, names))
+}
+
+/// What only the element of that name provides: what jobs that name it require, instead of all else.
+fn only(element: &str) -> String {
+    format!("to be the element {element}")
 }
 
 fn columns<const N: usize>(table: &Table, names: [&str; N]) -> Result<[Column; N], InputError> {
@@ -262,21 +270,28 @@ struct Jobs {
     classes: Vec<JobClass>,
     places: Vec<Place>,
     /// By what is written in the columns that make a class.
-    met: BTreeMap<[String; 3], usize>,
+    met: BTreeMap<[String; 4], usize>,
+    /// The elements that jobs name.
+    named: BTreeSet<usize>,
 }
 
 impl Jobs {
-    fn read(&mut self, mut table: Table, files: &Numbered, brokers: usize) -> Result<(), InputError> {
-        table.check_known(&["id", "arrival_s", "length", "inputs", "requires", "ad", "broker"])?;
+    fn read(
+        &mut self,
+        mut table: Table,
+        known: (&Numbered, &Numbered),
+        brokers: usize,
+    ) -> Result<(), InputError> {
+        table.check_known(&["id", "arrival_s", "length", "inputs", "requires", "ad", "element", "broker"])?;
         let [id, arrival, length] = columns(&table, ["id", "arrival_s", "length"])?;
-        let own = ["inputs", "requires", "ad"].map(|name| table.find(name));
+        let own = ["inputs", "requires", "ad", "element"].map(|name| table.find(name));
         let broker = table.find("broker");
         let mut last = Time::ZERO;
         while let Some(row) = table.next()? {
             self.names.add(&row, id)?;
             last = row.time(arrival, last)?;
             let length = Ops::new(above_0(&row, length)?).ok_or_else(|| row.wrong(length, ABOVE_0))?;
-            let class = TaskClassId::new(self.class(&row, own, files)?);
+            let class = TaskClassId::new(self.class(&row, own, known)?);
             let broker = match broker {
                 None => 0,
                 Some(column) => {
@@ -295,8 +310,8 @@ impl Jobs {
     fn class(
         &mut self,
         row: &Row<'_>,
-        columns: [Option<Column>; 3],
-        files: &Numbered,
+        columns: [Option<Column>; 4],
+        (files, elements): (&Numbered, &Numbered),
     ) -> Result<usize, InputError> {
         let written = columns.map(|column| column.map_or("", |column| row.text(column)).to_owned());
         if let Some(&class) = self.met.get(&written) {
@@ -308,14 +323,21 @@ impl Jobs {
                 inputs.push(FileId::new(files.find(row, column, &name)?));
             }
         }
+        let (mut requires, mut ad) = (words(&written[1]), ad(row, columns[2])?);
+        // Who names an element is asked for nothing else, and ranks nothing.
+        if let Some(column) = columns[3].filter(|_| !written[3].is_empty()) {
+            let named = elements.find(row, column, &written[3])?;
+            self.named.insert(named);
+            (requires, ad) = ([only(&written[3])].into_iter().collect(), None);
+        }
         let task = TaskClass {
             composition: vec![1.0],
             needs: Needs::default(),
             priority: 0,
             restarts: false,
             payer: UserId::default(),
-            requires: words(&written[1]),
-            ad: ad(row, columns[2])?,
+            requires,
+            ad,
         };
         self.met.insert(written, self.classes.len());
         self.classes.push(JobClass { task, inputs });
