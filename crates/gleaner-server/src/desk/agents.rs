@@ -158,16 +158,17 @@ impl Desk {
         }
         check_profile(&hello.profile).map_err(|rejection| Unwelcome::ForGood(rejection.message))?;
         let (incarnation, lost) = (known.incarnation, known.lost);
+        let is_afresh = incarnation != Some(hello.incarnation);
+        let is_changed = known.profile != hello.profile;
+        // Of two starts with the same count it is left to chance which seems to be the later.
+        if is_afresh && self.is_heard(now, id) {
+            return Err(Unwelcome::UntilMended(TWIN.to_owned()));
+        }
         if incarnation.is_some_and(|latest| hello.incarnation < latest) {
             return refuse(
                 "a later start of this agent is known: its folder was copied, or restored from a backup; \
                  let it join again from an empty one",
             );
-        }
-        let is_afresh = incarnation != Some(hello.incarnation);
-        let is_changed = known.profile != hello.profile;
-        if is_afresh && self.is_heard(now, id) {
-            return Err(Unwelcome::UntilMended(TWIN.to_owned()));
         }
         let bytes = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
         if (is_afresh || is_changed || lost) && !self.reports.take(id, now, bytes) {

@@ -13,7 +13,7 @@ fn rules_for_bags_run_where_there_are_no_peers() {
     grid.add("large", 50, RULES, &["--slots", "4"]);
     for preset in ["gleaner/bags", "gleaner/bags-longest"] {
         grid.ok(&["policy", "set", preset]);
-        let bag = grid.json(&["submit", "--array", "0-7", "--", "sh", "-c", "echo $GLEANER_TASK"]);
+        let bag = grid.json(&["submit", "--array", "0-7", "--", "sh", "-c", "echo $GLEANER_INDEX"]);
         let bag = bag["job"].to_string();
         grid.ok(&["wait", &bag]);
         assert_eq!(grid.ok(&["logs", &format!("{bag}/7")]).trim(), "7", "{preset}");
