@@ -6,6 +6,9 @@ use super::subject::Subject;
 use crate::trials::{Interval, Numbers, Ranked, Ranking};
 use serde::Serialize;
 
+/// Nobody changes a rule for less, as a share.
+const LEAST_GAIN: f64 = 0.01;
+
 /// All of it.
 #[derive(Serialize)]
 pub(super) struct Findings {
@@ -44,7 +47,7 @@ impl Findings {
         (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
     ) -> Self {
         let gain = again.and_then(|runs| gain(&measure, &runs));
-        let is_gain = gain.is_some_and(|gain| gain.low.unwrap_or(gain.mean) > 0.0);
+        let is_gain = gain.is_some_and(|gain| gain.mean >= LEAST_GAIN && gain.low.unwrap_or(gain.mean) > 0.0);
         let command = ranking.best.filter(|_| is_gain).and_then(|best| subject.command(&tried[best]));
         let mut order: Vec<usize> = (1..tried.len()).collect();
         let mean = |at: usize| ranking.ranked[at].measured.map_or(f64::INFINITY, |measured| measured.mean);
@@ -84,7 +87,7 @@ impl Findings {
                 format!("Use {name}: its {measure} is {} lower than now.", gained(gain))
             }
             Some(gain) => format!(
-                "Keep the rule as it is: {name} had the lowest {measure}, but run again it cannot be told from it: {} lower.",
+                "Keep the rule as it is: {name} had the lowest {measure}, but run again it is not clearly lower: {}.",
                 gained(gain)
             ),
         }

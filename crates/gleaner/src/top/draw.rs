@@ -2,7 +2,7 @@
 
 use super::screen::{Act, Focus, Look, Screen, Shown};
 use crate::api::Stream;
-use crate::columns::shown;
+use crate::columns::{plural, shown};
 use crate::failures::ending;
 use crate::moments::span;
 use crate::status::tally;
@@ -165,8 +165,8 @@ fn waits(screen: &Screen) -> Vec<Line<'static>> {
     let groups = waits.groups.iter().take(3).flat_map(|group| {
         let jobs: Vec<String> = group.jobs.iter().take(4).map(ToString::to_string).collect();
         let what = format!(
-            "{} tasks of job {}: {}",
-            group.tasks,
+            "{} of job {}: {}",
+            plural(u64::from(group.tasks), "task"),
             jobs.join(", "),
             shown(&group.explanation.summary, 200)
         );
