@@ -139,17 +139,23 @@ async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
     }
 }
 
+/// An agent of another version waits until one of the two is upgraded.
+fn check_version(version: u32) -> Result<(), SessionEnd> {
+    if version == SESSION_VERSION {
+        return Ok(());
+    }
+    Err(SessionEnd::NotNow(format!(
+        "this coordinator speaks version {SESSION_VERSION} of the protocol, the agent version {version}; install the same program \
+         on both"
+    )))
+}
+
 /// The number of an agent that proved it.
 async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
     let FromAgent::Knock { version, agent } = hear_stranger(socket).await? else {
         return Err(SessionEnd::Refused("the first message must say who dials".to_owned()));
     };
-    if version != SESSION_VERSION {
-        let why = format!(
-            "this coordinator speaks version {SESSION_VERSION} of the protocol, the agent version {version}; install the same program on both"
-        );
-        return Err(SessionEnd::Refused(why));
-    }
+    check_version(version)?;
     let number = agent as usize;
     let key = app.desk.look(move |desk, _| desk.ledger().agents().get(number).map(|agent| agent.key.clone()));
     let unknown =
@@ -273,5 +279,21 @@ fn message(heard: Message) -> Result<Option<FromAgent>, SessionEnd> {
         Message::Ping(_) | Message::Pong(_) => Ok(None),
         Message::Close(_) => Err(SessionEnd::Closed),
         Message::Text(_) | Message::Frame(_) => Err(SessionEnd::Refused("messages are binary".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_of_another_version_is_told_so_and_may_try_again() {
+        assert!(check_version(SESSION_VERSION).is_ok());
+        for version in [0, SESSION_VERSION + 1] {
+            let end = check_version(version).expect_err("another version");
+            let said = end.to_string();
+            assert!(matches!(end, SessionEnd::NotNow(_)), "{said}");
+            assert!(said.contains(&format!("the agent version {version}")), "{said}");
+        }
     }
 }
