@@ -69,7 +69,12 @@ mod tests {
         let [ours, others] = [(), ()].map(|()| tempfile::tempdir().unwrap());
         let start = |folder: &Path| {
             let mut command = Command::new("sleep");
-            command.arg("600").env(VARIABLE, place(folder)).spawn().unwrap()
+            let child = command.arg("600").env(VARIABLE, place(folder)).spawn().unwrap();
+            // A program that has just begun shows its environment a moment later.
+            let entry = format!("{VARIABLE}={}", place(folder)).into_bytes();
+            let shows = || has(Pid::from_child(&child), &entry);
+            assert!((0..5_000).any(|_| shows() || (thread::sleep(PAUSE), false).1), "it shows nothing");
+            child
         };
         let (mut orphan, mut other) = (start(ours.path()), start(others.path()));
         assert_eq!(end(ours.path()), 1);
