@@ -166,7 +166,7 @@ fn waits(screen: &Screen) -> Vec<Line<'static>> {
         let jobs: Vec<String> = group.jobs.iter().take(4).map(ToString::to_string).collect();
         let what = format!(
             "{} of job {}: {}",
-            plural(u64::from(group.tasks), "task"),
+            plural(group.tasks, "task"),
             jobs.join(", "),
             shown(&group.explanation.summary, 200)
         );
