@@ -5,7 +5,7 @@ use gleaner_agent::work::{Join, Stop, WorkError, WorkOptions, work};
 use gleaner_net::{Authority, Fingerprint, JoinToken, ServerIdentity, Token, TokenKind};
 use gleaner_units::{RunId, TaskId};
 use gleaner_wire::job::{Checkpointing, Confinement, Needs};
-use gleaner_wire::session::{End, FromAgent, Hello, Run, ToAgent, decode, encode};
+use gleaner_wire::session::{self, End, FromAgent, Hello, Run, ToAgent, decode, encode};
 use gleaner_wire::{BlobHash, Lineage};
 use rustls::{ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ impl Coordinator {
         let tcp = &stream.0.get_ref().sock;
         tcp.set_read_timeout(Some(PATIENCE)).unwrap();
         tcp.set_nodelay(true).unwrap();
-        Session(accept(stream).unwrap())
+        Session(accept(stream).unwrap(), BTreeMap::new())
     }
 
     /// The next session, greeted, with what the agent said of itself.
@@ -182,7 +182,8 @@ impl Drop for Agent {
     }
 }
 
-pub(crate) struct Session(WebSocket<Stream>);
+/// With what was heard of each run's standard output while it ran.
+pub(crate) struct Session(WebSocket<Stream>, BTreeMap<RunId, Vec<u8>>);
 
 impl Session {
     pub(crate) fn say(&mut self, message: &ToAgent) {
@@ -193,7 +194,11 @@ impl Session {
     pub(crate) fn hear(&mut self) -> Option<FromAgent> {
         loop {
             match self.0.read() {
-                Ok(Message::Binary(bytes)) => return Some(decode(&bytes).unwrap()),
+                Ok(Message::Binary(bytes)) => {
+                    let message = decode(&bytes).unwrap();
+                    self.note(&message);
+                    return Some(message);
+                }
                 Ok(Message::Close(_)) => return None,
                 Ok(_) => {}
                 Err(why) => {
@@ -201,6 +206,14 @@ impl Session {
                     return None;
                 }
             }
+        }
+    }
+
+    fn note(&mut self, message: &FromAgent) {
+        if let FromAgent::Output { run, stream: session::Stream::Stdout, offset, bytes } = message {
+            let heard = self.1.entry(*run).or_default();
+            heard.truncate(*offset as usize);
+            heard.extend(bytes);
         }
     }
 
@@ -241,12 +254,19 @@ impl Session {
         self.until(|message| (message == FromAgent::Started(run)).then_some(()));
     }
 
-    /// The end of a run, which is not settled by that.
+    /// The end of a run, which is not settled by that, with all of its standard output: where a program takes its time, a part
+    /// of that comes before the end.
     pub(crate) fn until_ended(&mut self, run: RunId) -> End {
-        self.until(|message| match message {
+        let mut end = self.until(|message| match message {
             FromAgent::Ended { run: ended, end } if ended == run => Some(end),
             _ => None,
-        })
+        });
+        let sent = end.stdout.offset as usize;
+        if let Some(heard) = self.1.get(&run).filter(|heard| heard.len() >= sent) {
+            end.stdout.bytes.splice(..0, heard[..sent].iter().copied());
+            end.stdout.offset = 0;
+        }
+        end
     }
 
     pub(crate) fn settle(&mut self, run: RunId) {
