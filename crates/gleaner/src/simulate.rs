@@ -14,7 +14,7 @@ mod summary;
 mod tables;
 
 pub(crate) use loaded::{Loaded, service_measures};
-pub(crate) use log::log_numbers;
+pub(crate) use log::{log_numbers, log_processors};
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;

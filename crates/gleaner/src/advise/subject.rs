@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::cli::AdviseArguments;
 use crate::failure::Failure;
 use crate::home;
-use crate::simulate::{Loaded, log_numbers, service_measures};
+use crate::simulate::{Loaded, log_numbers, log_processors, service_measures};
 use crate::trials::{Numbers, Runnable};
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_replay::{Past, read_last};
@@ -54,10 +54,7 @@ impl Subject {
             }
             (None, Some(file)) => {
                 let log = gleaner_workload::logs::load(file, None)?;
-                let cores = arguments.cores.or(log.processors()).ok_or_else(|| {
-                    let found = "--cores: found nothing, and the log's header does not say how many processors its machine has; expected their number";
-                    Failure::Usage(found.to_owned())
-                })?;
+                let cores = log_processors(&log, arguments.cores)?;
                 Of::Log { file: file.to_owned(), log: Box::new(log), cores }
             }
             (None, None) => {

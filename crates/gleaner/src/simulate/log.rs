@@ -56,13 +56,17 @@ impl Measured for LogSummary {
     }
 }
 
-pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
-    let log = gleaner_workload::logs::load(file, None)?;
-    let unknown = || {
+/// The processors of a log's machine: as many as were said, or as its header says.
+pub(crate) fn log_processors(log: &Log, said: Option<u32>) -> Result<u32, Failure> {
+    said.or(log.processors()).ok_or_else(|| {
         let what = "the log's header does not say how many processors its machine has";
         Failure::Usage(format!("--cores: found nothing, and {what}; expected their number"))
-    };
-    let cores = arguments.log.cores.or(log.processors()).ok_or_else(unknown)?;
+    })
+}
+
+pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
+    let log = gleaner_workload::logs::load(file, None)?;
+    let cores = log_processors(&log, arguments.log.cores)?;
     // That none is named twice.
     super::choices(arguments)?;
     let policies = policies(arguments)?;
