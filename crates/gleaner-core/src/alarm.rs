@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Its name, in the order in which those of one moment come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Alarm {
+    /// Sites that were asked how things are there have all answered, or are not [waited for](crate::Decision::Survey) any more.
+    Survey,
     /// To plan what waits.
     Batch,
     /// A budget is recharged: what could not be paid may be payable.

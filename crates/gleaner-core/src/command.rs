@@ -26,6 +26,13 @@ pub enum Command {
         /// Who is asked, and for what, in order of machine.
         parts: Box<[Part]>,
     },
+    /// Ask each of these sites how things are there. Each answer names the number and the site.
+    Survey {
+        /// Which survey it is.
+        number: u32,
+        /// Who is asked, in order.
+        sites: Box<[MachineId]>,
+    },
     /// Stop a run, keep what it has done if it can be kept, and say when it is over: all its parts, if it has several.
     Stop {
         /// The run.

@@ -63,6 +63,12 @@ pub enum Decision {
         /// Who has not answered by then is not waited for; not before now.
         until: Time,
     },
+    /// Ask all sites that take tasks how things are there. When all have answered, or at the deadline, the policy is
+    /// [asked](Alarm::Survey) again; who has not answered by then is dropped until it is asked the next time.
+    Survey {
+        /// Not before now.
+        until: Time,
+    },
     /// Begin a batch: whatever is planned and has not begun is planned no more, and its credits are given back.
     Collect,
     /// Put a waiting task at the end of a queue.
@@ -150,6 +156,9 @@ pub enum Refusal {
     /// What it costs depends on its length.
     #[error("no length was declared for {0}, and so nobody knows what it costs")]
     NoLength(TaskId),
+    /// One survey at a time.
+    #[error("sites are being asked already")]
+    Surveying,
     /// Of a wish among peers.
     #[error(transparent)]
     Lending(#[from] LendingRefusal),

@@ -168,6 +168,17 @@ pub enum Event {
     },
     /// A peer did, wants, lends or gave back something.
     Lending(LendingEvent),
+    /// A site that was asked how things are there has said so.
+    SurveyAnswered {
+        /// Which survey.
+        number: u32,
+        /// Which site.
+        machine: MachineId,
+        /// How things were.
+        state: SiteState,
+        /// When they were so.
+        known_at: Time,
+    },
     /// A site holds its part of a run that it was asked for.
     RunGranted {
         /// Which run.

@@ -20,6 +20,7 @@ mod progress;
 mod reclassing;
 mod replies;
 mod runs;
+mod surveying;
 mod task;
 mod waiting;
 
@@ -49,7 +50,7 @@ use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
-
+use surveying::Surveys;
 use waiting::Waiting;
 
 /// What a relocation costs: a fixed time, and the time to carry the task's state.
@@ -100,6 +101,7 @@ pub struct Grid {
     alarms: Alarms,
     catalogue: Catalogue,
     beliefs: Beliefs,
+    surveys: Surveys,
     loans: Loans,
 }
 
@@ -126,6 +128,7 @@ impl Grid {
             alarms: Alarms::default(),
             catalogue: Catalogue::default(),
             beliefs: Beliefs::default(),
+            surveys: Surveys::default(),
             loans: Loans::default(),
         }
     }

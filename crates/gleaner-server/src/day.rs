@@ -113,6 +113,7 @@ impl Day {
                         }
                         Decision::StartWide { .. }
                         | Decision::Ask { .. }
+                        | Decision::Survey { .. }
                         | Decision::Replicate { .. }
                         | Decision::ReplicateWide { .. }
                         | Decision::Collect

@@ -217,7 +217,11 @@ impl Ledger {
                 Decision::Relocate { task, to } => (Step::Moves { to }, task, to),
                 Decision::Replicate { task, on } => (Step::Copied, task, on),
                 Decision::ReplicateWide { task, ref parts } => (Step::Copied, task, parts[0].on),
-                Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+                Decision::Collect
+                | Decision::Survey { .. }
+                | Decision::Plan { .. }
+                | Decision::Lending(_)
+                | Decision::Wake { .. } => {
                     continue;
                 }
             };
@@ -564,7 +568,7 @@ impl Ledger {
                     (*run, parts.first().map(|part| part.on))
                 }
                 Command::Stop { run, .. } => (*run, None),
-                Command::Lending(_) => continue,
+                Command::Lending(_) | Command::Survey { .. } => continue,
             };
             if let Some(on) = starts_on {
                 self.books.lineages.ordered(run);

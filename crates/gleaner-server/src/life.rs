@@ -117,7 +117,11 @@ impl Life {
             Decision::StartWide { task, ref parts }
             | Decision::ReplicateWide { task, ref parts }
             | Decision::Ask { task, ref parts, .. } => (task, parts[0].on),
-            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+            Decision::Collect
+            | Decision::Survey { .. }
+            | Decision::Plan { .. }
+            | Decision::Lending(_)
+            | Decision::Wake { .. } => {
                 return;
             }
         };

@@ -5,7 +5,7 @@ use crate::parties::{Observer, Out, Outside, Parties};
 use crate::saved::{RestoreError, Saved};
 use crate::setup::Setup;
 use crate::world::World;
-use gleaner_core::{Command, Event, Grid, Policy, Scheduler};
+use gleaner_core::{Command, Event, Grid, Policy, Scheduler, SiteState};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use std::convert::Infallible;
 
@@ -51,9 +51,16 @@ impl Outside for Lab<'_> {
     #[inline]
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Infallible>) {
         match order {
-            // A machine has what its scheduler thinks it has: what is asked for is there.
+            // A machine has what its scheduler thinks it has: what is asked for is there, and nobody else takes anything.
             Command::Ask { run, parts } => {
                 parts.iter().for_each(|part| out.tell(party, Event::RunGranted { run, on: part.on }));
+            }
+            Command::Survey { number, sites } => {
+                let (cores_free, memory_free, disk_free) = (u32::MAX, u64::MAX, u64::MAX);
+                let state = SiteState { cores_free, memory_free, disk_free, ..SiteState::default() };
+                for &machine in &sites {
+                    out.tell(party, Event::SurveyAnswered { number, machine, state, known_at: now });
+                }
             }
             Command::Start { .. }
             | Command::StartWide { .. }

@@ -6,10 +6,11 @@
 //! refuses or stays silent; so several meta-schedulers book nothing twice.
 //!
 //! - [`SitesSetup`] is all that a run is given; [`SitesOutcome`] what comes of it.
-//! - `manager` is a site's own account of its room, `post` sees to it that what is said arrives, `orders` has how far each
+//! - `manager` is a site's own account of its room, `notes` the requirements that it remembers, `post` sees to it that what is said arrives, `orders` has how far each
 //!   run is, `world` puts them together.
 
 mod manager;
+mod notes;
 mod orders;
 mod outcome;
 mod post;

@@ -169,7 +169,7 @@ impl World {
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
             // A lone scheduler has no peers: nobody hears it. What is asked for was answered before it came here.
-            Command::Lending(_) | Command::Ask { .. } => None,
+            Command::Lending(_) | Command::Ask { .. } | Command::Survey { .. } => None,
         }
     }
 

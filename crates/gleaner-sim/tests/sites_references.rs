@@ -2,7 +2,7 @@
 //! noticed; and several meta-schedulers book nothing twice, whatever their letters meet with.
 
 use gleaner_core::Policy;
-use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, Split};
+use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
 use gleaner_policy::sites::map::{AtSource, Direction, Reading, Root, Weights};
 use gleaner_policy::{Recipe, SiteRule};
 use gleaner_sim::Division;
@@ -82,6 +82,8 @@ fn rule(seed: u64) -> SiteRule {
         },
         weights: Weights::EVEN,
         has: [Has::Free, Has::Total][choices.below(2)],
+        news: [News::Published, News::Broadcast][choices.below(2)],
+        again_s: [3.0, 60.0][choices.below(2)],
         ..SiteRule::MRS
     }
 }
@@ -93,7 +95,10 @@ fn record<P: Policy>(
 ) -> Result<Record, String> {
     let mut record = Record::default();
     let mut parties = parties(setup, &mut policy).observed_by(&mut record);
+    let mut steps = 0;
     while parties.step() {
+        steps += 1;
+        assert!(steps < 200_000, "it does not end");
         parties.outside().check();
         if is_checked {
             parties.scheduler(PartyId::FIRST).check()?;
@@ -119,7 +124,8 @@ fn rules_for_sites_equal_their_reference() {
 
 #[test]
 fn a_policy_that_misses_changes_is_noticed() {
-    let rules = [SiteRule::MRS, SiteRule::BACKFILL, SiteRule::REP];
+    let asking = SiteRule { news: News::Broadcast, ..SiteRule::MRS };
+    let rules = [SiteRule::MRS, SiteRule::BACKFILL, SiteRule::REP, asking];
     for rule in rules {
         let differs = |seed: u64| {
             let setup = setup(seed, 1, Protocol::AT_ONCE);
@@ -150,15 +156,17 @@ fn rules_that_are_ours_let_every_job_end() {
 
 #[test]
 fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
-    let (mut refused, mut lost) = (0, 0);
+    let (mut refused, mut lost, mut known) = (0, 0, 0);
     for seed in seeds() {
-        let protocol = Protocol {
-            delay: Span::from_nanos(300_000_000),
-            loss: [0.0, 0.1, 0.3][(seed % 3) as usize],
-            patience: Span::from_nanos(2_000_000_000),
-        };
-        let setup = setup(seed, 3, protocol);
-        for rule in [SiteRule::MRS, SiteRule::BACKFILL] {
+        let asking = SiteRule { news: News::Broadcast, ..SiteRule::MRS };
+        for rule in [SiteRule::MRS, SiteRule::BACKFILL, asking] {
+            let protocol = Protocol {
+                delay: Span::from_nanos(300_000_000),
+                loss: [0.0, 0.1, 0.3][(seed % 3) as usize],
+                patience: Span::from_nanos(2_000_000_000),
+                publishes: rule.news == News::Published,
+            };
+            let setup = setup(seed, 3, protocol);
             let mut parties = parties(&setup, &mut || Recipe::over_sites(rule).build());
             let mut steps = 0;
             while parties.step() {
@@ -174,8 +182,10 @@ fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
                 assert_eq!(cores, of.processors, "seed {seed}: all of a job, or nothing");
             }
             refused += outcome.refused;
+            known += outcome.requirements.1;
             lost += parties.mail().lost();
         }
     }
     assert!(refused > 0 && lost > 0, "{refused} refused, {lost} lost: nothing stood in anybody's way");
+    assert!(known > 0, "no site knew a job that it was asked for again");
 }

@@ -72,6 +72,7 @@ impl<P: Policy> Policy for Mutant<P> {
             | Decision::Ask { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Collect
+            | Decision::Survey { .. }
             | Decision::Plan { .. }
             | Decision::Lending(_)
             | Decision::Wake { .. } => Some(decision),

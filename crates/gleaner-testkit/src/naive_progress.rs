@@ -166,6 +166,7 @@ impl NaiveProgress {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::SurveyAnswered { .. }
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }
@@ -305,7 +306,11 @@ impl NaiveProgress {
             Decision::StartWide { .. } | Decision::ReplicateWide { .. } | Decision::Ask { .. } => {
                 panic!("this reference knows runs on one machine; `wide.rs` has exact rates for others")
             }
-            Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => {
+            Decision::Collect
+            | Decision::Survey { .. }
+            | Decision::Plan { .. }
+            | Decision::Lending(_)
+            | Decision::Wake { .. } => {
                 return;
             }
         };

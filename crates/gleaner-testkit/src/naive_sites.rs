@@ -4,7 +4,7 @@ use gleaner_core::{
     Alarm, Cause, Change, Decision, Grid, Needs, Occasion, Part, Policy, Room, Run, Stage, TaskState,
 };
 use gleaner_policy::SiteRule;
-use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, Split};
+use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
 use gleaner_policy::sites::map::{AtSource, Direction, Root};
 use gleaner_units::{MachineId, RunId, SiteId, TaskId, Time};
 
@@ -14,11 +14,14 @@ pub struct NaiveSites(pub SiteRule);
 /// What is free, by site: cores, memory, disk.
 type Free = Vec<[u64; 3]>;
 
+/// Who did not answer when it was asked has nothing.
 fn free(grid: &Grid) -> Free {
     let of = |room: Room| {
         [u64::from(room.slots.expect("cores")), room.memory.expect("memory"), room.disk.expect("disk")]
     };
-    grid.machines().iter().map(|machine| of(machine.free())).collect()
+    let sites = grid.machines().iter().enumerate();
+    let silent = |index: usize| grid.is_dropped(MachineId::new(index));
+    sites.map(|(index, machine)| if silent(index) { [0; 3] } else { of(machine.free()) }).collect()
 }
 
 fn needs(grid: &Grid, task: TaskId) -> Needs {
@@ -256,22 +259,52 @@ impl Policy for NaiveSites {
     fn observe(&mut self, _: &Grid, _: &Change) {}
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        if let Cause::WokeUp { .. } = occasion.cause {
-            return self.next(grid, now);
+        if let Cause::WokeUp { alarm, .. } = occasion.cause {
+            return if self.0.news == News::Broadcast {
+                self.by_survey(grid, now, alarm)
+            } else {
+                self.next(grid, now)
+            };
         }
-        let copies =
-            |task: TaskId| grid.runs_of(task).filter(|run| run.goes_on()).count() < self.0.copies as usize;
-        let placed =
-            |(task, of): (TaskId, gleaner_core::Task)| of.state() == TaskState::Placed && copies(task);
-        let is_asked = grid.has_waiting() || grid.tasks().any(placed);
-        let earlier = grid.alarm(Alarm::Batch);
-        (is_asked && earlier.is_none_or(|at| now < at))
-            .then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
+        self.wants(grid, now)
     }
 
     fn rebuild(&mut self, _: &Grid) {}
 
     fn check(&self, _: &Grid) -> Result<(), String> {
         Ok(())
+    }
+}
+
+impl NaiveSites {
+    /// Broadcast, answers until the time-out, then the jobs in turn.
+    fn by_survey(&self, grid: &Grid, now: Time, woke: Alarm) -> Option<Decision> {
+        let broadcast = Some(Decision::Survey { until: now.after_seconds(self.0.patience_s) });
+        match (grid.is_surveying(), self.has_jobs(grid), woke) {
+            (true, _, _) | (_, false, _) => None,
+            (_, _, Alarm::Survey) => self.next(grid, now).or_else(|| {
+                if grid.survey_missed() {
+                    return broadcast;
+                }
+                let is_set = grid.alarm(Alarm::Batch).is_some();
+                let at = now.after_seconds(self.0.again_s);
+                if is_set { None } else { Some(Decision::Wake { alarm: Alarm::Batch, at }) }
+            }),
+            _ => broadcast,
+        }
+    }
+
+    fn wants(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let earlier = grid.alarm(Alarm::Batch);
+        (self.has_jobs(grid) && earlier.is_none_or(|at| now < at))
+            .then_some(Decision::Wake { alarm: Alarm::Batch, at: now })
+    }
+
+    fn has_jobs(&self, grid: &Grid) -> bool {
+        let copies =
+            |task: TaskId| grid.runs_of(task).filter(|run| run.goes_on()).count() < self.0.copies as usize;
+        let placed =
+            |(task, of): (TaskId, gleaner_core::Task)| of.state() == TaskState::Placed && copies(task);
+        grid.has_waiting() || grid.tasks().any(placed)
     }
 }

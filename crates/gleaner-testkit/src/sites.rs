@@ -65,6 +65,7 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
             match order {
                 Command::Start { run, on } => self.live.push((run, on, Seen::Sent)),
                 Command::Ask { .. }
+                | Command::Survey { .. }
                 | Command::StartWide { .. }
                 | Command::Stop { .. }
                 | Command::Lending(_) => {}

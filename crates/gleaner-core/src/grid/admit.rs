@@ -30,6 +30,7 @@ impl Grid {
                 Ok(())
             }
             Decision::Ask { task, ref parts, until } => self.ask_for(now, (task, parts), until, effects),
+            Decision::Survey { until } => self.survey(now, until, effects),
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
             Decision::Lending(wish) => self.lend(wish, effects),

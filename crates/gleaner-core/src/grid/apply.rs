@@ -76,6 +76,9 @@ impl Grid {
                     self.ask_whoever_waits(machine, Cause::Published(machine));
                 }
             }
+            Event::SurveyAnswered { number, machine, state, known_at } => {
+                self.survey_answered(now, (number, machine), (state, known_at), effects);
+            }
             Event::Lending(ref event) => self.heard_of_peers(event, effects),
             Event::RunGranted { run, on } => self.run_granted(now, (run, on), effects),
             Event::RunRefused { run, on } => self.run_refused(now, (run, on), effects),
@@ -83,13 +86,18 @@ impl Grid {
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::SeedDrawn(seed) => self.seed = seed,
-            Event::RuleChanged => self.ask(Cause::RuleChanged),
+            Event::RuleChanged => {
+                self.drop_nobody(effects);
+                self.ask(Cause::RuleChanged);
+            }
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
             Event::WokeUp { alarm } => {
                 let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
                 effects.changes.push(Change::AlarmChanged(alarm));
                 match alarm {
                     Alarm::Silence(run) => self.not_held(now, run, effects),
+                    Alarm::Survey if self.is_surveying() => self.survey_is_over(now, effects),
+                    Alarm::Survey => {}
                     Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Deadline(_) => {
                         self.ask(Cause::WokeUp { alarm, due });
                     }
@@ -99,6 +107,7 @@ impl Grid {
     }
 
     pub(super) fn ask(&mut self, cause: Cause) {
+        self.surveys.missed |= self.is_surveying();
         self.occasions.push_back(Occasion { cause, moves: 0 });
     }
 

@@ -71,6 +71,9 @@ pub enum BrokenInvariant {
     /// The runs that sites are asked for are not those whose answers are waited for.
     #[error("not all runs that sites are asked for wait for an answer, or others do")]
     Asked,
+    /// Sites are waited for without an alarm, or the alarm is set for nobody.
+    #[error("not all surveys have an alarm, or an alarm has no survey")]
+    Survey,
     /// The alarms by name are not those in order.
     #[error("the alarms do not agree with themselves")]
     Alarms,
@@ -86,8 +89,9 @@ impl Grid {
         let empty =
             |machine: &Machine| Machine::new(machine.class(), self.classes.machine_class(machine.class()));
         let mut machines: Vec<Machine> = self.machines.iter().map(empty).collect();
-        let is_there =
-            |&(run, on): &(RunId, MachineId)| self.find_run(run).is_some_and(|known| known.on == on);
+        let is_there = |&(run, on): &(RunId, MachineId)| {
+            self.find_run(run).is_some_and(|known| self.parts_of(known).any(|part| part.on == on))
+        };
         if let Some((run, on)) = self.beliefs.all_sent().find(|sent| !is_there(sent)) {
             return Err(BrokenInvariant::Belief(run, on));
         }
@@ -135,6 +139,9 @@ impl Grid {
             |run: &RunId| self.silent(*run).next().is_some() && self.alarm(Alarm::Silence(*run)).is_some();
         if asked.len() != self.runs.silent.len() || !asked.iter().all(is_waited_for) {
             return Err(BrokenInvariant::Asked);
+        }
+        if self.is_surveying() != self.alarm(Alarm::Survey).is_some() {
+            return Err(BrokenInvariant::Survey);
         }
         for (class, (&listed, &expected)) in self.placed.iter().zip(&placed).enumerate() {
             if listed != expected {

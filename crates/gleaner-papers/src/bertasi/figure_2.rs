@@ -177,6 +177,7 @@ impl Observer for Eye<'_> {
             }
             Decision::StartWide { .. }
             | Decision::Ask { .. }
+            | Decision::Survey { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Replicate { .. }
             | Decision::Collect

@@ -183,6 +183,22 @@ choices! { GiveUp:
     AtStart "start" "The other copies wait no more when one has started."
 }
 
+/// How a meta-scheduler knows what sites have free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum News {
+    /// By what they last said, and what was sent there since.
+    #[default]
+    Published,
+    /// It asks all of them before each look at the line.
+    Broadcast,
+}
+
+choices! { News:
+    Published "published" "What a site last said is believed, less what was sent there since."
+    Broadcast "broadcast" "Before each look at the line all sites are asked what they have; who is silent for patience_s gets \
+                           no job. While jobs wait, they are asked again every again_s."
+}
+
 /// What counts as what a site has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Has {
@@ -249,8 +265,12 @@ pub struct SiteRule {
     pub give_up: GiveUp,
     /// Whether copies of a job share no site.
     pub apart: bool,
-    /// After how many seconds a site that was asked to hold room and is silent is not waited for.
+    /// How it is known what sites have free.
+    pub news: News,
+    /// After how many seconds a site that was asked something and is silent is not waited for.
     pub patience_s: f64,
+    /// After how many seconds sites are asked what they have once more while jobs wait.
+    pub again_s: f64,
     /// Whether the time to bring data counts in how long a job is estimated to hold its room.
     pub staging: bool,
     /// What comes of the data of a job that is split, for estimates.
@@ -300,6 +320,7 @@ impl SiteRule {
             ("at_source", self.reading.at_source.about()),
             ("potential", self.reading.direction.about()),
             ("has", self.has.about()),
+            ("news", self.news.about()),
         ]
         .into_iter()
     }
@@ -315,7 +336,9 @@ impl SiteRule {
         extra: Copies::Strict,
         give_up: GiveUp::AtEnd,
         apart: true,
+        news: News::Published,
         patience_s: 1.0,
+        again_s: 60.0,
         staging: false,
         data: Data::Share,
         crossing: 0.0,
@@ -345,13 +368,16 @@ impl fmt::Display for SiteRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.parts().map(|(_, about)| about.name).collect();
         write!(f, "Over sites: {}", names.join(", "))?;
-        let Self { copies, apart, patience_s, staging, crossing, weights, .. } = self;
+        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, .. } = self;
         let Weights { compute, memory, disk, potential } = weights;
         write!(f, "; {copies} copies")?;
         write!(f, "{}", if *apart { " apart" } else { "" })?;
         write!(f, "{}", if *staging { ", staging counted" } else { "" })?;
         if *patience_s != Self::MRS.patience_s {
             write!(f, ", patience {patience_s} s")?;
+        }
+        if *again_s != Self::MRS.again_s {
+            write!(f, ", again after {again_s} s")?;
         }
         write!(f, ", crossing {crossing}, K {compute} {memory} {disk} {potential}")
     }

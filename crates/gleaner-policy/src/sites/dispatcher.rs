@@ -11,9 +11,9 @@ use super::rooms::Rooms;
 use super::running::{Running, sites_of};
 use super::split::fill;
 use super::{estimate, places};
-use crate::parts::sites::{Nearness, Queues, SiteRule, Split};
+use crate::parts::sites::{Nearness, News, Queues, SiteRule, Split};
 use crate::wait_for_all::wait_for_all;
-use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Part, Policy, Stage};
 use gleaner_units::{MachineId, TaskId, Time};
 
 /// Gives jobs to sites.
@@ -61,6 +61,25 @@ impl Dispatcher {
             return Some(Decision::Ask { task, parts, until: now.after_seconds(self.rule.patience_s) });
         }
         None
+    }
+
+    /// Likewise, where sites are asked what they have before each look at the line: what woke it is that they have answered,
+    /// or that something happened.
+    fn next_by_survey(&mut self, grid: &Grid, now: Time, woke: Alarm) -> Option<Decision> {
+        let survey = Decision::Survey { until: now.after_seconds(self.rule.patience_s) };
+        if woke != Alarm::Survey {
+            return (!grid.is_surveying() && !self.line.is_empty()).then_some(survey);
+        }
+        let next = self.next(grid, now);
+        if next.is_some() || grid.is_surveying() || self.line.is_empty() {
+            return next;
+        }
+        if grid.survey_missed() {
+            return Some(survey);
+        }
+        // Others' runs end too, of which nobody tells.
+        let at = now.after_seconds(self.rule.again_s);
+        grid.alarm(Alarm::Batch).is_none().then_some(Decision::Wake { alarm: Alarm::Batch, at })
     }
 
     /// Where a job waits: at no site in particular, or at those drawn for its copies that have not started.
@@ -184,7 +203,10 @@ impl Policy for Dispatcher {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         match occasion.cause {
-            Cause::WokeUp { .. } => self.next(grid, now),
+            Cause::WokeUp { alarm, .. } => match self.rule.news {
+                News::Published => self.next(grid, now),
+                News::Broadcast => self.next_by_survey(grid, now, alarm),
+            },
             Cause::Submitted(_)
             | Cause::Joined(_)
             | Cause::Opened(_)

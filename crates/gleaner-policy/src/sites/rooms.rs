@@ -68,7 +68,7 @@ fn slots(room: &Room) -> u64 {
 /// sent there since.
 fn believed(grid: &Grid, site: MachineId) -> Room {
     let machine = grid.machine(site);
-    if !machine.takes_tasks() {
+    if !machine.takes_tasks() || grid.is_dropped(site) {
         return Room { slots: Some(0), ..Room::default() };
     }
     let own = machine.free();

@@ -7,7 +7,7 @@ use crate::parts::sites::SiteRule;
 use crate::sites::map::Weights;
 
 /// Its keys.
-pub(crate) const SITES_KEYS: [&str; 18] = [
+pub(crate) const SITES_KEYS: [&str; 20] = [
     "nearness",
     "behind",
     "turn",
@@ -17,7 +17,9 @@ pub(crate) const SITES_KEYS: [&str; 18] = [
     "extra",
     "give_up",
     "apart",
+    "news",
     "patience_s",
+    "again_s",
     "staging",
     "data",
     "crossing",
@@ -45,6 +47,7 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
     chosen(&table, "at_source", &mut rule.reading.at_source)?;
     chosen(&table, "potential", &mut rule.reading.direction)?;
     chosen(&table, "has", &mut rule.has)?;
+    chosen(&table, "news", &mut rule.news)?;
     if let Some(key) = table.find("copies") {
         rule.copies = key.whole(1, "a whole number, 1 or more, below 2^32")?;
     }
@@ -53,8 +56,10 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
             *flag = key.flag()?;
         }
     }
-    if let Some(key) = table.find("patience_s") {
-        rule.patience_s = key.number("seconds above 0", |number| number > 0.0)?;
+    for (name, seconds) in [("patience_s", &mut rule.patience_s), ("again_s", &mut rule.again_s)] {
+        if let Some(key) = table.find(name) {
+            *seconds = key.number("seconds above 0", |number| number > 0.0)?;
+        }
     }
     if let Some(key) = table.find("crossing") {
         rule.crossing = key.number("a number, 0 or more", |number| number >= 0.0)?;

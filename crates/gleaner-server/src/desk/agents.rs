@@ -117,8 +117,8 @@ impl Desk {
                     let cause = self.stop_cause(run.task);
                     self.tell(on, ToAgent::Stop { run, cause });
                 }
-                // A coordinator has no peers yet: nobody hears it.
-                Command::Lending(_) => {}
+                // A coordinator has neither sites nor peers yet: nobody hears it.
+                Command::Lending(_) | Command::Survey { .. } => {}
             }
         }
     }

@@ -72,7 +72,11 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
         | Decision::Replicate { task: of, .. }
         | Decision::ReplicateWide { task: of, .. }
         | Decision::Ask { task: of, .. } => of == task,
-        Decision::Collect | Decision::Plan { .. } | Decision::Lending(_) | Decision::Wake { .. } => false,
+        Decision::Collect
+        | Decision::Survey { .. }
+        | Decision::Plan { .. }
+        | Decision::Lending(_)
+        | Decision::Wake { .. } => false,
     };
     decisions.iter().filter(gives).count() as u32
 }

@@ -527,7 +527,7 @@ impl Outside for World<'_> {
                 out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
             }
             // A setup whose tasks take more is refused.
-            Command::StartWide { .. } | Command::Ask { .. } => {
+            Command::StartWide { .. } | Command::Ask { .. } | Command::Survey { .. } => {
                 unreachable!("a task among peers takes one core, on a worker that is there")
             }
             Command::Lending(wish) => self.lend(now, party, wish, out),

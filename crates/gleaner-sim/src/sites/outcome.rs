@@ -55,6 +55,8 @@ pub struct SitesOutcome {
     pub refused: u64,
     /// Letters that were sent.
     pub letters: u64,
+    /// Requirements of jobs that sites were told of, and those that they knew already when they were asked.
+    pub requirements: (u64, u64),
 }
 
 impl SitesOutcome {

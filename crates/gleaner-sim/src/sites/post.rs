@@ -23,9 +23,14 @@ impl Post {
     pub(super) fn say(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: &mut Out<Slip>) {
         let number = self.said;
         self.said += 1;
-        self.open.insert(number, (from, to, word));
+        self.open.insert(number, (from, to, word.clone()));
         self.again.insert((now + self.patience, number));
         out.send(from, to, Slip::Word(number, word));
+    }
+
+    /// Whether all that was said was heard.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
     }
 
     /// When something is to be said again.
@@ -35,7 +40,7 @@ impl Post {
 
     pub(super) fn say_again(&mut self, now: Time, out: &mut Out<Slip>) {
         let Some((_, number)) = self.again.pop_first() else { return };
-        let Some(&(from, to, word)) = self.open.get(&number) else { return };
+        let Some((from, to, word)) = self.open.get(&number).cloned() else { return };
         self.again.insert((now + self.patience, number));
         out.send(from, to, Slip::Word(number, word));
     }

@@ -66,12 +66,15 @@ pub struct Protocol {
     /// After how long a letter that was not acknowledged is sent again. How long a meta-scheduler waits for sites that it
     /// asks is its policy's.
     pub patience: Span,
+    /// Whether sites say how things are there whenever that changes, where there is more than one meta-scheduler; else they
+    /// say so when they are asked.
+    pub publishes: bool,
 }
 
 impl Protocol {
     /// All is known at once, as the paper assumes.
     pub const AT_ONCE: Self =
-        Self { delay: Span::ZERO, loss: 0.0, patience: Span::from_nanos(1_000_000_000) };
+        Self { delay: Span::ZERO, loss: 0.0, patience: Span::from_nanos(1_000_000_000), publishes: true };
 }
 
 /// All that a run is given.

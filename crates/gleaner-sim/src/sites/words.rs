@@ -1,10 +1,10 @@
 //! What meta-schedulers and sites say to each other.
 
 use gleaner_core::{Needs, SiteState};
-use gleaner_units::{RunId, Time};
+use gleaner_units::{RunId, TaskId, Time};
 
 /// One thing that is said. A run goes by the name that its meta-scheduler gave it.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Word {
     /// To a site: hold this for a run.
     Reserve(RunId, Needs),
@@ -22,10 +22,17 @@ pub enum Word {
     Ended(RunId),
     /// From a site: this was free at that moment.
     State(SiteState, Time),
+    /// To a site: how are things there, for the jobs that it knows of and for these that are new? That is the survey of that
+    /// number.
+    Survey(u32, Box<[TaskId]>),
+    /// From a site: this was free at that moment, in answer to that survey.
+    Answer(u32, SiteState, Time),
+    /// To a site: this job waits no more.
+    Forget(TaskId),
 }
 
 /// A word on its way, or the acknowledgement of one.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Slip {
     /// The word of that number.
     Word(u64, Word),

@@ -1,13 +1,14 @@
 //! What surrounds the meta-schedulers: users, sites with their managers, and the network between the sites.
 
 use super::manager::{Holder, Manager};
+use super::notes::Notes;
 use super::orders::{Orders, Phase};
 use super::outcome::{JobOutcome, SitesOutcome};
 use super::post::Post;
 use super::setup::{SitesSetup, Staging};
 use super::words::{Slip, Word};
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
-use gleaner_core::{Command, Event, Part, RunEnd};
+use gleaner_core::{Command, Event, Part, RunEnd, SiteState};
 use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
 use std::collections::BTreeSet;
 
@@ -34,6 +35,7 @@ pub struct SitesWorld {
     holding: u64,
     /// When each site last said how things are.
     published: Vec<Time>,
+    notes: Vec<Notes>,
 }
 
 /// What happens by itself.
@@ -74,6 +76,7 @@ impl SitesWorld {
             waited: 0.0,
             refused: 0,
             letters: 0,
+            requirements: (0, 0),
         };
         Self {
             came: 0,
@@ -90,6 +93,7 @@ impl SitesWorld {
             in_use: BTreeSet::new(),
             holding: 0,
             published: vec![Time::ZERO; setup.sites.len()],
+            notes: vec![Notes::default(); setup.sites.len()],
             setup,
         }
     }
@@ -107,6 +111,9 @@ impl SitesWorld {
         self.managers.iter().for_each(Manager::check);
         let held: u64 = self.managers.iter().map(Manager::cores_held).sum();
         assert_eq!(held, self.holding, "what is held does not add up");
+        if self.post.is_idle() && self.ended == self.setup.jobs.len() {
+            assert!(self.notes.iter().all(Notes::is_empty), "a site remembers a job that waits no more");
+        }
     }
 
     fn party_of(&self, site: usize) -> PartyId {
@@ -211,16 +218,50 @@ impl SitesWorld {
 
     /// Where there is one meta-scheduler, it knows of its own runs and there are no others.
     fn publish(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
-        if self.handed_in.len() < 2 {
+        if self.handed_in.len() < 2 || !self.setup.protocol.publishes {
             return;
         }
-        // What is said at one instant has an order too: a letter that is late must not undo a later one.
+        let (state, at) = self.state(now, site);
+        for party in (0..self.handed_in.len()).map(PartyId::new) {
+            self.post.say(now, (self.party_of(site), party), Word::State(state, at), out);
+        }
+    }
+
+    /// What is said at one instant has an order too: a letter that is late must not undo a later one.
+    fn state(&mut self, now: Time, site: usize) -> (SiteState, Time) {
         let before = self.published[site];
         let at = now.max(Time::from_nanos(before.nanos() + 1));
         self.published[site] = at;
-        let state = self.managers[site].state();
-        for party in (0..self.handed_in.len()).map(PartyId::new) {
-            self.post.say(now, (self.party_of(site), party), Word::State(state, at), out);
+        (self.managers[site].state(), at)
+    }
+
+    /// Sites are asked how things are, with the requirements of the jobs that they do not know.
+    fn survey(
+        &mut self,
+        now: Time,
+        (party, number): (PartyId, u32),
+        sites: &[MachineId],
+        out: &mut Out<Slip>,
+    ) {
+        let jobs = &self.handed_in[party.index()];
+        for site in sites {
+            let notes = &mut self.notes[site.index()];
+            let told = notes.told(party, jobs.len());
+            let waits = |place: &usize| self.outcome.jobs[jobs[*place]].dispatched == Time::NEVER;
+            let new: Box<[TaskId]> = (told..jobs.len()).filter(waits).map(TaskId::new).collect();
+            self.outcome.requirements.0 += new.len() as u64;
+            self.outcome.requirements.1 += notes.known_of(party) as u64;
+            let to = PartyId::new(self.handed_in.len() + site.index());
+            self.post.say(now, (party, to), Word::Survey(number, new), out);
+        }
+    }
+
+    /// A job waits no more: whoever was told of it hears so.
+    fn forget(&mut self, now: Time, (party, task): (PartyId, TaskId), out: &mut Out<Slip>) {
+        for site in 0..self.notes.len() {
+            if self.notes[site].was_told(party, task) {
+                self.post.say(now, (party, self.party_of(site)), Word::Forget(task), out);
+            }
         }
     }
 
@@ -356,6 +397,20 @@ impl SitesWorld {
                 self.orders.remove((to, run));
                 out.tell(to, Event::RunEnded { run, end: RunEnd::Finished });
             }
+            Word::Survey(number, new) => {
+                let site = self.site_of(to);
+                self.notes[site].note(from, &new);
+                let (state, at) = self.state(now, site);
+                self.post.say(now, (to, from), Word::Answer(number, state, at), out);
+            }
+            Word::Answer(number, state, known_at) => {
+                let machine = self.machine_of(from);
+                out.tell(to, Event::SurveyAnswered { number, machine, state, known_at });
+            }
+            Word::Forget(task) => {
+                let site = self.site_of(to);
+                self.notes[site].forget(from, task);
+            }
             Word::State(state, known_at) => {
                 let machine = self.machine_of(from);
                 out.tell(to, Event::StatePublished { machine, state, known_at });
@@ -373,6 +428,7 @@ impl SitesWorld {
             job.dispatched = now;
             self.count(now);
             self.waiting -= 1;
+            self.forget(now, (holder.0, holder.1.task), out);
         }
         for site in &sites {
             let to = self.party_of(*site);
@@ -445,6 +501,7 @@ impl Outside for SitesWorld {
         match order {
             Command::Lending(_) => unreachable!("nobody lends sites"),
             Command::Ask { run, parts } => self.ask(now, (party, run), parts.into(), out),
+            Command::Survey { number, sites } => self.survey(now, (party, number), &sites, out),
             Command::Start { run, .. } | Command::StartWide { run, .. } => {
                 self.dispatch(now, (party, run), out);
             }

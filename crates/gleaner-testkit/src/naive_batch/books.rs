@@ -170,6 +170,7 @@ impl Books {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::SurveyAnswered { .. }
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }
@@ -223,7 +224,7 @@ impl Books {
                 self.charge(task, class, paid);
             }
             Decision::Start { task, on } => self.started(now, task, on, charged),
-            Decision::Lending(_) | Decision::Wake { .. } => {}
+            Decision::Lending(_) | Decision::Wake { .. } | Decision::Survey { .. } => {}
             Decision::Relocate { .. }
             | Decision::Replicate { .. }
             | Decision::StartWide { .. }

@@ -30,7 +30,7 @@ const WORK: [&str; 11] = [
     "largest",
 ];
 const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
-const PROTOCOL: [&str; 4] = ["brokers", "delay_s", "loss", "patience_s"];
+const PROTOCOL: [&str; 5] = ["brokers", "delay_s", "loss", "patience_s", "publish"];
 const ABOVE_0: &str = "a finite number above 0";
 const FROM_0: &str = "a finite number, 0 or more";
 
@@ -62,6 +62,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
                 None => at_once.loss,
             },
             patience: span(&protocol, "patience_s", at_once.patience)?,
+            publishes: protocol.find("publish").map_or(Ok(at_once.publishes), |key| key.flag())?,
         },
         policy,
         seed: settings::seed(&root)?,
