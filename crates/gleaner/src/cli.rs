@@ -193,7 +193,7 @@ an index that is out of date:
   [work]     count = 200, days = 3, model = \"lublin\" (or \"log\", log = \"FILE\"), memory_gb, …; where sites are listed
              jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,element,broker)
   [network]  shared = true; drawn: staging, crossing
-  [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s
+  [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s, publish
   [index]    ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen; where sites are listed
   [policy]   preset = \"khoo/mrs\"; where sites are listed \"cavalieri/stochastic\"
 

@@ -95,3 +95,28 @@ fn explain_lists_distances_and_draws_the_virtual_map() {
     assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("from 1 to 60"), "{unknown:?}");
 }
+
+#[test]
+fn meta_schedulers_ask_sites_what_they_have_and_who_would_wait_in_vain_is_told() {
+    let far = ["protocol.brokers=3", "protocol.delay_s=20", "protocol.publish=false"];
+    let asking = "policy.sites={news=\"broadcast\", patience_s=100}";
+    let set = |more: &[&str]| -> Vec<String> {
+        let all = far.iter().chain(more).flat_map(|setting| ["--set".to_owned(), (*setting).to_owned()]);
+        [vec!["simulate".to_owned(), example(), "--json".to_owned()], all.collect()].concat()
+    };
+    let run = |more: &[&str]| {
+        let arguments = set(more);
+        gleaner(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let output = run(&[asking]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let number = |key: &str| summary[key].as_u64().expect("a number");
+    assert_eq!(number("unfinished"), 0);
+    // Each of six sites hears of each of sixty jobs at most once.
+    assert!(number("requirements_told") <= 360 && number("requirements_known") > 0, "{summary}");
+    let hasty = run(&["policy.sites={news=\"broadcast\", patience_s=40}"]);
+    assert_eq!(hasty.status.code(), Some(2), "{hasty:?}");
+    let says = "policy.sites.patience_s: found 40; expected more than 40 s";
+    assert!(String::from_utf8_lossy(&hasty.stderr).contains(says), "{hasty:?}");
+}

@@ -2,10 +2,11 @@
 
 use super::{BACKFILL, MRS, REP, SCENARIO, SITES};
 use gleaner_policy::SiteRule;
-use gleaner_policy::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
+use gleaner_policy::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, News, Queues, Split, Turn};
 use gleaner_policy::sites::map::{AtSource, Direction, Root};
 use gleaner_sim::Division;
-use gleaner_sim::sites::Staging;
+use gleaner_sim::sites::{Protocol, Staging};
+use gleaner_units::Span;
 use gleaner_workload::sites::{Arrivals, JobModel, Largest, SitesScenario};
 use gleaner_workload::swf;
 use std::sync::Arc;
@@ -103,7 +104,16 @@ pub(super) fn all(logs: &[Log]) -> Vec<Case> {
 /// A change to the scenario and to the rules, by their names.
 type Change = fn(&mut SitesScenario, &str, &mut SiteRule);
 
-const READ: [(&str, Change); 25] = [
+/// Four meta-schedulers whose letters take half a minute and are lost at times.
+fn apart(scenario: &mut SitesScenario, rule: &mut SiteRule) {
+    let seconds = |seconds: u64| Span::from_nanos(seconds * 1_000_000_000);
+    scenario.schedulers = 4;
+    let (delay, patience) = (seconds(30), seconds(90));
+    scenario.protocol = Protocol { delay, loss: 0.02, patience, publishes: rule.news == News::Published };
+    rule.patience_s = 200.0;
+}
+
+const READ: [(&str, Change); 27] = [
     ("P added to the root, as printed", |_, name, rule| {
         of(&[MRS], name, || rule.reading.root = Root::AsPrinted);
     }),
@@ -159,6 +169,11 @@ const READ: [(&str, Change); 25] = [
     ("splitting costs nothing", |scenario, _, rule| (scenario.crossing, rule.crossing) = (0.0, 0.0)),
     ("estimates three times too long", |scenario, _, _| scenario.jobs.estimates = 3.0),
     ("arrivals even", |scenario, _, _| scenario.jobs.arrivals = Arrivals::Even),
+    ("four meta-schedulers half a minute away", |scenario, _, rule| apart(scenario, rule)),
+    ("the same, which broadcast before each look at the queue", |scenario, _, rule| {
+        rule.news = News::Broadcast;
+        apart(scenario, rule);
+    }),
     ("arrivals in one day", |scenario, _, _| scenario.jobs.days = 1.0),
     ("one day, all data to each part, first come, first served", |scenario, name, rule| {
         (scenario.jobs.days, scenario.jobs.data_share, scenario.staging) = (1.0, 1.0, Staging::Whole);

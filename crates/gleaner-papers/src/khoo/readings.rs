@@ -86,7 +86,7 @@ pub const READINGS: [Reading; 14] = [
     Reading {
         topic: "the wait for answers",
         paper: "a time to live without a number; capabilities are \"known instantly\"",
-        taken: "no time; with delays and losses in scenarios",
+        taken: "no time; four meta-schedulers whose letters take 30 s, which are told or which broadcast, beside it",
         why: "the experiment assumes so",
     },
 ];

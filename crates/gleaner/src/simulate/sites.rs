@@ -36,6 +36,12 @@ pub(super) struct SitesSummary {
     compute_share: f64,
     sites_a_job: f64,
     refused: u64,
+    /// Between meta-schedulers and sites.
+    letters: u64,
+    /// Requirements of jobs that sites were told of as they were asked what they have.
+    requirements_told: u64,
+    /// And those that they knew already then.
+    requirements_known: u64,
     /// What ran where, for the report of several runs.
     #[serde(skip)]
     schedule: Option<Gantt>,
@@ -48,12 +54,19 @@ impl Measured for SitesSummary {
             Metric { name: "compute_share", unit: "", decimals: 3 },
             Metric { name: "sites_a_job", unit: "", decimals: 2 },
             Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+            Metric { name: "letters", unit: "", decimals: 0 },
         ];
         ServiceSummary::METRICS.into_iter().chain(rest).collect()
     }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let rest = [self.completion_s, self.compute_share, self.sites_a_job, self.unfinished as f64];
+        let rest = [
+            self.completion_s,
+            self.compute_share,
+            self.sites_a_job,
+            self.unfinished as f64,
+            self.letters as f64,
+        ];
         self.service.values().into_iter().chain(rest.map(Some)).collect()
     }
 
@@ -123,8 +136,17 @@ pub(super) fn policy(scenario: &SitesScenario) -> Result<&PolicySpec, Failure> {
     let none =
         || Failure::Usage("policy: found nothing; expected [policy] preset, or --policy khoo/mrs".to_owned());
     let policy = scenario.policy.as_ref().ok_or_else(none)?;
-    if policy.recipe().site_rule().is_none() {
+    let Some(rule) = policy.recipe().site_rule() else {
         let found = format!("policy.preset: found {}; expected one for sites, as khoo/mrs", policy.name());
+        return Err(Failure::Usage(found));
+    };
+    // Whoever waits for less hears no answer, and asks for ever.
+    let there_and_back = 2.0 * scenario.protocol.delay.seconds();
+    if there_and_back > 0.0 && rule.patience_s <= there_and_back {
+        let found = rule.patience_s;
+        let found = format!(
+            "policy.sites.patience_s: found {found}; expected more than {there_and_back} s, the time to a site and back"
+        );
         return Err(Failure::Usage(found));
     }
     Ok(policy)
@@ -146,6 +168,9 @@ fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOu
         compute_share: outcome.compute_share(),
         sites_a_job: outcome.parts_mean(),
         refused: outcome.refused,
+        letters: outcome.letters,
+        requirements_told: outcome.requirements.0,
+        requirements_known: outcome.requirements.1,
         schedule: None,
     }
 }
@@ -200,8 +225,12 @@ fn rows(run: &SitesSummary) -> Vec<(&'static str, String)> {
         ("completion", grouped(run.completion_s.round() as u64) + " s"),
         ("computing", decimals(100.0 * run.compute_share, 2) + " %"),
         ("sites a job", decimals(run.sites_a_job, 2)),
+        ("letters", format!("{}; {} reservations refused", grouped(run.letters), grouped(run.refused))),
     ];
-    first.into_iter().chain(run.service.lines()).collect()
+    let (told, known) = (run.requirements_told, run.requirements_known);
+    let told = (told > 0)
+        .then(|| ("requirements", format!("{} told, {} known already", grouped(told), grouped(known))));
+    first.into_iter().chain(told).chain(run.service.lines()).collect()
 }
 
 fn describe(run: &SitesSummary, out: Option<&Path>) -> String {
