@@ -1,5 +1,6 @@
 //! The arguments of the commands that run a grid's programs, and of those that look after a coordinator's folder.
 
+use crate::completions;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -156,6 +157,7 @@ pub(crate) enum OwnerArguments {
 #[derive(Args, Debug)]
 pub(crate) struct OwnerSetArguments {
     /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
+    #[arg(add = completions::rules())]
     pub(crate) key: String,
     /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`
     #[arg(allow_negative_numbers = true)]

@@ -32,6 +32,15 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let submitted = of(&grid, &home, &["submit", "--wait", "--", "true"]);
     assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
 
+    // A shell is proposed the jobs of the grid that the line names.
+    let mut shell = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+    shell.env("GLEANER_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "4").env("_CLAP_IFS", "\n");
+    shell.args(["--", "gleaner", "explain", "--home", &home, ""]);
+    let proposed = String::from_utf8(shell.output().expect("it runs").stdout).expect("text");
+    assert!(["last", "1"].iter().all(|job| proposed.lines().any(|line| line == *job)), "{proposed}");
+    let explained = of(&grid, &home, &["explain", "last"]);
+    assert!(String::from_utf8_lossy(&explained.stdout).starts_with("1/0 at "), "{explained:?}");
+
     // The coordinator's own folder keeps its token.
     let own = grid.home.display().to_string();
     assert_eq!(of(&grid, &own, &words).status.code(), Some(2));
@@ -42,6 +51,7 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let audit = grid.ok(&["audit", "--json"]);
     let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     for (by, what, about) in [
+        ("coordinator", "a user was added", "walker, admin"),
         ("user walker", "a user was added", "ada, user"),
         ("agent pc", "the machine was enrolled", "pc, with join token "),
         ("user ada", "submitted", "job 1, 1 × true"),
