@@ -307,6 +307,11 @@ impl Duties {
         self.runs.keys().copied()
     }
 
+    /// What the coordinator calls the task of a run that it has: `7/42`.
+    pub fn task_name(&self, run: RunId) -> Option<&str> {
+        self.runs.get(&run).map(|held| held.run.name.as_str())
+    }
+
     /// The runs whose programs run, or are suspended, each with the bytes that its folder may hold, 0 for no limit.
     pub fn alive(&self) -> impl Iterator<Item = (RunId, u64)> {
         let alive = self.runs.iter().filter(|(_, held)| held.is_alive());

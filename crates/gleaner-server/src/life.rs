@@ -7,7 +7,7 @@
 
 mod words;
 
-pub(crate) use words::{outcome, words};
+pub(crate) use words::words;
 
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Ending, Loss, Others, Record, Step, Told, Wish};

@@ -160,7 +160,7 @@ impl Ready {
         let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
         let order = Order::IssueJoinToken { token: hash_text(&token), expires, uses: 1 };
         // An order of the coordinator's own is not refused.
-        let _ = self.desk.order(operator(), order).await?;
+        let _ = self.desk.order(Requester::coordinator(), order).await?;
         Ok(JoinToken::new(token, self.authority)?.reveal())
     }
 }
@@ -279,16 +279,11 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     write_private(&path, &token.reveal())?;
     let order =
         Order::AddUser { user: user.to_owned(), token: hash_text(&token), role: Role::Admin, expires: None };
-    if let Err(rejection) = desk.order(operator(), order).await? {
+    if let Err(rejection) = desk.order(Requester::coordinator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
         return Err(ServeError::File { path, source });
     }
     Ok(())
-}
-
-/// The coordinator's own orders.
-fn operator() -> Requester {
-    Requester { user: "coordinator".to_owned(), role: Role::Admin }
 }
 
 /// A token's hash as facts have it.

@@ -17,6 +17,7 @@ use crate::{Had, Lineage, Met};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use thiserror::Error;
 
 use gleaner_units::RunId;
@@ -424,6 +425,20 @@ pub enum Outcome {
         /// Why, for people.
         why: String,
     },
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited { code } => write!(f, "its program ended with exit code {code}"),
+            Self::Signalled { signal } => write!(f, "signal {signal} ended its program"),
+            Self::Stopped => f.write_str("its run was stopped"),
+            Self::TimedOut => f.write_str("it took longer than its time limit"),
+            Self::OverLimit { what } => write!(f, "it used more than it may: {what}"),
+            Self::Abandoned { why } => write!(f, "its run was given up: {why}"),
+            Self::NotStarted { why } => write!(f, "it could not be started: {why}"),
+        }
+    }
 }
 
 /// What a run used.

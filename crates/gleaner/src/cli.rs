@@ -14,6 +14,8 @@ mod spending;
 mod trace;
 mod tune;
 mod workload;
+#[cfg(test)]
+mod wrapped;
 
 pub(crate) use advise::*;
 pub(crate) use hosting::*;
@@ -43,7 +45,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok · 1 a task failed, or a comparison f
 
 /// Puts the machines that an organisation already owns to work, and simulates how it would.
 #[derive(Debug, Parser)]
-#[command(name = "gleaner", version, after_help = EXIT_CODES, propagate_version = true)]
+#[command(name = "gleaner", version, after_help = EXIT_CODES, propagate_version = true, max_term_width = 120)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -146,82 +148,82 @@ pub(crate) enum Command {
     /// Measure how fast this program is on this machine
     Bench(BenchArguments),
     /// Print a script that completes commands in your shell: words, files, jobs, machines, policies
-    #[command(
-        after_help = "For bash: gleaner completions bash > ~/.local/share/bash-completion/completions/gleaner"
-    )]
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArguments),
     /// Print the manual page, or write one for each command
     #[command(after_help = MAN_HELP)]
     Man(ManArguments),
 }
 
+const COMPLETIONS_HELP: &str = "\
+Example, for bash:
+  gleaner completions bash > ~/.local/share/bash-completion/completions/gleaner";
+
 const SIMULATE_HELP: &str = "\
-A scenario is a TOML file that names its tables:
+A scenario is a TOML file that names its tables, CSV files relative to it. Tasks on machines:
 
   [grid]
-  machines   = \"machines.csv\"     # id, a column for each kind of operation; optional site,cores,price,provides
-  owner_load = \"owner_load.csv\"   # optional: time_s,machine,load
-  # instead, for machines that come and go (one kind of operation, sharing = \"exclusive\"; see: gleaner trace):
-  # availability = \"trace.csv\"     # machine,interval,from_s,until_s,speed; or
-  # availability = { trace = \"trace.csv\", look_s = 120, prediction = \"known\" }   # or \"forecast\"
-  #   and prices = \"table\", \"speed\" or \"demand\"; aborts_max = 3 (in a row: then a machine takes no more)
+  machines   = \"machines.csv\"      # id, a column for each kind of operation
+  owner_load = \"owner_load.csv\"    # optional: time_s,machine,load
   [work]
-  tasks   = \"tasks.csv\"           # id,arrival_s,length, a column for each kind (or label); optional domain
+  tasks   = \"tasks.csv\"            # id,arrival_s,length, a column for each kind
   weights = { cpu = 2e-5, disk = 0.1, net = 0.1 }
   [policy]
-  preset   = \"bertasi/greedy\"     # see: gleaner policy list
-  relocate = { score = \"greedy\", moves_max = 3, gain_min = 0.10 }   # or \"none\"
+  preset   = \"bertasi/greedy\"      # see: gleaner policy list
+  relocate = { score = \"greedy\", moves_max = 3, gain_min = 0.10 }
 
-Also, all optional:
+Machines that come and go (see: gleaner trace), instead of machines:
+  [grid]
+  availability = \"trace.csv\"       # machine,interval,from_s,until_s,speed
+  sharing      = \"exclusive\"       # one task on each core, the others wait
 
-  [grid]   sharing = \"time\"
-  [work]   labels = \"labels.csv\" (label, a column for each kind), for a column label in tasks.csv
-  [policy] relocate = { …, difference_min = 2 (min-num), period_s = 60 (instead of at events) }
-  [policy] budget = { rule = \"b\", recharge = 1000, period_s = 120 }   # or bt, btt; a preset may say the rule
-           and charged = \"planned\" (or \"started\", \"ended\"); per = \"user\": each has one (a column user in tasks.csv)
-           `gleaner policy keys` explains all keys of [policy]; `gleaner policy set` takes the same
-  [migration] seconds = 5, bytes = 1000000 (over the kind net; a move then takes that long)
-  [run]    seed = 1
+Sites with queues of their own, which brokers know from an index that is out of date:
+  [sites]
+  elements = \"elements.csv\"        # id,site,cpus,ops_per_s
+  [index]
+  ttl_s = [30, 50]                 # how old it may be, for each level
+  [work]
+  jobs = \"jobs.csv\"                # id,arrival_s,length
+  [policy]
+  preset = \"cavalieri/stochastic\"
 
-Sites, either drawn, with rigid jobs that may be split over them, or listed, with queues of their own that brokers know from
-an index that is out of date:
+Rigid jobs, which may be split over sites; both are drawn:
+  [sites]
+  count = 20
+  processors = [8, 16]
+  load = 0.7
+  [work]
+  count = 200
+  days = 3
+  model = \"lublin\"                 # or \"log\", with log = \"FILE\"
+  [policy]
+  preset = \"khoo/mrs\"
 
-  [sites]    count = 20, processors = [8, 16], gflops, memory_gb, disk_gb, upload_mbit, download_mbit, load = 0.7; or
-             elements = \"elements.csv\" (id,site,cpus,ops_per_s; optional provides,ad,index), optional storage = …
-             (site,bytes_per_s,quota), links = … (from,to,bytes_per_s), files = … (id,bytes,sites),
-             copies = … (file,site,time_s), keep_replicas, reading_holds_cpu
-  [work]     count = 200, days = 3, model = \"lublin\" (or \"log\", log = \"FILE\"), memory_gb, …; where sites are listed
-             jobs = \"jobs.csv\" (id,arrival_s,length; optional inputs,requires,ad,element,broker)
-  [network]  shared = true; drawn: staging, crossing
-  [protocol] brokers = 1, delay_s = 0; drawn: loss, patience_s, publish
-  [index]    ttl_s = [30, 50], a level each; optional rank_source = \"element\", transfers_seen; where sites are listed
-  [policy]   preset = \"khoo/mrs\"; where sites are listed \"cavalieri/stochastic\"
+Peers that lend each other machines:
+  [peers]
+  workers = \"workers.csv\"          # peer,ops_per_s
+  [work]
+  jobs = \"jobs.csv\"                # id,peer,arrival_s,lengths
+  [policy]
+  preset = \"dasilva/greedy\"
 
-A scenario of peers that lend each other machines has sections of its own:
-  [peers]    workers = \"workers.csv\" (peer,ops_per_s; optional count,cores), optional outages = … (peer,worker,from_s,until_s),
-             silences = … (peer,from_s,until_s), unrelated, inputs_s
-  [letters]  delay_s, loss, heartbeat_s
-  [work]     jobs = \"jobs.csv\" (id,peer,arrival_s,lengths; optional user,think_s), or ourgrid = \"FILE\", gap, ops_per_s
-  [policy]   preset = \"dasilva/greedy\"
+docs/scenarios.md has every key with its default, and the optional columns of the tables. A key that there is not is an \
+error that names those that there are. `gleaner policy keys` explains the keys of [policy].
 
-provides and domain hold words parted by blanks: a machine must provide all words of a task's domain. A column ad in
-either table holds a ClassAd: [Memory = 16], [Requirements = TARGET.Memory >= 8; Rank = TARGET.Memory].
+--out DIR writes tasks.csv, machines.csv, machines_over_time.csv, summary.json, plots as SVG and report.html. Of a log it \
+also writes jobs.swf (the log with the waits), and jobs.csv and schedule.json with the columns of Batsim.
 
---out DIR writes tasks.csv (task,machine,arrived_s,started_s,finished_s,moves), machines.csv (machine,busy_s,tasks),
-machines_over_time.csv (time_s,machine,tasks), summary.json, plots as SVG, and report.html.
+Several policies or seeds are compared: means with 95 % intervals, and the difference of each policy from the first, seed by \
+seed. --out DIR then has one report of all runs and a folder for each: POLICY/seed-K.
 
 Examples:
   gleaner simulate lab.toml
   gleaner simulate lab.toml --policy bertasi/social --out results
   gleaner simulate lab.toml --set policy.relocate.gain_min=0.05 --json
-  gleaner simulate lab.toml --policy bertasi/greedy,bertasi/social --seeds 20 --shake 60 --out results
-  gleaner simulate --swf KTH-SP2.swf.gz --cores 100 --policy queue/fcfs,queue/easy,queue/conservative
-  gleaner simulate --swf KTH-SP2.swf.gz --policy queue/easy --fill shortest --lengths last-two --out results
-
-Several policies or seeds are compared: means with 95 % intervals, and how far each policy is from the first, seed by seed.
---out DIR then has a report of all, and a folder for each run: POLICY/seed-K.
-
-Of a log, --out DIR also writes jobs.swf (the log with the waits), jobs.csv and schedule.json (in Batsim's columns).";
+  gleaner simulate lab.toml --policy bertasi/greedy,bertasi/social --seeds 20
+  gleaner simulate lab.toml --seeds 20 --shake 60 --out results
+  gleaner simulate --swf log.swf.gz --cores 100 --policy queue/fcfs,queue/easy
+  gleaner simulate --swf log.swf.gz --policy queue/easy --lengths last-two";
 
 /// `gleaner simulate`.
 #[derive(Args, Debug)]
@@ -272,19 +274,19 @@ pub(crate) fn parse_shake(text: &str) -> Result<Span, String> {
 
 const EXPLAIN_HELP: &str = "\
 Examples:
-  gleaner explain 7/42                             # a task of the live grid, as things stand
-  gleaner explain 7/42 --at '2026-11-21 07:30:00'  # or as they stood
-  gleaner explain lab.toml t3                      # a task of a scenario, as things stand when it arrives
-  gleaner explain sites.toml 17 --svg map.svg      # a job over sites, by number from 1, and its virtual map
-  gleaner explain KTH-SP2.swf.gz 212 --cores 100   # a job of a log: what holds it back under queue/easy
-  gleaner explain KTH-SP2.swf.gz 212 --set policy.preset=queue/conservative";
+  gleaner explain 7/42                         # a task of the live grid, now
+  gleaner explain 7/42 --at '2026-11-21 07:30:00'
+  gleaner explain lab.toml t3                  # a task of a scenario
+  gleaner explain sites.toml 17 --svg map.svg  # job 17 over sites, and a map
+  gleaner explain log.swf.gz 212 --cores 100   # job 212 of a log, by queue/easy
+  gleaner explain log.swf.gz 212 --set policy.preset=queue/conservative";
 
 /// `gleaner explain`.
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
-    /// A task of the live grid, or a scenario or log
-    #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG")]
+    /// A task of the live grid, also by its job's name or `last`; or a scenario or log
+    #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG", add = completions::jobs_and_files())]
     pub(crate) subject: String,
     /// The scenario's task, as its tasks.csv calls it, or the log's job by its number
     pub(crate) task: Option<String>,
@@ -306,40 +308,43 @@ pub(crate) struct ExplainArguments {
 
 const PAPER_HELP: &str = "\
 Papers:
-  bertasi    resource-driven allocation on time-shared machines (figures 1 to 4)
-  khoo       rigid jobs over sites, weighing processors, memory, disk, links and data (table I)
-  elleuch    batches within a budget on volunteers' machines (figures 4 and 5)
-  dasilva    peers that lend each other machines (table 2, figures 2 and 3, favours)
-  cavalieri  a broker over an index that is out of date (figures 3 to 5, and what the paper did not ask)
+  bertasi    tasks on time-shared machines, by what they use (figures 1 to 4)
+  khoo       rigid jobs over sites, by five resources (table I)
+  elleuch    batches within a budget on volunteers' machines (figures 4, 5)
+  dasilva    peers that lend each other machines (table 2, figures 2, 3)
+  cavalieri  a broker over an index that is out of date (figures 3 to 5)
 
-Each claim of the paper's text is measured and judged: holds, partly, not.
+Each claim of the paper's text is measured and judged: holds, partly, not. For dasilva and cavalieri, what the papers did \
+not ask is measured too.
 
 What a run costs, in time of one core; more cores share it:
   bertasi    6 s for each seed: 5 minutes with all 50
-  khoo       5 s for each seed, 8 minutes with all 100; a log takes as long again
-  elleuch    figure 4: 3 minutes for each seed; all 5 seeds of all parts: hours
+  khoo       5 s for each seed, 8 minutes with all 100; as much again for a log
+  elleuch    figure 4: 3 minutes for each seed; all parts, 5 seeds: hours
   dasilva    80 s with --seeds 2, half an hour with all
-  cavalieri  2 minutes for each seed, an hour with all 30; --part figures: 17 s for each seed
+  cavalieri  2 minutes for each seed, an hour with all 30; figures alone: 17 s
+
+elleuch and dasilva keep their runs in the folder of --out: Ctrl-C ends them, and the same command again goes on.
 
 Examples:
   gleaner paper bertasi --out results        # and open results/report.html
   gleaner paper bertasi --figure 3 --seeds 100
   gleaner paper bertasi --json
-  gleaner paper cavalieri --out results      # --part ages for what beats the paper's rules
-  gleaner paper dasilva --workload marcus_workload_7_days_50_sites.txt.gz --out results   # Ctrl-C, and the same to go on
-  gleaner paper elleuch --figure 4 --seeds 50 --out results   # hours; Ctrl-C, and the same again to go on
-  gleaner paper elleuch --days 2 --seeds 3                    # a smaller one: tasks arrive for two days
-  gleaner paper khoo --log KTH-SP2.swf.gz --out results       # the log's jobs beside the model's";
+  gleaner paper cavalieri --part figures --out results
+  gleaner paper dasilva --workload marcus_workload.txt.gz --out results
+  gleaner paper elleuch --figure 4 --seeds 50 --out results
+  gleaner paper elleuch --days 2 --seeds 3   # smaller: tasks of two days
+  gleaner paper khoo --log log.swf.gz --out results";
 
 const MAP_HELP: &str = "\
 FILE holds `tasks machines x` and then the times task by task, parted by blanks or line ends; x is anything.
 
-Batch:      min-min, max-min, sufferage (one task a step), sufferage-passes (Maheswaran et al.)
+Batch:      min-min, max-min, sufferage (one task a step), sufferage-passes (Maheswaran et al.) \
 Immediate:  mct, met, olb, kpb:P (the best P per cent of the machines)
 
 Examples:
   gleaner map u_c_hihi.0 --heuristic min-min --bound
-  gleaner map u_c_hihi.0 --heuristic sufferage --bound --polish 10s --out results
+  gleaner map u_c_hihi.0 --heuristic sufferage --polish 10s --out results
   gleaner map u_c_hihi.0 --heuristic mct --polish 1000000 --seed 7 --json";
 
 /// `gleaner map`.
@@ -494,7 +499,7 @@ impl ClassadArguments {
 const EVAL_HELP: &str = "\
 Examples:
   gleaner classad eval 'strcat(\"a\", 1 + 2)'
-  gleaner classad eval 'TARGET.Memory >= MY.RequestMemory' --my task.ad --target machine.ad
+  gleaner classad eval 'TARGET.Memory >= 8' --my task.ad --target machine.ad
   printf '1 + 1\\n[a = 1].a\\n' | gleaner classad eval --batch
 
 Files hold one ad in the new form ([a = 1; b = 2]), the old one (a = 1, a line each), XML or JSON.";

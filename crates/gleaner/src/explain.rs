@@ -40,11 +40,14 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         }
         return scenario::run(arguments, task);
     }
-    match arguments.subject.parse() {
-        Ok(of) => live::run(arguments, of),
-        Err(expected) => Err(Failure::Usage(format!(
-            "found \"{}\" alone; {expected}, or a scenario and then its task",
-            arguments.subject
-        ))),
+    let subject = &arguments.subject;
+    if Path::new(subject).is_file() {
+        return Err(Failure::Usage(format!(
+            "{subject} is a file; expected one of its tasks too, as `gleaner explain {subject} TASK`"
+        )));
     }
+    let wrong = |expected| {
+        Failure::Usage(format!("found \"{subject}\" alone; {expected}, or a scenario and then its task"))
+    };
+    live::run(arguments, &subject.parse().map_err(wrong)?)
 }

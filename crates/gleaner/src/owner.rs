@@ -74,10 +74,11 @@ fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {
         return stdout::print_json(answer);
     }
     let tasks = if answer.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", answer.tasks) };
-    let state = match answer.state {
-        State::Open => "may run, and new ones may start",
-        State::Closed => "may run; no new ones start",
-        State::Suspended => "stand still",
+    let state = match (answer.state, answer.tasks) {
+        (State::Open, _) => "may run, and new ones may start",
+        (State::Closed, _) => "may run; no new ones start",
+        (State::Suspended, 1) => "stands still",
+        (State::Suspended, _) => "stand still",
     };
     let why = answer.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
     stdout::print(format!("{tasks} here {state}{why}\n"))

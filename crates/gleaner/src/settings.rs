@@ -127,13 +127,20 @@ fn read(home: &Path, arguments: &ServeArguments) -> Result<Settings, Failure> {
 }
 
 fn complaint(error: &figment::Error) -> String {
-    let Kind::UnknownField(found, known) = &error.kind else {
-        return format!("a setting makes no sense: {error}");
-    };
     let place = error.metadata.as_ref().and_then(|metadata| metadata.source.as_ref());
-    let place = place.map_or(String::new(), |source| format!("{source}: "));
-    let meant = meant(found, known.iter().copied());
-    format!("{place}{found}: found an unknown setting; expected one of {}{meant}", known.join(", "))
+    let place = match place {
+        Some(figment::Source::File(path)) => format!("{}: ", path.display()),
+        _ => String::new(),
+    };
+    let key = error.path.join(".");
+    match &error.kind {
+        Kind::UnknownField(found, known) => {
+            let meant = meant(found, known.iter().copied());
+            format!("{place}{found}: found an unknown setting; expected one of {}{meant}", known.join(", "))
+        }
+        _ if key.is_empty() => format!("{place}{}", error.kind),
+        kind => format!("{place}{key}: {kind}"),
+    }
 }
 
 /// Whoever runs this, as the system calls them.

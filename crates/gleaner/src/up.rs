@@ -143,6 +143,7 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
          \x20 See how it is doing:    gleaner status\n\
          \x20 In a browser:           {address}/   (token: {})\n\
          \x20 Its authority, for browsers and curl --cacert: {}\n{join}\
+         \x20 Tasks give way to your own programs. If they need not: gleaner owner set programs ignore\n\
          \x20 Ctrl-C ends it; start it again and it goes on where it was.\n",
         home.display(),
         home.join(TOKEN_FILE).display(),

@@ -12,6 +12,8 @@ use std::io::IsTerminal;
 
 /// The coordinator answers as soon as a job is over; until then it is asked again this often.
 const PATIENCE_S: u32 = 30;
+/// A job of which nothing has started by then says why.
+const FIRST_LOOK_S: u32 = 3;
 /// Somebody who looks wants to see the count go up.
 const LOOK_S: u32 = 1;
 
@@ -57,18 +59,28 @@ pub(crate) fn say_why(grid: &Api, jobs: &[JobView]) -> Outcome {
     })
 }
 
+/// Says why nothing of the job has started, where that is so: somebody who waits would not know.
+fn say_what_it_waits_for(job: &JobView) {
+    let has_begun = job.tasks.waiting < job.tasks.total();
+    if let (false, Some(why)) = (has_begun, &job.waits_for) {
+        let job = job.job;
+        anstream::eprintln!("job {job} waits: {why}\n`gleaner explain {job}` says more");
+    }
+}
+
 /// Waits until no task of the job can go on.
 pub(crate) fn until_over(grid: &Api, id: JobId) -> Result<JobView, Failure> {
     let wait_s = if std::io::stderr().is_terminal() { LOOK_S } else { PATIENCE_S };
-    let look = || lasting::ask(|| grid.job_when_over(id, wait_s));
-    let mut job = look()?;
+    let look = |wait_s| lasting::ask(|| grid.job_when_over(id, wait_s));
+    let mut job = look(FIRST_LOOK_S)?;
     if job.tasks.open() == 0 {
         return Ok(job);
     }
+    say_what_it_waits_for(&job);
     let bar = progress::bar(u64::from(job.tasks.total()), "tasks");
     while job.tasks.open() > 0 {
         bar.set_position(u64::from(job.tasks.total() - job.tasks.open()));
-        job = look()?;
+        job = look(wait_s)?;
     }
     bar.finish_and_clear();
     Ok(job)

@@ -102,10 +102,16 @@ fn words_of_ours_are_completed_without_a_grid() {
         (&["map", "FILE", "--heuristic", "max"], "max-min"),
         (&["paper", "kh"], "khoo"),
         (&["completions", "z"], "zsh"),
+        (&["owner", "set", "grace"], "grace_max_seconds"),
     ] {
         let told = proposed(words);
         assert!(told.lines().any(|line| line == expected), "{words:?}: {told}");
     }
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.t");
+    assert_eq!(
+        proposed(&["explain", manifest]).trim_end(),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")
+    );
     assert_eq!(proposed(&["status", "7"]), "", "no grid, nothing to propose, and no complaint");
 }
 

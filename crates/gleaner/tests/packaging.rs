@@ -109,3 +109,27 @@ fn what_the_units_start_is_there() {
     }
     assert_eq!(checked, 3, "each service starts one program");
 }
+
+#[test]
+fn the_agents_unit_leaves_the_capabilities_that_the_sandbox_needs() {
+    let (_, unit) =
+        sources().into_iter().find(|(name, _)| name == "gleaner-agent.service").expect("the unit");
+    let left =
+        unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).expect("what is left");
+    let left = left.split(' ').map(|name| format!(",+{}", name.trim_start_matches("CAP_").to_lowercase()));
+    let bounding = format!("--bounding-set=-all{}", left.collect::<String>());
+    let home = TempDir::new().expect("a folder for the test");
+    let doctor = |launcher: &[&str]| {
+        let program = assert_cmd::cargo::cargo_bin!("gleaner").to_str().expect("a path that is text");
+        let [command, arguments @ ..] = &[launcher, &[program, "doctor", "--home"]].concat()[..] else {
+            unreachable!("a command");
+        };
+        Command::new(command).args(arguments).arg(home.path()).output().expect("the command runs")
+    };
+    if !rustix::process::geteuid().is_root() || !doctor(&[]).status.success() {
+        eprintln!("SKIPPED: the sandbox of an agent of root's cannot be built here");
+        return;
+    }
+    let confined = doctor(&["setpriv", "--no-new-privs", &bounding]);
+    assert!(confined.status.success(), "{}", said(&confined));
+}

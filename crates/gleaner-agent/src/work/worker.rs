@@ -91,6 +91,12 @@ impl Worker {
         let offered = watch.rules().profile(&profile);
         let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
+        if let Err(why) = &profile.sandbox {
+            tracing::warn!(
+                why,
+                "no sandbox can be built here, so tasks of others do not run here; see `gleaner doctor`"
+            );
+        }
         let minders =
             Minders::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
@@ -309,7 +315,7 @@ impl Worker {
 
     fn send(&mut self, message: FromAgent) {
         if let FromAgent::Ended { run, end } = &message {
-            tracing::info!(task = %run.task, run = run.number, outcome = ?end.outcome, "ended");
+            tracing::info!(task = self.duties.task_name(*run), run = run.number, "ended: {}", end.outcome);
         }
         let sent = self.outgoing.as_ref().map(|outgoing| outgoing.send(message));
         if sent == Some(Err(())) {
@@ -401,8 +407,12 @@ impl Worker {
                 None => Err(TransferError::Later("there is no token for files".into())),
             };
             if let Err(TransferError::Later(why)) = &result {
-                let RunId { task, number: run } = run.id;
-                tracing::warn!(%task, run, why, "what it left is kept here until it can be stored");
+                tracing::warn!(
+                    task = run.name,
+                    run = run.id.number,
+                    why,
+                    "what it left is kept here until it can be stored"
+                );
             }
             Event::Collected(run.id, result)
         });

@@ -27,6 +27,18 @@ pub struct Requester {
     pub role: Role,
 }
 
+impl Requester {
+    /// The coordinator itself, whose orders have no user's name: a user's is never empty.
+    pub(crate) fn coordinator() -> Self {
+        Self { user: String::new(), role: Role::Admin }
+    }
+
+    /// Who is to blame, as facts have it.
+    fn actor(&self) -> Actor {
+        if self.user.is_empty() { Actor::Coordinator } else { Actor::User(self.user.clone()) }
+    }
+}
+
 /// What someone wants done. Secrets come in as hashes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Order {
@@ -228,7 +240,7 @@ impl Desk {
             // None listed stands for all, which keeps the fact short for a job of a million tasks.
             let all = choice.tasks.is_empty() && !choice.failed;
             let tasks = if all { Vec::new() } else { tasks };
-            let fact = fact(Chosen { job: id, tasks, by: Actor::User(by.user.clone()) });
+            let fact = fact(Chosen { job: id, tasks, by: by.actor() });
             if let Fact::TasksRerun(_) = fact {
                 self.check_quota(&user, count)?;
             }
@@ -320,7 +332,7 @@ impl Desk {
             let message = "only an administrator of this grid may do that";
             return Err(Rejection::of(Kind::Forbidden, message));
         }
-        let actor = Actor::User(by.user.clone());
+        let actor = by.actor();
         match order {
             Order::SetPolicy(keys) => {
                 let policy = policy::asked(keys, self.ledger.policy())?;

@@ -4,7 +4,7 @@ use crate::journal::Fact;
 use crate::ledger::{Loss, Step, Told, Verdict, Wish};
 use gleaner_units::MachineId;
 use gleaner_wire::api::Actor;
-use gleaner_wire::session::{End, Outcome};
+use gleaner_wire::session::End;
 
 /// What a step was, and who is behind it. The fact is the one that it is told of.
 pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String) -> (String, Actor) {
@@ -76,21 +76,8 @@ fn wished(wish: Wish) -> &'static str {
     }
 }
 
-/// How a run ended, in words.
-pub(crate) fn outcome(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Exited { code } => format!("its program ended with exit code {code}"),
-        Outcome::Signalled { signal } => format!("signal {signal} ended its program"),
-        Outcome::Stopped => "its run was stopped".to_owned(),
-        Outcome::TimedOut => "it took longer than its time limit".to_owned(),
-        Outcome::OverLimit { what } => format!("it used more than it may: {what}"),
-        Outcome::Abandoned { why } => format!("its run was given up: {why}"),
-        Outcome::NotStarted { why } => format!("it could not be started: {why}"),
-    }
-}
-
 fn ended(end: &End, verdict: Verdict) -> String {
-    let mut told = outcome(&end.outcome);
+    let mut told = end.outcome.to_string();
     if end.checkpoint.is_some() {
         told.push_str("; its checkpoint is stored");
     }

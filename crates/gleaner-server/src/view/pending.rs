@@ -3,7 +3,6 @@
 use super::explain::explained;
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger};
-use crate::life::outcome;
 use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::{ExplanationView, TaskPhase};
@@ -83,7 +82,8 @@ pub fn failures(desk: &Desk, id: JobId) -> Option<FailureList> {
         if record.phase != TaskPhase::Failed {
             continue;
         }
-        let reason = record.last.as_ref().map_or("it is not known".to_owned(), |last| outcome(&last.outcome));
+        let reason =
+            record.last.as_ref().map_or("it is not known".to_owned(), |last| last.outcome.to_string());
         let example = job.number(tasks.first());
         let (group, machines) = groups.entry(reason.clone()).or_insert_with(|| {
             (FailureGroup { reason, tasks: 0, example, machines: Vec::new() }, BTreeMap::new())

@@ -1,18 +1,19 @@
 //! The arguments of the commands that run a grid's programs, and of those that look after a coordinator's folder.
 
+use crate::completions;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 const UP_HELP: &str = "\
-Everything is kept in one folder: --home DIR, else GLEANER_HOME, else ~/.local/state/gleaner.
+Everything is kept in one folder: --home DIR, else GLEANER_HOME, else ~/.local/state/gleaner. \
 Start it again, also after a crash, and it goes on where it was.
 
 Examples:
   gleaner up                              # on this machine alone
   gleaner up --listen 0.0.0.0:7717        # others may join
-  gleaner up --as $USER                   # my tasks may leave the sandbox here: submit --no-sandbox
-  gleaner up --demo                       # and watch a few tasks being placed and moved";
+  gleaner up --as $USER                   # run my tasks --no-sandbox here too
+  gleaner up --demo                       # and show a few tasks";
 
 /// `gleaner up`.
 #[derive(Args, Debug)]
@@ -71,8 +72,8 @@ pub(crate) enum LogForm {
 }
 
 const WORK_HELP: &str = "\
-The first time, --join and --token say which grid to join; `gleaner up` prints the line, and
-`gleaner token join` makes another. From then on the folder knows. The owner's rules are in
+The first time, --join and --token say which grid to join; `gleaner up` prints the line, and \
+`gleaner token join` makes another. From then on the folder knows. The owner's rules are in \
 DIR/rules.toml, which is written with all of them as comments; `gleaner owner show` lists them.
 
 Examples:
@@ -156,6 +157,7 @@ pub(crate) enum OwnerArguments {
 #[derive(Args, Debug)]
 pub(crate) struct OwnerSetArguments {
     /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
+    #[arg(add = completions::rules())]
     pub(crate) key: String,
     /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`
     #[arg(allow_negative_numbers = true)]
@@ -205,7 +207,7 @@ pub(crate) enum JournalArguments {
 }
 
 const BACKUP_HELP: &str = "\
-The copy has the journal as of one moment and all that it names: outputs, files, checkpoints, keys, settings. Into the folder
+The copy has the journal as of one moment and all that it names: outputs, files, checkpoints, keys, settings. Into the folder \
 of an earlier copy only what is new is copied. It is made on the coordinator's machine, by its user.
 
 Examples:

@@ -142,19 +142,19 @@ fn shares(text: &str) -> Result<Composition, String> {
 
 const SUBMIT_HELP: &str = "\
 In the command, in --env and in file names, {NAME} stands for a task's value of a parameter:
-{GLEANER_INDEX} is its number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value
-(--from-json with plain values), and columns (--from-csv, --from-json) and swept parameters go by their own names. Each is a
+{GLEANER_INDEX} is its number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value \
+(--from-json with plain values), and columns (--from-csv, --from-json) and swept parameters go by their own names. Each is a \
 variable in the task's environment as well.
 
-A job file (-f job.toml) has a key for each option here: command, name, label, composition,
-length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env,
-needs, checkpoint, tasks. A file in .jdf is a job description of OurGrid, any other -f FILE an HTCondor
+A job file (-f job.toml) has a key for each option here: command, name, label, composition, \
+length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env, \
+needs, checkpoint, tasks. A file in .jdf is a job description of OurGrid, any other -f FILE an HTCondor \
 submit file; what of them Gleaner cannot honour is an error unless --ignore names it.
 
 Examples:
-  gleaner submit -- ./simulate --seed {GLEANER_INDEX}      # with --input simulate --array 1-1000
-  gleaner submit --each-line urls.txt --wait -- curl -sO {GLEANER_LINE}      # with --network
-  gleaner submit --sweep rate=0.1,0.2 --sweep seed=1,2,3 --output 'out/*.csv' -- ./run {rate} {seed}
+  gleaner submit --array 1-1000 -i simulate -- ./simulate {GLEANER_INDEX}
+  gleaner submit --each-line urls.txt --network -- curl -sO {GLEANER_LINE}
+  gleaner submit --sweep rate=0.1,0.2 --sweep seed=1,2,3 -- ./run {rate} {seed}
   gleaner submit -f job.toml --dry-run
   gleaner submit -f cluster.sub --ignore notify_user --set N=100
   gleaner submit -f bag.jdf --wait";
@@ -289,10 +289,10 @@ pub(crate) struct SubmitArguments {
 const STATUS_HELP: &str = "\
 Examples:
   gleaner status                        # all jobs, newest first
-  gleaner status 7                      # one, with the reasons for which tasks failed
+  gleaner status 7                      # one, and why tasks failed
   gleaner status last --failed          # its tasks that failed
   gleaner status 7 --tasks --from 1000  # its tasks from the thousandth on
-  gleaner status 7 --jsonl              # all its tasks, a JSON document a line";
+  gleaner status 7 --jsonl              # its tasks, a JSON document a line";
 
 /// `gleaner status`.
 #[derive(Args, Debug)]

@@ -29,7 +29,7 @@ pub(crate) enum BenchCommand {
 /// `gleaner bench map`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Matrices are of 8192 tasks and 256 machines. What counts is processor time: the least of three runs, and one run of each
+Matrices are of 8192 tasks and 256 machines. What counts is processor time: the least of three runs, and one run of each \
 plain reference, whose mapping must be the same. The references take some minutes.")]
 pub(crate) struct BenchMapArguments {
     /// Print the figures as JSON

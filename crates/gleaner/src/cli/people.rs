@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 const LOGIN_HELP: &str = "\
-An administrator makes the line with `gleaner token user NAME`. Without it on the command line, where others of this
+An administrator makes the line with `gleaner token user NAME`. Without it on the command line, where others of this \
 machine could see it, it is read from standard input.
 
 Examples:

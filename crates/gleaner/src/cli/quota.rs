@@ -21,11 +21,14 @@ impl QuotaArguments {
     }
 }
 
+const SET_HELP: &str = "\
+Examples:
+  gleaner quota set --tasks 100000
+  gleaner quota set --user ada --tasks 5000000";
+
 /// `gleaner quota set`.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = "Examples:\n  gleaner quota set --tasks 100000\n  gleaner quota set --user ada --tasks 5000000"
-)]
+#[command(after_long_help = SET_HELP)]
 pub(crate) struct QuotaSetArguments {
     /// For whom; everyone who has no quota of their own if nobody is named
     #[arg(long, value_name = "NAME")]

@@ -17,15 +17,16 @@ pub(crate) struct WordsArguments {
 }
 
 const SET_HELP: &str = "\
-The keys are those of a scenario's [policy] section, and `gleaner policy keys` explains their values.
-What is not said is as the preset has it, but for what may be spent, which stays as it is until it is
+The keys are those of a scenario's [policy] section, and `gleaner policy keys` explains their values. \
+What is not said is as the preset has it, but for what may be spent, which stays as it is until it is \
 set or taken away with `--set budget=none`. Without a preset or a file, the policy in force is changed.
 
 Examples:
-  gleaner policy set bertasi/social --set relocate.score=social --set relocate.moves_max=5
-  gleaner policy set elleuch/btt-min-min --set budget.recharge=1000000 --set budget.period_s=120
+  gleaner policy set bertasi/social --set relocate.score=social
+  gleaner policy set elleuch/btt-min-min --set budget.recharge=1000000
   gleaner policy set --set relocate.gain_min=0.05
-  gleaner policy show bertasi/min-num > lab.toml; gleaner policy set --from lab.toml";
+  gleaner policy show bertasi/min-num > rule.toml
+  gleaner policy set --from rule.toml";
 
 /// `gleaner policy set`.
 #[derive(Args, Debug)]
@@ -41,9 +42,9 @@ pub(crate) struct PolicySetArguments {
 }
 
 const REPLAY_HELP: &str = "\
-The journal is read, not changed; a grid may go on using it. The simulator is given the same
-machines, owners and tasks, each task as long as it turned out to be. It is run twice: under the
-policy that was in force at the end, which shows how near it comes to what was, and under the one
+The journal is read, not changed; a grid may go on using it. The simulator is given the same \
+machines, owners and tasks, each task as long as it turned out to be. It is run twice: under the \
+policy that was in force at the end, which shows how near it comes to what was, and under the one \
 that is asked for. Compare these two. What is not said of the budget is as it was at the end.
 
 Examples:

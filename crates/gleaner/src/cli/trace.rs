@@ -45,7 +45,7 @@ pub(crate) enum Speeds {
 const GENERATE_HELP: &str = "\
 Examples:
   gleaner trace generate --out september.csv --machines machines.csv
-  gleaner trace generate --month june --present 20 --mean-speed 5000 --days 2 --out small.csv
+  gleaner trace generate --month june --present 20 --days 2 --out small.csv
 
 In a scenario: [grid] machines = \"machines.csv\", availability = \"september.csv\", sharing = \"exclusive\"";
 

@@ -5,20 +5,20 @@ use clap::Args;
 use std::path::PathBuf;
 
 const TUNE_HELP: &str = "\
-A parameter is any key of the scenario that holds a number, with the values to try: LOW..HIGH, in so many even steps as
---steps says, or a list. Every combination is run with the same seeds; what is lowest on average is the setting to use, and
+A parameter is any key of the scenario that holds a number, with the values to try: LOW..HIGH, in so many even steps as \
+--steps says, or a list. Every combination is run with the same seeds; what is lowest on average is the setting to use, and \
 those that cannot be told from it (95 %, in pairs by seed) are marked.
 
-The measure is a number of the summary that `gleaner simulate --json` prints: makespan_s for machines, flow_mean_s for
+The measure is a number of the summary that `gleaner simulate --json` prints: makespan_s for machines, flow_mean_s for \
 brokers, peers and sites, where nothing else is said. A run that leaves work unfinished rules its setting out.
 
-With --out, runs are kept in DIR as they end: Ctrl-C, and the same again to go on. There are then settings.csv, tune.json,
+With --out, runs are kept in DIR as they end: Ctrl-C, and the same again to go on. There are then settings.csv, tune.json, \
 report.html, and heat.svg (or curve.svg, for one parameter).
 
 Examples:
-  gleaner tune brokers.toml --param policy.alpha=0..1 --param policy.beta=0..1 --out results
+  gleaner tune brokers.toml --param policy.alpha=0..1 --param policy.beta=0..1
   gleaner tune brokers.toml --param policy.power=1,2,4,8 --seeds 30
-  gleaner tune lab.toml --param policy.relocate.gain_min=0..0.5 --steps 11 --measure moves";
+  gleaner tune lab.toml --param policy.relocate.gain_min=0..0.5 --out results";
 
 /// `gleaner tune`.
 #[derive(Args, Debug)]

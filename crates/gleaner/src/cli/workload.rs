@@ -102,9 +102,9 @@ const INFO_HELP: &str = "\
 Examples:
   gleaner workload info KTH-SP2.swf.gz
   gleaner workload info trace.gwf --cores 256 --json
-  gleaner workload info job.jdf          # a description of OurGrid, of a job or of a site (.sdf)
+  gleaner workload info job.jdf          # of OurGrid, or a site's .sdf
 
-A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than
+A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than \
 the machine.";
 
 /// `gleaner workload info`.
@@ -127,7 +127,7 @@ Examples:
   gleaner workload convert KTH-SP2.swf.gz --out kth.json --cores 100
   gleaner workload convert log.swf --out tasks.csv
 
-In tasks.csv a job is one task of as many operations as processors times seconds; that it takes several processors at once is
+In tasks.csv a job is one task of as many operations as processors times seconds; that it takes several processors at once is \
 lost.";
 
 /// `gleaner workload convert`.
@@ -146,7 +146,7 @@ pub(crate) struct ConvertArguments {
 const DRAW_HELP: &str = "\
 Examples:
   gleaner workload generate lublin --jobs 10000 --seed 7 --out jobs.swf
-  gleaner workload generate lublin-one-kind --jobs 1000 --cores 1024 --out jobs.swf.gz
+  gleaner workload generate lublin-one-kind --jobs 1000 --out jobs.swf.gz
   gleaner workload generate user-groups --jobs 5000 --out jobs.json
 
 The same seed gives the same log on every machine.";

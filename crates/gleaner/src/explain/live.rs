@@ -1,17 +1,17 @@
 //! A task of the live grid, now or at a moment of the past.
 
 use crate::api::Api;
-use crate::cli::{ExplainArguments, JobOrTask, TaskName};
+use crate::cli::{ExplainArguments, TaskName, Which};
 use crate::moments::clock;
-use crate::{Outcome, stdout};
+use crate::{Outcome, stdout, which};
 use gleaner_wire::api::ExplanationView;
 
 /// Further machines are counted, not listed.
 const RATINGS_SHOWN: usize = 20;
 
-pub(super) fn run(arguments: &ExplainArguments, of: JobOrTask) -> Outcome {
+pub(super) fn run(arguments: &ExplainArguments, subject: &Which) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let TaskName { job, task } = grid.named(of)?;
+    let TaskName { job, task } = grid.named(which::one(&grid, subject)?)?;
     let explained = grid.explain(job, task, arguments.at)?;
     if arguments.grid.json {
         return stdout::print_json(&explained);

@@ -4,7 +4,8 @@ use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
 use serde_json::Value;
 use std::fs;
-use std::process::Output;
+use std::io::{BufRead, BufReader};
+use std::process::{Output, Stdio};
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\n";
 
@@ -32,6 +33,15 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let submitted = of(&grid, &home, &["submit", "--wait", "--", "true"]);
     assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
 
+    // A shell is proposed the jobs of the grid that the line names.
+    let mut shell = grid.within();
+    shell.env("GLEANER_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "4").env("_CLAP_IFS", "\n");
+    shell.arg(crate::grid::PROGRAM).args(["--", "gleaner", "explain", "--home", &home, ""]);
+    let proposed = String::from_utf8(shell.output().expect("it runs").stdout).expect("text");
+    assert!(["last", "1"].iter().all(|job| proposed.lines().any(|line| line == *job)), "{proposed}");
+    let explained = of(&grid, &home, &["explain", "last"]);
+    assert!(String::from_utf8_lossy(&explained.stdout).starts_with("1/0 at "), "{explained:?}");
+
     // The coordinator's own folder keeps its token.
     let own = grid.home.display().to_string();
     assert_eq!(of(&grid, &own, &words).status.code(), Some(2));
@@ -42,6 +52,7 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let audit = grid.ok(&["audit", "--json"]);
     let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     for (by, what, about) in [
+        ("coordinator", "a user was added", "walker, admin"),
         ("user walker", "a user was added", "ada, user"),
         ("agent pc", "the machine was enrolled", "pc, with join token "),
         ("user ada", "submitted", "job 1, 1 × true"),
@@ -111,5 +122,33 @@ fn an_agent_says_who_it_is_and_shows_the_folders_that_its_owner_names() {
     let there = "member(\"/opt\", TARGET.Folders) && !member(\"/no/such/folder\", TARGET.Folders)";
     let look = "test -d /opt && ! touch /opt/written";
     grid.ok(&["submit", "--requirements", there, "--wait", "--", "sh", "-c", look]);
+    grid.wind_up();
+}
+
+#[test]
+fn who_waits_for_a_task_that_cannot_start_is_told_why() {
+    let mut grid = Grid::new("why", 8);
+    grid.start();
+    let home = grid.home.display().to_string();
+    let mut waiting = grid.within();
+    waiting.arg(crate::grid::PROGRAM).args([
+        "submit",
+        "--wait",
+        "--requirements",
+        "TARGET.Memory > 1",
+        "--",
+        "true",
+    ]);
+    let child = waiting.env("GLEANER_HOME", &home).stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let mut child = child.expect("it starts");
+    let mut told = String::new();
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    while !told.contains("`gleaner explain 1`") {
+        told += &lines.next().expect("it goes on waiting").expect("text");
+        told.push('\n');
+    }
+    assert!(told.starts_with("job 1 waits: no machine has joined yet"), "{told}");
+    assert!(of(&grid, &home, &["cancel", "1"]).status.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
     grid.wind_up();
 }
