@@ -7,6 +7,7 @@
 //! - [`save`] and [`restore`] let a run go on later.
 //! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 
+mod absences;
 mod accounts;
 mod desk;
 mod discovery;
@@ -23,7 +24,9 @@ pub use desk::{REFUSED_MAX, Refused};
 pub use kept::{restore, save};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
-pub use setup::{Forged, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Unrelated};
+pub use setup::{
+    Absence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover, Unrelated,
+};
 pub use world::World;
 
 use crate::mail::Mail;

@@ -10,16 +10,19 @@ impl World<'_> {
     /// Carries out what a scheduler orders among peers.
     pub(super) fn lend(&mut self, now: Time, peer: PartyId, order: Lending, out: Leaves<'_>) {
         let service = PartyId::new(self.state.desks.len());
+        let is_away = self.is_away(peer);
         let desk = &mut self.state.desks[peer.index()];
         match order {
             Lending::Ask { class, workers, seek } => {
                 let received = desk.received;
                 desk.wants.insert(class, (workers, seek));
-                out.send(peer, service, Word::Wants { class, workers, seek, received });
+                // Who is away says it when it is back.
+                let asks = (!is_away).then_some(Word::Wants { class, workers, seek, received });
+                out.send_all(peer, service, asks);
             }
             Lending::Offer { best } => {
                 desk.offers = best;
-                out.send(peer, service, Word::Offers { best });
+                out.send_all(peer, service, (!is_away).then_some(Word::Offers { best }));
             }
             Lending::Lend { machine, to } => {
                 let loan = desk.lend(machine, to);

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub remote: u64,
     /// Runs that were stopped where they were.
     pub stopped: u64,
+    /// Runs that failed.
+    pub failed: u64,
     /// When the last task ended.
     pub makespan: Time,
     /// By worker, peer after peer: how long it ran something.

@@ -4,7 +4,7 @@ use crate::grids::{at, random, recipe, run_checked, seconds};
 use gleaner_core::Policy;
 use gleaner_policy::{Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::Parties;
-use gleaner_sim::peers::{Outage, PeersSetup, peers};
+use gleaner_sim::peers::{Outage, PeersSetup, Turnover, peers};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_peer::NaivePeer;
 use gleaner_testkit::random::Choices;
@@ -60,6 +60,9 @@ fn troubled(seed: u64) -> PeersSetup {
     }
     if choices.one_in(2) {
         setup.heartbeat = Some(seconds(5.0));
+        if choices.one_in(2) {
+            setup.turnover = Some(Turnover { stays: seconds(50.0), away: seconds(8.0) });
+        }
     }
     setup
 }
