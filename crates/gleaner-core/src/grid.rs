@@ -18,6 +18,7 @@ mod paying;
 mod plans;
 mod progress;
 mod reclassing;
+mod reliability;
 mod replies;
 mod runs;
 mod task;
@@ -33,6 +34,7 @@ pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use own_rank::OwnRank;
 pub use plans::Plans;
+pub use reliability::Ends;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
@@ -45,6 +47,7 @@ use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
 use pages::Pages;
+use reliability::Reliability;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -101,6 +104,7 @@ pub struct Grid {
     catalogue: Catalogue,
     beliefs: Beliefs,
     loans: Loans,
+    reliability: Reliability,
 }
 
 impl Grid {
@@ -127,6 +131,7 @@ impl Grid {
             catalogue: Catalogue::default(),
             beliefs: Beliefs::default(),
             loans: Loans::default(),
+            reliability: Reliability::default(),
         }
     }
 

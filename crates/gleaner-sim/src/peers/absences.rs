@@ -34,7 +34,8 @@ impl World<'_> {
         let answer = desk.answer(true);
         out.send_all(peer, service, answer);
         let received = desk.received;
-        let nothing = desk.wants.iter().map(|(&class, &(_, seek))| Word::Wants { class, workers: 0, seek, received });
+        let nothing =
+            desk.wants.iter().map(|(&class, &(_, seek))| Word::Wants { class, workers: 0, seek, received });
         out.send_all(peer, service, nothing.chain([Word::Offers { best: None }]));
         if std::mem::replace(&mut desk.is_connected, false) {
             out.tell(peer, Event::Lending(LendingEvent::Connected { is_connected: false }));

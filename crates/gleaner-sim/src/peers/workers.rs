@@ -89,7 +89,8 @@ impl Workers {
         self.ends.pop();
         self.free.push(slot);
         let ended = self.take_off(now, slot);
-        self.lost_s += ended.filter(|ended| ended.fails).map_or(0.0, |ended| now.since(ended.began).seconds());
+        self.lost_s +=
+            ended.filter(|ended| ended.fails).map_or(0.0, |ended| now.since(ended.began).seconds());
         ended
     }
 

@@ -408,8 +408,11 @@ impl<'a> World<'a> {
 
     /// What came of it so far.
     pub fn outcome(&self) -> Outcome {
-        let busy_s = self.state.workers.all.iter().map(|worker| worker.busy_s).collect();
-        Outcome { busy_s, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
+        let workers = &self.state.workers.all;
+        let busy_s = workers.iter().map(|worker| worker.busy_s).collect();
+        let watts = |worker: &Worker| self.setup.machine_classes[worker.class.index()].watts();
+        let energy_j = workers.iter().map(|worker| worker.busy_s * watts(worker) / f64::from(worker.cores)).sum();
+        Outcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
     /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
