@@ -9,6 +9,7 @@
 //! stays_s = 36000             # optional: peers come and go by chance; away_s with it
 //! away_s = 3600
 //! unrelated = 0.0             # a task takes on each worker this part more or less than its power says, drawn evenly
+//! power = "declared"          # how powerful a worker is: as it says, or "learnt" by its owner from what ran there
 //! inputs_s = 0                # how long the inputs of a task take to another peer's worker
 //! [letters]
 //! delay_s = 0
@@ -42,8 +43,9 @@ use std::path::Path;
 use tables::{Jobs, Workers};
 
 const SECTIONS: [&str; 5] = ["peers", "letters", "work", "policy", "run"];
-const PEERS_KEYS: [&str; 8] =
-    ["workers", "outages", "silences", "absences", "stays_s", "away_s", "unrelated", "inputs_s"];
+const PEERS_KEYS: [&str; 9] =
+    ["workers", "outages", "silences", "absences", "stays_s", "away_s", "unrelated", "inputs_s", "power"];
+const POWER: &str = "\"declared\", or \"learnt\" from what ran";
 const SECONDS: &str = "seconds, 0 or more, before the end of time";
 
 /// Such a scenario, ready to run.
@@ -125,6 +127,7 @@ impl PeersScenario {
             forged: Vec::new(),
             unrelated: (unrelated > 0.0).then_some(Unrelated { spread: unrelated, seed }),
             declares_lengths: recipe.reads().contains(&Input::Lengths),
+            learns_power: learns_power(&peers)?,
         };
         if let Err(broken) = setup.check() {
             return Err(peers.error(broken.to_string(), "peers and jobs that a run can be made of"));
@@ -189,11 +192,25 @@ fn turnover(peers: &Section<'_>) -> Result<Option<Turnover>, InputError> {
     let (Some(stays), away) = (peers.find("stays_s"), peers.find("away_s")) else {
         return match peers.find("away_s") {
             None => Ok(None),
-            Some(away) => Err(away.error_found("how long peers are away and not how long they stay", "stays_s with it")),
+            Some(away) => {
+                Err(away.error_found("how long peers are away and not how long they stay", "stays_s with it"))
+            }
         };
     };
-    let away = away.ok_or_else(|| stays.error_found("how long peers stay and not how long they are away", "away_s with it"))?;
+    let away = away.ok_or_else(|| {
+        stays.error_found("how long peers stay and not how long they are away", "away_s with it")
+    })?;
     Ok(Some(Turnover { stays: settings::period(&stays)?, away: settings::period(&away)? }))
+}
+
+/// Whether what workers can do is to be found out.
+fn learns_power(peers: &Section<'_>) -> Result<bool, InputError> {
+    let Some(key) = peers.find("power") else { return Ok(false) };
+    match key.text(POWER)? {
+        "declared" => Ok(false),
+        "learnt" => Ok(true),
+        _ => Err(key.wrong(POWER)),
+    }
 }
 
 fn loss(letters: &Section<'_>) -> Result<f64, InputError> {

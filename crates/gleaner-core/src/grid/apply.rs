@@ -90,7 +90,7 @@ impl Grid {
                 effects.changes.push(Change::AlarmChanged(alarm));
                 match alarm {
                     Alarm::Silence(run) => self.not_held(now, run, effects),
-                    Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Deadline(_) => {
+                    Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Held | Alarm::Deadline(_) => {
                         self.ask(Cause::WokeUp { alarm, due });
                     }
                 }

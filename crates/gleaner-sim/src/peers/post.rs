@@ -29,7 +29,7 @@ impl World<'_> {
                 let answer = desk.answer(false);
                 let worker = self.worker_of(peer, machine);
                 self.state.workers.all[worker].loan = Some((to, loan));
-                out.send(peer, to, Word::Lent { loan, class: self.state.workers.all[worker].class });
+                out.send(peer, to, Word::Lent { loan, class: self.state.workers.all[worker].taken_for });
                 out.send_all(peer, service, answer);
             }
             Lending::Refuse => {
@@ -171,7 +171,7 @@ impl World<'_> {
         if from == to {
             return Err(Unheard::Senseless("from itself"));
         }
-        let classes = self.setup.machine_classes.len();
+        let classes = self.believed.classes.len();
         let desk = &mut self.state.desks[to.index()];
         match word {
             Word::Lent { loan, class } => {

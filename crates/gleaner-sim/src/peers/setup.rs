@@ -77,7 +77,7 @@ impl Turnover {
     /// The n-th absence of a peer that is there from that moment on: the same whenever it is asked.
     pub(super) fn absence(self, seed: u64, (peer, nth): (PartyId, u32), from: Time) -> Absence {
         let mut chance = Chance::of_nth(seed, Purpose::Absence, (peer.index() as u64) << 32 | u64::from(nth));
-        let mut drawn = |mean: Span| -mean.seconds() * (1.0 - chance.unit()).ln();
+        let mut drawn = |mean: Span| -mean.seconds() * libm::log(1.0 - chance.unit());
         let from = from.after_seconds(drawn(self.stays));
         Absence { peer, from, until: from.after_seconds(drawn(self.away).max(1e-9)) }
     }
@@ -169,6 +169,8 @@ pub struct PeersSetup {
     pub unrelated: Option<Unrelated>,
     /// Whether users say how long their tasks are.
     pub declares_lengths: bool,
+    /// Whether nobody knows how powerful a worker is before it ran something.
+    pub learns_power: bool,
 }
 
 /// Why no run can be made of a setup.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::believed::Shown;
 use super::letters::Loan;
 
 /// A run on a worker.
@@ -29,7 +30,12 @@ pub(super) struct Worker {
     pub(super) owner: PartyId,
     /// Its owner's name for it.
     pub(super) machine: MachineId,
+    /// What it is.
     pub(super) class: MachineClassId,
+    /// What its owner takes it for, and says to others that it is.
+    pub(super) taken_for: MachineClassId,
+    /// What it did so far.
+    pub(super) shown: Shown,
     pub(super) cores: u32,
     /// For how many reasons it is out of reach.
     pub(super) downs: u32,
@@ -56,9 +62,25 @@ pub(super) struct Workers {
 }
 
 impl Worker {
-    pub(super) fn new(owner: PartyId, machine: MachineId, class: MachineClassId, cores: u32) -> Self {
-        let (runs, queue) = (Vec::new(), VecDeque::new());
-        Self { owner, machine, class, cores, downs: 0, loan: None, runs, queue, busy_s: 0.0 }
+    pub(super) fn new(
+        (owner, machine): (PartyId, MachineId),
+        (class, taken_for): (MachineClassId, MachineClassId),
+        cores: u32,
+    ) -> Self {
+        let (runs, queue, shown) = (Vec::new(), VecDeque::new(), Shown::default());
+        Self {
+            owner,
+            machine,
+            class,
+            taken_for,
+            shown,
+            cores,
+            downs: 0,
+            loan: None,
+            runs,
+            queue,
+            busy_s: 0.0,
+        }
     }
 
     pub(super) fn has_free_core(&self) -> bool {

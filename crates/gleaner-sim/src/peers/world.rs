@@ -1,6 +1,7 @@
 //! The world around the peers: what is true of workers and tasks, and what becomes of letters and orders.
 
 use super::accounts::OpenJob;
+use super::believed::Believed;
 use super::desk::{Desk, Lent, REFUSED_MAX, Refused, Unheard};
 use super::discovery::{Discovery, Power};
 use super::letters::{Loan, Word};
@@ -49,6 +50,8 @@ pub struct World<'a> {
     first_task: Vec<u32>,
     /// By worker: how long a run goes on there on average before it fails, where runs do.
     fails_after: Vec<Option<Span>>,
+    /// What workers can be taken for.
+    pub(super) believed: Believed,
     pub(super) state: State,
 }
 
@@ -83,6 +86,7 @@ pub(super) type Leaves<'b> = &'b mut Out<Word>;
 
 impl<'a> World<'a> {
     pub(super) fn new(setup: &'a PeersSetup) -> Self {
+        let believed = Believed::of(setup);
         let mut workers = Workers::default();
         let mut first_worker = Vec::new();
         for (peer, site) in setup.peers.iter().enumerate() {
@@ -90,7 +94,8 @@ impl<'a> World<'a> {
             for (index, class) in site.workers.iter().enumerate() {
                 let cores = setup.machine_classes[class.index()].cores;
                 let (owner, machine) = (PartyId::new(peer), MachineId::new(index));
-                workers.all.push(Worker::new(owner, machine, *class, cores));
+                let taken_for = believed.at_first(*class);
+                workers.all.push(Worker::new((owner, machine), (*class, taken_for), cores));
             }
         }
         let desks = setup.peers.iter().enumerate();
@@ -143,7 +148,7 @@ impl<'a> World<'a> {
             fails_after[first_worker[frail.peer.index()] + frail.worker] = Some(frail.fails_after);
         }
         let first_task = first_task.collect();
-        let mut world = Self { setup, first_worker, first_task, fails_after, state };
+        let mut world = Self { setup, first_worker, first_task, fails_after, believed, state };
         world.skip_followers();
         (0..setup.absences.len()).for_each(|index| world.date_absence(index));
         (0..setup.peers.len()).map(PartyId::new).for_each(|peer| world.draw_absence(peer, Time::ZERO));
@@ -243,7 +248,7 @@ impl<'a> World<'a> {
         let failure = self.fails_after[worker].map_or(Time::NEVER, |mean| {
             let nth = u64::from(run.number) << 32 | u64::from(task);
             let unit = Chance::of_nth(self.setup.seed, Purpose::Failure, nth).unit();
-            now.after_seconds(-mean.seconds() * (1.0 - unit).ln())
+            now.after_seconds(-mean.seconds() * libm::log(1.0 - unit))
         });
         let running = Running::new((party, run), (worker, loan), (now, computes_from), failure < done);
         self.state.workers.begin(running, done.min(failure));
@@ -276,6 +281,7 @@ impl<'a> World<'a> {
             return;
         }
         let took = now.since(computes_from);
+        self.show_power((party, run, worker), took, out);
         if let Some(loan) = loan {
             out.tell(owner, Event::Lending(LendingEvent::FavourDone { to: party, worth: took }));
             out.send(owner, party, Word::Ended { loan, run, finished: true });
@@ -284,6 +290,21 @@ impl<'a> World<'a> {
         self.task_ends(now, (party, owner), run, (now.since(began), took), out);
         out.tell(party, Event::RunEnded { run, end: RunEnd::Finished });
         self.begin_queued(now, worker, out);
+    }
+
+    /// What a worker did of a task shows its owner how powerful it is.
+    fn show_power(&mut self, (party, run, worker): (PartyId, RunId, usize), took: Span, out: Leaves<'_>) {
+        if !self.setup.learns_power {
+            return;
+        }
+        let (task, _) = self.state.desks[party.index()].tasks[run.task.index()];
+        let there = &mut self.state.workers.all[worker];
+        there.shown.add(self.setup.weights[0] * self.setup.lengths[task as usize].amount(), took);
+        let class = self.believed.nearest(there.class, there.shown);
+        if std::mem::replace(&mut there.taken_for, class) != class {
+            let (owner, machine) = (there.owner, there.machine);
+            out.tell(owner, Event::MachineMeasured { machine, class });
+        }
     }
 
     /// A task is done, as its peer knows from now on.
@@ -411,7 +432,8 @@ impl<'a> World<'a> {
         let workers = &self.state.workers.all;
         let busy_s = workers.iter().map(|worker| worker.busy_s).collect();
         let watts = |worker: &Worker| self.setup.machine_classes[worker.class.index()].watts();
-        let energy_j = workers.iter().map(|worker| worker.busy_s * watts(worker) / f64::from(worker.cores)).sum();
+        let energy_j =
+            workers.iter().map(|worker| worker.busy_s * watts(worker) / f64::from(worker.cores)).sum();
         Outcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
@@ -467,7 +489,7 @@ impl<'a> World<'a> {
 
     /// What all cores of a worker of that kind do in a second.
     fn power_of(&self, class: MachineClassId) -> Result<Power, Unheard> {
-        let class = self.setup.machine_classes.get(class.index());
+        let class = self.believed.classes.get(class.index());
         let class = class.ok_or(Unheard::Senseless("workers of a kind that does not exist"))?;
         Ok(Power::new(class.speeds[0] * f64::from(class.cores)))
     }

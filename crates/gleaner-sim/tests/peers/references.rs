@@ -41,7 +41,7 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let reach = if reaches { Reach::Grid } else { Reach::Site };
     let recipe = Recipe {
         choose: if is_greedy { Choose::BestLatest } else { Choose::First },
-        peering: Some(Peering { favours, queue, recall, reach }),
+        peering: Some(Peering { favours, queue, recall, reach, ..Peering::default() }),
         ..Recipe::by(if per_core { Score::PowerPerCore } else { Score::Power })
     };
     (recipe, naive)

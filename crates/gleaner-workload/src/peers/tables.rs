@@ -62,7 +62,8 @@ impl Workers {
         let mut table = open(base, section, "workers", Limit { rows: most, of: "workers" })?;
         table.check_known(&["peer", "ops_per_s", "count", "cores", "watts", "fails_after_s"])?;
         let (peer, speed) = (table.column("peer")?, table.column("ops_per_s")?);
-        let [count, cores, watts, fails] = ["count", "cores", "watts", "fails_after_s"].map(|name| table.find(name));
+        let [count, cores, watts, fails] =
+            ["count", "cores", "watts", "fails_after_s"].map(|name| table.find(name));
         let mut workers = Self::default();
         let mut kinds: BTreeMap<(u64, u32, u64), MachineClassId> = BTreeMap::new();
         let mut all = 0;
