@@ -27,8 +27,9 @@ pub(super) fn better_later(
         if there_s.is_nan() || there_s >= here_s || grid.loans().is_borrowed(machine) {
             continue;
         }
-        for id in grid.machine(machine).running_of(class) {
-            let left_s = left(grid, now, (class, machine), grid.find_run(id), usual);
+        let alike = grid.machine(machine).runs().filter(|run| grid.task(run.task).class() == class);
+        for run in alike.filter_map(|run| grid.find_run(run)) {
+            let left_s = left_ops(now, run, usual, there_s / usual) * there_s / usual;
             let more = ((here_s - left_s) / there_s).floor();
             if more >= 1.0 {
                 done += more;
@@ -40,13 +41,12 @@ pub(super) fn better_later(
     (done >= f64::from(grid.waiting_count(class))).then(|| now.after_seconds(first_s.max(1e-6)))
 }
 
-/// The seconds that a run has still to go, by what is usual; one that has done more than half of that is taken for twice what it
-/// has done.
-fn left(grid: &Grid, now: Time, (class, on): (TaskClassId, MachineId), run: Option<&Run>, usual: f64) -> f64 {
-    let seconds_per_op = grid.seconds_per_op(class, on);
-    let run = run.filter(|run| run.stage() == Stage::Running);
-    run.map_or(f64::INFINITY, |run| {
-        let done = now.since(run.since()).seconds() / seconds_per_op;
-        (usual.max(2.0 * done) - done) * seconds_per_op
-    })
+/// The operations that a run has still to do, by what is usual; one that has done more than half of that is taken for twice what
+/// it has done.
+fn left_ops(now: Time, run: &Run, usual: f64, seconds_per_op: f64) -> f64 {
+    let done = match run.stage() {
+        Stage::Running => now.since(run.since()).seconds() / seconds_per_op,
+        Stage::Held | Stage::Asked | Stage::Sent | Stage::Stopping | Stage::Missing => 0.0,
+    };
+    usual.max(2.0 * done) - done
 }

@@ -156,6 +156,7 @@ impl World<'_> {
             | Word::GivenBack(_)
             | Word::Holds(_)
             | Word::Run { .. }
+            | Word::Stop { .. }
             | Word::Ended { .. } => return Err(Unheard::Senseless("not what discovery says")),
         }
         Ok(())
@@ -193,6 +194,13 @@ impl World<'_> {
             }
             Word::Holds(held) => self.compare(now, (from, to), &held, out),
             Word::Run { loan, run } => return self.run_for(now, (from, to), (loan, run), out),
+            Word::Stop { loan, run } => {
+                let worker = self.worker_of(to, desk.lent_to(from, loan)?);
+                if !self.state.workers.stop(now, worker, (from, run)) {
+                    return Err(Unheard::Late);
+                }
+                self.state.outcome.stopped += 1;
+            }
             Word::Ended { loan, run, finished } => {
                 let sent = desk.end_run(from, loan, run)?;
                 let end = if finished { RunEnd::Finished } else { RunEnd::Lost };

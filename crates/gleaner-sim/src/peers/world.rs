@@ -528,6 +528,7 @@ impl<'a> World<'a> {
             | Word::GivenBack(_)
             | Word::Holds(_)
             | Word::Run { .. }
+            | Word::Stop { .. }
             | Word::Ended { .. } => return Err(Unheard::Senseless("not for the discovery service")),
         }
         Ok(())
@@ -630,6 +631,7 @@ impl Outside for World<'_> {
                     self.begin_queued(now, worker, out);
                 } else if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.retain(|(other, _)| *other != run);
+                    out.send(party, there.from, Word::Stop { loan: there.loan, run });
                 }
                 out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
             }

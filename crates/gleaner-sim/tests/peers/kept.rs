@@ -13,6 +13,7 @@ fn a_run_goes_on_from_any_moment_to_the_same_end() {
         setup.outages.push(Outage { peer: peer(0), worker: 0, from: at(3.0), until: at(9.0) });
         setup.turnover = Some(Turnover { stays: seconds(40.0), away: seconds(8.0) });
         setup.frail.push(Frail { peer: peer(0), worker: 0, fails_after: seconds(9.0) });
+        setup.learns_power = seed % 2 == 0;
         let preset = ["dasilva/greedy", "gleaner/bags", "gleaner/bags-longest"][seed as usize % 3];
         setup.declares_lengths = preset == "gleaner/bags-longest";
         let recipe = recipe(preset, &[]);
