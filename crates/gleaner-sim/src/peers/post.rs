@@ -195,7 +195,8 @@ impl World<'_> {
             Word::Holds(held) => self.compare(now, (from, to), &held, out),
             Word::Run { loan, run } => return self.run_for(now, (from, to), (loan, run), out),
             Word::Stop { loan, run } => {
-                let worker = self.worker_of(to, desk.lent_to(from, loan)?);
+                let machine = desk.lent_to(from, loan)?;
+                let worker = self.worker_of(to, machine);
                 if !self.state.workers.stop(now, worker, (from, run)) {
                     return Err(Unheard::Late);
                 }
