@@ -18,6 +18,8 @@ pub enum Alarm {
     Recharge,
     /// To consider moves.
     Relocation,
+    /// To look again at what is held back.
+    Held,
     /// Something is to be decided about a task by now.
     Deadline(TaskId),
     /// Who was [asked](crate::Decision::Ask) to hold room for a run and has not answered by now is not waited for.

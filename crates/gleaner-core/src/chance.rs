@@ -16,6 +16,10 @@ pub enum Purpose {
     Home,
     /// Whether a letter is lost.
     Letter,
+    /// When a peer goes, and comes back.
+    Absence,
+    /// When a run fails.
+    Failure,
 }
 
 impl Purpose {
@@ -25,6 +29,8 @@ impl Purpose {
             Purpose::Place => 0x6272_6f6b_6572,
             Purpose::Home => 0x686f_6d65,
             Purpose::Letter => 0,
+            Purpose::Absence => 0x6162_7365_6e63_65,
+            Purpose::Failure => 0x6661_696c_7572_65,
         }
     }
 }

@@ -11,6 +11,12 @@ use thiserror::Error;
 /// Words that a machine provides or a task requires.
 pub type Tags = BTreeSet<String>;
 
+/// What an ad calls the power that its machine takes at work.
+pub const WATTS: &str = "Watts";
+
+/// What a machine takes that does not say.
+pub const WATTS_USUAL: f64 = 100.0;
+
 /// How far from 1 the shares of a composition may add up.
 const COMPOSITION_TOLERANCE: f64 = 1e-9;
 
@@ -29,6 +35,15 @@ pub struct MachineClass {
     pub provides: Tags,
     /// What it says of itself, and what its owner asks of tasks.
     pub ad: Option<Ad>,
+}
+
+impl MachineClass {
+    /// What such a machine takes at work, in watts: what its ad says as [`WATTS`], and [`WATTS_USUAL`] where it says nothing
+    /// above 0.
+    pub fn watts(&self) -> f64 {
+        let said = self.ad.as_ref().and_then(|ad| ad.class_ad().get(WATTS)?.as_literal()?.as_number());
+        said.filter(|watts| watts.is_finite() && *watts > 0.0).unwrap_or(WATTS_USUAL)
+    }
 }
 
 /// All tasks with the same composition, needs, priority and payer.
@@ -85,6 +100,8 @@ pub enum InvalidClass {
 pub struct Classes {
     weights: Vec<f64>,
     machines: Vec<MachineClass>,
+    /// By machine class.
+    watts: Vec<f64>,
     tasks: Vec<TaskClass>,
     /// One row a task class, one column a machine class.
     seconds_per_op: Vec<Vec<f64>>,
@@ -119,6 +136,7 @@ impl Classes {
         Self {
             weights,
             machines: Vec::new(),
+            watts: Vec::new(),
             tasks: Vec::new(),
             seconds_per_op: Vec::new(),
             in_parts: Vec::new(),
@@ -145,6 +163,12 @@ impl Classes {
     /// What such machines have in common.
     pub fn machine_class(&self, id: MachineClassId) -> &MachineClass {
         &self.machines[id.index()]
+    }
+
+    /// What such a machine takes at work: see [`MachineClass::watts`].
+    #[inline]
+    pub fn watts(&self, id: MachineClassId) -> f64 {
+        self.watts[id.index()]
     }
 
     /// What such tasks have in common.
@@ -206,6 +230,7 @@ impl Classes {
     /// Costs O(task classes).
     pub(crate) fn add_machine_class(&mut self, class: MachineClass) -> MachineClassId {
         let id = self.machines.len();
+        self.watts.push(class.watts());
         self.machines.push(class);
         self.catch_up();
         let mut work = Work::of(self.tasks.len() + self.ranks.iter().flatten().count());

@@ -18,6 +18,7 @@ mod paying;
 mod plans;
 mod progress;
 mod reclassing;
+mod reliability;
 mod replies;
 mod runs;
 mod surveying;
@@ -34,6 +35,7 @@ pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use own_rank::OwnRank;
 pub use plans::Plans;
+pub use reliability::Ends;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
@@ -46,6 +48,7 @@ use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
 use pages::Pages;
+use reliability::Reliability;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -103,6 +106,7 @@ pub struct Grid {
     beliefs: Beliefs,
     surveys: Surveys,
     loans: Loans,
+    reliability: Reliability,
 }
 
 impl Grid {
@@ -130,6 +134,7 @@ impl Grid {
             beliefs: Beliefs::default(),
             surveys: Surveys::default(),
             loans: Loans::default(),
+            reliability: Reliability::default(),
         }
     }
 

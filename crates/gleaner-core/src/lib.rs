@@ -38,15 +38,15 @@ pub use ad::Ad;
 pub use alarm::Alarm;
 pub use chance::{Chance, Purpose};
 pub use change::Change;
-pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass};
+pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass, WATTS, WATTS_USUAL};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
 pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Favours,
-    Grid, GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task,
-    TaskState,
+    Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Ends,
+    Favours, Grid, GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage,
+    Sum, Task, TaskState,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};

@@ -11,6 +11,7 @@ mod experiments;
 mod favours;
 mod instances;
 mod keeping;
+mod measures;
 mod plots;
 mod report;
 mod table_1;
@@ -23,6 +24,7 @@ pub use experiments::{Case, Experiments, Findings, Pair, largest};
 pub use favours::{Contention, Need, Shares};
 pub use instances::{READINGS, Reading};
 pub use keeping::EDITION;
+pub use measures::{Judged, Measured};
 pub use table_1::{PROCESSORS, Processor, processors};
 pub use table_2::{CELLS, Cell};
 

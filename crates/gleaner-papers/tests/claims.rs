@@ -64,7 +64,15 @@ fn as_the_paper_says(scheme: Scheme, case: usize, seed: usize) -> f64 {
             9..19 => 190.0,
             _ => 220.0,
         },
-        (_, Score::Power | Score::PowerPerCore) => unreachable!("another paper's score"),
+        (
+            _,
+            Score::Power
+            | Score::PowerPerCore
+            | Score::ReliablePower
+            | Score::Energy
+            | Score::EnergyDelay
+            | Score::ReliableEnergyDelay,
+        ) => unreachable!("another paper's score"),
     };
     makespan + noise
 }
@@ -85,7 +93,15 @@ fn the_opposite_does_not_hold() {
         (None, Score::MinNum) => 150.0,
         (None, Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => 400.0,
         (None, Score::Greedy) => as_the_paper_says(scheme, case, seed),
-        (_, Score::Power | Score::PowerPerCore) => unreachable!("another paper's score"),
+        (
+            _,
+            Score::Power
+            | Score::PowerPerCore
+            | Score::ReliablePower
+            | Score::Energy
+            | Score::EnergyDelay
+            | Score::ReliableEnergyDelay,
+        ) => unreachable!("another paper's score"),
     };
     for claim in claims::figure_3::claims(&made(opposite), None) {
         assert_eq!(claim.verdict(), Verdict::Not, "{}: {}", claim.id, claim.said());

@@ -46,7 +46,7 @@ pub use parts::aim::Aim;
 pub use parts::belief::Belief;
 pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::choose::Choose;
-pub use parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
+pub use parts::favours::{Favours, Holding, Overflow, Peering, Reach, Recalling};
 pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};

@@ -5,7 +5,7 @@
 //! | when | [`when`] | as tasks come · every so often |
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
-//! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · six by when a task would be done · the rank of a site |
+//! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · a machine's power, reliability and energy · six by when a task would be done · the rank of a site |
 //! | queue | [`queue`] | FCFS · EASY · conservative; as submitted · shortest · smallest area first; corrections |
 //! | sites | [`sites`] | which sites first · what jobs behind may do · splitting · copies · readings of MRS |
 //! | choose | [`choose`] | the best · of equals the latest, or any · the first · one drawn by its score · the better of two |
@@ -62,6 +62,10 @@ pub enum Input {
     Favours,
     /// What room machines have.
     Room,
+    /// What came of runs on each machine.
+    Ends,
+    /// What machines take at work.
+    Watts,
 }
 
 impl Input {
@@ -79,6 +83,8 @@ impl Input {
             Input::Runs => "what ran before",
             Input::Favours => "what peers did for each other",
             Input::Room => "what machines have free",
+            Input::Ends => "how many runs came to their end on each machine",
+            Input::Watts => "machines' watts",
         }
     }
 }

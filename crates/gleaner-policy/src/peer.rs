@@ -7,12 +7,13 @@
 //! powerful one, and none has it; a task for which nobody answers waits for no answer.
 
 mod copies;
+mod hold;
 mod line;
 mod seeker;
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
+use crate::parts::favours::{Favours, Holding, Overflow, Peering, Reach, Recalling};
 use crate::parts::replicate::Replicate;
 use crate::{Score, placement};
 use copies::Ended;
@@ -63,17 +64,42 @@ impl Peer {
         placement::search(choose, &self.fleet, &seeker)
     }
 
-    /// The next of those that wait, for which a machine is free. Costs a search for each class that waits.
-    fn start_any(&self, grid: &Grid) -> Option<Decision> {
+    /// The next of those that wait, for which a machine is free. Costs a search for each class that waits, and O(machines) where
+    /// tasks are held back.
+    fn start_any(&self, grid: &Grid, now: Time) -> Option<Decision> {
         let place = |class| {
             let on = self.find(grid, class, Wanted::Free)?;
-            let is_clear =
-                !self.reaches_peers(grid) || grid.loans().is_borrowed(on) || Self::is_best(grid, class, on);
-            is_clear.then_some(on)
+            let is_borrowed = grid.loans().is_borrowed(on);
+            let is_clear = !self.reaches_peers(grid) || is_borrowed || Self::is_best(grid, class, on);
+            let starts = is_clear && (is_borrowed || self.held_until(grid, now, (class, on)).is_none());
+            starts.then_some(on)
         };
         let task = self.line.next(grid, |class| place(class).is_some())?;
         let on = place(grid.task(task).class())?;
         Some(Decision::Start { task, on })
+    }
+
+    /// When it is looked at again whether a task starts on this machine, if it had better wait.
+    fn held_until(&self, grid: &Grid, now: Time, place: (TaskClassId, MachineId)) -> Option<Time> {
+        match self.recipe.peering.hold {
+            Holding::Never => None,
+            Holding::WhenSlower => hold::better_later(grid, now, place, &self.ended),
+        }
+    }
+
+    /// Whoever is held back is looked at again when the first run that it waits for should be over, whether it is or not.
+    fn wake_held(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.recipe.peering.hold == Holding::Never || !grid.has_waiting() {
+            return None;
+        }
+        let until = |class| {
+            let on = self.find(grid, class, Wanted::Free).filter(|on| !grid.loans().is_borrowed(*on))?;
+            self.held_until(grid, now, (class, on))
+        };
+        let classes = (0..grid.classes().task_classes().len()).map(TaskClassId::new);
+        let at = classes.filter(|class| grid.waiting_count(*class) > 0).filter_map(until).min()?;
+        let alarm = Alarm::Held;
+        grid.alarm(alarm).is_none_or(|set| at < set).then_some(Decision::Wake { alarm, at })
     }
 
     /// The next of those that wait starts on a machine that was lent for it.
@@ -293,7 +319,7 @@ impl Policy for Peer {
             }
             _ => None,
         };
-        let starts = || if grid.has_waiting() { self.start_any(grid) } else { None };
+        let starts = || if grid.has_waiting() { self.start_any(grid, now) } else { None };
         let then = || match occasion.cause {
             Cause::Joined(machine) | Cause::Opened(machine) => Self::give_back(grid, machine),
             Cause::Wanted => self.lend(grid),
@@ -313,6 +339,7 @@ impl Policy for Peer {
             .or_else(copy)
             .or_else(|| self.offer(grid))
             .or_else(|| self.look_again(grid, now, occasion.cause))
+            .or_else(|| self.wake_held(grid, now))
     }
 
     fn rebuild(&mut self, grid: &Grid) {

@@ -150,8 +150,9 @@ impl Objective for Newcomer<'_> {
             | Choose::BestByLot
             | Choose::Proportional { .. }
             | Choose::TwoChoices => {
-                let cores = f64::from(self.grid.classes().machine_class(class).cores);
-                bound(self.score, (self.class, h), cores, summary)
+                let classes = self.grid.classes();
+                let machine = (f64::from(classes.machine_class(class).cores), classes.watts(class));
+                bound(self.score, (self.class, h), machine, summary)
             }
         }
     }
@@ -175,7 +176,12 @@ impl Objective for Newcomer<'_> {
 /// At least the score of every machine that a summary covers and that can take a task of a class, which takes h there for an
 /// operation.
 #[inline]
-pub(crate) fn bound(score: Score, (task, h): (TaskClassId, f64), cores: f64, summary: &Summary) -> f64 {
+pub(crate) fn bound(
+    score: Score,
+    (task, h): (TaskClassId, f64),
+    (cores, watts): (f64, f64),
+    summary: &Summary,
+) -> f64 {
     match score {
         // As printed, the residents only take away from the newcomer's own affinity.
         Score::Greedy | Score::SocialAsPrinted => summary.next_share_max / h,
@@ -185,8 +191,11 @@ pub(crate) fn bound(score: Score, (task, h): (TaskClassId, f64), cores: f64, sum
             None => (ROUNDING - 1.0) * (summary.next_crowding_min * h + summary.next_times_min),
         },
         Score::MinNum => -summary.next_count_min,
-        Score::Power => cores / h,
+        // No machine is better than one that never failed.
+        Score::Power | Score::ReliablePower => cores / h,
         Score::PowerPerCore => 1.0 / h,
+        Score::Energy => cores / h / watts,
+        Score::EnergyDelay | Score::ReliableEnergyDelay => score::energy_delay(cores / h, watts),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Peering, Reach};
+use crate::parts::favours::{Holding, Overflow, Peering, Reach};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -363,6 +363,10 @@ impl Recipe {
                 "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
             return Err(PolicyError::new("reach", "grid", expected));
         }
+        if let Some(Peering { hold: Holding::WhenSlower, queue: Overflow::Machines, .. }) = self.peering {
+            let expected = "never, or queue = \"peer\": what queues on machines is not held back";
+            return Err(PolicyError::new("hold", "when-slower", expected));
+        }
         if aging > 0 {
             return Err(PolicyError::new("aging", aging.to_string(), places("no such key")));
         }
@@ -435,8 +439,9 @@ impl Recipe {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
         let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
         let peering = self.peering.iter();
-        let peering =
-            peering.flat_map(|peering| [peering.favours.about().reads, peering.reach.about().reads].concat());
+        let peering = peering.flat_map(|own| {
+            [own.favours.about(), own.reach.about(), own.hold.about()].map(|about| about.reads).concat()
+        });
         parts.iter().flat_map(|part| part.reads).chain(relocate).copied().chain(peering).collect()
     }
 

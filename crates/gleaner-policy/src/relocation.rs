@@ -61,7 +61,13 @@ impl View<'_> {
             return None;
         }
         let cost = match self.rule.score {
-            Score::MinNum | Score::Power | Score::PowerPerCore => 0.0,
+            Score::MinNum
+            | Score::Power
+            | Score::PowerPerCore
+            | Score::ReliablePower
+            | Score::Energy
+            | Score::EnergyDelay
+            | Score::ReliableEnergyDelay => 0.0,
             Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted => {
                 self.grid.migration_seconds(from, to)
             }
@@ -176,7 +182,14 @@ impl Objective for Leaving<'_> {
                 let burden = summary.next_crowding_min * h + summary.next_times_min;
                 rule.floor(rounded_up((self.relief - burden) / self.own))
             }
-            Score::SocialWhole | Score::SocialAsPrinted | Score::Power | Score::PowerPerCore => f64::INFINITY,
+            Score::SocialWhole
+            | Score::SocialAsPrinted
+            | Score::Power
+            | Score::PowerPerCore
+            | Score::ReliablePower
+            | Score::Energy
+            | Score::EnergyDelay
+            | Score::ReliableEnergyDelay => f64::INFINITY,
             Score::MinNum => rule.floor(self.count - summary.next_count_min),
         }
     }
@@ -260,7 +273,14 @@ impl Objective for Joining<'_> {
                 let relief = summary.mean_max / h + (summary.count_max - 1.0) / summary.count_max;
                 rule.floor(rounded_up(relief - self.burden / (summary.crowding_max * h)))
             }
-            Score::SocialWhole | Score::SocialAsPrinted | Score::Power | Score::PowerPerCore => f64::INFINITY,
+            Score::SocialWhole
+            | Score::SocialAsPrinted
+            | Score::Power
+            | Score::PowerPerCore
+            | Score::ReliablePower
+            | Score::Energy
+            | Score::EnergyDelay
+            | Score::ReliableEnergyDelay => f64::INFINITY,
             Score::MinNum => rule.floor(summary.count_max - self.target.count),
         }
     }

@@ -35,7 +35,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 25] = [
+pub(crate) const KEYS: [&str; 26] = [
     "preset",
     "period_s",
     "order",
@@ -61,6 +61,7 @@ pub(crate) const KEYS: [&str; 25] = [
     "queue",
     "recall",
     "reach",
+    "hold",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];

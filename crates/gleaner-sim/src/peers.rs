@@ -7,7 +7,9 @@
 //! - [`save`] and [`restore`] let a run go on later.
 //! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 
+mod absences;
 mod accounts;
+mod believed;
 mod desk;
 mod discovery;
 mod kept;
@@ -23,11 +25,14 @@ pub use desk::{REFUSED_MAX, Refused};
 pub use kept::{restore, save};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
-pub use setup::{Forged, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Unrelated};
+pub use setup::{
+    Absence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover, Unrelated,
+};
 pub use world::World;
 
 use crate::mail::Mail;
 use crate::parties::Parties;
+use believed::Believed;
 use gleaner_core::{Event, Grid, GridConfig, LendingEvent, Migration, Policy, Scheduler};
 use gleaner_units::{MachineClassId, MachineId, PartyId, Time};
 
@@ -39,6 +44,7 @@ pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Part
     if let Err(broken) = setup.check() {
         panic!("no run can be made of this setup: {broken}");
     }
+    let believed = Believed::of(setup);
     let schedulers = setup.peers.iter().enumerate();
     let schedulers = schedulers.map(|(index, site)| {
         let config = GridConfig { weights: setup.weights.clone(), migration: Migration::default() };
@@ -47,11 +53,11 @@ pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Part
             scheduler.apply(Time::ZERO, &event);
         };
         // Every peer knows all kinds of workers from the beginning: their ids are the same everywhere.
-        setup.machine_classes.iter().cloned().map(Event::MachineClassMet).for_each(&mut tell);
+        believed.classes.iter().cloned().map(Event::MachineClassMet).for_each(&mut tell);
         setup.task_classes.iter().cloned().map(Event::TaskClassMet).for_each(&mut tell);
         let joined = |(machine, class): (usize, &MachineClassId)| Event::MachineJoined {
             machine: MachineId::new(machine),
-            class: *class,
+            class: believed.at_first(*class),
         };
         site.workers.iter().enumerate().map(joined).for_each(&mut tell);
         scheduler

@@ -6,6 +6,23 @@ use gleaner_core::{
 };
 use gleaner_units::{MachineClassId, MachineId, PartyId, TaskClassId, TaskId, Time};
 
+/// What a worker is judged by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// What all its cores do.
+    Power,
+    /// What one core does.
+    PerCore,
+    /// What all do, by how many runs came to their end.
+    Reliable,
+    /// What is done for a joule.
+    Joules,
+    /// The least joules times seconds.
+    JoulesSeconds,
+    /// The same, by how many runs came to their end.
+    ReliableJoulesSeconds,
+}
+
 /// The rule, said with words of its own.
 #[derive(Clone, Copy, Debug)]
 #[expect(
@@ -15,8 +32,8 @@ use gleaner_units::{MachineClassId, MachineId, PartyId, TaskClassId, TaskId, Tim
 pub struct NaivePeer {
     /// Algorithm 1, or else the first that is discovered.
     pub is_greedy: bool,
-    /// By one core rather than by all.
-    pub per_core: bool,
+    /// What a worker is judged by.
+    pub measure: Measure,
     /// Who did most is lent to first.
     pub by_favours: bool,
     /// Fewer are lent while less comes back.
@@ -77,7 +94,23 @@ impl NaivePeer {
 
     fn power(self, grid: &Grid, machine: MachineId) -> f64 {
         let class = grid.classes().machine_class(grid.machine(machine).class());
-        if self.per_core { class.speeds[0] } else { class.speeds[0] * f64::from(class.cores) }
+        let power = class.speeds[0] * f64::from(class.cores);
+        let said = class.ad.as_ref().map(|ad| ad.class_ad().to_string());
+        let watts = said.map_or(100.0, |ad| {
+            let number: String = ad.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+            number.parse().expect("an ad that says its watts alone")
+        });
+        let ends = grid.ends_on(machine);
+        let all = f64::from(ends.finished) + 1.0 + f64::from(ends.lost);
+        let part = (f64::from(ends.finished) + 1.0) / all;
+        match self.measure {
+            Measure::Power => power,
+            Measure::PerCore => class.speeds[0],
+            Measure::Reliable => power * part,
+            Measure::Joules => power / watts,
+            Measure::JoulesSeconds => power * power / watts,
+            Measure::ReliableJoulesSeconds => power * power / watts * (part * part),
+        }
     }
 
     /// Algorithm 1, lines 6 to 24: each is put before the first that is no more powerful.
@@ -88,7 +121,8 @@ impl NaivePeer {
         let mut list: Vec<MachineId> = Vec::new();
         for worker in possible {
             let power = self.power(grid, worker);
-            let index = list.iter().position(|other| power >= self.power(grid, *other));
+            // What differs by rounding is equal.
+            let index = list.iter().position(|other| power >= self.power(grid, *other) * (1.0 - 1e-9));
             list.insert(index.unwrap_or(list.len()), worker);
         }
         list

@@ -2,10 +2,14 @@
 //!
 //! ```toml
 //! [peers]
-//! workers = "workers.csv"     # peer, ops_per_s; count, cores: a peer's own workers, in the order in which they registered
+//! workers = "workers.csv"     # peer, ops_per_s; count, cores, watts, fails_after_s: a peer's own, in the order in which they registered
 //! outages = "outages.csv"     # optional: peer, worker (from 1), from_s, until_s
 //! silences = "silences.csv"   # optional: peer, from_s, until_s
+//! absences = "absences.csv"   # optional: the same columns: the peer is switched off, with its workers
+//! stays_s = 36000             # optional: peers come and go by chance; away_s with it
+//! away_s = 3600
 //! unrelated = 0.0             # a task takes on each worker this part more or less than its power says, drawn evenly
+//! power = "declared"          # how powerful a worker is: as it says, or "learnt" by its owner from what ran there
 //! inputs_s = 0                # how long the inputs of a task take to another peer's worker
 //! [letters]
 //! delay_s = 0
@@ -33,12 +37,15 @@ use crate::{InputError, Shake, settings};
 use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_policy::{Input, PolicySpec, Recipe};
 use gleaner_sim::Way;
-use gleaner_sim::peers::{Job, PeersSetup, Unrelated};
+use gleaner_sim::peers::{Job, PeersSetup, Turnover, Unrelated};
 use gleaner_units::{Span, Time, UserId};
 use std::path::Path;
 use tables::{Jobs, Workers};
 
 const SECTIONS: [&str; 5] = ["peers", "letters", "work", "policy", "run"];
+const PEERS_KEYS: [&str; 9] =
+    ["workers", "outages", "silences", "absences", "stays_s", "away_s", "unrelated", "inputs_s", "power"];
+const POWER: &str = "\"declared\", or \"learnt\" from what ran";
 const SECONDS: &str = "seconds, 0 or more, before the end of time";
 
 /// Such a scenario, ready to run.
@@ -70,7 +77,7 @@ impl PeersScenario {
         let base = path.parent().unwrap_or(Path::new(""));
         let document = document::read(path, overrides)?;
         let root = Section::root(&document, &SECTIONS)?;
-        let peers = root.section("peers", &["workers", "outages", "silences", "unrelated", "inputs_s"])?;
+        let peers = root.section("peers", &PEERS_KEYS)?;
         let letters = root.section("letters", &["delay_s", "loss", "heartbeat_s"])?;
         let work = root.section("work", &["jobs", "ourgrid", "gap", "ops_per_s"])?;
         let policy = settings::policy(&root, PolicySpec::read)?;
@@ -94,8 +101,10 @@ impl PeersScenario {
         })?;
         let heartbeat = letters.find("heartbeat_s").map(|key| settings::period(&key)).transpose()?;
         let usual = Way { delay: span(&letters, "delay_s")?, loss: loss(&letters)? };
-        if heartbeat.is_none() && (usual.loss > 0.0 || !workers.silences.is_empty()) {
-            let found = "nothing, and letters that are lost";
+        let turnover = turnover(&peers)?;
+        let is_lost = usual.loss > 0.0 || !workers.silences.is_empty();
+        if heartbeat.is_none() && (is_lost || !workers.absences.is_empty() || turnover.is_some()) {
+            let found = "nothing, and letters that are lost or peers that come and go";
             let expected = "a heartbeat, as 60: what was lost is said again with it";
             return Err(letters.nearest("heartbeat_s").error("letters.heartbeat_s", found, expected));
         }
@@ -112,9 +121,13 @@ impl PeersScenario {
             heartbeat,
             outages: workers.outages,
             silences: workers.silences,
+            absences: workers.absences,
+            turnover,
+            frail: workers.frail,
             forged: Vec::new(),
             unrelated: (unrelated > 0.0).then_some(Unrelated { spread: unrelated, seed }),
             declares_lengths: recipe.reads().contains(&Input::Lengths),
+            learns_power: learns_power(&peers)?,
         };
         if let Err(broken) = setup.check() {
             return Err(peers.error(broken.to_string(), "peers and jobs that a run can be made of"));
@@ -172,6 +185,32 @@ impl PeersScenario {
 fn span(section: &Section<'_>, name: &str) -> Result<Span, InputError> {
     let Some(key) = section.find(name) else { return Ok(Span::ZERO) };
     Span::from_seconds(key.number(SECONDS, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(SECONDS))
+}
+
+/// How long peers stay and are away; nothing where they always stay.
+fn turnover(peers: &Section<'_>) -> Result<Option<Turnover>, InputError> {
+    let (Some(stays), away) = (peers.find("stays_s"), peers.find("away_s")) else {
+        return match peers.find("away_s") {
+            None => Ok(None),
+            Some(away) => {
+                Err(away.error_found("how long peers are away and not how long they stay", "stays_s with it"))
+            }
+        };
+    };
+    let away = away.ok_or_else(|| {
+        stays.error_found("how long peers stay and not how long they are away", "away_s with it")
+    })?;
+    Ok(Some(Turnover { stays: settings::period(&stays)?, away: settings::period(&away)? }))
+}
+
+/// Whether what workers can do is to be found out.
+fn learns_power(peers: &Section<'_>) -> Result<bool, InputError> {
+    let Some(key) = peers.find("power") else { return Ok(false) };
+    match key.text(POWER)? {
+        "declared" => Ok(false),
+        "learnt" => Ok(true),
+        _ => Err(key.wrong(POWER)),
+    }
 }
 
 fn loss(letters: &Section<'_>) -> Result<f64, InputError> {

@@ -98,7 +98,7 @@ impl Grid {
                     Alarm::Silence(run) => self.not_held(now, run, effects),
                     Alarm::Survey if self.is_surveying() => self.survey_is_over(now, effects),
                     Alarm::Survey => {}
-                    Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Deadline(_) => {
+                    Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Held | Alarm::Deadline(_) => {
                         self.ask(Cause::WokeUp { alarm, due });
                     }
                 }

@@ -92,6 +92,12 @@ impl Loans {
         !self.borrowed.is_empty() && self.borrowed.contains_key(&machine)
     }
 
+    /// Whose a machine is that is here and belongs to a peer.
+    #[inline]
+    pub fn lender(&self, machine: MachineId) -> Option<PartyId> {
+        if self.borrowed.is_empty() { None } else { self.borrowed.get(&machine).copied().flatten() }
+    }
+
     /// How many machines are lent, those that are being taken back too.
     pub fn lent(&self) -> usize {
         self.lent.len()

@@ -57,6 +57,7 @@ impl Grid {
         }
         self.take_off(now, &run, effects);
         let machines = self.machines_of_run(&run);
+        self.count_end(&run, end, machines.clone());
         self.forget_run(id);
         match (end, self.task(id.task).state) {
             (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
@@ -258,6 +259,9 @@ impl Grid {
         let runs: Vec<RunId> = there.runs().chain(there.stopping().iter().copied()).collect();
         for id in runs {
             let run = *self.find_run(id).expect("what is on a machine is known");
+            if matches!(run.stage, Stage::Sent | Stage::Running) {
+                self.count_loss(machine);
+            }
             if run.is_wide {
                 self.lose_part(now, &run, machine, effects);
                 continue;

@@ -36,9 +36,15 @@ fn reading(social: Score) -> &'static str {
     match social {
         Score::SocialAsPrinted => "SOCIAL as printed",
         Score::SocialWhole => "SOCIAL, gains relative to the whole sum",
-        Score::Social | Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => {
-            "SOCIAL by execution times"
-        }
+        Score::Social
+        | Score::Greedy
+        | Score::MinNum
+        | Score::Power
+        | Score::PowerPerCore
+        | Score::ReliablePower
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => "SOCIAL by execution times",
     }
 }
 
@@ -46,7 +52,15 @@ fn id(name: &str, social: Score) -> String {
     match social {
         Score::SocialAsPrinted => format!("{name}-as-printed"),
         Score::SocialWhole => format!("{name}-whole"),
-        Score::Social | Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => name.to_owned(),
+        Score::Social
+        | Score::Greedy
+        | Score::MinNum
+        | Score::Power
+        | Score::PowerPerCore
+        | Score::ReliablePower
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => name.to_owned(),
     }
 }
 

@@ -32,7 +32,11 @@ pub(super) fn figure_1(samples: &figure_1::Samples) -> Svg {
                 | Score::SocialWhole
                 | Score::SocialAsPrinted
                 | Score::Power
-                | Score::PowerPerCore => {
+                | Score::PowerPerCore
+                | Score::ReliablePower
+                | Score::Energy
+                | Score::EnergyDelay
+                | Score::ReliableEnergyDelay => {
                     format!("θ = {:.0} %", 100.0 * gain)
                 }
             };

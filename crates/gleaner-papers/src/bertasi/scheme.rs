@@ -67,6 +67,11 @@ pub fn name(score: Score) -> &'static str {
         Score::SocialWhole => "SOCIAL of the whole",
         Score::SocialAsPrinted => "SOCIAL as printed",
         Score::MinNum => "MIN-NUM",
-        Score::Power | Score::PowerPerCore => "POWER",
+        Score::Power
+        | Score::PowerPerCore
+        | Score::ReliablePower
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => "POWER",
     }
 }

@@ -5,7 +5,7 @@ use super::keeping::Keeping;
 use super::table_2::{CELLS, Cell};
 use crate::Interrupted;
 use crate::statistics::Estimate;
-use gleaner_policy::{Input, Peering, Preset, Reach, Recipe, Replicate};
+use gleaner_policy::{Holding, Input, Peering, Preset, Reach, Recipe, Replicate};
 use gleaner_sim::peers::{PeersSetup, peers};
 use rayon::prelude::*;
 
@@ -14,10 +14,16 @@ pub(super) const LOADS: [f64; 5] = [0.3, 0.45, 0.6, 0.75, 0.9];
 /// The most tasks of a job.
 pub(super) const BAGS: [u32; 2] = [1, 40];
 /// The rules beside greedy, each with what it does.
-pub(super) const RULES: [(&str, &str); 4] = [
+pub(super) const RULES: [(&str, &str); 7] = [
     ("second-runs", "greedy, with second runs on idle machines"),
     ("whole-grid", "greedy, with the most powerful machine of the whole grid"),
     ("bags", "gleaner/bags: both"),
+    ("held-whole-grid", "the same machine, but not one so slow that waiting is better"),
+    ("held-bags", "gleaner/bags, but no machine so slow that waiting is better"),
+    (
+        "bags-learnt",
+        "gleaner/bags where nobody knows how powerful a worker is before it ran something, beside greedy that knows",
+    ),
     ("bags-longest", "gleaner/bags-longest: both, and each job's longest task first by declared lengths"),
 ];
 /// Jobs of an instance at most: what waits at a load of 0.9 is seen with fewer.
@@ -68,20 +74,33 @@ impl Bagged {
 }
 
 /// Greedy, and [`RULES`].
-fn rules(greedy: Recipe) -> [Recipe; 1 + RULES.len()] {
+fn rules(greedy: Recipe) -> [(Recipe, Known); 1 + RULES.len()] {
     let of = |name: &str| Preset::named(name).expect("a preset of ours").recipe;
+    let bags = of("gleaner/bags");
     let peering = greedy.peering.map(|own| Peering { reach: Reach::Grid, ..own });
+    let held = |own: Option<Peering>| own.map(|own| Peering { hold: Holding::WhenSlower, ..own });
     [
-        greedy,
-        Recipe { replicate: Replicate::Idle, ..greedy },
-        Recipe { peering, ..greedy },
-        of("gleaner/bags"),
-        of("gleaner/bags-longest"),
+        (greedy, Known::Declared),
+        (Recipe { replicate: Replicate::Idle, ..greedy }, Known::Declared),
+        (Recipe { peering, ..greedy }, Known::Declared),
+        (bags, Known::Declared),
+        (Recipe { peering: held(peering), ..greedy }, Known::Declared),
+        (Recipe { peering: held(bags.peering), ..bags }, Known::Declared),
+        (bags, Known::Learnt),
+        (of("gleaner/bags-longest"), Known::Declared),
     ]
 }
 
-fn response_s(setup: &PeersSetup, rule: Recipe) -> f64 {
-    let setup = PeersSetup { declares_lengths: rule.reads().contains(&Input::Lengths), ..setup.clone() };
+/// How peers know what a worker can do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Declared,
+    Learnt,
+}
+
+fn response_s(setup: &PeersSetup, (rule, known): (Recipe, Known)) -> f64 {
+    let declares_lengths = rule.reads().contains(&Input::Lengths);
+    let setup = PeersSetup { declares_lengths, learns_power: known == Known::Learnt, ..setup.clone() };
     let mut run = peers(&setup, |_| rule.build());
     run.run();
     assert_eq!(run.outside().tasks_left(), 0, "every task of an experiment ends");

@@ -4,9 +4,10 @@ use super::bags::{Bagged, RULES};
 use super::experiments::{Case, Findings, Pair};
 use super::favours::{Contention, Need, Shares};
 use super::instances::{READINGS, Reading};
+use super::measures::{Judged, Measured, SCORES};
 use crate::statistics::{Estimate, mean};
 use crate::{Claim, Condition, Rule};
-use gleaner_policy::Favours;
+use gleaner_policy::{Favours, Score};
 
 const TIMES: &str = "times";
 const PERCENT: &str = "%";
@@ -37,6 +38,7 @@ pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     }));
     claims.extend(findings.week.as_deref().map(of_week));
     claims.extend(findings.bags.iter().flat_map(of_bags));
+    claims.extend(findings.judged.iter().flat_map(of_scores));
     claims.extend(of_favours(findings));
     claims
 }
@@ -171,6 +173,27 @@ fn of_bags(bagged: &Bagged) -> Vec<Claim> {
         ..claim("past the paper: a rule of ours beats greedy", "above 0", bagged.gain(rule), PERCENT)
     };
     RULES.into_iter().enumerate().map(of_rule).collect()
+}
+
+/// What the paper leaves for later: what each score gains over power, and what it costs.
+fn of_scores(judged: &Judged) -> Vec<Claim> {
+    let cases = SCORES.iter().enumerate().flat_map(|(at, score)| Measured::ALL.map(|of| (at, score, of)));
+    let claim = |(at, score, of): (usize, &Score, Measured)| Claim {
+        id: format!("scores/{}/{}-load-{}", score.name(), of.name(), judged.load),
+        quantity: format!(
+            "how much less {} is than by power: jobs of 1 to 40 tasks, a load of {}",
+            of.says(),
+            judged.load
+        ),
+        reading: "ten peers, a quarter of the workers frail, 60 to 300 W whatever the power",
+        ..claim(
+            "future work: node reliability and energy consumption",
+            "above 0 where it gains",
+            judged.less(at, of),
+            PERCENT,
+        )
+    };
+    cases.map(claim).collect()
 }
 
 /// Both rules on a week of `OurGrid`'s work: the paper says nothing of it, but that its workloads are realistic.

@@ -5,6 +5,7 @@ use super::bags::Bagged;
 use super::favours::{Contention, Need, Shares};
 use super::instances::{READINGS, Reading, instance, week};
 use super::keeping::Keeping;
+use super::measures::Judged;
 use super::table_2::{CELLS, Cell};
 use crate::statistics::Estimate;
 use crate::{Interrupted, Kept, Progress};
@@ -73,6 +74,8 @@ pub struct Findings {
     pub(super) cases: Vec<Case>,
     /// Rules of our own beside greedy, by size of bags, then by load.
     pub(super) bags: Vec<Bagged>,
+    /// What else a worker can be judged by, by load.
+    pub(super) judged: Vec<Judged>,
     /// By contention, then by rule.
     pub(super) contentions: Vec<Contention>,
     /// With as much need of others' workers, and with bags of one size.
@@ -111,7 +114,8 @@ impl Experiments {
     /// How many simulations [`run`](Self::run) takes, of a pair of rules or of one, those that are kept already with them.
     pub fn simulations(&self) -> u64 {
         let week = u64::from(self.workload.is_some());
-        (self.cases.len() as u64 + week + Bagged::SIMULATIONS + Contention::SIMULATIONS + Shares::SIMULATIONS)
+        let of_ours = Bagged::SIMULATIONS + Judged::SIMULATIONS;
+        (self.cases.len() as u64 + week + of_ours + Contention::SIMULATIONS + Shares::SIMULATIONS)
             * self.seeds
     }
 
@@ -147,6 +151,7 @@ impl Experiments {
             (1..=self.seeds).into_par_iter().map(one).collect::<Result<Vec<Pair>, Interrupted>>()
         });
         let bagged = Bagged::all(self.seeds, self.jobs_max, &keeping)?;
+        let judged = Judged::all(self.seeds, self.jobs_max, &keeping)?;
         let contentions = Contention::all(self.seeds, self.horizon, &keeping)?;
         let shares = [Need::EqualBeyond, Need::EqualBags]
             .map(|need| Shares::of(need, (self.seeds, self.horizon), &keeping));
@@ -155,6 +160,7 @@ impl Experiments {
             seeds: self.seeds,
             cases,
             bags: bagged,
+            judged,
             contentions,
             shares: [beyond?, bags?],
             week: week.transpose()?,

@@ -71,8 +71,13 @@ pub struct Shares {
 }
 
 fn recipe(favours: Favours) -> Recipe {
-    let peering =
-        Peering { favours, queue: Overflow::Peer, recall: Recalling::WhenShort, reach: Reach::Site };
+    let peering = Peering {
+        favours,
+        queue: Overflow::Peer,
+        recall: Recalling::WhenShort,
+        reach: Reach::Site,
+        ..Peering::default()
+    };
     Recipe { choose: Choose::BestLatest, peering: Some(peering), ..Recipe::by(Score::Power) }
 }
 

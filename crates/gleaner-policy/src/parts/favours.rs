@@ -1,5 +1,5 @@
-//! Among peers: who is lent to, what becomes of tasks that nobody can take, whether what is lent is taken back, and how far a
-//! task's machine is looked for.
+//! Among peers: who is lent to, what becomes of tasks that nobody can take, whether what is lent is taken back, how far a
+//! task's machine is looked for, and whether a task waits for a faster one.
 
 use super::{About, Choice, Input};
 
@@ -131,7 +131,40 @@ impl Choice for Reach {
             },
             Reach::Grid => About {
                 name: "grid",
-                meaning: "The most powerful idle machine of the whole grid comes first, whoever owns it: before a task                           starts at home, peers are asked for a machine that is more powerful.",
+                meaning: "The most powerful idle machine of the whole grid comes first, whoever owns it: before a task starts \
+                          at home, peers are asked for a machine that is more powerful.",
+                reads: &[Input::Speeds],
+            },
+        }
+    }
+}
+
+/// Whether a task starts on an idle machine however slow that is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Holding {
+    /// At once.
+    #[default]
+    Never,
+    /// Not where waiting is better.
+    WhenSlower,
+}
+
+impl Choice for Holding {
+    fn all() -> Vec<Self> {
+        vec![Holding::Never, Holding::WhenSlower]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Holding::Never => About {
+                name: "never",
+                meaning: "A task starts on whatever machine is idle, however slow that is.",
+                reads: &[],
+            },
+            Holding::WhenSlower => About {
+                name: "when-slower",
+                meaning: "A task does not start on an idle machine of the site's own if faster ones of the site, busy now, would \
+                          have done all that waits before this one had done one task, by how long tasks like it took so far.",
                 reads: &[Input::Speeds],
             },
         }
@@ -149,4 +182,6 @@ pub struct Peering {
     pub recall: Recalling,
     /// Where the machine for a task is looked for.
     pub reach: Reach,
+    /// Whether a task starts on an idle machine however slow that is.
+    pub hold: Holding,
 }

@@ -26,6 +26,14 @@ pub enum Score {
     Power,
     /// Those of one core.
     PowerPerCore,
+    /// As power, less what is to be expected to be done in vain.
+    ReliablePower,
+    /// The operations that a machine does for each joule.
+    Energy,
+    /// Energy and time alike: the least product of both.
+    EnergyDelay,
+    /// The same, less what is to be expected to be done in vain.
+    ReliableEnergyDelay,
 }
 
 impl Choice for Score {
@@ -78,6 +86,30 @@ impl Choice for Score {
                 meaning: "The machine on one core of which the task runs fastest, whatever is on it.",
                 reads: &[Input::Speeds],
             },
+            Score::ReliablePower => About {
+                name: "reliable-power",
+                meaning: "As power, times the part of the runs so far that came to their end there: (1 + finished)/(1 + finished \
+                          + lost). What fails, or is lost with its machine, counts as lost; what was told to stop does not. \
+                          All machines that a peer lends count as one.",
+                reads: &[Input::Speeds, Input::Ends],
+            },
+            Score::Energy => About {
+                name: "energy",
+                meaning: "The machine that does the most of the task's operations for each joule: power over watts. A machine \
+                          says its watts in its attribute Watts; one that does not is taken for 100.",
+                reads: &[Input::Speeds, Input::Watts],
+            },
+            Score::EnergyDelay => About {
+                name: "energy-delay",
+                meaning: "The machine with the least energy times time for an operation: power times power over watts. So half \
+                          the energy is worth twice the time.",
+                reads: &[Input::Speeds, Input::Watts],
+            },
+            Score::ReliableEnergyDelay => About {
+                name: "reliable-energy-delay",
+                meaning: "As energy-delay, times the square of reliable-power's part: what is done in vain costs time and energy.",
+                reads: &[Input::Speeds, Input::Watts, Input::Ends],
+            },
         }
     }
 }
@@ -88,7 +120,14 @@ impl Score {
         [Score::Greedy, Score::Social, Score::SocialWhole, Score::SocialAsPrinted, Score::MinNum];
 
     /// Those that look at the machine alone.
-    pub const POWERS: [Score; 2] = [Score::Power, Score::PowerPerCore];
+    pub const POWERS: [Score; 6] = [
+        Score::Power,
+        Score::PowerPerCore,
+        Score::ReliablePower,
+        Score::Energy,
+        Score::EnergyDelay,
+        Score::ReliableEnergyDelay,
+    ];
 
     /// As it is written in scenarios and presets.
     pub fn name(self) -> &'static str {
@@ -107,6 +146,12 @@ impl Score {
             Score::MinNum => "each task to the machine with the fewest tasks",
             Score::Power => "each task to the most powerful machine that has room",
             Score::PowerPerCore => "each task to the machine with the fastest core that has room",
+            Score::ReliablePower => "each task to the most powerful machine by what came to its end there",
+            Score::Energy => "each task where an operation takes the least energy",
+            Score::EnergyDelay => "each task where energy times time is least",
+            Score::ReliableEnergyDelay => {
+                "each task where energy times time is least by what came to its end there"
+            }
         }
     }
 
@@ -119,18 +164,28 @@ impl Score {
             | Score::SocialWhole
             | Score::SocialAsPrinted
             | Score::Power
-            | Score::PowerPerCore => false,
+            | Score::PowerPerCore
+            | Score::ReliablePower
+            | Score::Energy
+            | Score::EnergyDelay
+            | Score::ReliableEnergyDelay => false,
         }
     }
 
     /// What a decision costs.
     pub(crate) fn cost(self) -> &'static str {
         match self {
-            Score::Greedy | Score::MinNum | Score::Power | Score::PowerPerCore => {
-                "A decision costs O(machine classes + log machines)."
-            }
+            Score::Greedy
+            | Score::MinNum
+            | Score::Power
+            | Score::PowerPerCore
+            | Score::Energy
+            | Score::EnergyDelay => "A decision costs O(machine classes + log machines).",
             Score::Social => "A decision costs O(machine classes + log machines), and O(machines) at worst.",
-            Score::SocialWhole | Score::SocialAsPrinted => "A decision costs O(machines) at worst.",
+            Score::SocialWhole
+            | Score::SocialAsPrinted
+            | Score::ReliablePower
+            | Score::ReliableEnergyDelay => "A decision costs O(machines) at worst.",
         }
     }
 }
@@ -169,7 +224,22 @@ pub(crate) fn placement(score: Score, grid: &Grid, class: TaskClassId, on: Machi
         Score::MinNum => -f64::from(n),
         Score::Power => f64::from(machine.cores()) / h,
         Score::PowerPerCore => 1.0 / h,
+        Score::ReliablePower => f64::from(machine.cores()) / h * grid.ends_on(on).reliability(),
+        Score::Energy => f64::from(machine.cores()) / h / grid.classes().watts(machine.class()),
+        Score::EnergyDelay => {
+            energy_delay(f64::from(machine.cores()) / h, grid.classes().watts(machine.class()))
+        }
+        Score::ReliableEnergyDelay => {
+            let reliability = grid.ends_on(on).reliability();
+            energy_delay(f64::from(machine.cores()) / h, grid.classes().watts(machine.class()))
+                * (reliability * reliability)
+        }
     }
+}
+
+/// One over energy times time, for an operation.
+pub(crate) fn energy_delay(ops_per_s: f64, watts: f64) -> f64 {
+    ops_per_s * ops_per_s / watts
 }
 
 fn cores(grid: &Grid, class: TaskClassId) -> u64 {
@@ -212,7 +282,12 @@ pub(crate) fn gain(score: Score, grid: &Grid, class: TaskClassId, from: MachineI
         Score::SocialWhole => social_gain_of_the_whole(grid, class, grid.machine(from), grid.machine(to)),
         Score::SocialAsPrinted => social_gain_as_printed(grid, class, grid.machine(from), grid.machine(to)),
         Score::MinNum => f64::from(grid.machine(from).count()) - f64::from(grid.machine(to).count()),
-        Score::Power | Score::PowerPerCore => {
+        Score::Power
+        | Score::PowerPerCore
+        | Score::ReliablePower
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => {
             let power = |on| placement(score, grid, class, on);
             (power(to) - power(from)) / power(from)
         }

@@ -54,7 +54,7 @@ impl Ended {
     }
 
     /// Nothing where none ended.
-    fn mean(&self, class: TaskClassId) -> f64 {
+    pub(super) fn mean(&self, class: TaskClassId) -> f64 {
         let Some(lengths) = self.0.get(&class) else { return 0.0 };
         lengths.sum as f64 / PARTS / lengths.tasks as f64
     }

@@ -73,7 +73,10 @@ impl Objective for Seeker<'_> {
                 | Choose::BestByLot
                 | Choose::Proportional { .. }
                 | Choose::TwoChoices,
-            ) => placement::bound(self.score, (self.class, h), cores, summary),
+            ) => {
+                let watts = self.grid.classes().watts(class);
+                placement::bound(self.score, (self.class, h), (cores, watts), summary)
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
+use crate::parts::favours::{Favours, Holding, Overflow, Peering, Reach, Recalling};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -56,12 +56,13 @@ impl Recipe {
             parts.push(PartView::of("level", self.level));
         }
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
-        if let Some(Peering { favours, queue, recall, reach }) = self.peering {
+        if let Some(Peering { favours, queue, recall, reach, hold }) = self.peering {
             parts.extend([
                 PartView::of("favours", favours),
                 PartView::of("queue", queue),
                 PartView::of("recall", recall),
                 PartView::of("reach", reach),
+                PartView::of("hold", hold),
             ]);
         }
         parts
@@ -110,6 +111,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Overflow>("queue"))
         .chain(all::<Recalling>("recall"))
         .chain(all::<Reach>("reach"))
+        .chain(all::<Holding>("hold"))
         .chain(all::<Nearness>("sites.nearness"))
         .chain(all::<Behind>("sites.behind"))
         .chain(all::<Turn>("sites.turn"))
@@ -161,12 +163,16 @@ impl Recipe {
         if self.choose != Choose::Best {
             write!(f, ", {}", self.choose.name())?;
         }
-        if let Some(Peering { favours, queue, recall, reach }) = self.peering {
+        if let Some(Peering { favours, queue, recall, reach, hold }) = self.peering {
             let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
             write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}")?;
             match reach {
                 Reach::Site => {}
                 Reach::Grid => f.write_str(", machines of the whole grid")?,
+            }
+            match hold {
+                Holding::Never => {}
+                Holding::WhenSlower => f.write_str(", held back from slow ones")?,
             }
             if self.order == Order::MaxMin {
                 f.write_str(", each job's longest first")?;

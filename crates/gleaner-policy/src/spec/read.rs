@@ -142,13 +142,14 @@ fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
 
 /// A key of them makes a peer of what was none.
 fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, PolicyError> {
-    let is_said = ["favours", "queue", "recall", "reach"].iter().any(|key| table.find(key).is_some());
+    let is_said = ["favours", "queue", "recall", "reach", "hold"].iter().any(|key| table.find(key).is_some());
     let Some(own) = own.or_else(|| is_said.then(Peering::default)) else { return Ok(None) };
     Ok(Some(Peering {
         favours: chosen(table, "favours", own.favours)?,
         queue: chosen(table, "queue", own.queue)?,
         recall: chosen(table, "recall", own.recall)?,
         reach: chosen(table, "reach", own.reach)?,
+        hold: chosen(table, "hold", own.hold)?,
     }))
 }
 

@@ -62,6 +62,13 @@ pub enum Word {
         /// The borrower's name for it.
         run: RunId,
     },
+    /// Stop this there: its task is done elsewhere, or not wanted any more.
+    Stop {
+        /// The loan.
+        loan: Loan,
+        /// The borrower's name for it.
+        run: RunId,
+    },
     /// What you sent to run there is over.
     Ended {
         /// The loan.

@@ -10,23 +10,26 @@ impl World<'_> {
     /// Carries out what a scheduler orders among peers.
     pub(super) fn lend(&mut self, now: Time, peer: PartyId, order: Lending, out: Leaves<'_>) {
         let service = PartyId::new(self.state.desks.len());
+        let is_away = self.is_away(peer);
         let desk = &mut self.state.desks[peer.index()];
         match order {
             Lending::Ask { class, workers, seek } => {
                 let received = desk.received;
                 desk.wants.insert(class, (workers, seek));
-                out.send(peer, service, Word::Wants { class, workers, seek, received });
+                // Who is away says it when it is back.
+                let asks = (!is_away).then_some(Word::Wants { class, workers, seek, received });
+                out.send_all(peer, service, asks);
             }
             Lending::Offer { best } => {
                 desk.offers = best;
-                out.send(peer, service, Word::Offers { best });
+                out.send_all(peer, service, (!is_away).then_some(Word::Offers { best }));
             }
             Lending::Lend { machine, to } => {
                 let loan = desk.lend(machine, to);
                 let answer = desk.answer(false);
                 let worker = self.worker_of(peer, machine);
                 self.state.workers.all[worker].loan = Some((to, loan));
-                out.send(peer, to, Word::Lent { loan, class: self.state.workers.all[worker].class });
+                out.send(peer, to, Word::Lent { loan, class: self.state.workers.all[worker].taken_for });
                 out.send_all(peer, service, answer);
             }
             Lending::Refuse => {
@@ -153,6 +156,7 @@ impl World<'_> {
             | Word::GivenBack(_)
             | Word::Holds(_)
             | Word::Run { .. }
+            | Word::Stop { .. }
             | Word::Ended { .. } => return Err(Unheard::Senseless("not what discovery says")),
         }
         Ok(())
@@ -168,7 +172,7 @@ impl World<'_> {
         if from == to {
             return Err(Unheard::Senseless("from itself"));
         }
-        let classes = self.setup.machine_classes.len();
+        let classes = self.believed.classes.len();
         let desk = &mut self.state.desks[to.index()];
         match word {
             Word::Lent { loan, class } => {
@@ -190,6 +194,14 @@ impl World<'_> {
             }
             Word::Holds(held) => self.compare(now, (from, to), &held, out),
             Word::Run { loan, run } => return self.run_for(now, (from, to), (loan, run), out),
+            Word::Stop { loan, run } => {
+                let machine = desk.lent_to(from, loan)?;
+                let worker = self.worker_of(to, machine);
+                if !self.state.workers.stop(now, worker, (from, run)) {
+                    return Err(Unheard::Late);
+                }
+                self.state.outcome.stopped += 1;
+            }
             Word::Ended { loan, run, finished } => {
                 let sent = desk.end_run(from, loan, run)?;
                 let end = if finished { RunEnd::Finished } else { RunEnd::Lost };

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub remote: u64,
     /// Runs that were stopped where they were.
     pub stopped: u64,
+    /// Runs that failed.
+    pub failed: u64,
     /// When the last task ended.
     pub makespan: Time,
     /// By worker, peer after peer: how long it ran something.
@@ -32,6 +34,8 @@ pub struct Outcome {
     pub started: Vec<Option<Time>>,
     /// How long workers ran what was stopped.
     pub lost_s: f64,
+    /// What workers took while they ran something, in joules: each its watts, by the part of its cores that did.
+    pub energy_j: f64,
     /// Letters that were not acted on since they crossed others.
     pub late: u64,
     /// Letters that were refused.

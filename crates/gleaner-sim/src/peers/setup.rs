@@ -2,8 +2,9 @@
 
 use super::letters::Word;
 use crate::mail::Way;
-use gleaner_core::{MachineClass, TaskClass};
+use gleaner_core::{Chance, MachineClass, Purpose, TaskClass};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A peer's own workers.
@@ -50,6 +51,47 @@ pub struct Silence {
     pub from: Time,
     /// Until when.
     pub until: Time,
+}
+
+/// A peer that is switched off for a while, with all its workers; what its users handed in waits for it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Absence {
+    /// Which.
+    pub peer: PartyId,
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+/// Peers come and go by chance: each stays for a while and is away for a while, both drawn from exponential distributions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Turnover {
+    /// How long one stays on average.
+    pub stays: Span,
+    /// How long one is away on average.
+    pub away: Span,
+}
+
+impl Turnover {
+    /// The n-th absence of a peer that is there from that moment on: the same whenever it is asked.
+    pub(super) fn absence(self, seed: u64, (peer, nth): (PartyId, u32), from: Time) -> Absence {
+        let mut chance = Chance::of_nth(seed, Purpose::Absence, (peer.index() as u64) << 32 | u64::from(nth));
+        let mut drawn = |mean: Span| -mean.seconds() * libm::log(1.0 - chance.unit());
+        let from = from.after_seconds(drawn(self.stays));
+        Absence { peer, from, until: from.after_seconds(drawn(self.away).max(1e-9)) }
+    }
+}
+
+/// A worker on which runs fail by chance: the time to the next failure is drawn from an exponential distribution for each run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Frail {
+    /// Whose.
+    pub peer: PartyId,
+    /// Which of its workers.
+    pub worker: usize,
+    /// How long a run goes on there on average before it fails.
+    pub fails_after: Span,
 }
 
 /// A letter that nothing led to: what a liar sends.
@@ -115,12 +157,20 @@ pub struct PeersSetup {
     pub outages: Vec<Outage>,
     /// Peers that fall silent.
     pub silences: Vec<Silence>,
+    /// Peers that are switched off.
+    pub absences: Vec<Absence>,
+    /// Whether peers come and go by chance besides.
+    pub turnover: Option<Turnover>,
+    /// Workers on which runs fail by chance.
+    pub frail: Vec<Frail>,
     /// Letters of liars.
     pub forged: Vec<Forged>,
     /// Whether tasks take times of their own on workers.
     pub unrelated: Option<Unrelated>,
     /// Whether users say how long their tasks are.
     pub declares_lengths: bool,
+    /// Whether nobody knows how powerful a worker is before it ran something.
+    pub learns_power: bool,
 }
 
 /// Why no run can be made of a setup.
@@ -143,9 +193,15 @@ pub enum InvalidSetup {
     /// A class has other than one kind of operation, or tasks take several cores.
     #[error("there is one kind of operation among peers, and a task takes one core")]
     Operations,
-    /// An outage or a silence names what is not there, or ends before it begins.
-    #[error("an outage or a silence is of nobody, or ends before it begins")]
+    /// An outage, a silence or an absence names what is not there, or ends before it begins.
+    #[error("an outage, a silence or an absence is of nobody, or ends before it begins")]
     Absence,
+    /// A frail worker is not there, or its runs fail at once.
+    #[error("a worker whose runs fail is nobody's, or they fail after no time")]
+    Frail,
+    /// Whoever comes back hears of nothing.
+    #[error("peers come and go without a heartbeat, so that what they missed is never said again")]
+    Unheard,
 }
 
 impl PeersSetup {
@@ -181,10 +237,22 @@ impl PeersSetup {
                 && outage.from < outage.until
         };
         let silence = |silence: &Silence| known(silence.peer) && silence.from < silence.until;
-        if self.outages.iter().all(outage) && self.silences.iter().all(silence) {
-            Ok(())
-        } else {
-            Err(InvalidSetup::Absence)
+        let absence = |absence: &Absence| known(absence.peer) && absence.from < absence.until;
+        let is_whole = self.outages.iter().all(outage)
+            && self.silences.iter().all(silence)
+            && self.absences.iter().all(absence);
+        if !is_whole {
+            return Err(InvalidSetup::Absence);
         }
+        let frail = |frail: &Frail| {
+            known(frail.peer)
+                && frail.worker < self.peers[frail.peer.index()].workers.len()
+                && frail.fails_after > Span::ZERO
+        };
+        if !self.frail.iter().all(frail) {
+            return Err(InvalidSetup::Frail);
+        }
+        let come_and_go = !self.absences.is_empty() || self.turnover.is_some();
+        if come_and_go && self.heartbeat.is_none() { Err(InvalidSetup::Unheard) } else { Ok(()) }
     }
 }

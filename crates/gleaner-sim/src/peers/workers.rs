@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::believed::Shown;
 use super::letters::Loan;
 
 /// A run on a worker.
@@ -19,6 +20,8 @@ pub(super) struct Running {
     pub(super) began: Time,
     /// The same without what its inputs took.
     pub(super) computes_from: Time,
+    /// Its end is a failure.
+    pub(super) fails: bool,
 }
 
 /// A worker of a peer.
@@ -27,9 +30,15 @@ pub(super) struct Worker {
     pub(super) owner: PartyId,
     /// Its owner's name for it.
     pub(super) machine: MachineId,
+    /// What it is.
     pub(super) class: MachineClassId,
+    /// What its owner takes it for, and says to others that it is.
+    pub(super) taken_for: MachineClassId,
+    /// What it did so far.
+    pub(super) shown: Shown,
     pub(super) cores: u32,
-    pub(super) is_up: bool,
+    /// For how many reasons it is out of reach.
+    pub(super) downs: u32,
     /// Who has it.
     pub(super) loan: Option<(PartyId, Loan)>,
     /// Slots of what runs here.
@@ -43,7 +52,7 @@ pub(super) struct Worker {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Workers {
     pub(super) all: Vec<Worker>,
-    /// How long what was stopped had run.
+    /// How long what was stopped or failed had run.
     pub(super) lost_s: f64,
     /// Nothing where it was stopped.
     slots: Vec<Option<Running>>,
@@ -53,13 +62,29 @@ pub(super) struct Workers {
 }
 
 impl Worker {
-    pub(super) fn new(owner: PartyId, machine: MachineId, class: MachineClassId, cores: u32) -> Self {
-        let (runs, queue) = (Vec::new(), VecDeque::new());
-        Self { owner, machine, class, cores, is_up: true, loan: None, runs, queue, busy_s: 0.0 }
+    pub(super) fn new(
+        (owner, machine): (PartyId, MachineId),
+        (class, taken_for): (MachineClassId, MachineClassId),
+        cores: u32,
+    ) -> Self {
+        let (runs, queue, shown) = (Vec::new(), VecDeque::new(), Shown::default());
+        Self {
+            owner,
+            machine,
+            class,
+            taken_for,
+            shown,
+            cores,
+            downs: 0,
+            loan: None,
+            runs,
+            queue,
+            busy_s: 0.0,
+        }
     }
 
     pub(super) fn has_free_core(&self) -> bool {
-        self.is_up && (self.runs.len() as u32) < self.cores
+        self.downs == 0 && (self.runs.len() as u32) < self.cores
     }
 }
 
@@ -85,7 +110,10 @@ impl Workers {
     pub(super) fn end(&mut self, now: Time, slot: u32) -> Option<Running> {
         self.ends.pop();
         self.free.push(slot);
-        self.take_off(now, slot)
+        let ended = self.take_off(now, slot);
+        self.lost_s +=
+            ended.filter(|ended| ended.fails).map_or(0.0, |ended| now.since(ended.began).seconds());
+        ended
     }
 
     fn take_off(&mut self, now: Time, slot: u32) -> Option<Running> {
@@ -126,7 +154,7 @@ impl Workers {
     /// Whether a worker runs no more than it can, and only for whoever has it.
     pub(super) fn is_whole(&self, worker: usize) -> bool {
         let there = &self.all[worker];
-        let fits = there.runs.len() as u32 <= there.cores && (there.is_up || there.runs.is_empty());
+        let fits = there.runs.len() as u32 <= there.cores && (there.downs == 0 || there.runs.is_empty());
         let loan = there.loan.map(|(_, loan)| loan);
         fits && self.on(worker).all(|running| running.loan == loan && running.worker == worker)
     }
@@ -137,7 +165,8 @@ impl Running {
         (party, run): (PartyId, RunId),
         (worker, loan): (usize, Option<Loan>),
         (began, computes_from): (Time, Time),
+        fails: bool,
     ) -> Self {
-        Self { party, run, worker, loan, began, computes_from }
+        Self { party, run, worker, loan, began, computes_from, fails }
     }
 }

@@ -1,15 +1,16 @@
 //! The world around the peers: what is true of workers and tasks, and what becomes of letters and orders.
 
 use super::accounts::OpenJob;
+use super::believed::Believed;
 use super::desk::{Desk, Lent, REFUSED_MAX, Refused, Unheard};
 use super::discovery::{Discovery, Power};
 use super::letters::{Loan, Word};
 use super::results::Outcome;
-use super::setup::PeersSetup;
+use super::setup::{Absence, PeersSetup};
 use super::workers::{Running, Worker, Workers};
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
-use gleaner_core::{Command, Event, LendingEvent, RunEnd, Seek};
+use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd, Seek};
 use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -27,6 +28,10 @@ pub enum Happening {
     Down(u32),
     /// A worker is back.
     Up(u32),
+    /// A peer goes, by its absence.
+    Leaves(u32),
+    /// A peer is back.
+    Comes(u32),
     /// A letter that nothing led to.
     Forged(u32),
     /// All say that they are here.
@@ -43,6 +48,10 @@ pub struct World<'a> {
     first_worker: Vec<usize>,
     /// The first of a job's tasks.
     first_task: Vec<u32>,
+    /// By worker: how long a run goes on there on average before it fails, where runs do.
+    fails_after: Vec<Option<Span>>,
+    /// What workers can be taken for.
+    pub(super) believed: Believed,
     pub(super) state: State,
 }
 
@@ -59,7 +68,13 @@ pub(super) struct State {
     next_arrivals: BinaryHeap<Reverse<(Time, u32)>>,
     followers: BTreeMap<u32, u32>,
     open: BTreeMap<u32, OpenJob>,
-    /// Outages, forged letters and heartbeats to come.
+    /// Those of the setup, and those that were drawn so far.
+    absences: Vec<Absence>,
+    /// By peer: for how many reasons it is away.
+    pub(super) away: Vec<u32>,
+    /// By peer: how often it went by chance.
+    drawn: Vec<u32>,
+    /// Outages, absences, forged letters and heartbeats to come.
     dated: BinaryHeap<Reverse<(Time, Happening)>>,
     tasks_left: u64,
     pub(super) outcome: Outcome,
@@ -71,6 +86,7 @@ pub(super) type Leaves<'b> = &'b mut Out<Word>;
 
 impl<'a> World<'a> {
     pub(super) fn new(setup: &'a PeersSetup) -> Self {
+        let believed = Believed::of(setup);
         let mut workers = Workers::default();
         let mut first_worker = Vec::new();
         for (peer, site) in setup.peers.iter().enumerate() {
@@ -78,7 +94,8 @@ impl<'a> World<'a> {
             for (index, class) in site.workers.iter().enumerate() {
                 let cores = setup.machine_classes[class.index()].cores;
                 let (owner, machine) = (PartyId::new(peer), MachineId::new(index));
-                workers.all.push(Worker::new(owner, machine, *class, cores));
+                let taken_for = believed.at_first(*class);
+                workers.all.push(Worker::new((owner, machine), (*class, taken_for), cores));
             }
         }
         let desks = setup.peers.iter().enumerate();
@@ -118,14 +135,40 @@ impl<'a> World<'a> {
             next_arrivals: BinaryHeap::new(),
             followers,
             open: BTreeMap::new(),
+            absences: setup.absences.clone(),
+            away: vec![0; setup.peers.len()],
+            drawn: vec![0; setup.peers.len()],
             dated,
             tasks_left: setup.lengths.len() as u64,
             outcome,
             refused: Vec::new(),
         };
-        let mut world = Self { setup, first_worker, first_task: first_task.collect(), state };
+        let mut fails_after = vec![None; state.workers.all.len()];
+        for frail in &setup.frail {
+            fails_after[first_worker[frail.peer.index()] + frail.worker] = Some(frail.fails_after);
+        }
+        let first_task = first_task.collect();
+        let mut world = Self { setup, first_worker, first_task, fails_after, believed, state };
         world.skip_followers();
+        (0..setup.absences.len()).for_each(|index| world.date_absence(index));
+        (0..setup.peers.len()).map(PartyId::new).for_each(|peer| world.draw_absence(peer, Time::ZERO));
         world
+    }
+
+    fn date_absence(&mut self, index: usize) {
+        let absence = self.state.absences[index];
+        let index = u32::try_from(index).expect("fewer absences than 2^32");
+        self.state.dated.push(Reverse((absence.from, Happening::Leaves(index))));
+        self.state.dated.push(Reverse((absence.until, Happening::Comes(index))));
+    }
+
+    /// When a peer that is there goes next, where that is left to chance.
+    pub(super) fn draw_absence(&mut self, peer: PartyId, now: Time) {
+        let Some(turnover) = self.setup.turnover else { return };
+        let nth = &mut self.state.drawn[peer.index()];
+        self.state.absences.push(turnover.absence(self.setup.seed, (peer, *nth), now));
+        *nth += 1;
+        self.date_absence(self.state.absences.len() - 1);
     }
 
     /// The same setup's world in the middle of a run.
@@ -152,6 +195,10 @@ impl<'a> World<'a> {
 
     pub(super) fn worker_of(&self, peer: PartyId, machine: MachineId) -> usize {
         self.first_worker[peer.index()] + machine.index()
+    }
+
+    pub(super) fn is_away(&self, peer: PartyId) -> bool {
+        self.state.away.get(peer.index()).is_some_and(|reasons| *reasons > 0)
     }
 
     fn is_silent(&self, peer: PartyId, now: Time) -> bool {
@@ -197,8 +244,14 @@ impl<'a> World<'a> {
         let (task, job) = self.state.desks[party.index()].tasks[run.task.index()];
         self.state.outcome.started[job as usize].get_or_insert(now);
         let computes_from = if loan.is_some() { now + self.setup.inputs } else { now };
-        let ends = computes_from.after_seconds(self.seconds(task, worker));
-        self.state.workers.begin(Running::new((party, run), (worker, loan), (now, computes_from)), ends);
+        let done = computes_from.after_seconds(self.seconds(task, worker));
+        let failure = self.fails_after[worker].map_or(Time::NEVER, |mean| {
+            let nth = u64::from(run.number) << 32 | u64::from(task);
+            let unit = Chance::of_nth(self.setup.seed, Purpose::Failure, nth).unit();
+            now.after_seconds(-mean.seconds() * libm::log(1.0 - unit))
+        });
+        let running = Running::new((party, run), (worker, loan), (now, computes_from), failure < done);
+        self.state.workers.begin(running, done.min(failure));
     }
 
     /// The next of what its owner sent a worker begins, if it can.
@@ -214,9 +267,21 @@ impl<'a> World<'a> {
 
     fn run_ends(&mut self, now: Time, slot: u32, out: Leaves<'_>) {
         let Some(running) = self.state.workers.end(now, slot) else { return };
-        let Running { party, run, worker, loan, began, computes_from } = running;
+        let Running { party, run, worker, loan, began, computes_from, fails } = running;
         let owner = self.state.workers.all[worker].owner;
+        if fails {
+            self.state.outcome.failed += 1;
+            match loan {
+                Some(loan) => out.send(owner, party, Word::Ended { loan, run, finished: false }),
+                None => {
+                    out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
+                    self.begin_queued(now, worker, out);
+                }
+            }
+            return;
+        }
         let took = now.since(computes_from);
+        self.show_power((party, run, worker), took, out);
         if let Some(loan) = loan {
             out.tell(owner, Event::Lending(LendingEvent::FavourDone { to: party, worth: took }));
             out.send(owner, party, Word::Ended { loan, run, finished: true });
@@ -225,6 +290,21 @@ impl<'a> World<'a> {
         self.task_ends(now, (party, owner), run, (now.since(began), took), out);
         out.tell(party, Event::RunEnded { run, end: RunEnd::Finished });
         self.begin_queued(now, worker, out);
+    }
+
+    /// What a worker did of a task shows its owner how powerful it is.
+    fn show_power(&mut self, (party, run, worker): (PartyId, RunId, usize), took: Span, out: Leaves<'_>) {
+        if !self.setup.learns_power {
+            return;
+        }
+        let (task, _) = self.state.desks[party.index()].tasks[run.task.index()];
+        let there = &mut self.state.workers.all[worker];
+        there.shown.add(self.setup.weights[0] * self.setup.lengths[task as usize].amount(), took);
+        let class = self.believed.nearest(there.class, there.shown);
+        if std::mem::replace(&mut there.taken_for, class) != class {
+            let (owner, machine) = (there.owner, there.machine);
+            out.tell(owner, Event::MachineMeasured { machine, class });
+        }
     }
 
     /// A task is done, as its peer knows from now on.
@@ -275,12 +355,12 @@ impl<'a> World<'a> {
         self.state.workers.all[worker].loan.map(|(_, loan)| loan)
     }
 
-    fn goes_down(&mut self, now: Time, worker: usize, out: Leaves<'_>) {
+    pub(super) fn goes_down(&mut self, now: Time, worker: usize, out: Leaves<'_>) {
         let Worker { owner, machine, .. } = self.state.workers.all[worker];
-        if !self.state.workers.all[worker].is_up {
+        self.state.workers.all[worker].downs += 1;
+        if self.state.workers.all[worker].downs > 1 {
             return;
         }
-        self.state.workers.all[worker].is_up = false;
         if let Some(loan) = self.loan_of(worker)
             && let Some((holder, _)) = self.end_loan(now, owner, loan)
         {
@@ -291,10 +371,10 @@ impl<'a> World<'a> {
         out.tell(owner, Event::MachineLost { machine });
     }
 
-    fn comes_up(&mut self, worker: usize, out: Leaves<'_>) {
+    pub(super) fn comes_up(&mut self, worker: usize, out: Leaves<'_>) {
         let Worker { owner, machine, .. } = self.state.workers.all[worker];
-        if !self.state.workers.all[worker].is_up {
-            self.state.workers.all[worker].is_up = true;
+        self.state.workers.all[worker].downs -= 1;
+        if self.state.workers.all[worker].downs == 0 {
             out.tell(owner, Event::MachineReturned { machine });
         }
     }
@@ -325,8 +405,10 @@ impl<'a> World<'a> {
         let patience = period.nanos() * HEARTBEATS_MISSED;
         let is_over = |heard: Time| now.since(heard).nanos() > patience;
         for peer in (0..self.state.desks.len()).map(PartyId::new) {
-            self.say_again(peer, out);
-            if is_over(self.state.desks[peer.index()].heard) {
+            if !self.is_away(peer) {
+                self.say_again(peer, out);
+            }
+            if !self.is_away(peer) && is_over(self.state.desks[peer.index()].heard) {
                 // Nothing comes through: whatever it has of others, and they of it, is gone.
                 if std::mem::replace(&mut self.state.desks[peer.index()].is_connected, false) {
                     out.tell(peer, Event::Lending(LendingEvent::Connected { is_connected: false }));
@@ -347,13 +429,22 @@ impl<'a> World<'a> {
 
     /// What came of it so far.
     pub fn outcome(&self) -> Outcome {
-        let busy_s = self.state.workers.all.iter().map(|worker| worker.busy_s).collect();
-        Outcome { busy_s, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
+        let workers = &self.state.workers.all;
+        let busy_s = workers.iter().map(|worker| worker.busy_s).collect();
+        let watts = |worker: &Worker| self.setup.machine_classes[worker.class.index()].watts();
+        let energy_j =
+            workers.iter().map(|worker| worker.busy_s * watts(worker) / f64::from(worker.cores)).sum();
+        Outcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
     /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
     pub fn refused(&self) -> &[Refused] {
         &self.state.refused
+    }
+
+    /// When peers are away, as far as that was drawn yet.
+    pub fn absences(&self) -> &[Absence] {
+        &self.state.absences
     }
 
     /// When the last task ended that did.
@@ -398,7 +489,7 @@ impl<'a> World<'a> {
 
     /// What all cores of a worker of that kind do in a second.
     fn power_of(&self, class: MachineClassId) -> Result<Power, Unheard> {
-        let class = self.setup.machine_classes.get(class.index());
+        let class = self.believed.classes.get(class.index());
         let class = class.ok_or(Unheard::Senseless("workers of a kind that does not exist"))?;
         Ok(Power::new(class.speeds[0] * f64::from(class.cores)))
     }
@@ -437,6 +528,7 @@ impl<'a> World<'a> {
             | Word::GivenBack(_)
             | Word::Holds(_)
             | Word::Run { .. }
+            | Word::Stop { .. }
             | Word::Ended { .. } => return Err(Unheard::Senseless("not for the discovery service")),
         }
         Ok(())
@@ -486,6 +578,19 @@ impl Outside for World<'_> {
                     self.goes_down(now, worker, out);
                 }
             }
+            Happening::Leaves(index) | Happening::Comes(index) => {
+                self.state.dated.pop();
+                let peer = self.state.absences[index as usize].peer;
+                if happening == Happening::Leaves(index) {
+                    self.leaves(now, peer, out);
+                } else {
+                    self.comes_back(now, peer, out);
+                    let is_drawn = index as usize >= self.setup.absences.len();
+                    if is_drawn {
+                        self.draw_absence(peer, now);
+                    }
+                }
+            }
             Happening::Forged(index) => {
                 self.state.dated.pop();
                 let letter = &self.setup.forged[index as usize];
@@ -502,8 +607,11 @@ impl Outside for World<'_> {
         match order {
             Command::Start { run, on } if self.state.desks[party.index()].is_own(on) => {
                 let worker = self.worker_of(party, on);
-                self.state.workers.all[worker].queue.push_back(run);
-                self.begin_queued(now, worker, out);
+                // Of several that go at once, the scheduler hears one after another.
+                if self.state.workers.all[worker].downs == 0 {
+                    self.state.workers.all[worker].queue.push_back(run);
+                    self.begin_queued(now, worker, out);
+                }
             }
             Command::Start { run, on } => {
                 // Where the loan ended at this instant, the scheduler hears that its machine is lost, and the run with it.
@@ -523,6 +631,7 @@ impl Outside for World<'_> {
                     self.begin_queued(now, worker, out);
                 } else if let Some(there) = self.state.desks[party.index()].borrowed.get_mut(&on) {
                     there.runs.retain(|(other, _)| *other != run);
+                    out.send(party, there.from, Word::Stop { loan: there.loan, run });
                 }
                 out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
             }
@@ -537,7 +646,8 @@ impl Outside for World<'_> {
     fn deliver(&mut self, now: Time, letter: Letter<Word>, out: Leaves<'_>) {
         let Letter { from, to, sent, body } = letter;
         let service = self.service();
-        if (from != service && self.is_silent(from, sent)) || (to != service && self.is_silent(to, now)) {
+        let is_heard = |peer: PartyId| !self.is_silent(peer, now) && !self.is_away(peer);
+        if (from != service && self.is_silent(from, sent)) || (to != service && !is_heard(to)) {
             return;
         }
         let heard =

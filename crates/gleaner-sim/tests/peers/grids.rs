@@ -1,6 +1,6 @@
 //! Peers for tests, written down or drawn from a seed.
 
-use gleaner_core::{MachineClass, Needs, Policy, Room, Tags, TaskClass};
+use gleaner_core::{Ad, MachineClass, Needs, Policy, Room, Tags, TaskClass};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Job, PeersSetup, Site, World, peers};
@@ -102,8 +102,12 @@ pub(crate) fn of(setup: &PeersSetup, recipe: Recipe) -> Parties<'_, AnyPolicy, W
 pub(crate) fn random(seed: u64) -> PeersSetup {
     let choices = &mut Choices::seeded(seed);
     let kinds = 1 + choices.below(4);
-    let machine_classes =
-        (0..kinds).map(|_| worker(1.0 + choices.below(3) as f64, 1 + choices.below(3) as u32)).collect();
+    let kind = |index: usize, choices: &mut Choices| {
+        let ad = Ad::parse(&format!("[ Watts = {} ]", 40 + 30 * ((seed as usize + index) % 5)));
+        let ad = (index % 3 < 2).then(|| ad.expect("an ad"));
+        MachineClass { ad, ..worker(1.0 + choices.below(3) as f64, 1 + choices.below(3) as u32) }
+    };
+    let machine_classes = (0..kinds).map(|index| kind(index, choices)).collect();
     let sites = 1 + choices.below(5);
     let site = |choices: &mut Choices| {
         let workers = 1 + choices.below(6);

@@ -2,7 +2,7 @@
 
 use crate::grids::{at, of, peer, random, recipe, seconds};
 use gleaner_sim::Way;
-use gleaner_sim::peers::{Outage, restore, save};
+use gleaner_sim::peers::{Frail, Outage, Turnover, restore, save};
 
 #[test]
 fn a_run_goes_on_from_any_moment_to_the_same_end() {
@@ -11,6 +11,9 @@ fn a_run_goes_on_from_any_moment_to_the_same_end() {
         setup.usual = Way { delay: seconds(0.1), loss: 0.1 };
         setup.heartbeat = Some(seconds(2.0));
         setup.outages.push(Outage { peer: peer(0), worker: 0, from: at(3.0), until: at(9.0) });
+        setup.turnover = Some(Turnover { stays: seconds(40.0), away: seconds(8.0) });
+        setup.frail.push(Frail { peer: peer(0), worker: 0, fails_after: seconds(9.0) });
+        setup.learns_power = seed % 2 == 0;
         let preset = ["dasilva/greedy", "gleaner/bags", "gleaner/bags-longest"][seed as usize % 3];
         setup.declares_lengths = preset == "gleaner/bags-longest";
         let recipe = recipe(preset, &[]);

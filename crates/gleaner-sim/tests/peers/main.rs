@@ -1,5 +1,6 @@
 //! Sites that lend each other workers.
 
+mod absences;
 mod grids;
 mod kept;
 mod references;

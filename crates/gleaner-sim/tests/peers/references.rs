@@ -4,9 +4,9 @@ use crate::grids::{at, random, recipe, run_checked, seconds};
 use gleaner_core::Policy;
 use gleaner_policy::{Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::Parties;
-use gleaner_sim::peers::{Outage, PeersSetup, peers};
+use gleaner_sim::peers::{Frail, Outage, PeersSetup, Turnover, peers};
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive_peer::NaivePeer;
+use gleaner_testkit::naive_peer::{Measure, NaivePeer};
 use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{Record, first_difference};
 use gleaner_units::PartyId;
@@ -16,15 +16,25 @@ fn seeds() -> impl Iterator<Item = u64> {
     1..=count
 }
 
+const MEASURES: [(Measure, Score); 6] = [
+    (Measure::Power, Score::Power),
+    (Measure::PerCore, Score::PowerPerCore),
+    (Measure::Reliable, Score::ReliablePower),
+    (Measure::Joules, Score::Energy),
+    (Measure::JoulesSeconds, Score::EnergyDelay),
+    (Measure::ReliableJoulesSeconds, Score::ReliableEnergyDelay),
+];
+
 fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let choices = &mut Choices::seeded(seed ^ 0xfa4);
     let mut yes = || choices.one_in(2);
-    let (is_greedy, per_core, on_workers, takes_back) = (yes(), yes(), yes(), yes());
-    let (by_favours, matches) = (yes(), yes());
-    let reaches = is_greedy && !per_core && yes();
+    let (is_greedy, on_workers, takes_back) = (yes(), yes(), yes());
+    let (by_favours, matches, may_reach) = (yes(), yes(), yes());
+    let (measure, score) = MEASURES[choices.below(MEASURES.len())];
+    let reaches = is_greedy && measure == Measure::Power && may_reach;
     let naive = NaivePeer {
         is_greedy,
-        per_core,
+        measure,
         by_favours: by_favours || matches,
         matches,
         on_workers,
@@ -41,8 +51,8 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let reach = if reaches { Reach::Grid } else { Reach::Site };
     let recipe = Recipe {
         choose: if is_greedy { Choose::BestLatest } else { Choose::First },
-        peering: Some(Peering { favours, queue, recall, reach }),
-        ..Recipe::by(if per_core { Score::PowerPerCore } else { Score::Power })
+        peering: Some(Peering { favours, queue, recall, reach, ..Peering::default() }),
+        ..Recipe::by(score)
     };
     (recipe, naive)
 }
@@ -58,8 +68,17 @@ fn troubled(seed: u64) -> PeersSetup {
         let until = from + 1.0 + choices.below(9) as f64;
         setup.outages.push(Outage { peer: PartyId::new(peer), worker, from: at(from), until: at(until) });
     }
+    setup.learns_power = choices.one_in(3);
+    for _ in 0..choices.below(6) {
+        let peer = choices.below(setup.peers.len());
+        let worker = choices.below(setup.peers[peer].workers.len());
+        setup.frail.push(Frail { peer: PartyId::new(peer), worker, fails_after: seconds(9.0) });
+    }
     if choices.one_in(2) {
         setup.heartbeat = Some(seconds(5.0));
+        if choices.one_in(2) {
+            setup.turnover = Some(Turnover { stays: seconds(50.0), away: seconds(8.0) });
+        }
     }
     setup
 }

@@ -124,3 +124,89 @@ fn the_longest_task_of_a_job_comes_first() {
     let bags = outcome(&setup, "gleaner/bags-longest", &[]);
     assert_eq!(bags.busy_s, [8.0, 5.0], "20 on the fast one");
 }
+
+#[test]
+fn a_task_waits_for_a_faster_machine_that_is_done_sooner() {
+    // At 2 s one task has ended on the machine of power 8. The slow one would take 16 s for one like it: by then the fast one
+    // has done both that wait.
+    let setup = setup(&[&[1.0, 8.0]], &[(0.0, 0, &[16.0]), (3.0, 0, &[16.0, 16.0, 16.0])]);
+    let more = [("queue", "peer"), ("hold", "when-slower")];
+    let held = outcome(&setup, "dasilva/greedy", &more);
+    assert_eq!((held.busy_s, held.makespan.seconds()), (vec![0.0, 8.0], 9.0));
+    let greedy = outcome(&setup, "dasilva/greedy", &more[..1]);
+    assert_eq!((greedy.busy_s, greedy.makespan.seconds()), (vec![16.0, 6.0], 19.0));
+}
+
+#[test]
+fn a_task_is_held_back_no_longer_than_that_is_better() {
+    // What runs on the fast machine is a hundred times as long as what ended: the one that waits is not to wait for that.
+    let setup = setup(&[&[1.0, 8.0]], &[(0.0, 0, &[16.0]), (3.0, 0, &[1600.0, 16.0])]);
+    let held = outcome(&setup, "dasilva/greedy", &[("queue", "peer"), ("hold", "when-slower")]);
+    assert_eq!(held.tasks, 3);
+    let began = held.busy_s[0];
+    assert!(began == 16.0, "on the slow one, once the other has run for longer than is usual: {held:?}");
+    assert!(held.ended[1].is_some_and(|(_, end)| end.seconds() == 203.0));
+}
+
+#[test]
+fn every_task_that_is_held_back_is_done() {
+    for seed in 1..=120 {
+        let mut setup = crate::grids::random(seed);
+        setup.learns_power = seed % 2 == 0;
+        let preset = ["dasilva/greedy", "gleaner/bags"][seed as usize % 2];
+        let held = outcome(&setup, preset, &[("queue", "peer"), ("hold", "when-slower")]);
+        assert_eq!(held.tasks as usize, setup.lengths.len(), "seed {seed}");
+    }
+}
+
+#[test]
+fn power_is_learnt_from_what_ran() {
+    // Both are taken for the same, of equals the later comes first; after one task on each the first is known to be faster.
+    let mut setup = setup(&[&[4.0, 1.0]], &[(0.0, 0, &[8.0, 8.0]), (20.0, 0, &[8.0])]);
+    setup.learns_power = true;
+    let learnt = outcome(&setup, "dasilva/greedy", &[]);
+    assert_eq!((learnt.busy_s, learnt.makespan.seconds()), (vec![4.0, 8.0], 22.0));
+    setup.jobs.truncate(1);
+    setup.lengths = [8.0].map(crate::grids::ops).to_vec();
+    setup.jobs[0].tasks = 1;
+    assert_eq!(outcome(&setup, "dasilva/greedy", &[]).makespan.seconds(), 8.0, "nothing is known yet");
+}
+
+#[test]
+fn a_machine_on_which_runs_fail_comes_last_by_reliability() {
+    use gleaner_sim::peers::Frail;
+    // The faster one fails nearly always.
+    let jobs: Vec<(f64, usize, &[f64])> =
+        (0..30).map(|job| (100.0 * f64::from(job), 0, &[10.0][..])).collect();
+    let mut setup = setup(&[&[1.0, 1.25]], &jobs);
+    setup.frail.push(Frail { peer: peer(0), worker: 1, fails_after: seconds(2.0) });
+    let failed = |score| outcome(&setup, "dasilva/greedy", &[("score", score)]).failed;
+    let (power, reliable) = (failed("power"), failed("reliable-power"));
+    assert!(reliable >= 1 && power > 10 * reliable, "{power} against {reliable}");
+}
+
+#[test]
+fn energy_and_time_are_weighed() {
+    // Watts for powers 1, 2, 4: 10, 30, 200. Operations a joule 0.1, 0.067, 0.02; power squared over watts 0.1, 0.133, 0.08.
+    let mut setup = setup(&[&[1.0, 2.0, 4.0]], &[(0.0, 0, &[8.0])]);
+    for (class, watts) in setup.machine_classes.iter_mut().zip([10, 30, 200]) {
+        class.ad = Some(gleaner_core::Ad::parse(&format!("[ Watts = {watts} ]")).expect("an ad"));
+    }
+    let run = |score| {
+        let outcome = outcome(&setup, "dasilva/greedy", &[("score", score)]);
+        (outcome.makespan.seconds(), outcome.energy_j)
+    };
+    assert_eq!(run("power"), (2.0, 400.0));
+    assert_eq!(run("energy"), (8.0, 80.0));
+    assert_eq!(run("energy-delay"), (4.0, 120.0));
+    assert_eq!(run("reliable-energy-delay"), (4.0, 120.0));
+}
+
+#[test]
+fn a_run_that_another_overtook_stops_at_the_peer_too() {
+    for seed in 1..=120 {
+        let setup = crate::grids::random(seed);
+        // Refused letters of honest peers fail it.
+        let _ = outcome(&setup, "gleaner/bags", &[]);
+    }
+}

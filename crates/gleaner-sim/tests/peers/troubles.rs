@@ -39,6 +39,8 @@ fn garbage_is_refused_and_hurts_nobody() {
         Word::Ended { loan: Loan(77), run: far, finished: true },
         Word::Run { loan: Loan(1), run: run_id },
         Word::Run { loan: Loan(0), run: far },
+        Word::Stop { loan: Loan(1), run: run_id },
+        Word::Stop { loan: Loan(9), run: far },
         Word::GivenBack(Loan(1)),
         Word::Recalled(Loan(1)),
         Word::Gone(peer(0)),
@@ -108,7 +110,7 @@ fn whatever_a_peer_sends_nothing_breaks() {
             let (workers, other) = (number(9) as u32, peer(number(peers + 2)));
             let kind = MachineClassId::new(choices.below(6));
             let seek = [Seek::First, Seek::MostPowerful, Seek::Above(kind)][choices.below(3)];
-            let word = match choices.below(15) {
+            let word = match choices.below(16) {
                 0 => Word::Wants { class, workers, seek, received: u64::from(workers) },
                 1 => Word::Offers { best: choices.one_in(2).then_some(kind) },
                 2 => Word::Served(vec![(other, class, workers), (other, class, workers)]),
@@ -121,6 +123,7 @@ fn whatever_a_peer_sends_nothing_breaks() {
                 9 => Word::GivenBack(loan),
                 10 => Word::Holds(vec![(loan, vec![run, run]), (loan, Vec::new())]),
                 11 | 12 => Word::Run { loan, run },
+                13 => Word::Stop { loan, run },
                 _ => Word::Ended { loan, run, finished: choices.one_in(2) },
             };
             let (from, to) = (peer(choices.below(peers)), peer(choices.below(peers + 3)));

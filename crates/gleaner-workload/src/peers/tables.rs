@@ -6,8 +6,8 @@ use crate::limits::{PEER_TASKS_MAX, PEER_WORKERS_MAX, PEERS_MAX};
 use crate::names::one_of;
 use crate::section::Section;
 use crate::table::{Column, Limit, Row, Table};
-use gleaner_core::{MachineClass, Room, Tags};
-use gleaner_sim::peers::{Job, Outage, Silence, Site};
+use gleaner_core::{Ad, MachineClass, Room, Tags, WATTS};
+use gleaner_sim::peers::{Absence, Frail, Job, Outage, Silence, Site};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,6 +42,8 @@ pub(super) struct Workers {
     pub(super) classes: Vec<MachineClass>,
     pub(super) outages: Vec<Outage>,
     pub(super) silences: Vec<Silence>,
+    pub(super) absences: Vec<Absence>,
+    pub(super) frail: Vec<Frail>,
 }
 
 fn open(base: &Path, section: &Section<'_>, name: &str, limit: Limit) -> Result<Table, InputError> {
@@ -58,16 +60,19 @@ impl Workers {
     pub(super) fn read(base: &Path, section: &Section<'_>) -> Result<Self, InputError> {
         let most = PEER_WORKERS_MAX as u64;
         let mut table = open(base, section, "workers", Limit { rows: most, of: "workers" })?;
-        table.check_known(&["peer", "ops_per_s", "count", "cores"])?;
+        table.check_known(&["peer", "ops_per_s", "count", "cores", "watts", "fails_after_s"])?;
         let (peer, speed) = (table.column("peer")?, table.column("ops_per_s")?);
-        let [count, cores] = ["count", "cores"].map(|name| table.find(name));
+        let [count, cores, watts, fails] =
+            ["count", "cores", "watts", "fails_after_s"].map(|name| table.find(name));
         let mut workers = Self::default();
-        let mut kinds: BTreeMap<(u64, u32), MachineClassId> = BTreeMap::new();
+        let mut kinds: BTreeMap<(u64, u32, u64), MachineClassId> = BTreeMap::new();
         let mut all = 0;
         while let Some(row) = table.next()? {
             let at = workers.peer(&row, peer)?;
             let speed = row.number(speed, ABOVE_0, |speed| speed.is_finite() && speed > 0.0)?;
             let cores = row.cores(cores)?;
+            let watts = optional(&row, watts)?;
+            let fails_after = optional(&row, fails)?;
             let count = match count {
                 Some(column) if row.text(column) == "0" => 0,
                 Some(column) => whole(&row, column, most)?,
@@ -78,18 +83,31 @@ impl Workers {
                 return Err(row.error(peer, format!("more than {most} workers"), "fewer"));
             }
             let classes = &mut workers.classes;
-            let kind = *kinds.entry((speed.to_bits(), cores)).or_insert_with(|| {
-                classes.push(class(speed, cores));
+            let key = (speed.to_bits(), cores, watts.map_or(0, f64::to_bits));
+            let kind = *kinds.entry(key).or_insert_with(|| {
+                classes.push(class(speed, cores, watts));
                 MachineClassId::new(classes.len() - 1)
             });
-            workers.sites[at].workers.extend((0..count).map(|_| kind));
+            let own = &mut workers.sites[at].workers;
+            if let Some(seconds) = fails_after {
+                let fails_after = Span::from_seconds(seconds).ok_or_else(|| row.wrong(peer, ABOVE_0))?;
+                let added = own.len()..own.len() + count as usize;
+                let frail = added.map(|worker| Frail { peer: PartyId::new(at), worker, fails_after });
+                workers.frail.extend(frail);
+            }
+            own.extend((0..count).map(|_| kind));
         }
         table.check_not_empty()?;
         if all == 0 {
             return Err(section.error("no workers at any peer", "at least one"));
         }
         workers.read_outages(base, section)?;
-        workers.read_silences(base, section)?;
+        for (peer, from, until) in workers.spans_of_peers(base, section, "silences")? {
+            workers.silences.push(Silence { peer, from, until });
+        }
+        for (peer, from, until) in workers.spans_of_peers(base, section, "absences")? {
+            workers.absences.push(Absence { peer, from, until });
+        }
         Ok(workers)
     }
 
@@ -130,21 +148,34 @@ impl Workers {
         Ok(())
     }
 
-    fn read_silences(&mut self, base: &Path, section: &Section<'_>) -> Result<(), InputError> {
-        if section.find("silences").is_none() {
-            return Ok(());
+    /// When which peers are silent, or away.
+    fn spans_of_peers(
+        &self,
+        base: &Path,
+        section: &Section<'_>,
+        name: &'static str,
+    ) -> Result<Vec<(PartyId, Time, Time)>, InputError> {
+        if section.find(name).is_none() {
+            return Ok(Vec::new());
         }
-        let limit = Limit { rows: PEER_WORKERS_MAX as u64, of: "silences" };
-        let mut table = open(base, section, "silences", limit)?;
+        let limit = Limit { rows: PEER_WORKERS_MAX as u64, of: name };
+        let mut table = open(base, section, name, limit)?;
         table.check_known(&["peer", "from_s", "until_s"])?;
         let (peer, from, until) = (table.column("peer")?, table.column("from_s")?, table.column("until_s")?);
+        let mut spans = Vec::new();
         while let Some(row) = table.next()? {
             let peer = PartyId::new(self.peers.of_row(&row, peer)?);
             let (from, until) = interval(&row, (from, until))?;
-            self.silences.push(Silence { peer, from, until });
+            spans.push((peer, from, until));
         }
-        Ok(())
+        Ok(spans)
     }
+}
+
+/// A number above 0, where the column is there and says something.
+fn optional(row: &Row<'_>, column: Option<Column>) -> Result<Option<f64>, InputError> {
+    let said = column.filter(|column| !row.text(*column).is_empty());
+    said.map(|column| row.number(column, ABOVE_0, |number| number.is_finite() && number > 0.0)).transpose()
 }
 
 /// From one moment to a later one.
@@ -154,14 +185,15 @@ fn interval(row: &Row<'_>, (from, until): (Column, Column)) -> Result<(Time, Tim
     if start < end { Ok((start, end)) } else { Err(row.wrong(until, "later than it begins")) }
 }
 
-fn class(ops_per_s: f64, cores: u32) -> MachineClass {
+fn class(ops_per_s: f64, cores: u32, watts: Option<f64>) -> MachineClass {
+    let ad = |watts: f64| Ad::parse(&format!("[ {WATTS} = {watts:?} ]")).expect("a number makes an ad");
     MachineClass {
         speeds: vec![ops_per_s],
         cores,
         room: Room::default(),
         price: 0.0,
         provides: Tags::new(),
-        ad: None,
+        ad: watts.map(ad),
     }
 }
 

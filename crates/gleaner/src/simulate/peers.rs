@@ -44,6 +44,10 @@ pub(super) struct Summary {
     load_deviation: f64,
     /// Runs that were stopped where they were.
     stopped: u64,
+    /// Runs that failed.
+    failed: u64,
+    /// What workers took while they ran something.
+    energy_kwh: f64,
     makespan_s: f64,
     /// Letters that crossed others.
     late: u64,
@@ -59,13 +63,22 @@ impl Measured for Summary {
             Metric { name: "remote_share", unit: "", decimals: 3 },
             Metric { name: "load_deviation", unit: "", decimals: 3 },
             Metric { name: "stopped", unit: "runs", decimals: 1 },
+            Metric { name: "failed", unit: "runs", decimals: 1 },
+            Metric { name: "energy_kwh", unit: "kWh", decimals: 3 },
             Metric { name: "unfinished", unit: "jobs", decimals: 1 },
         ];
         ServiceSummary::METRICS.into_iter().chain(rest).collect()
     }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let counted = [self.remote_share, self.load_deviation, self.stopped as f64, self.unfinished as f64];
+        let counted = [
+            self.remote_share,
+            self.load_deviation,
+            self.stopped as f64,
+            self.failed as f64,
+            self.energy_kwh,
+            self.unfinished as f64,
+        ];
         let times = [self.task_mean_s, Some(self.makespan_s)];
         self.service.values().into_iter().chain(times).chain(counted.map(Some)).collect()
     }
@@ -186,8 +199,11 @@ fn patience_s(setup: &PeersSetup) -> f64 {
     let comes = setup.jobs.last().map_or(0.0, |job| job.submitted.seconds());
     let thinks = setup.jobs.iter().filter_map(|job| Some(job.after?.1.seconds())).fold(0.0, f64::max);
     let away = setup.outages.iter().map(|outage| outage.until);
-    let away = away.chain(setup.silences.iter().map(|silence| silence.until)).max().unwrap_or_default();
-    comes + thinks + away.seconds() + 10.0 * (longest / slowest + setup.inputs.seconds()) + 86_400.0
+    let away = away.chain(setup.silences.iter().map(|silence| silence.until));
+    let away = away.chain(setup.absences.iter().map(|absence| absence.until)).max().unwrap_or_default();
+    // One in half a million lasts longer than 13 times the mean.
+    let gone = setup.turnover.map_or(0.0, |turnover| 13.0 * turnover.away.seconds());
+    gone + comes + thinks + away.seconds() + 10.0 * (longest / slowest + setup.inputs.seconds()) + 86_400.0
 }
 
 fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came) -> Summary {
@@ -219,6 +235,8 @@ fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came)
         remote_share: share(came.remote as f64, came.tasks as f64),
         load_deviation: if busy_s > 0.0 { came.load_deviation() } else { 0.0 },
         stopped: came.stopped,
+        failed: came.failed,
+        energy_kwh: came.energy_j / JOULES_PER_KWH,
         makespan_s: came.makespan.seconds(),
         late: came.late,
         refused: came.refused,
@@ -299,14 +317,14 @@ fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> Str
 }
 
 fn workers(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
-    let mut text = "peer,worker,ops_per_s,cores,busy_s\n".to_owned();
+    let mut text = "peer,worker,ops_per_s,cores,watts,busy_s\n".to_owned();
     let mut busy_s = came.busy_s.iter();
     for (name, site) in scenario.peer_names.iter().zip(&setup.peers) {
         for (number, kind) in (1..).zip(&site.workers) {
             let class = &setup.machine_classes[kind.index()];
             let busy_s = busy_s.next().expect("one for each worker");
-            let (speed, cores) = (class.speeds[0], class.cores);
-            writeln!(text, "{name},{number},{speed},{cores},{busy_s}").expect("a string takes all");
+            let (speed, cores, watts) = (class.speeds[0], class.cores, class.watts());
+            writeln!(text, "{name},{number},{speed},{cores},{watts},{busy_s}").expect("a string takes all");
         }
     }
     text
@@ -358,6 +376,8 @@ fn report(
         ("tasks that ended at another peer", percent(summary.remote_share)),
         ("deviation of workers' load", percent(summary.load_deviation)),
         ("runs that were stopped", grouped(summary.stopped)),
+        ("runs that failed", grouped(summary.failed)),
+        ("energy of workers while they ran something", format!("{} kWh", decimals(summary.energy_kwh, 3))),
         ("letters that were refused", grouped(summary.refused)),
     ];
     let table = service::table(rows.into_iter().chain(summary.service.lines()));
@@ -405,6 +425,8 @@ fn report(
         .html()
 }
 
+const JOULES_PER_KWH: f64 = 3.6e6;
+
 /// A longer table is for `peers.csv`.
 const PEERS_LISTED: usize = 100;
 
@@ -428,6 +450,10 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         ("makespan", format!("{:.3} s", summary.makespan_s)),
     ];
     lines.extend(summary.service.lines());
+    if summary.failed > 0 {
+        lines.push(("failed", format!("{} runs, which began again", grouped(summary.failed))));
+    }
+    lines.push(("energy", format!("{:.3} kWh of workers that ran something", summary.energy_kwh)));
     if summary.refused > 0 {
         lines.push(("refused", format!("{} letters that made no sense", grouped(summary.refused))));
     }

@@ -38,7 +38,12 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
         Score::SocialWhole => ("social-whole", reading(score)),
         Score::SocialAsPrinted => ("social-as-printed", reading(score)),
         Score::MinNum => ("minnum", "a difference of at least 2 tasks"),
-        Score::Power | Score::PowerPerCore => unreachable!("another paper's score"),
+        Score::Power
+        | Score::PowerPerCore
+        | Score::ReliablePower
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => unreachable!("another paper's score"),
     };
     Claim {
         id: format!("figure-1/fluctuation-{name}"),

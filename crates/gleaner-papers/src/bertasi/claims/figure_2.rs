@@ -50,7 +50,12 @@ fn named(what: &str, score: Score) -> String {
             id(&format!("figure-2/social-{what}"), score)
         }
         Score::MinNum => format!("figure-2/minnum-{what}"),
-        Score::Power | Score::PowerPerCore => unreachable!("another paper's score"),
+        Score::Power
+        | Score::PowerPerCore
+        | Score::ReliablePower
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => unreachable!("another paper's score"),
     }
 }
 
