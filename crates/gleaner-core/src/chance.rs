@@ -16,6 +16,8 @@ pub enum Purpose {
     Home,
     /// Whether a letter is lost.
     Letter,
+    /// Which groups of machines know of each other.
+    Neighbour,
 }
 
 impl Purpose {
@@ -25,6 +27,7 @@ impl Purpose {
             Purpose::Place => 0x6272_6f6b_6572,
             Purpose::Home => 0x686f_6d65,
             Purpose::Letter => 0,
+            Purpose::Neighbour => 0x6e65_6967_6862,
         }
     }
 }

@@ -166,6 +166,7 @@ impl NaiveProgress {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::ResidentsPublished { .. }
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }

@@ -170,6 +170,7 @@ impl Books {
             | Event::MachineSited { .. }
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
+            | Event::ResidentsPublished { .. }
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }
